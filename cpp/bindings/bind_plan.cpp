@@ -1,0 +1,225 @@
+#include "bindings/bind_plan.hpp"
+
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings/tensor_view.hpp"
+#include "cpu/execute.hpp"
+#include "cpu/machine.hpp"
+#include "plan/planner.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+// Below this, handing the GIL over costs more than holding it.
+constexpr std::int64_t kReleaseGilBytes = 32 << 10;
+
+Kernel parse_kernel(const std::string& name) {
+  if (const auto kernel = kernel_from_name(name)) return *kernel;
+  std::string valid;
+  for (const Rule& rule : cascade()) {
+    valid += (valid.empty() ? "'" : ", '") + std::string(kernel_name(rule.kernel)) + "'";
+  }
+  throw py::value_error("unknown kernel '" + name + "'; choose one of " + valid);
+}
+
+py::tuple to_tuple(const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); }
+
+std::vector<std::int64_t> fused_extents(const Plan& plan) {
+  std::vector<std::int64_t> extents;
+  for (const Mode& mode : plan.problem.modes) extents.push_back(mode.extent);
+  return extents;
+}
+
+py::dict parameters(const Plan& plan) {
+  py::dict result;
+  result["block_in"] = plan.parameters.block_in;
+  result["block_out"] = plan.parameters.block_out;
+  result["streaming"] = plan.parameters.streaming;
+  result["threads"] = plan.parameters.threads;
+  return result;
+}
+
+void check_matches(const TensorView& view, const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& byte_strides, const Request& request,
+                   const std::string& name) {
+  const auto text = [](const std::vector<std::int64_t>& values) {
+    return py::str(to_tuple(values)).cast<std::string>();
+  };
+  if (view.itemsize != request.itemsize || view.shape != shape) {
+    throw py::value_error("this plan is for " + name + " of shape " + text(shape) + " and " +
+                          std::to_string(request.itemsize) + "-byte elements, not shape " +
+                          text(view.shape) + " and " + std::to_string(view.itemsize) +
+                          "-byte elements; make another with ttlg.plan(...)");
+  }
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] > 1 && view.byte_strides[axis] != byte_strides[axis]) {
+      throw py::value_error("this plan is for " + name + " of byte strides " +
+                            text(byte_strides) + ", not " + text(view.byte_strides) +
+                            "; make one for this layout with ttlg.plan(..., strides=...), or call "
+                            "ttlg.transpose, which looks at the strides itself");
+    }
+  }
+}
+
+void run(const Plan& plan, const TensorView& in, const TensorView& out) {
+  const Request& request = plan.request;
+  const std::vector<std::int64_t> out_shape = request.out_shape();
+  const std::vector<std::int64_t> out_byte_strides =
+      request.out_byte_strides.empty() ? contiguous_byte_strides(out_shape, request.itemsize)
+                                       : request.out_byte_strides;
+  check_matches(in, request.shape, request.in_byte_strides, request, "x");
+  check_matches(out, out_shape, out_byte_strides, request, "out");
+  if (out.readonly) throw py::value_error("out is read-only; pass a writable array");
+  if (plan.problem.bytes() < kReleaseGilBytes) {
+    cpu::execute(plan, in.data, out.data);
+  } else {
+    const py::gil_scoped_release release;
+    cpu::execute(plan, in.data, out.data);
+  }
+}
+
+std::vector<int> normalize_axes(const py::object& axes, const std::vector<std::int64_t>& shape) {
+  const auto rank = static_cast<py::ssize_t>(shape.size());
+  const auto fail = [&](const std::string& why) {
+    return "axes " + py::repr(axes).cast<std::string>() + " do not fit shape " +
+           py::str(to_tuple(shape)).cast<std::string>() + ": " + why;
+  };
+  std::vector<int> result;
+  result.reserve(shape.size());
+  if (axes.is_none()) {
+    for (py::ssize_t axis = rank; axis-- > 0;) result.push_back(static_cast<int>(axis));
+    return result;
+  }
+  if (!py::isinstance<py::iterable>(axes) || py::isinstance<py::str>(axes)) {
+    throw py::type_error(fail("they must be a sequence of " + std::to_string(rank) + " integers"));
+  }
+  std::vector<bool> seen(shape.size(), false);
+  for (const py::handle item : axes) {
+    py::ssize_t axis = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    if (axis == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw py::type_error(fail(py::repr(item).cast<std::string>() + " is not an axis number"));
+    }
+    if (axis < -rank || axis >= rank) {
+      throw py::value_error(fail("axis " + std::to_string(axis) + " is out of range " +
+                                 std::to_string(-rank) + ".." + std::to_string(rank - 1)));
+    }
+    if (axis < 0) axis += rank;
+    if (seen[static_cast<std::size_t>(axis)]) {
+      throw py::value_error(fail("axis " + std::to_string(axis) +
+                                 " appears twice; name every axis once"));
+    }
+    seen[static_cast<std::size_t>(axis)] = true;
+    result.push_back(static_cast<int>(axis));
+  }
+  if (result.size() != shape.size()) {
+    throw py::value_error(fail("name each of the " + std::to_string(rank) + " axes once, not " +
+                               std::to_string(result.size())));
+  }
+  return result;
+}
+
+Request make_request(std::vector<std::int64_t> shape, std::vector<std::int64_t> in_byte_strides,
+                     std::int64_t itemsize, std::vector<int> axes,
+                     std::optional<std::vector<std::int64_t>> out_byte_strides) {
+  return {.shape = std::move(shape),
+          .in_byte_strides = std::move(in_byte_strides),
+          .axes = std::move(axes),
+          .itemsize = itemsize,
+          .out_byte_strides = std::move(out_byte_strides).value_or(std::vector<std::int64_t>{})};
+}
+
+py::list cascade_for(const Plan& plan) {
+  const Problem folded = fold_run(plan.problem);
+  py::list rows;
+  for (const Rule& rule : cascade()) {
+    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.applies(folded), rule.requirement));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_plan(py::module_& module) {
+  py::class_<Plan>(module, "Plan", "How one transposition is carried out on the CPU.")
+      .def_property_readonly(
+          "shape", [](const Plan& plan) { return to_tuple(plan.request.shape); })
+      .def_property_readonly(
+          "byte_strides", [](const Plan& plan) { return to_tuple(plan.request.in_byte_strides); })
+      .def_property_readonly(
+          "axes", [](const Plan& plan) { return py::tuple(py::cast(plan.request.axes)); })
+      .def_property_readonly("itemsize", [](const Plan& plan) { return plan.request.itemsize; })
+      .def_property_readonly(
+          "out_shape", [](const Plan& plan) { return to_tuple(plan.request.out_shape()); })
+      .def_property_readonly("out_byte_strides",
+                             [](const Plan& plan) -> py::object {
+                               if (plan.request.out_byte_strides.empty()) return py::none();
+                               return to_tuple(plan.request.out_byte_strides);
+                             })
+      .def_property_readonly(
+          "extents", [](const Plan& plan) { return to_tuple(fused_extents(plan)); })
+      .def_property_readonly(
+          "perm", [](const Plan& plan) { return py::tuple(py::cast(plan.problem.perm)); })
+      .def_property_readonly("kernel",
+                             [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
+      .def_property_readonly("parameters", &parameters)
+      .def_property_readonly("element_bytes",
+                             [](const Plan& plan) { return plan.nest.element_bytes; })
+      .def_property_readonly("blocks", &Plan::blocks)
+      .def("cascade", &cascade_for)
+      .def("run", &run, py::arg("x"), py::arg("out"))
+      .def(
+          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
+          py::is_operator());
+
+  module.def(
+      "make_plan",
+      [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
+         std::int64_t itemsize, std::vector<int> axes,
+         std::optional<std::vector<std::int64_t>> out_byte_strides, int threads,
+         const std::optional<std::string>& kernel) {
+        const Request request =
+            make_request(std::move(shape), std::move(byte_strides), itemsize, std::move(axes),
+                         std::move(out_byte_strides));
+        return make_plan(request, cpu::this_machine(), threads,
+                         kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt);
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::arg("threads"), py::arg("kernel"));
+  module.def(
+      "build_plan",
+      [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
+         std::int64_t itemsize, std::vector<int> axes,
+         std::optional<std::vector<std::int64_t>> out_byte_strides, const std::string& kernel,
+         std::int64_t block_in, std::int64_t block_out, bool streaming, int threads) {
+        const Request request =
+            make_request(std::move(shape), std::move(byte_strides), itemsize, std::move(axes),
+                         std::move(out_byte_strides));
+        return build_plan(request, {.kernel = parse_kernel(kernel),
+                                    .block_in = block_in,
+                                    .block_out = block_out,
+                                    .streaming = streaming,
+                                    .threads = threads});
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block_in"),
+      py::arg("block_out"), py::arg("streaming"), py::arg("threads"));
+  module.def("normalize_axes",
+             [](const py::object& axes, const std::vector<std::int64_t>& shape) {
+               return py::tuple(py::cast(normalize_axes(axes, shape)));
+             },
+             py::arg("axes"), py::arg("shape"));
+  module.def("contiguous_byte_strides",
+             [](const std::vector<std::int64_t>& shape, std::int64_t itemsize) {
+               return to_tuple(contiguous_byte_strides(shape, itemsize));
+             },
+             py::arg("shape"), py::arg("itemsize"));
+  module.def("is_free_of_self_overlap", [](const TensorView& view) {
+    return is_free_of_self_overlap(view.shape, view.byte_strides, view.itemsize);
+  }, py::arg("view"));
+}
+
+}  // namespace ttlg::bindings

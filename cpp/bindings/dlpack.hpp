@@ -1,0 +1,56 @@
+// The DLPack ABI, versions 0.x (unversioned capsule) and 1.x, as its specification lays it out.
+#pragma once
+
+#include <cstdint>
+
+namespace ttlg::dlpack {
+
+inline constexpr std::uint32_t kMajorVersion = 1;
+inline constexpr std::uint32_t kMinorVersion = 1;
+
+enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
+
+inline constexpr std::uint64_t kFlagReadOnly = 1;
+inline constexpr std::uint64_t kFlagSubbytePadded = 4;
+
+struct Device {
+  std::int32_t type;
+  std::int32_t id;
+};
+
+struct DataType {
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+
+struct Tensor {
+  void* data;
+  Device device;
+  std::int32_t ndim;
+  DataType dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;  // in elements; null means compact and row-major
+  std::uint64_t byte_offset;
+};
+
+struct ManagedTensor {
+  Tensor tensor;
+  void* manager_context;
+  void (*deleter)(ManagedTensor* self);
+};
+
+struct Version {
+  std::uint32_t major;
+  std::uint32_t minor;
+};
+
+struct ManagedTensorVersioned {
+  Version version;
+  void* manager_context;
+  void (*deleter)(ManagedTensorVersioned* self);
+  std::uint64_t flags;
+  Tensor tensor;
+};
+
+}  // namespace ttlg::dlpack

@@ -1,0 +1,69 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <stdexcept>
+
+#include "bindings/bind_plan.hpp"
+#include "bindings/tensor_view.hpp"
+#include "cpu/kernels.hpp"
+#include "cpu/machine.hpp"
+#include "cpu/threads.hpp"
+#include "cuda/device.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+py::dict cuda_config() {
+  const ttlg::cuda::Config config = ttlg::cuda::query();
+  py::list devices;
+  for (const ttlg::cuda::DeviceInfo& device : config.devices) {
+    py::dict entry;
+    entry["name"] = device.name;
+    entry["compute_capability"] = device.compute_capability;
+    entry["memory_bytes"] = device.memory_bytes;
+    entry["multiprocessors"] = device.multiprocessors;
+    devices.append(entry);
+  }
+  py::dict result;
+  result["built"] = config.built;
+  result["toolkit"] = config.toolkit;
+  result["architectures"] = config.architectures;
+  result["driver"] = config.driver;
+  result["devices"] = devices;
+  result["status"] = config.status;
+  return result;
+}
+
+py::dict build_config() {
+  py::dict result;
+  result["compiler"] = TTLG_COMPILER;
+  result["build_type"] = TTLG_BUILD_TYPE;
+  result["openmp"] = ttlg::cpu::has_openmp();
+  result["kernels"] = ttlg::cpu::kernels().name;
+  result["last_level_cache_bytes"] = ttlg::cpu::this_machine().last_level_cache_bytes;
+  return result;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
+  module.attr("__version__") = TTLG_VERSION;
+
+  // Sizes beyond 64 bits are a mistake in the arguments, not in arithmetic.
+  py::register_local_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const std::overflow_error& overflow) {
+      PyErr_SetString(PyExc_ValueError, overflow.what());
+    }
+  });
+
+  ttlg::bindings::bind_tensor_view(module);
+  ttlg::bindings::bind_plan(module);
+  module.def("num_threads", &ttlg::cpu::num_threads);
+  module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));
+  module.def("build_config", &build_config);
+  module.def("cuda_config", &cuda_config);
+}

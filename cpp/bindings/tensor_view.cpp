@@ -1,0 +1,197 @@
+#include "bindings/tensor_view.hpp"
+
+#include <pybind11/stl.h>
+
+#include <array>
+#include <string_view>
+
+#include "bindings/dlpack.hpp"
+#include "tensor/integer.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+std::string type_name(const py::handle& object) {
+  return py::str(py::type::of(object).attr("__module__")).cast<std::string>() + "." +
+         py::str(py::type::of(object).attr("__qualname__")).cast<std::string>();
+}
+
+TensorView view_numpy(const py::array& array, const std::string& name) {
+  if (array.dtype().attr("hasobject").cast<bool>()) {
+    throw py::type_error(name + " has dtype " + py::str(array.dtype()).cast<std::string>() +
+                         ", which holds Python objects; ttlg moves fixed-size elements only: "
+                         "convert it with " + name + ".astype(...) first");
+  }
+  TensorView view;
+  view.data = static_cast<std::byte*>(const_cast<void*>(array.data()));
+  view.shape.assign(array.shape(), array.shape() + array.ndim());
+  view.byte_strides.assign(array.strides(), array.strides() + array.ndim());
+  view.itemsize = array.itemsize();
+  view.readonly = !array.writeable();
+  view.array = array;
+  return view;
+}
+
+std::string dtype_name(const dlpack::DataType& dtype) {
+  static constexpr std::array<std::string_view, 18> kNames{
+      "int", "uint", "float", "opaque", "bfloat", "complex", "bool", "float8_e3m4", "float8_e4m3",
+      "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+      "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"};
+  std::string name = dtype.code < kNames.size() ? std::string(kNames[dtype.code])
+                                                : "code" + std::to_string(dtype.code);
+  if (dtype.code < 6) name += std::to_string(dtype.bits);
+  if (dtype.lanes != 1) name += "x" + std::to_string(dtype.lanes);
+  return name;
+}
+
+std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
+                        const std::string& name) {
+  const std::int64_t bits = std::int64_t{dtype.bits} * dtype.lanes;
+  if (bits % 8 == 0) return bits / 8;
+  if ((flags & dlpack::kFlagSubbytePadded) != 0) return ceil_div(bits, 8);
+  throw py::buffer_error(name + " has elements of " + std::to_string(bits) +
+                         " bits packed into bytes; ttlg moves whole bytes: unpack it first");
+}
+
+std::string device_name(const dlpack::Device& device) {
+  switch (device.type) {
+    case dlpack::kCpu:
+    case dlpack::kCudaHost:
+      return "cpu";
+    case dlpack::kCuda:
+    case dlpack::kCudaManaged:
+      return "cuda:" + std::to_string(device.id);
+    default:
+      return "DLPack device type " + std::to_string(device.type);
+  }
+}
+
+void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t flags,
+               const std::string& name) {
+  view.itemsize = item_bytes(tensor.dtype, flags, name);
+  view.dlpack_dtype = dtype_name(tensor.dtype);
+  view.readonly = (flags & dlpack::kFlagReadOnly) != 0;
+  view.device = device_name(tensor.device);
+  if (tensor.data != nullptr) {
+    view.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  }
+  view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (tensor.strides == nullptr) {
+    view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
+    return;
+  }
+  view.byte_strides.resize(view.shape.size());
+  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+    view.byte_strides[axis] = checked_mul(tensor.strides[axis], view.itemsize);
+  }
+}
+
+// Takes the tensor over from its capsule: from here on its deleter is ours to call.
+template <typename Managed>
+std::shared_ptr<Managed> consume(PyObject* capsule, const char* name, const char* used_name) {
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (managed == nullptr || PyCapsule_SetName(capsule, used_name) != 0) {
+    throw py::error_already_set();
+  }
+  return std::shared_ptr<Managed>(managed, [](Managed* tensor) {
+    if (tensor->deleter == nullptr) return;
+    // A deleter may run Python code, which must see no pending error of ours.
+    const py::error_scope pending;
+    tensor->deleter(tensor);
+  });
+}
+
+TensorView view_capsule(const py::object& capsule, const std::string& name) {
+  TensorView view;
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+    auto managed = consume<dlpack::ManagedTensorVersioned>(capsule.ptr(), "dltensor_versioned",
+                                                           "used_dltensor_versioned");
+    view.held = managed;
+    if (managed->version.major != dlpack::kMajorVersion) {
+      throw py::buffer_error(name + " was exported as DLPack " +
+                             std::to_string(managed->version.major) + "." +
+                             std::to_string(managed->version.minor) +
+                             ", but ttlg reads version 1 and the unversioned form");
+    }
+    fill_view(view, managed->tensor, managed->flags, name);
+  } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor") != 0) {
+    auto managed = consume<dlpack::ManagedTensor>(capsule.ptr(), "dltensor", "used_dltensor");
+    view.held = managed;
+    fill_view(view, managed->tensor, 0, name);
+  } else {
+    throw py::type_error(name + ".__dlpack__() returned " + type_name(capsule) +
+                         ", not an unused DLPack capsule");
+  }
+  return view;
+}
+
+// The protocol's own order: ask for version 1, retry bare for producers that predate it.
+py::object export_capsule(const py::object& array) {
+  const py::object dlpack = array.attr("__dlpack__");
+  try {
+    return dlpack(py::arg("max_version") =
+                      py::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return dlpack();
+}
+
+void check_host(const dlpack::Device& device, const std::string& name) {
+  const std::string where = device_name(device);
+  if (where != "cpu") {
+    throw py::buffer_error(name + " lives on " + where +
+                           ", which this version of ttlg cannot reach: move it to the host first "
+                           "(.cpu() in PyTorch, cupy.asnumpy in CuPy, jax.device_get in JAX)");
+  }
+}
+
+}  // namespace
+
+std::string TensorView::dtype() const {
+  if (!array) return dlpack_dtype;
+  const py::object dtype = array.attr("dtype");
+  // Names alone do not tell structures, byte orders or time units apart.
+  const bool plain = dtype.attr("isnative").cast<bool>() && dtype.attr("names").is_none();
+  const std::string text = py::str(plain ? dtype.attr("name") : py::str(dtype)).cast<std::string>();
+  return text;
+}
+
+TensorView make_view(const py::object& array, const std::string& name) {
+  if (py::isinstance<py::array>(array)) return view_numpy(array.cast<py::array>(), name);
+  if (!py::hasattr(array, "__dlpack__")) {
+    throw py::type_error(name + " must be an array (NumPy, PyTorch, JAX, CuPy or anything with "
+                                "__dlpack__), not " + type_name(array) +
+                         "; make one with numpy.asarray(" + name + ")");
+  }
+  if (py::hasattr(array, "__dlpack_device__")) {
+    const auto device =
+        array.attr("__dlpack_device__")().cast<std::pair<std::int32_t, std::int32_t>>();
+    check_host({device.first, device.second}, name);
+  }
+  TensorView view = view_capsule(export_capsule(array), name);
+  if (view.device != "cpu") check_host({dlpack::kCuda, 0}, name);
+  return view;
+}
+
+void bind_tensor_view(py::module_& module) {
+  py::class_<TensorView>(module, "TensorView",
+                         "A borrowed view of an array: where its elements lie in memory.")
+      .def_property_readonly("shape",
+                             [](const TensorView& view) { return py::tuple(py::cast(view.shape)); })
+      .def_property_readonly(
+          "byte_strides",
+          [](const TensorView& view) { return py::tuple(py::cast(view.byte_strides)); })
+      .def_readonly("itemsize", &TensorView::itemsize)
+      .def_property_readonly("dtype", &TensorView::dtype)
+      .def_readonly("device", &TensorView::device)
+      .def_readonly("readonly", &TensorView::readonly)
+      .def_property_readonly("data_ptr", [](const TensorView& view) {
+        return reinterpret_cast<std::uintptr_t>(view.data);
+      });
+  module.def("view", &make_view, py::arg("array"), py::arg("name"),
+             "Look at an array through NumPy's interface or DLPack without copying it.");
+}
+
+}  // namespace ttlg::bindings

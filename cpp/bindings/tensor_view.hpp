@@ -1,0 +1,40 @@
+// Any array that Python hands over, as a borrowed view: pointer, shape, byte strides.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ttlg::bindings {
+
+namespace py = pybind11;
+
+// Keeps the array alive while it is looked at; for DLPack that is the exchanged tensor, whose
+// deleter runs under the GIL when the view goes.
+struct TensorView {
+  std::byte* data = nullptr;  // element (0, ..., 0)
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> byte_strides;
+  std::int64_t itemsize = 0;
+  bool readonly = false;
+  std::string device = "cpu";
+
+  py::object array;            // NumPy's array; empty for DLPack
+  std::shared_ptr<void> held;  // DLPack's tensor
+  std::string dlpack_dtype;
+
+  // A name that is equal for equal dtypes of any two libraries, such as "float32" or "bfloat16".
+  std::string dtype() const;
+};
+
+// `name` is what the caller calls the argument ("x", "out"), for messages.
+TensorView make_view(const py::object& array, const std::string& name);
+
+void bind_tensor_view(py::module_& module);
+
+}  // namespace ttlg::bindings

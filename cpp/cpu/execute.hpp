@@ -1,0 +1,17 @@
+// The executor: carries a plan out between two pointers. It allocates nothing and decides nothing.
+#pragma once
+
+#include <cstddef>
+
+#include "plan/plan.hpp"
+
+namespace ttlg::cpu {
+
+// `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap.
+void execute(const Plan& plan, const std::byte* in, std::byte* out);
+
+// The oracle (requirement G-02): one element at a time, straight from the request, sharing nothing
+// with the normal form or the kernels.
+void execute_reference(const Request& request, const std::byte* in, std::byte* out);
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,205 @@
+// Kernels on 16-byte vectors, in the vector extensions that GCC and Clang share: SSE2 on x86-64,
+// NEON on AArch64, scalar code elsewhere, from one source.
+#include <cstring>
+#include <utility>
+
+#include "cpu/kernels.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ttlg::cpu {
+namespace {
+
+constexpr std::int64_t kVectorBytes = 16;
+constexpr std::int64_t kLineBytes = 64;
+
+template <typename T>
+struct Vector {
+  using Type __attribute__((vector_size(kVectorBytes))) = T;
+  static constexpr int kLanes = kVectorBytes / sizeof(T);
+};
+
+template <typename V>
+V load(const std::byte* from) {
+  V value;
+  std::memcpy(&value, from, sizeof(V));
+  return value;
+}
+
+template <typename V>
+void store(std::byte* to, const V& value) {
+  std::memcpy(to, &value, sizeof(V));
+}
+
+template <typename V, int kLanes, int... kI>
+V interleave_low(V x, V y, std::integer_sequence<int, kI...>) {
+  return __builtin_shufflevector(x, y, (kI / 2 + (kI % 2) * kLanes)...);
+}
+
+template <typename V, int kLanes, int... kI>
+V interleave_high(V x, V y, std::integer_sequence<int, kI...>) {
+  return __builtin_shufflevector(x, y, (kLanes / 2 + kI / 2 + (kI % 2) * kLanes)...);
+}
+
+// Transposes kLanes vectors of kLanes lanes. One round interleaves vector i with vector i + n/2 and
+// moves one bit of the register index into the lane index; log2(n) rounds exchange the two
+// (requirement G-07, in the form that needs only unpack instructions).
+template <typename T>
+void transpose_lanes(typename Vector<T>::Type (&rows)[Vector<T>::kLanes]) {
+  using V = typename Vector<T>::Type;
+  constexpr int kLanes = Vector<T>::kLanes;
+  constexpr auto kIndices = std::make_integer_sequence<int, kLanes>{};
+  for (int round = 1; round < kLanes; round *= 2) {
+    V next[kLanes];
+    for (int i = 0; i < kLanes / 2; ++i) {
+      next[2 * i] = interleave_low<V, kLanes>(rows[i], rows[i + kLanes / 2], kIndices);
+      next[2 * i + 1] = interleave_high<V, kLanes>(rows[i], rows[i + kLanes / 2], kIndices);
+    }
+    for (int i = 0; i < kLanes; ++i) rows[i] = next[i];
+  }
+}
+
+template <typename T>
+void move_elements(const std::byte* in, std::byte* out, const Block& block, std::int64_t in_begin,
+                   std::int64_t in_end, std::int64_t out_begin, std::int64_t out_end) {
+  for (std::int64_t i = in_begin; i < in_end; ++i) {
+    const std::byte* from = in + i * block.in_step_in + out_begin * block.in_step_out;
+    std::byte* to = out + i * block.out_step_in + out_begin * block.out_step_out;
+    for (std::int64_t j = out_begin; j < out_end; ++j) {
+      std::memcpy(to, from, sizeof(T));
+      from += block.in_step_out;
+      to += block.out_step_out;
+    }
+  }
+}
+
+template <typename T>
+void tile(const std::byte* in, std::byte* out, const Block& block) {
+  using V = typename Vector<T>::Type;
+  constexpr std::int64_t kLanes = Vector<T>::kLanes;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t in_main = block.in_extent / kLanes * kLanes;
+  const std::int64_t out_main = block.out_extent / kLanes * kLanes;
+  // kLanes source rows are swept along the in mode, so that the hardware prefetcher sees few,
+  // sequential streams; the scattered side is the output block, which stays in L1.
+  for (std::int64_t j = 0; j < out_main; j += kLanes) {
+    const std::byte* from = in + j * block.in_step_out;
+    std::byte* to = out + j * kSize;
+    for (std::int64_t i = 0; i < in_main; i += kLanes) {
+      V rows[kLanes];
+      for (std::int64_t k = 0; k < kLanes; ++k) {
+        rows[k] = load<V>(from + i * kSize + k * block.in_step_out);
+      }
+      transpose_lanes<T>(rows);
+      for (std::int64_t k = 0; k < kLanes; ++k) store(to + (i + k) * block.out_step_in, rows[k]);
+    }
+  }
+  move_elements<T>(in, out, block, in_main, block.in_extent, 0, out_main);
+  move_elements<T>(in, out, block, 0, block.in_extent, out_main, block.out_extent);
+}
+
+template <typename T>
+void run(const std::byte* in, std::byte* out, const Block& block) {
+  move_elements<T>(in, out, block, 0, block.in_extent, 0, block.out_extent);
+}
+
+struct Bytes16 {
+  std::byte bytes[16];
+};
+
+// Short runs as two overlapping moves of a fixed size: a call to memcpy would cost more than the
+// run.
+template <typename T>
+void move_ends(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  T first;
+  T last;
+  const std::int64_t tail = bytes - static_cast<std::int64_t>(sizeof(T));
+  std::memcpy(&first, from, sizeof(T));
+  std::memcpy(&last, from + tail, sizeof(T));
+  std::memcpy(to, &first, sizeof(T));
+  std::memcpy(to + tail, &last, sizeof(T));
+}
+
+void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  if (bytes > 128) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  } else if (bytes > 16) {
+    std::int64_t i = 0;
+    for (; i + 16 < bytes; i += 16) std::memcpy(to + i, from + i, 16);
+    std::memcpy(to + bytes - 16, from + bytes - 16, 16);
+  } else if (bytes >= 8) {
+    move_ends<std::uint64_t>(to, from, bytes);
+  } else if (bytes >= 4) {
+    move_ends<std::uint32_t>(to, from, bytes);
+  } else if (bytes >= 2) {
+    move_ends<std::uint16_t>(to, from, bytes);
+  } else if (bytes == 1) {
+    *to = *from;
+  }
+}
+
+void run_any(const std::byte* in, std::byte* out, const Block& block) {
+  for (std::int64_t i = 0; i < block.in_extent; ++i) {
+    const std::byte* from = in + i * block.in_step_in;
+    std::byte* to = out + i * block.out_step_in;
+    for (std::int64_t j = 0; j < block.out_extent; ++j) {
+      move_run(to, from, block.element_bytes);
+      from += block.in_step_out;
+      to += block.out_step_out;
+    }
+  }
+}
+
+void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
+  std::memcpy(out, in, static_cast<std::size_t>(bytes));
+}
+
+#if defined(__SSE2__)
+// Only whole lines bypass the caches: a partial line written around them would cost a read and a
+// write of the full line in memory.
+void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
+  const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % 64);
+  std::int64_t head = (kLineBytes - misaligned) % kLineBytes;
+  if (head > bytes) head = bytes;
+  move_run(out, in, head);
+  std::int64_t i = head;
+  for (; i + kLineBytes <= bytes; i += kLineBytes) {
+    const auto* from = reinterpret_cast<const __m128i*>(in + i);
+    auto* to = reinterpret_cast<__m128i*>(out + i);
+    const __m128i a = _mm_loadu_si128(from);
+    const __m128i b = _mm_loadu_si128(from + 1);
+    const __m128i c = _mm_loadu_si128(from + 2);
+    const __m128i d = _mm_loadu_si128(from + 3);
+    _mm_stream_si128(to, a);
+    _mm_stream_si128(to + 1, b);
+    _mm_stream_si128(to + 2, c);
+    _mm_stream_si128(to + 3, d);
+  }
+  move_run(out + i, in + i, bytes - i);
+}
+
+void fence() { _mm_sfence(); }
+#else
+void stream(std::byte* out, const std::byte* in, std::int64_t bytes) { copy(out, in, bytes); }
+
+void fence() {}
+#endif
+
+}  // namespace
+
+const Kernels kPortableKernels{
+    .name = "portable (16-byte vectors)",
+    .tile = {tile<std::uint8_t>, tile<std::uint16_t>, tile<std::uint32_t>, tile<std::uint64_t>,
+             run<Bytes16>},
+    .run = {run<std::uint8_t>, run<std::uint16_t>, run<std::uint32_t>, run<std::uint64_t>,
+            run<Bytes16>, run_any},
+    .copy = copy,
+    .stream = stream,
+    .fence = fence,
+};
+
+const Kernels& kernels() { return kPortableKernels; }
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,32 @@
+#include <array>
+#include <cstring>
+
+#include "cpu/execute.hpp"
+
+namespace ttlg::cpu {
+
+void execute_reference(const Request& request, const std::byte* in, std::byte* out) {
+  const std::size_t rank = request.shape.size();
+  const std::vector<std::int64_t> extents = request.out_shape();
+  const std::vector<std::int64_t> out_strides =
+      request.out_byte_strides.empty() ? contiguous_byte_strides(extents, request.itemsize)
+                                       : request.out_byte_strides;
+  for (const std::int64_t extent : extents) {
+    if (extent == 0) return;
+  }
+  std::array<std::int64_t, kMaxRank> index{};
+  for (;;) {
+    const std::byte* from = in;
+    std::byte* to = out;
+    for (std::size_t i = 0; i < rank; ++i) {
+      from += index[i] * request.in_byte_strides[static_cast<std::size_t>(request.axes[i])];
+      to += index[i] * out_strides[i];
+    }
+    std::memcpy(to, from, static_cast<std::size_t>(request.itemsize));
+    std::size_t axis = rank;
+    while (axis > 0 && ++index[axis - 1] == extents[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+}  // namespace ttlg::cpu

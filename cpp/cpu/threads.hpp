@@ -1,0 +1,39 @@
+// Threads: how many a plan may use, and how a range of blocks is shared among them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ttlg::cpu {
+
+// The number set with set_num_threads, else what OpenMP would use (OMP_NUM_THREADS, threadpoolctl).
+int num_threads();
+
+// 0 goes back to OpenMP's choice.
+void set_num_threads(int threads);
+
+bool has_openmp();
+
+// How many threads a parallel region may have right now: 1 in a child forked after the parent's
+// OpenMP pool came up, whose threads the child does not have and would wait for for ever.
+int usable_threads(int wanted);
+
+// Calls work(begin, end) on contiguous shares of 0..count-1.
+template <typename Work>
+void parallel_ranges(int threads, std::int64_t count, const Work& work) {
+  const std::int64_t shares =
+      usable_threads(static_cast<int>(std::min<std::int64_t>(threads, count)));
+  if (shares <= 1) {
+    work(std::int64_t{0}, count);
+    return;
+  }
+  const std::int64_t each = count / shares;
+  const std::int64_t rest = count % shares;
+#pragma omp parallel for num_threads(static_cast<int>(shares)) schedule(static, 1)
+  for (std::int64_t share = 0; share < shares; ++share) {
+    const std::int64_t begin = share * each + std::min(share, rest);
+    work(begin, begin + each + (share < rest));
+  }
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,28 @@
+// The planner: which kernel, in which blocks, with how many threads. One visible cascade.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "plan/plan.hpp"
+
+namespace ttlg {
+
+// One case of the cascade, tried from top to bottom.
+struct Rule {
+  Kernel kernel;
+  bool (*applies)(const Problem& folded);
+  std::string_view requirement;
+};
+
+std::span<const Rule> cascade();
+
+// Throws std::invalid_argument, with what the kernel needs, where it does not apply.
+void check_kernel(Kernel kernel, const Problem& folded);
+
+// Chooses every parameter for a request: `forced` fixes the kernel, `threads` is the most that may
+// be used. Throws std::invalid_argument if the forced kernel does not apply.
+Plan make_plan(const Request& request, const Machine& machine, int threads,
+               std::optional<Kernel> forced = std::nullopt);
+
+}  // namespace ttlg

@@ -1,0 +1,59 @@
+// Exact integer helpers. Counts and offsets are 64-bit everywhere (requirement X-06).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+
+namespace ttlg {
+
+inline std::int64_t checked_mul(std::int64_t x, std::int64_t y) {
+  std::int64_t product;
+  if (__builtin_mul_overflow(x, y, &product)) {
+    throw std::overflow_error("an extent or offset exceeds the 64-bit range");
+  }
+  return product;
+}
+
+inline std::int64_t checked_add(std::int64_t x, std::int64_t y) {
+  std::int64_t sum;
+  if (__builtin_add_overflow(x, y, &sum)) {
+    throw std::overflow_error("an extent or offset exceeds the 64-bit range");
+  }
+  return sum;
+}
+
+constexpr std::int64_t ceil_div(std::int64_t numerator, std::int64_t denominator) {
+  return numerator / denominator + (numerator % denominator != 0);
+}
+
+// Division by a run-time constant as multiply-high and shift (Catanzaro et al., PPoPP 2014,
+// section 4.4, in its 64-bit form). With L = ceil(log2 d), p = 63 + L and M = ceil(2^p / d) the
+// error M*d - 2^p is below d <= 2^L, so n*error < 2^p and the quotient is exact for every
+// 0 <= n < 2^63 and 1 <= d < 2^63. M fits in 64 bits because d > 2^(L-1).
+class FastDivisor {
+ public:
+  constexpr FastDivisor() : FastDivisor(1) {}
+  constexpr explicit FastDivisor(std::int64_t divisor) : divisor_(divisor) {
+    if (divisor < 1) throw std::invalid_argument("FastDivisor needs a divisor >= 1");
+    const auto d = static_cast<std::uint64_t>(divisor);
+    shift_ = 63 + static_cast<int>(std::bit_width(d - 1));
+    const Wide power = Wide{1} << shift_;
+    multiplier_ = static_cast<std::uint64_t>((power + (d - 1)) / d);
+  }
+
+  constexpr std::int64_t divisor() const { return divisor_; }
+
+  // Exact for 0 <= n < 2^63.
+  constexpr std::int64_t quotient(std::int64_t n) const {
+    return static_cast<std::int64_t>((Wide{static_cast<std::uint64_t>(n)} * multiplier_) >> shift_);
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  std::int64_t divisor_;
+  std::uint64_t multiplier_ = 0;
+  int shift_ = 0;
+};
+
+}  // namespace ttlg

@@ -1,0 +1,197 @@
+#include "tensor/problem.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "tensor/integer.hpp"
+
+namespace ttlg {
+namespace {
+
+void check_axes(std::span<const int> axes, std::size_t rank) {
+  std::vector<bool> seen(rank, false);
+  for (const int axis : axes) {
+    if (axis < 0 || static_cast<std::size_t>(axis) >= rank || seen[static_cast<std::size_t>(axis)]) {
+      throw std::invalid_argument("axes must be a permutation of 0.." + std::to_string(rank) + "-1");
+    }
+    seen[static_cast<std::size_t>(axis)] = true;
+  }
+}
+
+// Bytes between the first and the last element of one axis.
+std::int64_t reach(std::int64_t extent, std::int64_t byte_stride) {
+  if (byte_stride == INT64_MIN) throw std::overflow_error("a stride exceeds the 64-bit range");
+  return checked_mul(std::max<std::int64_t>(extent - 1, 0), std::abs(byte_stride));
+}
+
+// Rejects a request whose sizes disagree or whose offsets leave the 64-bit range, so that no later
+// pass has to look again.
+void check_request(const Request& request) {
+  const std::size_t rank = request.shape.size();
+  if (rank > kMaxRank) {
+    throw std::invalid_argument("rank " + std::to_string(rank) + " exceeds the limit of " +
+                                std::to_string(kMaxRank));
+  }
+  if (request.in_byte_strides.size() != rank || request.axes.size() != rank ||
+      (!request.out_byte_strides.empty() && request.out_byte_strides.size() != rank)) {
+    throw std::invalid_argument("shape, strides and axes must have the same length");
+  }
+  if (request.itemsize < 0) throw std::invalid_argument("itemsize must not be negative");
+  check_axes(request.axes, rank);
+
+  std::int64_t bytes = request.itemsize;
+  std::int64_t in_span = 0;
+  std::int64_t out_span = 0;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (request.shape[i] < 0) throw std::invalid_argument("extents must not be negative");
+    bytes = checked_mul(bytes, std::max<std::int64_t>(request.shape[i], 1));
+    in_span = checked_add(in_span, reach(request.shape[i], request.in_byte_strides[i]));
+    if (request.out_byte_strides.empty()) continue;
+    const std::int64_t out_extent = request.shape[static_cast<std::size_t>(request.axes[i])];
+    out_span = checked_add(out_span, reach(out_extent, request.out_byte_strides[i]));
+  }
+}
+
+// perm follows from the output strides alone, so every pass that reorders modes ends here.
+void set_perm(Problem& problem) {
+  problem.perm.resize(problem.modes.size());
+  std::iota(problem.perm.begin(), problem.perm.end(), 0);
+  std::stable_sort(problem.perm.begin(), problem.perm.end(), [&](int i, int j) {
+    return problem.modes[static_cast<std::size_t>(i)].out_byte_stride <
+           problem.modes[static_cast<std::size_t>(j)].out_byte_stride;
+  });
+}
+
+}  // namespace
+
+std::int64_t Problem::elements() const {
+  std::int64_t count = 1;
+  for (const Mode& mode : modes) count *= mode.extent;
+  return count;
+}
+
+std::vector<std::int64_t> Request::out_shape() const {
+  std::vector<std::int64_t> result;
+  result.reserve(axes.size());
+  for (const int axis : axes) result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
+std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> shape,
+                                                  std::int64_t itemsize) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = itemsize;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride = checked_mul(stride, std::max<std::int64_t>(shape[axis], 1));
+  }
+  return strides;
+}
+
+Problem drop_unit_modes(Problem problem) {
+  std::erase_if(problem.modes, [](const Mode& mode) { return mode.extent == 1; });
+  set_perm(problem);
+  return problem;
+}
+
+Problem turn_negative_strides(Problem problem) {
+  for (Mode& mode : problem.modes) {
+    if (mode.out_byte_stride >= 0) continue;
+    problem.in_byte_offset += (mode.extent - 1) * mode.in_byte_stride;
+    problem.out_byte_offset += (mode.extent - 1) * mode.out_byte_stride;
+    mode.in_byte_stride = -mode.in_byte_stride;
+    mode.out_byte_stride = -mode.out_byte_stride;
+  }
+  set_perm(problem);
+  return problem;
+}
+
+Problem sort_by_input_stride(Problem problem) {
+  // A broadcast mode (stride 0) repeats what lies inside it: it varies slowest.
+  const auto key = [](const Mode& mode) {
+    const std::int64_t stride = std::abs(mode.in_byte_stride);
+    return std::pair{stride == 0 ? INT64_MAX : stride, mode.out_byte_stride};
+  };
+  std::stable_sort(problem.modes.begin(), problem.modes.end(),
+                   [&](const Mode& x, const Mode& y) { return key(x) < key(y); });
+  set_perm(problem);
+  return problem;
+}
+
+Problem fuse_modes(Problem problem) {
+  std::vector<Mode> fused;
+  fused.reserve(problem.modes.size());
+  for (const Mode& mode : problem.modes) {
+    if (!fused.empty()) {
+      Mode& inner = fused.back();
+      if (mode.in_byte_stride == inner.extent * inner.in_byte_stride &&
+          mode.out_byte_stride == inner.extent * inner.out_byte_stride) {
+        inner.extent *= mode.extent;
+        continue;
+      }
+    }
+    fused.push_back(mode);
+  }
+  problem.modes = std::move(fused);
+  set_perm(problem);
+  return problem;
+}
+
+Problem fold_run(Problem problem) {
+  if (!problem.modes.empty()) {
+    const Mode& first = problem.modes.front();
+    if (first.in_byte_stride == problem.element_bytes &&
+        first.out_byte_stride == problem.element_bytes) {
+      problem.element_bytes *= first.extent;
+      problem.modes.erase(problem.modes.begin());
+      set_perm(problem);
+    }
+  }
+  return problem;
+}
+
+Problem make_problem(const Request& request) {
+  check_request(request);
+  Problem problem;
+  problem.element_bytes = request.itemsize;
+  const std::size_t rank = request.shape.size();
+  const bool empty = request.itemsize == 0 || std::ranges::find(request.shape, 0) != request.shape.end();
+  if (empty) {
+    problem.modes = {Mode{0, request.itemsize, request.itemsize}};
+    set_perm(problem);
+    return problem;
+  }
+  const std::vector<std::int64_t> out_strides =
+      request.out_byte_strides.empty()
+          ? contiguous_byte_strides(request.out_shape(), request.itemsize)
+          : request.out_byte_strides;
+  // The input's last axis is mode 0.
+  problem.modes.resize(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto axis = static_cast<std::size_t>(request.axes[i]);
+    problem.modes[rank - 1 - axis] =
+        Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
+  }
+  return fuse_modes(sort_by_input_stride(turn_negative_strides(drop_unit_modes(std::move(problem)))));
+}
+
+bool is_free_of_self_overlap(std::span<const std::int64_t> shape,
+                             std::span<const std::int64_t> byte_strides, std::int64_t itemsize) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // |stride|, extent
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 0) return true;
+    if (shape[axis] > 1) steps.emplace_back(std::abs(byte_strides[axis]), shape[axis]);
+  }
+  std::ranges::sort(steps);
+  std::int64_t reach = itemsize;  // bytes spanned by everything inside the current axis
+  for (const auto& [stride, extent] : steps) {
+    if (stride < reach) return false;
+    reach += stride * (extent - 1);
+  }
+  return true;
+}
+
+}  // namespace ttlg

@@ -1,0 +1,74 @@
+// The Problem: what is to be moved where, in normal form. A pure value without memory or device.
+//
+// Modes are numbered as in the papers, 0 being the fastest varying one of the input, and
+// perm[i] = j says that the output's i-th fastest mode is the input's mode j (requirement X-01).
+// Strides are kept in bytes, not elements: a field of a packed structure has a stride that is no
+// multiple of its size, and folding a run of elements into one leaves byte strides as they are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ttlg {
+
+inline constexpr int kMaxRank = 64;
+
+struct Mode {
+  std::int64_t extent;
+  std::int64_t in_byte_stride;
+  std::int64_t out_byte_stride;
+
+  bool operator==(const Mode&) const = default;
+};
+
+struct Problem {
+  std::int64_t element_bytes = 1;
+  std::vector<Mode> modes;
+  std::vector<int> perm;
+  // Where element (0, ..., 0) of the turned problem lies, relative to the caller's pointers.
+  std::int64_t in_byte_offset = 0;
+  std::int64_t out_byte_offset = 0;
+
+  bool operator==(const Problem&) const = default;
+
+  std::int64_t elements() const;
+  std::int64_t bytes() const { return elements() * element_bytes; }
+};
+
+// What a caller asks for, in NumPy's terms: axis 0 first, output axis i is input axis axes[i].
+struct Request {
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> in_byte_strides;
+  std::vector<int> axes;
+  std::int64_t itemsize = 1;
+  std::vector<std::int64_t> out_byte_strides;  // one per output axis; empty means C-contiguous
+
+  bool operator==(const Request&) const = default;
+
+  std::vector<std::int64_t> out_shape() const;
+};
+
+std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> shape,
+                                                  std::int64_t itemsize);
+
+// Turns NumPy's order into mode order and normalises: unit modes dropped, output strides made
+// positive, modes sorted by input stride, modes adjacent on both sides fused (requirement T-02).
+// Throws std::invalid_argument for a malformed request, std::overflow_error beyond 64 bits.
+Problem make_problem(const Request& request);
+
+// The passes of the normal form, in the order in which they apply.
+Problem drop_unit_modes(Problem problem);
+Problem turn_negative_strides(Problem problem);
+Problem sort_by_input_stride(Problem problem);
+Problem fuse_modes(Problem problem);
+
+// A mode with unit stride on both sides becomes part of the element: 4 bytes x 4 moves as 16.
+Problem fold_run(Problem problem);
+
+// True if stepping through the given axes never comes back to the same byte. Sufficient, not
+// necessary: interleaved layouts that happen not to collide are reported as overlapping.
+bool is_free_of_self_overlap(std::span<const std::int64_t> shape,
+                             std::span<const std::int64_t> byte_strides, std::int64_t itemsize);
+
+}  // namespace ttlg

@@ -1,0 +1,25 @@
+"""Permute the axes of tensors, fast, for NumPy, PyTorch, CuPy and JAX.
+
+``ttlg.transpose(x, axes)`` copies ``x`` into a new array whose axes are permuted, moving every
+element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use and explains how it
+will be done.
+"""
+
+from ttlg._api import permute_dims, transpose
+from ttlg._config import get_num_threads, set_num_threads, show_config
+from ttlg._core import __version__
+from ttlg._plan import Plan, cache_clear, cache_info, cache_resize, plan
+
+__all__ = [
+    "Plan",
+    "__version__",
+    "cache_clear",
+    "cache_info",
+    "cache_resize",
+    "get_num_threads",
+    "permute_dims",
+    "plan",
+    "set_num_threads",
+    "show_config",
+    "transpose",
+]

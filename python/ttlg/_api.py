@@ -1,0 +1,118 @@
+"""The functions that move data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttlg import _arrays, _core, _plan
+
+
+def transpose(
+    x: Any,
+    axes: Sequence[int] | None = None,
+    *,
+    out: Any = None,
+    stream: Any = None,
+    threads: int | None = None,
+) -> Any:
+    """Copy an array with its axes permuted.
+
+    The result is `numpy.transpose(x, axes)` laid out contiguously, with every element moved bit
+    for bit.
+
+    Parameters
+    ----------
+    x : array
+        NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory. Any
+        rank up to 64, any strides (negative and zero included), any dtype whose elements have a
+        fixed size: structured, bfloat16, float8 and datetime64 among them, objects not.
+    axes : sequence of int, optional
+        A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
+        result is axis ``axes[i]`` of `x`. By default the axes are reversed.
+    out : array, optional
+        Where to write: a writable array of the result's shape and dtype, of any strides and any
+        library, that shares no memory with `x`. By default a new C-contiguous array of the
+        library of `x`, allocated by that library.
+    stream : optional
+        For arrays on a CUDA device; None for arrays in host memory.
+    threads : int, optional
+        The most threads to use. By default `get_num_threads()`. Small arrays use fewer.
+
+    Returns
+    -------
+    array
+        `out`, or a new array of the library of `x` with
+        ``shape[i] == x.shape[axes[i]]``.
+
+    Raises
+    ------
+    TypeError
+        `x` is no array or holds Python objects, `axes` are no integers, or the dtype of `out`
+        differs.
+    ValueError
+        `axes` is no permutation, or `out` has another shape, is read-only or overlaps `x`.
+    BufferError
+        The array is out of reach: on another device, or a PyTorch tensor that requires grad or
+        has its conjugate or negative bit set.
+
+    Notes
+    -----
+    The problem is normalised (modes of extent 1 dropped, adjacent modes fused: TTLG, IPDPS 2018,
+    section III), planned once per layout and kept in a cache; see `cache_info`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> images = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)  # NHWC
+    >>> planes = ttlg.transpose(images, (0, 3, 1, 2))                            # NCHW
+    >>> planes.shape, planes.flags.c_contiguous
+    ((2, 3, 4, 5), True)
+    >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
+    True
+    """
+    source = _arrays.view(x, "x")
+    order = _core.normalize_axes(axes, source.shape)
+    if stream is not None:
+        raise ValueError("stream= is for arrays on a CUDA device; x is in host memory: leave it out")
+    if out is None:
+        plan = _plan.plan_for(source, order, None, threads)
+        library = _arrays.library_of(x)
+        buffer = library.empty(x, plan.out_shape)
+        plan.run(source, _core.view(buffer, "out"))
+        return library.deliver(x, buffer)
+    target = _arrays.view(out, "out")
+    _arrays.check_out(source, order, out, target)
+    _plan.plan_for(source, order, target.byte_strides, threads).run(source, target)
+    return out
+
+
+def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
+    """Copy an array with its axes permuted: the array API's spelling of `transpose`.
+
+    Unlike the standard's function it never returns a view: the result is a new C-contiguous array.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose`.
+    axes : sequence of int
+        A permutation of ``range(x.ndim)``; negative numbers count from the end.
+
+    Returns
+    -------
+    array
+        A new array of the library of `x` with ``shape[i] == x.shape[axes[i]]``.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError
+        As for `transpose`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> ttlg.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    if axes is None:
+        raise TypeError("permute_dims needs axes; ttlg.transpose(x) reverses them by default")
+    return transpose(x, axes)

@@ -1,0 +1,160 @@
+"""What differs between array libraries: looking at an array, and allocating its like."""
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ttlg import _core
+
+# JAX takes a buffer over without copying when it starts on a multiple of this.
+_JAX_ALIGNMENT = 64
+# Steps that NumPy may spend on deciding whether two strided arrays share an element.
+_OVERLAP_WORK = 1_000_000
+
+
+class Library(NamedTuple):
+    """How a library allocates: `empty` makes a writable buffer, `deliver` turns it into a result."""
+
+    empty: Callable[[Any, tuple[int, ...]], Any]
+    deliver: Callable[[Any, Any], Any]
+
+
+def _same(_x: Any, buffer: Any) -> Any:
+    return buffer
+
+
+def _numpy_empty(x: Any, shape: tuple[int, ...]) -> Any:
+    return np.empty(shape, x.dtype)
+
+
+def _torch_empty(x: Any, shape: tuple[int, ...]) -> Any:
+    return sys.modules["torch"].empty(shape, dtype=x.dtype, device=x.device)
+
+
+def _jax_empty(x: Any, shape: tuple[int, ...]) -> Any:
+    # JAX arrays are immutable, so the result is written before JAX sees it.
+    dtype = np.dtype(x.dtype)
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.empty(size + _JAX_ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _JAX_ALIGNMENT
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
+def _jax_deliver(x: Any, buffer: Any) -> Any:
+    return sys.modules["jax"].device_put(buffer, x.device, may_alias=True)
+
+
+def _namespace_empty(x: Any, shape: tuple[int, ...]) -> Any:
+    return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
+
+
+_NUMPY = Library(_numpy_empty, _same)
+_TORCH = Library(_torch_empty, _same)
+_JAX = Library(_jax_empty, _jax_deliver)
+_NAMESPACE = Library(_namespace_empty, _same)
+
+
+def _is(x: Any, module: str, name: str) -> bool:
+    """Whether `x` is of a class of a module that the caller must have imported to make it."""
+    loaded = sys.modules.get(module)
+    cls = getattr(loaded, name, None)
+    return cls is not None and isinstance(x, cls)
+
+
+def library_of(x: Any) -> Library:
+    """Find the library that allocates the result for `x`."""
+    if isinstance(x, np.ndarray):
+        return _NUMPY
+    if _is(x, "torch", "Tensor"):
+        return _TORCH
+    if _is(x, "jax", "Array"):
+        return _JAX
+    if hasattr(x, "__array_namespace__"):
+        return _NAMESPACE
+    raise TypeError(
+        f"cannot allocate a result for x of type {type(x).__module__}.{type(x).__qualname__}, "
+        "which has no __array_namespace__; pass a writable array as out="
+    )
+
+
+def _refuse(name: str, what: str, mend: str) -> None:
+    raise BufferError(f"{name} {what}; pass {name}{mend}")
+
+
+def view(x: Any, name: str) -> _core.TensorView:
+    """Look at `x` without copying, or say why that cannot be done and what to do about it."""
+    if type(x) is np.ndarray:
+        return _core.view(x, name)
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost; transpose {name}.data and "
+            f"{name}.mask, or pass {name}.filled()"
+        )
+    if _is(x, "torch", "Tensor"):
+        if x.requires_grad:
+            _refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
+        if x.is_conj():
+            _refuse(name, "has its conjugate bit set", ".resolve_conj()")
+        if x.is_neg():
+            _refuse(name, "has its negative bit set", ".resolve_neg()")
+    elif "jax" in sys.modules and _is(x, "jax.core", "Tracer"):
+        raise TypeError(
+            f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, or "
+            "use jax.numpy.transpose inside it"
+        )
+    return _core.view(x, name)
+
+
+def _as_numpy(tensor: _core.TensorView) -> Any:
+    class Holder:
+        __array_interface__ = {  # noqa: RUF012
+            "version": 3,
+            "data": (tensor.data_ptr, True),
+            "shape": tensor.shape,
+            "strides": tensor.byte_strides,
+            "typestr": f"|V{tensor.itemsize}",
+        }
+
+    return np.asarray(Holder())
+
+
+def shares_memory(x: _core.TensorView, out: _core.TensorView) -> bool:
+    """Whether the two views have a byte in common: exact, or True where that is too hard to say."""
+    if not (x.itemsize and math.prod(x.shape) and math.prod(out.shape)):
+        return False
+    try:
+        return np.shares_memory(_as_numpy(x), _as_numpy(out), max_work=_OVERLAP_WORK)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def check_out(
+    x: _core.TensorView, axes: tuple[int, ...], out: Any, target: _core.TensorView
+) -> None:
+    """Refuse an `out` that cannot take the result, before anything is written."""
+    shape = tuple(x.shape[axis] for axis in axes)
+    if target.shape != shape:
+        raise ValueError(
+            f"out has shape {target.shape}, but x of shape {x.shape} permuted by axes {axes} has "
+            f"shape {shape}; pass out of shape {shape}"
+        )
+    if target.dtype != x.dtype:
+        raise TypeError(
+            f"out has dtype {target.dtype}, but x has {x.dtype}; ttlg moves bits and converts "
+            f"nothing: pass out of dtype {x.dtype}"
+        )
+    if target.readonly or _is(out, "jax", "Array"):
+        raise ValueError(f"out of shape {shape} is read-only; pass a writable array")
+    if not _core.is_free_of_self_overlap(target):
+        raise ValueError(
+            f"out of shape {shape} and byte strides {target.byte_strides} may hold several "
+            "elements at one place; pass an array whose elements are apart"
+        )
+    if shares_memory(x, target):
+        raise ValueError(
+            f"out of shape {shape} overlaps x of shape {x.shape}; pass an array of its own, or "
+            "copy x first"
+        )

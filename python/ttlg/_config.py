@@ -1,0 +1,115 @@
+"""Threads, and what this installation was built with and finds."""
+
+import operator
+import os
+import platform
+from collections.abc import Iterator
+from typing import Any
+
+from ttlg import _core
+
+
+def resolve_threads(threads: int | None) -> int:
+    """Turn a `threads=` argument into a number."""
+    if threads is None:
+        return _core.num_threads()
+    count = operator.index(threads)
+    if count < 1:
+        raise ValueError(f"threads must be at least 1, not {count}; None means the default")
+    return count
+
+
+def set_num_threads(n: int | None) -> None:
+    """Set how many threads ttlg may use in this process.
+
+    Parameters
+    ----------
+    n : int or None
+        At least 1; None goes back to OpenMP's number (``OMP_NUM_THREADS``, threadpoolctl).
+
+    Raises
+    ------
+    ValueError
+        `n` is below 1.
+    """
+    _core.set_num_threads(0 if n is None else resolve_threads(n))
+
+
+def get_num_threads() -> int:
+    """Return how many threads ttlg may use.
+
+    Returns
+    -------
+    int
+        What `set_num_threads` set, else the environment variable ``TTLG_NUM_THREADS``, else
+        OpenMP's number.
+    """
+    return _core.num_threads()
+
+
+def _read_environment() -> None:
+    text = os.environ.get("TTLG_NUM_THREADS")
+    if text is None:
+        return
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"TTLG_NUM_THREADS={text!r} is not valid: set it to 1, 2, 3, ... or unset")
+    _core.set_num_threads(int(text))
+
+
+_read_environment()
+
+
+class Config(dict[str, Any]):
+    """A nested dictionary that prints itself as an indented list."""
+
+    def __repr__(self) -> str:
+        return "\n".join(_lines(self, 0))
+
+
+def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
+    for key, value in section.items():
+        label = "  " * depth + key.replace("_", " ")
+        if isinstance(value, dict):
+            yield label
+            yield from _lines(value, depth + 1)
+        elif isinstance(value, list):
+            yield f"{label:28}{len(value) or 'none'}"
+            for entry in value:
+                yield from _lines(entry, depth + 1)
+        else:
+            text = {True: "yes", False: "no", "": "none"}.get(value, value)
+            yield f"{label:28}{text}"
+
+
+def show_config() -> Config:
+    """Tell what this installation was built with and what it finds on this machine.
+
+    The driver is asked anew at every call; nothing else in ttlg touches a GPU.
+
+    Returns
+    -------
+    Config
+        A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> ttlg.show_config()["cpu"]["openmp"]
+    True
+    """
+    cpu = _core.build_config()
+    return Config(
+        ttlg={
+            "version": _core.__version__,
+            "compiler": cpu.pop("compiler"),
+            "build_type": cpu.pop("build_type"),
+            "python": platform.python_version(),
+        },
+        cpu={
+            "machine": platform.machine(),
+            "cores": os.cpu_count() or 1,
+            "threads": get_num_threads(),
+            **cpu,
+        },
+        cuda=_core.cuda_config(),
+    )

@@ -1,0 +1,380 @@
+"""Plans: how one transposition is done, made once and kept."""
+
+import functools
+import json
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ttlg import _arrays, _core
+from ttlg._config import resolve_threads
+
+_DEFAULT_CACHE_SIZE = 4096
+
+# lru_cache is the planner cache: thread-safe, and a hit costs a tuple hash. Its key is the argument
+# tuple of _core.make_plan, which is everything that decides a plan.
+_cached_make_plan = functools.lru_cache(_DEFAULT_CACHE_SIZE)(_core.make_plan)
+
+
+def plan_for(
+    x: _core.TensorView,
+    axes: tuple[int, ...],
+    out_byte_strides: tuple[int, ...] | None,
+    threads: int | None,
+) -> _core.Plan:
+    """Look the plan for these layouts up in the cache, or make it."""
+    return _cached_make_plan(
+        x.shape, x.byte_strides, x.itemsize, axes, out_byte_strides, resolve_threads(threads), None
+    )
+
+
+def cache_info() -> Any:
+    """Report on the planner cache.
+
+    Returns
+    -------
+    named tuple
+        ``hits``, ``misses``, ``maxsize``, ``currsize``, counted in plans.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> ttlg.cache_clear()
+    >>> for _ in range(3):
+    ...     y = ttlg.transpose(np.zeros((4, 5)))
+    >>> ttlg.cache_info().hits, ttlg.cache_info().misses
+    (2, 1)
+    """
+    return _cached_make_plan.cache_info()
+
+
+def cache_clear() -> None:
+    """Forget all cached plans and reset the counts."""
+    _cached_make_plan.cache_clear()
+
+
+def cache_resize(n: int) -> None:
+    """Let the planner cache hold `n` plans; 0 turns it off. The plans it holds are forgotten.
+
+    Parameters
+    ----------
+    n : int
+        Number of plans, at least 0. The default is 4096; a plan takes about 1 KB.
+
+    Raises
+    ------
+    ValueError
+        `n` is negative.
+    """
+    global _cached_make_plan
+    size = operator.index(n)
+    if size < 0:
+        raise ValueError(f"the planner cache cannot hold {size} plans; pass 0 to turn it off")
+    _cached_make_plan = functools.lru_cache(size)(_core.make_plan)
+
+
+def _describe_dtype(dtype: Any) -> tuple[str, int]:
+    """Name and bytes of one element, for NumPy's dtypes and names and PyTorch's dtypes."""
+    if type(dtype).__module__ == "torch":
+        return str(dtype).removeprefix("torch."), dtype.itemsize
+    try:
+        resolved = np.dtype(dtype)
+    except TypeError:
+        try:
+            import ml_dtypes
+
+            resolved = np.dtype(getattr(ml_dtypes, dtype))
+        except (ImportError, AttributeError, TypeError):
+            raise TypeError(
+                f"{dtype!r} is no dtype; pass one of NumPy's, PyTorch's or ml_dtypes', or its name"
+            ) from None
+    if resolved.hasobject:
+        raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
+    name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
+    return name, resolved.itemsize
+
+
+class Plan:
+    """How one transposition is carried out; make one with `ttlg.plan`.
+
+    A plan is a value: it compares equal to one made of the same parts, prints itself, survives
+    JSON and pickle, and holds no memory of the arrays. Call it as often as there are arrays of its
+    layout, from as many threads as you like.
+    """
+
+    __slots__ = ("_core", "_dtype")
+
+    def __init__(self, core: _core.Plan, dtype: str) -> None:
+        self._core = core
+        self._dtype = dtype
+
+    def __call__(self, x: Any, out: Any = None) -> Any:
+        """Transpose `x`, an array of the planned shape, layout and element size.
+
+        Parameters
+        ----------
+        x : array
+            As for `transpose`.
+        out : array, optional
+            C-contiguous and writable, of the result's shape and dtype. By default a new array of
+            the library of `x`.
+
+        Returns
+        -------
+        array
+            `out`, or a new array.
+
+        Raises
+        ------
+        TypeError, ValueError, BufferError
+            As for `transpose`, and ValueError if `x` is not of the planned layout.
+        """
+        source = _arrays.view(x, "x")
+        if out is None:
+            library = _arrays.library_of(x)
+            buffer = library.empty(x, self._core.out_shape)
+            self._core.run(source, _core.view(buffer, "out"))
+            return library.deliver(x, buffer)
+        target = _arrays.view(out, "out")
+        if source.shape == self._core.shape:
+            _arrays.check_out(source, self._core.axes, out, target)
+        self._core.run(source, target)
+        return out
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the input."""
+        return self._core.shape
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes of the input in the order of the result."""
+        return self._core.axes
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name, for the reader: a plan depends on the element size alone."""
+        return self._dtype
+
+    @property
+    def kernel(self) -> str:
+        """The kernel: ``copy``, ``tile``, ``run`` or ``reference``."""
+        return self._core.kernel
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Extents of the fused modes, the input's fastest first."""
+        return self._core.extents
+
+    @property
+    def perm(self) -> tuple[int, ...]:
+        """``perm[i] = j``: the output's i-th fastest fused mode is the input's mode j."""
+        return self._core.perm
+
+    @property
+    def parameters(self) -> dict[str, int | bool]:
+        """What the planner chose: block extents, streaming stores, threads."""
+        return self._core.parameters
+
+    def explain(self) -> str:
+        """Say in a table how the transposition is done and why.
+
+        Returns
+        -------
+        str
+            The fused problem, the chosen kernel and parameters, and the planner's cases from top
+            to bottom with what each one needs.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> print(ttlg.plan((64, 3), (1, 0), threads=1).explain())
+        transpose float32 (64, 3) by axes (1, 0) -> (3, 64)
+          fused      extents 3 x 64, perm 1 0 (fastest mode first)
+          kernel     tile: 1 block of 3 x 64 elements of 4 bytes
+          stores     ordinary
+          threads    1
+        planner, first case that applies:
+            no  copy       all modes fused into one run that is contiguous on both sides
+        ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
+            yes run        at least one mode besides the contiguous run
+            yes reference  nothing
+        """  # noqa: E501
+        core = self._core
+        chosen = core.parameters
+        fused = " x ".join(map(str, core.extents)) or "1"
+        perm = " ".join(map(str, core.perm)) or "none"
+        blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
+        unit = f"element{'s' if core.element_bytes else ''} of {core.element_bytes} bytes"
+        work = {
+            "copy": f"{blocks} of {chosen['block_out']} bytes",
+            "reference": "one element at a time",
+        }.get(core.kernel, f"{blocks} of {chosen['block_in']} x {chosen['block_out']} {unit}")
+        lines = [
+            f"transpose {self._dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
+            f"  fused      extents {fused}, perm {perm} (fastest mode first)",
+            f"  kernel     {core.kernel}: {work}",
+            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
+            f"  threads    {chosen['threads']}",
+            "planner, first case that applies:",
+        ]
+        for kernel, applies, requirement in core.cascade():
+            mark = "->" if kernel == core.kernel else "  "
+            lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Write the plan as JSON, from which `from_json` rebuilds an equal one.
+
+        Returns
+        -------
+        str
+            A JSON object with the request, the kernel and its parameters.
+        """
+        core = self._core
+        return json.dumps(
+            {
+                "ttlg": _core.__version__,
+                "device": "cpu",
+                "shape": core.shape,
+                "byte_strides": core.byte_strides,
+                "axes": core.axes,
+                "dtype": self._dtype,
+                "itemsize": core.itemsize,
+                "out_byte_strides": core.out_byte_strides,
+                "kernel": core.kernel,
+                "parameters": core.parameters,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """Rebuild a plan from `to_json`, without asking the planner again.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` returned.
+
+        Returns
+        -------
+        Plan
+            A plan equal to the one that was written.
+
+        Raises
+        ------
+        ValueError
+            The text is no plan, or its parameters contradict each other.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> p = ttlg.plan((8, 9, 10), (2, 0, 1))
+        >>> ttlg.Plan.from_json(p.to_json()) == p
+        True
+        """
+        try:
+            data = json.loads(text)
+            core = _core.build_plan(
+                tuple(data["shape"]),
+                tuple(data["byte_strides"]),
+                data["itemsize"],
+                tuple(data["axes"]),
+                data["out_byte_strides"],
+                kernel=data["kernel"],
+                **data["parameters"],
+            )
+            return cls(core, data["dtype"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self._core == other._core
+
+    def __hash__(self) -> int:
+        return hash((self._core.shape, self._core.byte_strides, self._core.axes, self.kernel))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan.from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return (
+            f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} "
+            f"kernel={self.kernel!r} {chosen}>"
+        )
+
+
+def plan(
+    shape: Sequence[int],
+    axes: Sequence[int] | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Sequence[int] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    kernel: str | None = None,
+) -> Plan:
+    """Plan a transposition for repeated use.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the input.
+    axes : sequence of int, optional
+        As for `transpose`; reversed by default.
+    dtype : dtype or str
+        NumPy's, PyTorch's or ml_dtypes' dtype or name. Only its size matters.
+    strides : sequence of int, optional
+        Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
+        default.
+    device : str
+        ``"cpu"``.
+    threads : int, optional
+        The most threads to use; `get_num_threads()` by default.
+    kernel : str, optional
+        Force ``"copy"``, ``"tile"``, ``"run"`` or ``"reference"`` instead of the planner's choice.
+
+    Returns
+    -------
+    Plan
+        Callable: ``plan(x, out=None)``.
+
+    Raises
+    ------
+    TypeError
+        An argument is not of the stated type, or the dtype holds Python objects.
+    ValueError
+        `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, or
+        `kernel` does not apply.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> p = ttlg.plan((4, 5, 6), (2, 0, 1), "float64")
+    >>> p.kernel, p.extents, p.perm
+    ('tile', (6, 20), (1, 0))
+    >>> p(np.zeros((4, 5, 6))).shape
+    (6, 4, 5)
+    """
+    if device != "cpu":
+        raise ValueError(f"cannot plan for device {device!r}; this version plans for 'cpu'")
+    name, itemsize = _describe_dtype(dtype)
+    extents = tuple(operator.index(extent) for extent in shape)
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"shape {extents} has a negative extent")
+    order = _core.normalize_axes(axes, extents)
+    if strides is None:
+        byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+    else:
+        byte_strides = tuple(operator.index(stride) for stride in strides)
+        if len(byte_strides) != len(extents):
+            raise ValueError(
+                f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
+            )
+    core = _cached_make_plan(
+        extents, byte_strides, itemsize, order, None, resolve_threads(threads), kernel
+    )
+    return Plan(core, name)
