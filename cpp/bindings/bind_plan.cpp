@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/tensor_view.hpp"
@@ -44,34 +45,32 @@ py::dict parameters(const Plan& plan) {
 
 void check_matches(const TensorView& view, const std::vector<std::int64_t>& shape,
                    const std::vector<std::int64_t>& byte_strides, const Request& request,
-                   const std::string& name) {
+                   std::string_view argument) {
+  const bool same_shape = view.itemsize == request.itemsize && view.shape == shape;
+  bool same_layout = same_shape;
+  for (std::size_t axis = 0; same_layout && axis < shape.size(); ++axis) {
+    same_layout = shape[axis] <= 1 || view.byte_strides[axis] == byte_strides[axis];
+  }
+  if (same_layout) return;
+  const std::string name(argument);
   const auto text = [](const std::vector<std::int64_t>& values) {
     return py::str(to_tuple(values)).cast<std::string>();
   };
-  if (view.itemsize != request.itemsize || view.shape != shape) {
+  if (!same_shape) {
     throw py::value_error("this plan is for " + name + " of shape " + text(shape) + " and " +
                           std::to_string(request.itemsize) + "-byte elements, not shape " +
                           text(view.shape) + " and " + std::to_string(view.itemsize) +
                           "-byte elements; make another with ttlg.plan(...)");
   }
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] > 1 && view.byte_strides[axis] != byte_strides[axis]) {
-      throw py::value_error("this plan is for " + name + " of byte strides " +
-                            text(byte_strides) + ", not " + text(view.byte_strides) +
-                            "; make one for this layout with ttlg.plan(..., strides=...), or call "
-                            "ttlg.transpose, which looks at the strides itself");
-    }
-  }
+  throw py::value_error("this plan is for " + name + " of byte strides " + text(byte_strides) +
+                        ", not " + text(view.byte_strides) +
+                        "; make one for this layout with ttlg.plan(..., strides=...), or call "
+                        "ttlg.transpose, which looks at the strides itself");
 }
 
 void run(const Plan& plan, const TensorView& in, const TensorView& out) {
-  const Request& request = plan.request;
-  const std::vector<std::int64_t> out_shape = request.out_shape();
-  const std::vector<std::int64_t> out_byte_strides =
-      request.out_byte_strides.empty() ? contiguous_byte_strides(out_shape, request.itemsize)
-                                       : request.out_byte_strides;
-  check_matches(in, request.shape, request.in_byte_strides, request, "x");
-  check_matches(out, out_shape, out_byte_strides, request, "out");
+  check_matches(in, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
+  check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
   if (out.readonly) throw py::value_error("out is read-only; pass a writable array");
   if (plan.problem.bytes() < kReleaseGilBytes) {
     cpu::execute(plan, in.data, out.data);
@@ -153,7 +152,7 @@ void bind_plan(py::module_& module) {
           "axes", [](const Plan& plan) { return py::tuple(py::cast(plan.request.axes)); })
       .def_property_readonly("itemsize", [](const Plan& plan) { return plan.request.itemsize; })
       .def_property_readonly(
-          "out_shape", [](const Plan& plan) { return to_tuple(plan.request.out_shape()); })
+          "out_shape", [](const Plan& plan) { return to_tuple(plan.out_shape); })
       .def_property_readonly("out_byte_strides",
                              [](const Plan& plan) -> py::object {
                                if (plan.request.out_byte_strides.empty()) return py::none();
@@ -217,9 +216,12 @@ void bind_plan(py::module_& module) {
                return to_tuple(contiguous_byte_strides(shape, itemsize));
              },
              py::arg("shape"), py::arg("itemsize"));
-  module.def("is_free_of_self_overlap", [](const TensorView& view) {
-    return is_free_of_self_overlap(view.shape, view.byte_strides, view.itemsize);
-  }, py::arg("view"));
+  module.def(
+      "is_free_of_self_overlap",
+      [](const TensorView& view) {
+        return is_free_of_self_overlap(view.shape, view.byte_strides, view.itemsize);
+      },
+      py::arg("view"));
 }
 
 }  // namespace ttlg::bindings

@@ -18,7 +18,8 @@ std::string type_name(const py::handle& object) {
 }
 
 TensorView view_numpy(const py::array& array, const std::string& name) {
-  if (array.dtype().attr("hasobject").cast<bool>()) {
+  constexpr std::uint64_t kHoldsReferences = 1;  // NPY_ITEM_REFCOUNT
+  if ((array.dtype().flags() & kHoldsReferences) != 0) {
     throw py::type_error(name + " has dtype " + py::str(array.dtype()).cast<std::string>() +
                          ", which holds Python objects; ttlg moves fixed-size elements only: "
                          "convert it with " + name + ".astype(...) first");
@@ -147,6 +148,27 @@ void check_host(const dlpack::Device& device, const std::string& name) {
   }
 }
 
+struct ByteRange {
+  const std::byte* begin;
+  const std::byte* end;
+};
+
+ByteRange byte_range(const TensorView& view) {
+  ByteRange range{view.data, view.data + view.itemsize};
+  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+    if (view.shape[axis] == 0) return {view.data, view.data};
+    const std::int64_t reach = (view.shape[axis] - 1) * view.byte_strides[axis];
+    (reach < 0 ? range.begin : range.end) += reach;
+  }
+  return range;
+}
+
+bool may_share_memory(const TensorView& x, const TensorView& y) {
+  const ByteRange first = byte_range(x);
+  const ByteRange second = byte_range(y);
+  return first.begin < second.end && second.begin < first.end;
+}
+
 }  // namespace
 
 std::string TensorView::dtype() const {
@@ -175,6 +197,11 @@ TensorView make_view(const py::object& array, const std::string& name) {
   return view;
 }
 
+static bool same_dtype(const TensorView& x, const TensorView& y) {
+  if (x.array && y.array) return x.array.attr("dtype").equal(y.array.attr("dtype"));
+  return x.dtype() == y.dtype();
+}
+
 void bind_tensor_view(py::module_& module) {
   py::class_<TensorView>(module, "TensorView",
                          "A borrowed view of an array: where its elements lie in memory.")
@@ -190,6 +217,10 @@ void bind_tensor_view(py::module_& module) {
       .def_property_readonly("data_ptr", [](const TensorView& view) {
         return reinterpret_cast<std::uintptr_t>(view.data);
       });
+  module.def("same_dtype", &same_dtype, py::arg("x"), py::arg("y"),
+             "Whether the elements mean the same, across libraries.");
+  module.def("may_share_memory", &may_share_memory, py::arg("x"), py::arg("y"),
+             "Whether the smallest byte ranges around the two views meet.");
   module.def("view", &make_view, py::arg("array"), py::arg("name"),
              "Look at an array through NumPy's interface or DLPack without copying it.");
 }

@@ -38,7 +38,8 @@ Mover make_mover(const Plan& plan) {
                 .in_step_out = nest.out_mode.in_byte_stride,
                 .out_step_in = nest.in_mode.out_byte_stride,
                 .out_step_out = nest.out_mode.out_byte_stride,
-                .element_bytes = nest.element_bytes},
+                .element_bytes = nest.element_bytes,
+                .next = nullptr},
       .staged = is_staged(plan.parameters, nest.element_bytes),
       .streaming = plan.parameters.streaming,
   };
@@ -117,14 +118,18 @@ void move_blocks(const Plan& plan, const std::byte* in, std::byte* out, std::int
   const Mover mover = make_mover(plan);
   const Parameters& parameters = plan.parameters;
   Odometer at(plan, begin);
-  for (std::int64_t i = begin; i < end; ++i, at.step()) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::byte* from = in + at.in_offset();
+    std::byte* to = out + at.out_offset();
     Block block = mover.block;
     block.in_extent = std::min(parameters.block_in, plan.nest.in_mode.extent -
                                                         at.index(plan.in_loop) * parameters.block_in);
     block.out_extent =
         std::min(parameters.block_out,
                  plan.nest.out_mode.extent - at.index(plan.out_loop) * parameters.block_out);
-    move_block(mover, in + at.in_offset(), out + at.out_offset(), block);
+    at.step();
+    if (i + 1 < end) block.next = in + at.in_offset();
+    move_block(mover, from, to, block);
   }
   if (parameters.streaming) mover.table.fence();
 }

@@ -17,6 +17,9 @@ struct Block {
   std::int64_t out_step_in;   // bytes on the output side, one step along the in mode
   std::int64_t out_step_out;  // bytes on the output side, one step along the out mode
   std::int64_t element_bytes;
+  // Source of the block that this thread moves next, or null: its lines are requested while this
+  // block is worked on, because its short rows are no stream that the hardware would foresee.
+  const std::byte* next;
 };
 
 using BlockKernel = void (*)(const std::byte* in, std::byte* out, const Block& block);

@@ -61,53 +61,11 @@ void transpose_lanes(typename Vector<T>::Type (&rows)[Vector<T>::kLanes]) {
   }
 }
 
-template <typename T>
-void move_elements(const std::byte* in, std::byte* out, const Block& block, std::int64_t in_begin,
-                   std::int64_t in_end, std::int64_t out_begin, std::int64_t out_end) {
-  for (std::int64_t i = in_begin; i < in_end; ++i) {
-    const std::byte* from = in + i * block.in_step_in + out_begin * block.in_step_out;
-    std::byte* to = out + i * block.out_step_in + out_begin * block.out_step_out;
-    for (std::int64_t j = out_begin; j < out_end; ++j) {
-      std::memcpy(to, from, sizeof(T));
-      from += block.in_step_out;
-      to += block.out_step_out;
-    }
-  }
+// Requests the lines of one source row of the next block.
+void prefetch_row(const std::byte* row, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(row + i);
+  if (bytes > kLineBytes / 4) __builtin_prefetch(row + bytes - 1);
 }
-
-template <typename T>
-void tile(const std::byte* in, std::byte* out, const Block& block) {
-  using V = typename Vector<T>::Type;
-  constexpr std::int64_t kLanes = Vector<T>::kLanes;
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t in_main = block.in_extent / kLanes * kLanes;
-  const std::int64_t out_main = block.out_extent / kLanes * kLanes;
-  // kLanes source rows are swept along the in mode, so that the hardware prefetcher sees few,
-  // sequential streams; the scattered side is the output block, which stays in L1.
-  for (std::int64_t j = 0; j < out_main; j += kLanes) {
-    const std::byte* from = in + j * block.in_step_out;
-    std::byte* to = out + j * kSize;
-    for (std::int64_t i = 0; i < in_main; i += kLanes) {
-      V rows[kLanes];
-      for (std::int64_t k = 0; k < kLanes; ++k) {
-        rows[k] = load<V>(from + i * kSize + k * block.in_step_out);
-      }
-      transpose_lanes<T>(rows);
-      for (std::int64_t k = 0; k < kLanes; ++k) store(to + (i + k) * block.out_step_in, rows[k]);
-    }
-  }
-  move_elements<T>(in, out, block, in_main, block.in_extent, 0, out_main);
-  move_elements<T>(in, out, block, 0, block.in_extent, out_main, block.out_extent);
-}
-
-template <typename T>
-void run(const std::byte* in, std::byte* out, const Block& block) {
-  move_elements<T>(in, out, block, 0, block.in_extent, 0, block.out_extent);
-}
-
-struct Bytes16 {
-  std::byte bytes[16];
-};
 
 // Short runs as two overlapping moves of a fixed size: a call to memcpy would cost more than the
 // run.
@@ -140,16 +98,77 @@ void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
   }
 }
 
-void run_any(const std::byte* in, std::byte* out, const Block& block) {
+struct Bytes16 {
+  std::byte bytes[16];
+};
+
+// Moves every element with `move`, one after the other along the output's rows.
+template <typename Move>
+void move_elements(const std::byte* in, std::byte* out, const Block& block, const Move& move) {
   for (std::int64_t i = 0; i < block.in_extent; ++i) {
     const std::byte* from = in + i * block.in_step_in;
     std::byte* to = out + i * block.out_step_in;
-    for (std::int64_t j = 0; j < block.out_extent; ++j) {
-      move_run(to, from, block.element_bytes);
-      from += block.in_step_out;
-      to += block.out_step_out;
+    if (block.next == nullptr) {
+      for (std::int64_t j = 0; j < block.out_extent; ++j) {
+        move(to + j * block.out_step_out, from + j * block.in_step_out);
+      }
+    } else {
+      const std::byte* next = block.next + i * block.in_step_in;
+      for (std::int64_t j = 0; j < block.out_extent; ++j) {
+        prefetch_row(next + j * block.in_step_out, block.element_bytes);
+        move(to + j * block.out_step_out, from + j * block.in_step_out);
+      }
     }
   }
+}
+
+template <typename T>
+void run(const std::byte* in, std::byte* out, const Block& block) {
+  move_elements(in, out, block, [](std::byte* to, const std::byte* from) {
+    std::memcpy(to, from, sizeof(T));
+  });
+}
+
+void run_any(const std::byte* in, std::byte* out, const Block& block) {
+  move_elements(in, out, block, [&block](std::byte* to, const std::byte* from) {
+    move_run(to, from, block.element_bytes);
+  });
+}
+
+template <typename T>
+void tile(const std::byte* in, std::byte* out, const Block& block) {
+  using V = typename Vector<T>::Type;
+  constexpr std::int64_t kLanes = Vector<T>::kLanes;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t in_main = block.in_extent / kLanes * kLanes;
+  const std::int64_t out_main = block.out_extent / kLanes * kLanes;
+  // kLanes source rows are swept along the in mode, so that the hardware prefetcher sees few,
+  // sequential streams; the scattered side is the output block, which stays in L1.
+  for (std::int64_t j = 0; j < out_main; j += kLanes) {
+    const std::byte* from = in + j * block.in_step_out;
+    std::byte* to = out + j * kSize;
+    if (block.next != nullptr) {
+      for (std::int64_t k = 0; k < kLanes; ++k) {
+        prefetch_row(block.next + (j + k) * block.in_step_out, block.in_extent * kSize);
+      }
+    }
+    for (std::int64_t i = 0; i < in_main; i += kLanes) {
+      V rows[kLanes];
+      for (std::int64_t k = 0; k < kLanes; ++k) {
+        rows[k] = load<V>(from + i * kSize + k * block.in_step_out);
+      }
+      transpose_lanes<T>(rows);
+      for (std::int64_t k = 0; k < kLanes; ++k) store(to + (i + k) * block.out_step_in, rows[k]);
+    }
+  }
+  Block edge = block;
+  edge.next = nullptr;
+  edge.in_extent = block.in_extent - in_main;
+  edge.out_extent = out_main;
+  run<T>(in + in_main * kSize, out + in_main * block.out_step_in, edge);
+  edge.in_extent = block.in_extent;
+  edge.out_extent = block.out_extent - out_main;
+  run<T>(in + out_main * block.in_step_out, out + out_main * kSize, edge);
 }
 
 void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {

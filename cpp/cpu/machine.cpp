@@ -1,21 +1,25 @@
 #include "cpu/machine.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
+#include <fstream>
+#include <string>
 
 namespace ttlg::cpu {
 namespace {
 
+// Linux's own list of the caches, outermost last. sysconf and cpuid report the whole socket's L3
+// inside virtual machines that own a slice of it. Where there is no list, the default stands.
 Machine detect() {
   Machine machine;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-  const long level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  // Unknown on some kernels and architectures, where the default stands.
-  if (std::max(level2, level3) > 0) machine.last_level_cache_bytes = std::max(level2, level3);
-#endif
-  return machine;
+  for (int index = 0;; ++index) {
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::ifstream file(folder + "size");
+    std::int64_t size = 0;
+    char unit = ' ';
+    if (!(file >> size >> unit) || size <= 0) return machine;
+    const std::int64_t scale = unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1;
+    machine.last_level_cache_bytes = size * scale;
+  }
 }
 
 }  // namespace

@@ -8,9 +8,7 @@ namespace ttlg::cpu {
 void execute_reference(const Request& request, const std::byte* in, std::byte* out) {
   const std::size_t rank = request.shape.size();
   const std::vector<std::int64_t> extents = request.out_shape();
-  const std::vector<std::int64_t> out_strides =
-      request.out_byte_strides.empty() ? contiguous_byte_strides(extents, request.itemsize)
-                                       : request.out_byte_strides;
+  const std::vector<std::int64_t> out_strides = request.resolved_out_byte_strides();
   for (const std::int64_t extent : extents) {
     if (extent == 0) return;
   }

@@ -14,9 +14,11 @@ namespace {
 constexpr std::array<std::string_view, 4> kKernelNames{"copy", "tile", "run", "reference"};
 
 // Loop order: the smaller of a loop's two steps decides, the smallest goes innermost, so that
-// neighbouring blocks share lines and pages on at least one side.
-std::int64_t step_key(const Loop& loop) {
-  return std::min(std::abs(loop.in_byte_step), std::abs(loop.out_byte_step));
+// neighbouring blocks share lines and pages on at least one side. Equals read on in sequence: the
+// hardware foresees reads, and streamed writes need no foresight.
+std::pair<std::int64_t, std::int64_t> step_key(const Loop& loop) {
+  const std::int64_t in = std::abs(loop.in_byte_step);
+  return {std::min(in, std::abs(loop.out_byte_step)), in};
 }
 
 void lay_out_loops(Plan& plan) {
@@ -109,6 +111,8 @@ Nest make_nest(const Problem& folded, Kernel kernel) {
 Plan assemble(const Request& request, Problem problem, Nest nest, const Parameters& parameters) {
   check_parameters(parameters, nest);
   Plan plan{.request = request,
+            .out_shape = request.out_shape(),
+            .out_byte_strides = request.resolved_out_byte_strides(),
             .problem = std::move(problem),
             .parameters = parameters,
             .nest = std::move(nest)};

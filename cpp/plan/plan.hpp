@@ -73,6 +73,8 @@ constexpr bool is_staged(const Parameters& parameters, std::int64_t element_byte
 
 struct Plan {
   Request request;
+  std::vector<std::int64_t> out_shape;
+  std::vector<std::int64_t> out_byte_strides;
   Problem problem;
   Parameters parameters;
   Nest nest;

@@ -11,6 +11,10 @@ namespace {
 
 // Below this many bytes per thread, waking a second thread costs more than it saves.
 constexpr std::int64_t kMinBytesPerThread = 512 << 10;
+// A block of runs, the requested lines of the next one and the staging buffer share L1.
+constexpr std::int64_t kBlockBytes = 16 << 10;
+constexpr std::int64_t kTargetRowBytes = 8 * kLineBytes;
+constexpr std::int64_t kMinStreamedRowBytes = 3 * kLineBytes;
 constexpr std::int64_t kCopyChunkBytes = 256 << 10;
 
 bool is_vector_width(std::int64_t bytes) {
@@ -42,36 +46,58 @@ constexpr std::array<Rule, 4> kCascade{{
     {Kernel::reference, always, "nothing"},
 }};
 
-std::int64_t floor_pow2(std::int64_t n) {
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n)));
+struct BlockShape {
+  std::int64_t in;
+  std::int64_t out;
+};
+
+// What a tile block aims at, in elements. Source rows of one or two lines keep the requested lines
+// few; output rows of eight lines keep most of them whole. Found by a sweep over matrices and TTC
+// shapes on a Zen 5.
+BlockShape tile_shape(std::int64_t element_bytes) {
+  const std::int64_t in = std::max<std::int64_t>(16, kLineBytes / element_bytes);
+  return {in, kTargetRowBytes / element_bytes};
 }
 
-// A block is about square in bytes, so that both sides see runs of similar length, and as large as
-// the staging buffer; where one mode is short the other takes what is left.
-void choose_block(const Nest& nest, Parameters& parameters) {
-  const std::int64_t element = nest.element_bytes;
-  const std::int64_t in_extent = nest.in_mode.extent;
-  const std::int64_t out_extent = nest.out_mode.extent;
-  const std::int64_t budget = std::max<std::int64_t>(kStagingBytes / element, 1);
+// Blocks of runs are about square, so that both sides visit neighbouring runs.
+BlockShape run_shape(std::int64_t element_bytes) {
+  const std::int64_t budget = std::max<std::int64_t>(kBlockBytes / element_bytes, 1);
   std::int64_t side = 1;
   while (4 * side * side <= budget) side *= 2;
-  std::int64_t block_in = std::min(in_extent, side);
-  std::int64_t block_out = std::min(out_extent, floor_pow2(budget / block_in));
-  block_in = std::min(in_extent, floor_pow2(budget / block_out));
-  // Rows of the staging buffer are padded to whole lines.
-  while (block_in > 1 && block_in * staging_pitch(block_out * element) > kStagingBytes) {
-    block_in = floor_pow2(block_in - 1);
-  }
-  parameters.block_in = std::max<std::int64_t>(block_in, 1);
-  parameters.block_out = std::max<std::int64_t>(block_out, 1);
+  return {side, side};
+}
+
+// Cuts an extent into pieces near the target, in whole vectors, or leaves a short one whole.
+std::int64_t split(std::int64_t extent, std::int64_t target) {
+  constexpr std::int64_t kGrain = 8;
+  if (extent <= 2 * target || target < kGrain) return std::min(extent, 2 * target);
+  const std::int64_t pieces = extent / target;
+  return ceil_div(ceil_div(extent, pieces), kGrain) * kGrain;
+}
+
+void choose_block(const Nest& nest, Parameters& parameters) {
+  const BlockShape shape = parameters.kernel == Kernel::tile ? tile_shape(nest.element_bytes)
+                                                             : run_shape(nest.element_bytes);
+  // Where one mode is short the other takes what is left.
+  const std::int64_t area = shape.in * shape.out;
+  parameters.block_out = split(nest.out_mode.extent, shape.out);
+  parameters.block_in =
+      split(nest.in_mode.extent, std::max(shape.in, area / parameters.block_out));
+  parameters.block_out =
+      split(nest.out_mode.extent, std::max(shape.out, area / parameters.block_in));
+  const std::int64_t pitch = staging_pitch(parameters.block_out * nest.element_bytes);
+  parameters.block_in = std::clamp<std::int64_t>(kStagingBytes / pitch, 1, parameters.block_in);
 }
 
 // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
-// it, and whole lines are not read before they are overwritten.
-bool worth_streaming(const Nest& nest, std::int64_t bytes, const Machine& machine) {
-  const bool contiguous_rows = nest.out_mode.out_byte_stride == nest.element_bytes ||
-                               nest.element_bytes >= kDirectRunBytes;
-  return contiguous_rows && bytes > machine.last_level_cache_bytes;
+// it, and whole lines are not read before they are overwritten. Rows of fewer lines than three are
+// mostly partial lines, which are better left to the caches.
+bool worth_streaming(const Nest& nest, const Parameters& parameters, std::int64_t bytes,
+                     const Machine& machine) {
+  if (bytes <= machine.last_level_cache_bytes) return false;
+  if (parameters.kernel == Kernel::copy || nest.element_bytes >= kDirectRunBytes) return true;
+  return nest.out_mode.out_byte_stride == nest.element_bytes &&
+         parameters.block_out * nest.element_bytes >= kMinStreamedRowBytes;
 }
 
 Kernel choose_kernel(const Problem& folded) {
@@ -108,7 +134,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
     }
     parameters.threads = static_cast<int>(
         std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::max(threads, 1)));
-    parameters.streaming = worth_streaming(nest, bytes, machine);
+    parameters.streaming = worth_streaming(nest, parameters, bytes, machine);
   }
   return assemble(request, std::move(problem), std::move(nest), parameters);
 }

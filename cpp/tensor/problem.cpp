@@ -80,6 +80,11 @@ std::vector<std::int64_t> Request::out_shape() const {
   return result;
 }
 
+std::vector<std::int64_t> Request::resolved_out_byte_strides() const {
+  return out_byte_strides.empty() ? contiguous_byte_strides(out_shape(), itemsize)
+                                  : out_byte_strides;
+}
+
 std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> shape,
                                                   std::int64_t itemsize) {
   std::vector<std::int64_t> strides(shape.size());
@@ -164,10 +169,7 @@ Problem make_problem(const Request& request) {
     set_perm(problem);
     return problem;
   }
-  const std::vector<std::int64_t> out_strides =
-      request.out_byte_strides.empty()
-          ? contiguous_byte_strides(request.out_shape(), request.itemsize)
-          : request.out_byte_strides;
+  const std::vector<std::int64_t> out_strides = request.resolved_out_byte_strides();
   // The input's last axis is mode 0.
   problem.modes.resize(rank);
   for (std::size_t i = 0; i < rank; ++i) {

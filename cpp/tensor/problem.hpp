@@ -47,6 +47,7 @@ struct Request {
   bool operator==(const Request&) const = default;
 
   std::vector<std::int64_t> out_shape() const;
+  std::vector<std::int64_t> resolved_out_byte_strides() const;
 };
 
 std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> shape,

@@ -108,9 +108,11 @@ def view(x: Any, name: str) -> _core.TensorView:
     return _core.view(x, name)
 
 
-def _as_numpy(tensor: _core.TensorView) -> Any:
-    class Holder:
-        __array_interface__ = {  # noqa: RUF012
+class _ArrayInterface:
+    """Lets NumPy see a view's bytes, whatever their dtype."""
+
+    def __init__(self, tensor: _core.TensorView) -> None:
+        self.__array_interface__ = {
             "version": 3,
             "data": (tensor.data_ptr, True),
             "shape": tensor.shape,
@@ -118,15 +120,15 @@ def _as_numpy(tensor: _core.TensorView) -> Any:
             "typestr": f"|V{tensor.itemsize}",
         }
 
-    return np.asarray(Holder())
-
 
 def shares_memory(x: _core.TensorView, out: _core.TensorView) -> bool:
     """Whether the two views have a byte in common: exact, or True where that is too hard to say."""
-    if not (x.itemsize and math.prod(x.shape) and math.prod(out.shape)):
+    if not _core.may_share_memory(x, out):
         return False
     try:
-        return np.shares_memory(_as_numpy(x), _as_numpy(out), max_work=_OVERLAP_WORK)
+        return np.shares_memory(
+            np.asarray(_ArrayInterface(x)), np.asarray(_ArrayInterface(out)), max_work=_OVERLAP_WORK
+        )
     except np.exceptions.TooHardError:
         return True
 
@@ -141,7 +143,7 @@ def check_out(
             f"out has shape {target.shape}, but x of shape {x.shape} permuted by axes {axes} has "
             f"shape {shape}; pass out of shape {shape}"
         )
-    if target.dtype != x.dtype:
+    if not _core.same_dtype(x, target):
         raise TypeError(
             f"out has dtype {target.dtype}, but x has {x.dtype}; ttlg moves bits and converts "
             f"nothing: pass out of dtype {x.dtype}"
