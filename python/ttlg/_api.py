@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _arrays, _core, _plan
+from ttlg import _arrays, _cache, _core
 
 
 def transpose(
@@ -72,16 +72,18 @@ def transpose(
     source = _arrays.view(x, "x")
     order = _core.normalize_axes(axes, source.shape)
     if stream is not None:
-        raise ValueError("stream= is for arrays on a CUDA device; x is in host memory: leave it out")
+        raise ValueError(
+            "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
+        )
     if out is None:
-        plan = _plan.plan_for(source, order, None, threads)
+        plan = _cache.plan_for(source, order, None, threads)
         library = _arrays.library_of(x)
         buffer = library.empty(x, plan.out_shape)
         plan.run(source, _core.view(buffer, "out"))
         return library.deliver(x, buffer)
     target = _arrays.view(out, "out")
     _arrays.check_out(source, order, out, target)
-    _plan.plan_for(source, order, target.byte_strides, threads).run(source, target)
+    _cache.plan_for(source, order, target.byte_strides, threads).run(source, target)
     return out
 
 

@@ -127,7 +127,9 @@ def shares_memory(x: _core.TensorView, out: _core.TensorView) -> bool:
         return False
     try:
         return np.shares_memory(
-            np.asarray(_ArrayInterface(x)), np.asarray(_ArrayInterface(out)), max_work=_OVERLAP_WORK
+            np.asarray(_ArrayInterface(x)),
+            np.asarray(_ArrayInterface(out)),
+            max_work=_OVERLAP_WORK,  # type: ignore[arg-type]  # NumPy's stub knows -1 and 0 only
         )
     except np.exceptions.TooHardError:
         return True

@@ -1,6 +1,5 @@
-"""Plans: how one transposition is done, made once and kept."""
+"""Plans: how one transposition is done."""
 
-import functools
 import json
 import operator
 from collections.abc import Sequence
@@ -8,71 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ttlg import _arrays, _core
+from ttlg import _arrays, _cache, _core
 from ttlg._config import resolve_threads
-
-_DEFAULT_CACHE_SIZE = 4096
-
-# lru_cache is the planner cache: thread-safe, and a hit costs a tuple hash. Its key is the argument
-# tuple of _core.make_plan, which is everything that decides a plan.
-_cached_make_plan = functools.lru_cache(_DEFAULT_CACHE_SIZE)(_core.make_plan)
-
-
-def plan_for(
-    x: _core.TensorView,
-    axes: tuple[int, ...],
-    out_byte_strides: tuple[int, ...] | None,
-    threads: int | None,
-) -> _core.Plan:
-    """Look the plan for these layouts up in the cache, or make it."""
-    return _cached_make_plan(
-        x.shape, x.byte_strides, x.itemsize, axes, out_byte_strides, resolve_threads(threads), None
-    )
-
-
-def cache_info() -> Any:
-    """Report on the planner cache.
-
-    Returns
-    -------
-    named tuple
-        ``hits``, ``misses``, ``maxsize``, ``currsize``, counted in plans.
-
-    Examples
-    --------
-    >>> import numpy as np, ttlg
-    >>> ttlg.cache_clear()
-    >>> for _ in range(3):
-    ...     y = ttlg.transpose(np.zeros((4, 5)))
-    >>> ttlg.cache_info().hits, ttlg.cache_info().misses
-    (2, 1)
-    """
-    return _cached_make_plan.cache_info()
-
-
-def cache_clear() -> None:
-    """Forget all cached plans and reset the counts."""
-    _cached_make_plan.cache_clear()
-
-
-def cache_resize(n: int) -> None:
-    """Let the planner cache hold `n` plans; 0 turns it off. The plans it holds are forgotten.
-
-    Parameters
-    ----------
-    n : int
-        Number of plans, at least 0. The default is 4096; a plan takes about 1 KB.
-
-    Raises
-    ------
-    ValueError
-        `n` is negative.
-    """
-    global _cached_make_plan
-    size = operator.index(n)
-    if size < 0:
-        raise ValueError(f"the planner cache cannot hold {size} plans; pass 0 to turn it off")
-    _cached_make_plan = functools.lru_cache(size)(_core.make_plan)
 
 
 def _describe_dtype(dtype: Any) -> tuple[str, int]:
@@ -201,7 +137,7 @@ class Plan:
         ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
-        """  # noqa: E501
+        """
         core = self._core
         chosen = core.parameters
         fused = " x ".join(map(str, core.extents)) or "1"
@@ -374,7 +310,7 @@ def plan(
             raise ValueError(
                 f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
             )
-    core = _cached_make_plan(
+    core = _cache.make_plan(
         extents, byte_strides, itemsize, order, None, resolve_threads(threads), kernel
     )
     return Plan(core, name)
