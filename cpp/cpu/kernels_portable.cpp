@@ -1,5 +1,7 @@
 // Kernels on 16-byte vectors, in the vector extensions that GCC and Clang share: SSE2 on x86-64,
 // NEON on AArch64, scalar code elsewhere, from one source.
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -102,23 +104,40 @@ struct Bytes16 {
   std::byte bytes[16];
 };
 
-// Moves every element with `move`, one after the other along the output's rows.
+// Requests the next block's lines before this one is moved element by element: each once, however
+// many elements lie in it.
+void prefetch_block(const Block& block) {
+  if (block.next == nullptr) return;
+  const bool in_is_inner = std::abs(block.in_step_in) <= std::abs(block.in_step_out);
+  const std::int64_t step = in_is_inner ? block.in_step_in : block.in_step_out;
+  const std::int64_t extent = in_is_inner ? block.in_extent : block.out_extent;
+  const std::int64_t outer_step = in_is_inner ? block.in_step_out : block.in_step_in;
+  const std::int64_t outer_extent = in_is_inner ? block.out_extent : block.in_extent;
+  const auto per_line = [](std::int64_t byte_step) {
+    return std::max<std::int64_t>(kLineBytes / std::max<std::int64_t>(std::abs(byte_step), 1), 1);
+  };
+  for (std::int64_t i = 0; i < outer_extent; i += per_line(outer_step)) {
+    for (std::int64_t j = 0; j < extent; j += per_line(step)) {
+      prefetch_row(block.next + i * outer_step + j * step, block.element_bytes);
+    }
+  }
+}
+
+// Moves every element with `move`. The longer mode is the inner loop, so that three channels cost
+// three long loops and not a loop of three per pixel.
 template <typename Move>
 void move_elements(const std::byte* in, std::byte* out, const Block& block, const Move& move) {
-  for (std::int64_t i = 0; i < block.in_extent; ++i) {
-    const std::byte* from = in + i * block.in_step_in;
-    std::byte* to = out + i * block.out_step_in;
-    if (block.next == nullptr) {
-      for (std::int64_t j = 0; j < block.out_extent; ++j) {
-        move(to + j * block.out_step_out, from + j * block.in_step_out);
-      }
-    } else {
-      const std::byte* next = block.next + i * block.in_step_in;
-      for (std::int64_t j = 0; j < block.out_extent; ++j) {
-        prefetch_row(next + j * block.in_step_out, block.element_bytes);
-        move(to + j * block.out_step_out, from + j * block.in_step_out);
-      }
-    }
+  prefetch_block(block);
+  const bool out_is_inner = block.out_extent >= block.in_extent;
+  const std::int64_t count = out_is_inner ? block.out_extent : block.in_extent;
+  const std::int64_t lines = out_is_inner ? block.in_extent : block.out_extent;
+  const std::int64_t from_step = out_is_inner ? block.in_step_out : block.in_step_in;
+  const std::int64_t to_step = out_is_inner ? block.out_step_out : block.out_step_in;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    const std::byte* from = in + line * (out_is_inner ? block.in_step_in : block.in_step_out);
+    std::byte* to = out + line * (out_is_inner ? block.out_step_in : block.out_step_out);
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < count; ++i) move(to + i * to_step, from + i * from_step);
   }
 }
 
@@ -142,6 +161,7 @@ void tile(const std::byte* in, std::byte* out, const Block& block) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t in_main = block.in_extent / kLanes * kLanes;
   const std::int64_t out_main = block.out_extent / kLanes * kLanes;
+  if (in_main == 0 || out_main == 0) return run<T>(in, out, block);
   // kLanes source rows are swept along the in mode, so that the hardware prefetcher sees few,
   // sequential streams; the scattered side is the output block, which stays in L1.
   for (std::int64_t j = 0; j < out_main; j += kLanes) {

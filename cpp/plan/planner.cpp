@@ -14,6 +14,7 @@ constexpr std::int64_t kMinBytesPerThread = 512 << 10;
 // A block of runs, the requested lines of the next one and the staging buffer share L1.
 constexpr std::int64_t kBlockBytes = 16 << 10;
 constexpr std::int64_t kTargetRowBytes = 8 * kLineBytes;
+constexpr std::int64_t kMinStreamedRows = 9;
 constexpr std::int64_t kMinStreamedRowBytes = 3 * kLineBytes;
 constexpr std::int64_t kCopyChunkBytes = 256 << 10;
 
@@ -78,24 +79,29 @@ std::int64_t split(std::int64_t extent, std::int64_t target) {
 void choose_block(const Nest& nest, Parameters& parameters) {
   const BlockShape shape = parameters.kernel == Kernel::tile ? tile_shape(nest.element_bytes)
                                                              : run_shape(nest.element_bytes);
-  // Where one mode is short the other takes what is left.
-  const std::int64_t area = shape.in * shape.out;
+  // Where one mode is short the other takes what is left; halved, because split may double it.
+  const std::int64_t area = shape.in * shape.out / 2;
   parameters.block_out = split(nest.out_mode.extent, shape.out);
   parameters.block_in =
       split(nest.in_mode.extent, std::max(shape.in, area / parameters.block_out));
   parameters.block_out =
       split(nest.out_mode.extent, std::max(shape.out, area / parameters.block_in));
-  const std::int64_t pitch = staging_pitch(parameters.block_out * nest.element_bytes);
-  parameters.block_in = std::clamp<std::int64_t>(kStagingBytes / pitch, 1, parameters.block_in);
+  // Rows long enough to be streamed must fit in the staging buffer.
+  if (parameters.block_out * nest.element_bytes < kMinStreamedRowBytes) return;
+  const std::int64_t longest_row = kStagingBytes / parameters.block_in / kLineBytes * kLineBytes;
+  parameters.block_out =
+      std::clamp<std::int64_t>(longest_row / nest.element_bytes, 1, parameters.block_out);
 }
 
 // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
 // it, and whole lines are not read before they are overwritten. Rows of fewer lines than three are
-// mostly partial lines, which are better left to the caches.
+// mostly partial lines, which are better left to the caches, and so are blocks of a few rows: each
+// is one long sequence, which the caches write back in whole lines by themselves.
 bool worth_streaming(const Nest& nest, const Parameters& parameters, std::int64_t bytes,
                      const Machine& machine) {
   if (bytes <= machine.last_level_cache_bytes) return false;
   if (parameters.kernel == Kernel::copy || nest.element_bytes >= kDirectRunBytes) return true;
+  if (parameters.kernel == Kernel::tile && parameters.block_in < kMinStreamedRows) return false;
   return nest.out_mode.out_byte_stride == nest.element_bytes &&
          parameters.block_out * nest.element_bytes >= kMinStreamedRowBytes;
 }

@@ -1,0 +1,137 @@
+"""How each library, and each way of calling ttlg, does one transposition."""
+
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import ttlg
+
+Axes = tuple[int, ...]
+Array = np.ndarray[Any, Any]
+
+COPIES = ("copy-numpy", "copy-plain", "copy-streaming")
+PEERS = ("numpy", "torch", "jax", "hptt")
+OURS = ("ttlg-plan", "ttlg", "ttlg-cold")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A name and a call that does the whole work once.
+
+    `returns` says that the result is what the call returns; otherwise it is written to the output
+    array that all contenders share.
+    """
+
+    name: str
+    call: Callable[[], Any]
+    returns: bool = False
+
+
+def optional(module: str) -> ModuleType | None:
+    """Import a peer library, or return None where it is absent or cannot be loaded."""
+    try:
+        return importlib.import_module(module)
+    except (ImportError, OSError):  # HPTT raises OSError when it does not find its library
+        return None
+
+
+def available_cores() -> int:
+    """Return the number of logical cores that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
+    """Copy the bytes of `x` to `out` in memory order, in the ways that may be the fastest."""
+    source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
+    yield Contender("copy-numpy", lambda: np.copyto(target, source))
+    planned = json.loads(ttlg.plan(source.shape, (0,), "uint8", threads=threads).to_json())
+    for name, streaming in (("copy-plain", False), ("copy-streaming", True)):
+        planned["parameters"] |= {"streaming": streaming, "threads": threads}
+        plan = ttlg.Plan.from_json(json.dumps(planned))
+        yield Contender(name, lambda plan=plan: plan(source, target))  # type: ignore[misc]
+
+
+def ours(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
+    """ttlg: from a plan made before, as one call with its plan in the cache, and planned anew."""
+    plan = ttlg.plan(x.shape, axes, x.dtype, threads=threads)
+
+    def cold() -> None:
+        ttlg.cache_clear()
+        ttlg.transpose(x, axes, out=out, threads=threads)
+
+    yield Contender("ttlg-plan", lambda: plan(x, out))
+    yield Contender("ttlg", lambda: ttlg.transpose(x, axes, out=out, threads=threads))
+    yield Contender("ttlg-cold", cold)
+
+
+def numpy(x: Array, out: Array, axes: Axes, threads: int) -> Contender:
+    """NumPy, on one thread whatever `threads`."""
+    return Contender("numpy", lambda: np.copyto(out, x.transpose(axes)))
+
+
+def torch(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
+    """PyTorch; sets its number of threads for the process."""
+    library = optional("torch")
+    if library is None:
+        return None
+    library.set_num_threads(threads)
+    source, target = library.from_numpy(x), library.from_numpy(out)
+    return Contender("torch", lambda: target.copy_(source.permute(axes)))
+
+
+def jax(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
+    """JAX's jitted transpose. It cannot write to an array that exists: each call allocates.
+
+    The number of its threads cannot be changed, so it takes part with all cores only.
+    """
+    library = optional("jax")
+    if library is None or threads != available_cores():
+        return None
+    jitted = library.jit(lambda a: a.transpose(axes))
+    # Without 64-bit mode device_put would convert float64 to float32.
+    before = library.config.jax_enable_x64
+    library.config.update("jax_enable_x64", True)
+    try:
+        source = library.device_put(x, library.devices("cpu")[0])
+    finally:
+        library.config.update("jax_enable_x64", before)
+    return Contender("jax", lambda: jitted(source).block_until_ready(), returns=True)
+
+
+def hptt(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
+    """HPTT through its Python module, which takes float32 and float64 and plans at every call."""
+    library = optional("hptt")
+    if library is None or x.dtype not in (np.float32, np.float64):
+        return None
+    return Contender(
+        "hptt",
+        lambda: library.tensorTransposeAndUpdate(axes, 1.0, x, 0.0, out, numThreads=threads),
+    )
+
+
+def contenders(x: Array, out: Array, axes: Axes, threads: int) -> list[Contender]:
+    """List everything that takes part: the copies, ttlg and the peers that are installed.
+
+    Parameters
+    ----------
+    x, out : ndarray
+        C-contiguous input and output.
+    axes : tuple of int
+        As for `ttlg.transpose`.
+    threads : int
+        The threads that everything but NumPy uses.
+
+    Returns
+    -------
+    list of Contender
+        Each ready to be called any number of times.
+    """
+    peers = (peer(x, out, axes, threads) for peer in (numpy, torch, jax, hptt))
+    present = [peer for peer in peers if peer is not None]
+    return [*copies(x, out, threads), *ours(x, out, axes, threads), *present]

@@ -1,0 +1,77 @@
+"""What a measurement was made on and with."""
+
+import importlib.metadata
+import platform
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import ttlg
+from ttlg.benchmarks.contenders import PEERS, available_cores
+
+
+def _cpu_model() -> str:
+    # AArch64 has no such line.
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()
+
+
+def _caches() -> dict[str, str]:
+    """Sizes of the caches that the first core sees, as the kernel writes them: 48K, 32768K."""
+    caches = {}
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = (
+            (index / name).read_text().strip() for name in ("level", "type", "size")
+        )
+        caches[f"L{level}" if kind == "Unified" else f"L{level} {kind.lower()}"] = size
+    return caches
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """Commit of the checkout that these benchmarks run from, or None if they are installed."""
+    here = Path(__file__).resolve()
+    try:
+        # An installed package may lie inside a checkout of something else.
+        for command in (
+            ["ls-files", "--error-unmatch", here.name],
+            ["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"],
+        ):
+            done = subprocess.run(
+                ["git", *command], cwd=here.parent, check=True, capture_output=True, text=True
+            )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def describe(command: str) -> dict[str, Any]:
+    """Describe the machine, the versions and the command of a measurement.
+
+    Parameters
+    ----------
+    command : str
+        The command line that measures.
+
+    Returns
+    -------
+    dict
+        ``command``, ``cpu`` (its model), ``cores`` (logical, usable by this process), ``caches``,
+        ``versions`` (None: absent) and ``commit`` (None: not run from a checkout).
+    """
+    versions = {name: _version(name) for name in PEERS}
+    return {
+        "command": command,
+        "cpu": _cpu_model(),
+        "cores": available_cores(),
+        "caches": _caches(),
+        "versions": {"python": platform.python_version(), "ttlg": ttlg.__version__, **versions},
+        "commit": _commit(),
+    }

@@ -1,0 +1,162 @@
+"""Verify and time all contenders of a case in one run."""
+
+import random
+import statistics
+import timeit
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import ttlg
+from ttlg.benchmarks.contenders import COPIES, Array, Contender, contenders
+from ttlg.benchmarks.suites import Case
+
+POISON = 0xA5
+# Calls on small arrays are repeated within a sample so that it lasts this long: what the contender
+# before left in the caches, and where the system put its threads, then weighs little.
+MIN_SAMPLE_SECONDS = 0.005
+
+
+class WrongResultError(Exception):
+    """A contender's output differs from NumPy's."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The median time of a call for each contender, in seconds."""
+
+    case: Case
+    threads: int
+    kernel: str
+    seconds: dict[str, float]
+
+    @property
+    def ceiling(self) -> float:
+        """Seconds of the fastest copy of the same bytes."""
+        return min(self.seconds[name] for name in COPIES)
+
+    def share(self, name: str) -> float:
+        """Return the contender's speed as a part of the fastest copy's."""
+        return self.ceiling / self.seconds[name]
+
+    def speed_up(self, name: str) -> float:
+        """Return how many times faster than this contender `ttlg.transpose` is."""
+        return self.seconds[name] / self.seconds["ttlg"]
+
+
+def bandwidth(case: Case, seconds: float) -> float:
+    """Return GB/s, counting every byte as read once and written once."""
+    return 2 * case.bytes / seconds / 1e9
+
+
+def random_array(shape: tuple[int, ...], dtype: str) -> Array:
+    """Fill an array with numbers that are no NaN, as HPTT computes with them."""
+    generator = np.random.default_rng(0)
+    if np.issubdtype(dtype, np.floating):
+        return generator.random(shape, dtype)  # type: ignore[call-overload, no-any-return]
+    return generator.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+
+
+def _bits(array: Array) -> Array:
+    return array.reshape(-1).view(f"u{array.dtype.itemsize}")
+
+
+def verify(contender: Contender, out: Array, expected: Array) -> None:
+    """Let the contender work once on a poisoned output and compare the result bit for bit.
+
+    Parameters
+    ----------
+    contender : Contender
+        Writes to `out` or returns its result.
+    out : ndarray
+        C-contiguous; overwritten.
+    expected : ndarray
+        C-contiguous, of the dtype of `out`.
+
+    Raises
+    ------
+    WrongResultError
+        The result differs from `expected`.
+    """
+    out.reshape(-1).view(np.uint8).fill(POISON)
+    returned = contender.call()
+    result = np.asarray(returned) if contender.returns else out
+    if not np.array_equal(_bits(result), _bits(expected)):
+        raise WrongResultError(f"{contender.name} gave a wrong result")
+
+
+def _calls_in_a_sample(timer: timeit.Timer) -> int:
+    calls = 1
+    while timer.timeit(calls) < MIN_SAMPLE_SECONDS:
+        calls *= 2
+    return calls
+
+
+def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
+    """Time the contenders round-robin, in an order drawn anew in each round.
+
+    Parameters
+    ----------
+    entrants : sequence of Contender
+        Each is warmed up and then sampled `repeats` times.
+    repeats : int
+        Samples of each.
+
+    Returns
+    -------
+    dict of str to float
+        The median of the samples, in seconds a call.
+    """
+    timers = {entrant.name: timeit.Timer(entrant.call) for entrant in entrants}
+    calls = {name: _calls_in_a_sample(timer) for name, timer in timers.items()}
+    samples: dict[str, list[float]] = {name: [] for name in timers}
+    generator = random.Random(0)
+    for _ in range(repeats):
+        for name in generator.sample(list(timers), len(timers)):
+            samples[name].append(timers[name].timeit(calls[name]) / calls[name])
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def measure(case: Case, threads: Sequence[int], repeats: int) -> list[Result]:
+    """Verify and time all contenders of a case, for each number of threads.
+
+    Parameters
+    ----------
+    case : Case
+        The transposition.
+    threads : sequence of int
+        Numbers of threads.
+    repeats : int
+        Samples of each contender, of which the median counts.
+
+    Returns
+    -------
+    list of Result
+        One for each number of threads.
+
+    Raises
+    ------
+    WrongResultError
+        A contender moved an element wrongly.
+
+    Notes
+    -----
+    The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
+    is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
+    called in a loop and may stay in the caches, for the copies and for all contenders alike.
+    """
+    x = random_array(case.shape, case.dtype)
+    expected = np.ascontiguousarray(x.transpose(case.axes))
+    out = np.empty_like(expected)
+    results = []
+    for count in threads:
+        entrants = contenders(x, out, case.axes, count)
+        for entrant in entrants:
+            try:
+                verify(entrant, out, x if entrant.name in COPIES else expected)
+            except WrongResultError as error:
+                raise WrongResultError(f"{error} for {case} on {count} threads") from None
+        kernel = ttlg.plan(case.shape, case.axes, case.dtype, threads=count).kernel
+        results.append(Result(case, count, kernel, time_calls(entrants, repeats)))
+    return results

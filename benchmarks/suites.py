@@ -1,0 +1,208 @@
+"""The benchmark suites: every case is data, and the same on every machine."""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ttlg.benchmarks.ttc57 import TTC57
+
+# Quick runs take at most this many cases of a suite, each cut down to this many bytes.
+QUICK_CASES = 8
+QUICK_BYTES = 64 << 20
+# Draws cases of both dtypes from ttc57, some that keep the fastest axis, and all shapes of gentt.
+QUICK_SEED = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """One transposition of a C-contiguous array, with NumPy's `shape` and `axes`."""
+
+    suite: str
+    name: str
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the input, and of the output."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def out_shape(self) -> tuple[int, ...]:
+        """The shape of the output."""
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    @property
+    def label(self) -> str:
+        """The name with the dtype, unique in the suite."""
+        return f"{self.name} {self.dtype}"
+
+    def cut(self, limit: int) -> "Case":
+        """Halve the longest extent until the input has at most `limit` bytes."""
+        shape = list(self.shape)
+        case = self
+        while case.bytes > limit:
+            longest = shape.index(max(shape))
+            shape[longest] //= 2
+            case = replace(case, name=f"{self.name} cut", shape=tuple(shape))
+        return case
+
+
+def _text(shape: Sequence[int]) -> str:
+    """Write a shape shortly: (16, 16, 16) as 16^3, (8, 32) as 8x32."""
+    if len(shape) > 1 and len(set(shape)) == 1:
+        return f"{shape[0]}^{len(shape)}"
+    return "x".join(map(str, shape))
+
+
+def _named(suite: str, shape: Sequence[int], axes: Sequence[int], dtype: str) -> Case:
+    name = f"{_text(shape)} ({','.join(map(str, axes))})"
+    return Case(suite, name, tuple(shape), tuple(axes), dtype)
+
+
+def ttc57() -> Iterator[Case]:
+    """TTC's 57 transpositions, ranks 2 to 6, no two axes fusable, in float32 and float64."""
+    for dtype in ("float32", "float64"):
+        sizes = ((size, perm) for perm, triple in TTC57 for size in triple)
+        for number, (size, perm) in enumerate(sizes, 1):
+            rank = len(perm)
+            # From mode 0 fastest to axis 0 slowest: reverse the positions and the numbers.
+            axes = tuple(rank - 1 - mode for mode in reversed(perm))
+            yield Case("ttc57", f"{number:02}", tuple(reversed(size)), axes, dtype)
+
+
+def _sixd(suite: str, permutations: Sequence[tuple[int, ...]]) -> Iterator[Case]:
+    for extent in (16, 15, 17):
+        for axes in permutations:
+            yield _named(suite, (extent,) * 6, axes, "float64")
+
+
+def sixd() -> Iterator[Case]:
+    """All 720 permutations of 16^6, 15^6 and 17^6 in float64 (TTLG's figures 6, 8 and 10)."""
+    return _sixd("sixd", tuple(itertools.permutations(range(6))))
+
+
+def sixd_sample() -> Iterator[Case]:
+    """24 of the 720 permutations, drawn once, for 16^6, 15^6 and 17^6 in float64."""
+    every = list(itertools.permutations(range(6)))
+    return _sixd("sixd-sample", random.Random(6).sample(every, 24))
+
+
+def gentt() -> Iterator[Case]:
+    """GenTT's shapes (its figure 5) in float32, each with a dispersed, a reversed and a random map.
+
+    The paper's own maps are not in its text. Dispersed: the odd axes and then the even ones, so
+    that no neighbours stay neighbours.
+    """
+    shapes = (
+        (2,) * 6,
+        (2,) * 10,
+        (8, 32, 32, 4),
+        (4, 4, 8, 8, 4, 4),
+        (7, 32, 32, 3),
+        (5, 3, 7, 8, 4, 4),
+    )
+    generator = random.Random(5)
+    for shape in shapes:
+        order = range(len(shape))
+        dispersed = (*order[1::2], *order[::2])
+        for axes in (dispersed, tuple(reversed(order)), generator.sample(order, len(order))):
+            yield _named("gentt", shape, axes, "float32")
+
+
+def cubes() -> Iterator[Case]:
+    """Cubes n^3 with the axes reversed, n from 8 to 512, in float32 (GenTT's figure 6)."""
+    for n in (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512):
+        yield _named("cubes", (n, n, n), (2, 1, 0), "float32")
+
+
+def layouts() -> Iterator[Case]:
+    """Image batches NHWC to NCHW and back in float32, uint16 and uint8, 3 to 512 channels."""
+    for dtype in ("float32", "uint16", "uint8"):
+        # The same bytes for each dtype.
+        batches = 4 // np.dtype(dtype).itemsize
+        for n, h, w, c in ((256, 224, 224, 3), (128, 112, 112, 64), (256, 14, 14, 512)):
+            nhwc, nchw = (n * batches, h, w, c), (n * batches, c, h, w)
+            yield Case("layouts", f"NHWC-NCHW {_text(nhwc)}", nhwc, (0, 3, 1, 2), dtype)
+            yield Case("layouts", f"NCHW-NHWC {_text(nchw)}", nchw, (0, 2, 3, 1), dtype)
+
+
+def matrices() -> Iterator[Case]:
+    """30 matrices of random extents from 1000 to 10000, drawn once, in float64."""
+    generator = random.Random(2)
+    for _ in range(30):
+        shape = generator.randint(1000, 10000), generator.randint(1000, 10000)
+        yield Case("matrices", _text(shape), shape, (1, 0), "float64")
+
+
+def skinny() -> Iterator[Case]:
+    """Ten million structures of 2, 3, 5 or 8 fields to arrays and back: float32, float64, uint8."""
+    for dtype in ("float32", "float64", "uint8"):
+        for fields in (2, 3, 5, 8):
+            for shape in ((10**7, fields), (fields, 10**7)):
+                yield Case("skinny", _text(shape), shape, (1, 0), dtype)
+
+
+def latency() -> Iterator[Case]:
+    """Whole calls on 64 to 4096 elements, in nanoseconds, float32."""
+    for shape in (
+        (8, 8),
+        (4,) * 3,
+        (16, 16),
+        (2,) * 8,
+        (10,) * 3,
+        (2,) * 10,
+        (64, 64),
+        (16,) * 3,
+        (4,) * 6,
+    ):
+        yield _named("latency", shape, tuple(reversed(range(len(shape)))), "float32")
+    yield _named("latency", (8,) * 4, (1, 0, 3, 2), "float32")
+
+
+SUITES = {
+    "ttc57": ttc57,
+    "sixd-sample": sixd_sample,
+    "sixd": sixd,
+    "matrices": matrices,
+    "skinny": skinny,
+    "layouts": layouts,
+    "cubes": cubes,
+    "gentt": gentt,
+    "latency": latency,
+}
+
+# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for.
+DEFAULT_SUITES = tuple(name for name in SUITES if name != "sixd")
+
+
+def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
+    """List the cases of some suites.
+
+    Parameters
+    ----------
+    suites : sequence of str
+        Names, keys of `SUITES`.
+    quick : bool
+        Draw a few cases of each suite, always the same, and cut the large ones down.
+
+    Returns
+    -------
+    list of Case
+        In the order of `suites`.
+    """
+    chosen: list[Case] = []
+    for name in suites:
+        suite = list(SUITES[name]())
+        if quick:
+            drawn = random.Random(QUICK_SEED).sample(
+                range(len(suite)), min(QUICK_CASES, len(suite))
+            )
+            suite = [suite[number].cut(QUICK_BYTES) for number in sorted(drawn)]
+        chosen += suite
+    return chosen

@@ -1,0 +1,179 @@
+"""The command line: ``ttlg`` and ``python -m ttlg``."""
+
+import argparse
+import importlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from ttlg import __version__, _demo, _npy
+from ttlg._config import show_config
+from ttlg._plan import plan
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",")) if text.strip() else ()
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of integers such as 0,3,1,2"
+        ) from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 268435456, 256M or 2G")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _info(args: argparse.Namespace) -> int:
+    config = show_config()
+    print(json.dumps(config, indent=2) if args.json else config)
+    return 0
+
+
+def _run_demo(args: argparse.Namespace) -> int:
+    results = [_demo.run(case, args.threads) for case in _demo.CASES]
+    print(_demo.table(results))
+    wrong = [result.case.name for result in results if not result.right]
+    if wrong:
+        print(f"ttlg: the result differs from NumPy's: {', '.join(wrong)}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _transpose(args: argparse.Namespace) -> int:
+    _npy.transpose_file(
+        args.source,
+        args.target,
+        args.axes,
+        threads=args.threads,
+        memory=args.memory,
+        progress=True,
+    )
+    return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
+    try:
+        made = plan(args.shape, args.axes, args.dtype, threads=args.threads)
+    except (TypeError, ValueError) as error:
+        args.parser.error(str(error))
+    print(made.to_json() if args.json else made.explain())
+    return 0
+
+
+def _bench(argv: Sequence[str]) -> int:
+    try:
+        cli = importlib.import_module("ttlg.benchmarks.cli")
+    except ModuleNotFoundError as error:
+        print(
+            f"ttlg: the benchmarks need {error.name}, which is not installed; 'pip install .' in "
+            "ttlg's source tree installs the benchmarks with ttlg",
+            file=sys.stderr,
+        )
+        return 1
+    return int(cli.main(argv) or 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ttlg",
+        description="Permute the axes of tensors.",
+        epilog="Exit status: 0 done, 1 failed, 2 wrong usage.",
+    )
+    parser.add_argument("--version", action="version", version=f"ttlg {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def add(
+        name: str, run: Callable[[argparse.Namespace], int], text: str
+    ) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(run=run, parser=command)
+        return command
+
+    def add_axes(command: argparse.ArgumentParser) -> None:
+        command.add_argument(
+            "--axes",
+            type=_integers,
+            metavar="0,3,1,2",
+            help="the input's axes in the order of the output, reversed by default; write "
+            "--axes=-1,0 where the first is negative",
+        )
+
+    def add_threads(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--threads", type=_count, metavar="N", help="the most threads to use")
+
+    info = add("info", _info, "Tell what ttlg was built with and finds on this machine.")
+    info.add_argument("--json", action="store_true", help="print JSON")
+
+    demo = add("demo", _run_demo, "Transpose two real tensors: checked, timed and explained.")
+    add_threads(demo)
+
+    convert = add("transpose", _transpose, "Transpose a .npy file, which may exceed memory.")
+    convert.add_argument("source", metavar="IN.npy")
+    convert.add_argument("target", metavar="OUT.npy", help="appears whole or not at all")
+    add_axes(convert)
+    add_threads(convert)
+    convert.add_argument(
+        "--memory",
+        type=_size,
+        default=_npy.DEFAULT_MEMORY,
+        metavar="SIZE",
+        help="bytes for the buffers, K, M, G or T allowed; default 256M",
+    )
+
+    explain = add("explain", _explain, "Tell how a transposition would be done and why.")
+    explain.add_argument("--shape", type=_integers, required=True, metavar="64,56,56,3")
+    add_axes(explain)
+    explain.add_argument("--dtype", default="float32", help="default float32")
+    add_threads(explain)
+    explain.add_argument("--json", action="store_true", help="print the plan as JSON")
+
+    # Here for the list of commands; main hands its arguments over unparsed.
+    commands.add_parser("bench", help="Run the benchmarks; 'ttlg bench --help' lists the options.")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit status: 0 done, 1 failed. Wrong usage raises SystemExit(2).
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    try:
+        if arguments[:1] == ["bench"]:
+            return _bench(arguments[1:])
+        args = _parser().parse_args(arguments)
+        status: int = args.run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader, such as head, has left. Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (OSError, TypeError, ValueError, MemoryError) as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(f"ttlg: {text}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("ttlg: interrupted", file=sys.stderr)
+        return 1

@@ -1,0 +1,265 @@
+"""Transpose ``.npy`` files that may be larger than memory.
+
+A file is read tile by tile at explicit positions instead of being mapped: a mapping needs address
+space for the whole file, and a disk that fails under one ends the process with SIGBUS, where a read
+or a write raises an exception that can be cleaned up after.
+"""
+
+import bisect
+import errno
+import itertools
+import math
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._api import transpose
+from ttlg._npy_header import format_header, read_header
+from ttlg._plan import plan
+
+DEFAULT_MEMORY = 256 << 20
+
+
+def choose_tile(
+    shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int, memory: int
+) -> tuple[int, ...]:
+    """Find the tile of an array that is contiguous in the longest runs on both sides.
+
+    Every run costs one read or write, so the shorter of the two kinds decides the speed of disks
+    and system calls alike.
+
+    Parameters
+    ----------
+    shape, axes : tuple of int
+        The C-contiguous input and the axes of the output, fused as far as they go.
+    itemsize : int
+        Bytes of an element.
+    memory : int
+        Bytes that two tiles may take.
+
+    Returns
+    -------
+    tuple of int
+        Extents of the tile along the input's axes.
+    """
+
+    def tile(run: int) -> tuple[int, ...]:
+        """Return the smallest tile whose runs have at least `run` bytes on both sides."""
+        block = [1] * len(shape)
+        for order in (range(len(shape)), axes):
+            length = itemsize
+            for axis in reversed(order):
+                block[axis] = max(block[axis], min(shape[axis], -(-run // length)))
+                length *= shape[axis]
+        return tuple(block)
+
+    runs = range(1, math.prod(shape) * itemsize + 1)
+    return tile(bisect.bisect(runs, memory // 2, key=lambda run: math.prod(tile(run)) * itemsize))
+
+
+class _Side(NamedTuple):
+    """One file: a C-contiguous array from byte `offset` on, and the call that moves its bytes."""
+
+    call: Callable[[int, Sequence[Any], int], int]
+    fd: int
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    itemsize: int
+
+    def move(
+        self, buffer: np.ndarray[Any, Any], origin: tuple[int, ...], tile: tuple[int, ...]
+    ) -> None:
+        """Move the tile at `origin` between the file and `buffer`, where it is C-contiguous."""
+        data = buffer.view(np.uint8).data
+        run = stride = self.itemsize
+        starts = np.full(1, self.offset)
+        for extent, first, count in zip(
+            reversed(self.shape), reversed(origin), reversed(tile), strict=True
+        ):
+            starts += first * stride
+            if run == stride:  # All faster axes are taken whole.
+                run *= count
+            else:
+                starts = np.add.outer(np.arange(count) * stride, starts).ravel()
+            stride *= extent
+        with _naming(self.name):
+            for i, start in enumerate(starts.tolist()):
+                self._move_run(data[i * run : (i + 1) * run], start)
+
+    def _move_run(self, run: memoryview, position: int) -> None:
+        # A call may do less than it was asked for: it is limited to 2 GiB.
+        while run:
+            count = self.call(self.fd, [run], position)
+            if count == 0:
+                raise OSError(errno.EIO, f"The file ends at byte {position}")
+            run = run[count:]
+            position += count
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put the file's name into the errors of calls that know only its descriptor."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = name
+        raise
+
+
+def _reserve(fd: int, size: int) -> None:
+    """Claim the space of the whole file, so that a full disk is noticed before any work."""
+    try:
+        os.posix_fallocate(fd, 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+
+
+@contextmanager
+def _replacing(target: str, size: int) -> Iterator[int]:
+    """Give a descriptor to write `size` bytes to, which become `target` only if all goes well."""
+    path = os.path.realpath(target)
+    try:
+        # Replacing a file needs no permission to write to it, but doing so would surprise.
+        with open(path, "r+b") as old:
+            mode = os.fstat(old.fileno()).st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        raise ValueError(f"{target} exists and is not a regular file")
+    directory, name = os.path.split(path)
+    partial = os.path.join(directory, f".{name[:32]}.{secrets.token_hex(8)}.partial")
+    with _naming(target):
+        fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(fd, "wb", buffering=0):
+            with _naming(target):
+                if mode is not None:
+                    os.fchmod(fd, stat.S_IMODE(mode))
+                _reserve(fd, size)
+            yield fd
+            with _naming(target):
+                os.fsync(fd)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def _fuse(
+    shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Merge the axes that stay adjacent, and drop those of extent 1."""
+    fused = plan(shape, axes, f"V{itemsize}")
+    last = len(fused.extents) - 1
+    return fused.extents[::-1], tuple(last - mode for mode in reversed(fused.perm))
+
+
+def _tiles(
+    shape: tuple[int, ...], largest: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Cut `shape` into tiles: the origin and the extents of each."""
+    steps = [range(0, extent, step) for extent, step in zip(shape, largest, strict=True)]
+    for origin in itertools.product(*steps):
+        left = np.subtract(shape, origin)
+        yield origin, tuple(np.minimum(largest, left).tolist())
+
+
+def _move_tiles(
+    source: _Side,
+    target: _Side,
+    axes: tuple[int, ...],
+    threads: int | None,
+    memory: int,
+    progress: bool,
+) -> None:
+    from tqdm import tqdm
+
+    shape, itemsize = source.shape, source.itemsize
+    element = f"V{itemsize}"
+    largest = choose_tile(shape, axes, itemsize, memory)
+    buffer_in, buffer_out = (np.empty(math.prod(largest), element) for _ in range(2))
+    total = math.prod(shape) * itemsize
+    with tqdm(total=total, unit="B", unit_scale=True, disable=None if progress else True) as bar:
+        for origin, tile in _tiles(shape, largest):
+            out_tile = tuple(tile[axis] for axis in axes)
+            x = buffer_in[: math.prod(tile)]
+            out = buffer_out[: math.prod(tile)]
+            source.move(x, origin, tile)
+            transpose(x.reshape(tile), axes, out=out.reshape(out_tile), threads=threads)
+            target.move(out, tuple(origin[axis] for axis in axes), out_tile)
+            bar.update(x.nbytes)
+
+
+def transpose_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    axes: Sequence[int] | None = None,
+    *,
+    threads: int | None = None,
+    memory: int = DEFAULT_MEMORY,
+    progress: bool = False,
+) -> None:
+    """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
+
+    Parameters
+    ----------
+    source : path
+        A ``.npy`` file of any fixed-size dtype, in C or Fortran order.
+    target : path
+        Where to write, C-contiguous; it may be `source`. The file appears whole or not at all: it
+        is written under a temporary name beside `target` and renamed at the end, its header last.
+    axes : sequence of int, optional
+        As for `ttlg.transpose`; reversed by default.
+    threads : int, optional
+        The most threads to use; `ttlg.get_num_threads()` by default.
+    memory : int
+        Bytes for the two buffers together; more makes longer reads and writes.
+    progress : bool
+        Draw a progress bar on standard error if that is a terminal.
+
+    Raises
+    ------
+    TypeError
+        The file holds Python objects.
+    ValueError
+        `axes` is no permutation, `source` is no whole ``.npy`` file, `target` is something else
+        than a regular file, or `memory` is less than two elements.
+    OSError
+        A file cannot be opened, read or written, or the disk is full.
+    """
+    source, target = os.fspath(source), os.fspath(target)
+    with open(source, "rb") as file:
+        shape, fortran_order, dtype, offset = header = read_header(file, source)
+        order = _core.normalize_axes(axes, shape)
+        if memory < 2 * dtype.itemsize:
+            raise ValueError(
+                f"memory of {memory} bytes cannot hold an element of {dtype.itemsize} bytes twice; "
+                f"pass at least {2 * dtype.itemsize}"
+            )
+        head = format_header(dtype, tuple(shape[axis] for axis in order))
+        with _replacing(target, len(head) + header.data_bytes) as out:
+            if header.data_bytes:
+                if fortran_order:  # The same bytes, read in C order, have the axes reversed.
+                    shape = shape[::-1]
+                    order = tuple(len(shape) - 1 - axis for axis in order)
+                shape, order = _fuse(shape, order, dtype.itemsize)
+                out_shape = tuple(shape[axis] for axis in order)
+                _move_tiles(
+                    _Side(os.preadv, file.fileno(), source, offset, shape, dtype.itemsize),
+                    _Side(os.pwritev, out, target, len(head), out_shape, dtype.itemsize),
+                    order,
+                    threads,
+                    memory,
+                    progress,
+                )
+            # Last, so that not even what a killed run leaves behind looks like a whole file.
+            with _naming(target):
+                os.pwrite(out, head, 0)

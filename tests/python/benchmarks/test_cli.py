@@ -1,0 +1,122 @@
+"""The command line of the benchmarks."""
+
+import pytest
+
+from ttlg.benchmarks import cli, measure
+from ttlg.benchmarks.contenders import Contender
+from ttlg.benchmarks.report import Report
+from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, Case, cases
+
+TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6)]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setitem(SUITES, "tiny", lambda: iter(TINY))
+
+
+def test_run_writes_json_table_and_plot(tiny, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    data, image = tmp_path / "a b.json", tmp_path / "shares.png"
+    options = ["--suite", "tiny", "--threads", "1", "2", "--repeats", "1"]
+    options += ["--json", str(data), "--plot", str(image)]
+    assert cli.main(options) == 0
+    report = Report.from_json(data.read_text())
+    assert [(result.case, result.threads) for result in report.results] == [
+        (case, threads) for case in TINY for threads in (1, 2)
+    ]
+    assert report.machine["command"] == (
+        f"ttlg bench --suite tiny --threads 1 2 --repeats 1 --json '{data}' --plot {image}"
+    )
+    assert image.read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr()
+    assert "tiny 4 float32, 1 thread, tile: copy " in printed.out
+    assert "tiny, 1 thread, 3 cases\n" in printed.out
+    assert "tiny, 2 threads, 3 cases\n" in printed.out
+    assert printed.err == ""  # no progress bar where nobody looks
+
+
+@pytest.mark.parametrize("suite", ["latency", "gentt"])
+def test_suites_of_small_cases_run(suite, capsys):
+    assert cli.main(["--suite", suite, "--quick", "--threads", "1", "--repeats", "1"]) == 0
+    assert f"{suite}, 1 thread, 8 cases\n" in capsys.readouterr().out
+
+
+def test_defaults(monkeypatch):
+    asked = []
+
+    def no_measure(case, threads, repeats):
+        asked.append((case, tuple(threads), repeats))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "measure", no_measure)
+    monkeypatch.setattr(cli, "available_cores", lambda: 4)
+    assert cli.main([]) == 1
+    assert cli.main(["--quick"]) == 1
+    assert [entry[1:] for entry in asked] == [((1, 4), 5), ((1, 4), 3)]
+    assert asked[0][0] == cases(DEFAULT_SUITES)[0]
+    assert asked[1][0] == cases(DEFAULT_SUITES, quick=True)[0]
+
+
+def test_list_of_suites(capsys):
+    assert cli.main(["--list"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows] == list(SUITES)
+    assert rows[0].split()[1:3] == ["114", "cases"]
+
+
+def test_list_of_cases(capsys):
+    assert cli.main(["--list", "--suite", "skinny", "cubes"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 24 + 12
+    assert rows[0] == "skinny 10000000x2 float32: (10000000, 2) by (1, 0), 80 MB"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--suite", "nonsense"], "invalid choice: 'nonsense'"),
+        (["--threads", "0"], "'0' is not a number from 1 up"),
+        (["--repeats", "many"], "'many' is not a number from 1 up"),
+        (["--json", "absent/results.json"], "absent is not a directory"),
+        (["--json", "."], ". is a directory"),
+        (["--plot", "shares.nonsense"], "shares.nonsense must end in one of"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(options, message, capsys):
+    if "--plot" in options:
+        pytest.importorskip("matplotlib")
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(options)
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_plot_without_matplotlib_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "optional", lambda name: None)
+    with pytest.raises(SystemExit):
+        cli.main(["--plot", "shares.png"])
+    assert "pip install 'ttlg[plot]'" in capsys.readouterr().err
+
+
+def test_wrong_contender_fails_the_run(tiny, monkeypatch, tmp_path, capsys):
+    liar = Contender("liar", lambda: None)
+    monkeypatch.setattr(measure, "contenders", lambda *_: [liar])
+    results = tmp_path / "results.json"
+    assert cli.main(["--suite", "tiny", "--threads", "1", "--json", str(results)]) == 1
+    assert "ttlg bench: liar gave a wrong result for Case(" in capsys.readouterr().err
+    assert not results.exists()
+
+
+def test_interrupt_keeps_what_was_measured(tiny, monkeypatch, tmp_path, capsys):
+    def interrupted(case, threads, repeats):
+        if case == TINY[1]:
+            raise KeyboardInterrupt
+        return measure.measure(case, threads, repeats)
+
+    monkeypatch.setattr(cli, "measure", interrupted)
+    results = tmp_path / "results.json"
+    options = ["--suite", "tiny", "--threads", "1", "--repeats", "1", "--json", str(results)]
+    assert cli.main(options) == 1
+    assert [result.case for result in Report.from_json(results.read_text()).results] == [TINY[0]]
+    assert "interrupted after 1 results" in capsys.readouterr().err

@@ -1,0 +1,237 @@
+"""Reports say what was measured."""
+
+import json
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ttlg
+from ttlg.benchmarks import machine
+from ttlg.benchmarks.contenders import available_cores
+from ttlg.benchmarks.measure import Result
+from ttlg.benchmarks.report import Report, line, plot, table
+from ttlg.benchmarks.suites import Case
+
+A = Case("big", "A", (1000, 500), (1, 0), "float32")
+B = Case("big", "B", (1000, 250), (1, 0), "float64")
+SMALL = Case("latency", "C", (8, 8), (1, 0), "float32")
+
+
+def times(copy, ttlg, **peers):
+    copies = {"copy-numpy": 2 * copy, "copy-plain": 4 * copy, "copy-streaming": copy}
+    return {"ttlg-plan": ttlg, "ttlg": ttlg, "ttlg-cold": 2 * ttlg, **copies, **peers}
+
+
+REPORT = Report(
+    {
+        "command": "ttlg bench --suite big",
+        "cpu": "Some CPU",
+        "cores": 2,
+        "caches": {"L1 data": "48K", "L2": "1024K"},
+        "versions": {"numpy": "2.0", "hptt": None},
+        "commit": None,
+    },
+    (
+        Result(A, 1, "tile", times(1e-4, 2e-4, numpy=1e-3, hptt=1e-4)),
+        Result(B, 1, "run", times(1e-4, 4e-4, numpy=5e-4)),
+        Result(A, 2, "tile", times(5e-5, 1e-4, numpy=1e-3, jax=5e-5)),
+        Result(SMALL, 1, "tile", times(2e-7, 1e-6, numpy=5e-7)),
+    ),
+)
+
+
+def test_json_round_trip():
+    assert Report.from_json(REPORT.to_json()) == REPORT
+    assert json.loads(REPORT.to_json()).keys() == {"machine", "results"}
+    entry = json.loads(REPORT.to_json())["results"][0]
+    assert entry.keys() == {"case", "threads", "kernel", "seconds"}
+    assert entry["case"] == {
+        "suite": "big",
+        "name": "A",
+        "shape": [1000, 500],
+        "axes": [1, 0],
+        "dtype": "float32",
+    }
+
+
+def rows(heading):
+    """Return the cells of the table below a heading, by contender."""
+    block = table(REPORT).split(heading + "\n")[1].split("\n\n")[0]
+    return {row.split()[0]: row.split() for row in block.splitlines()}
+
+
+def test_table_of_shares():
+    found = rows("big, 1 thread, 2 cases")
+    assert found["copy"] == ["copy", "ceiling", "40.0", "GB/s", "in", "the", "median"]
+    assert found["ttlg"] == ["ttlg", "38%", "25%", "B", "float64"]
+    assert found["ttlg-cold"] == ["ttlg-cold", "19%", "12%", "B", "float64"]
+    assert found["numpy"] == [
+        "numpy",
+        "15%",
+        "10%",
+        "A",
+        "float32",
+        "0",
+        "of",
+        "2",
+        "1.25x",
+        "at",
+        "B",
+        "float64",
+    ]
+    assert found["hptt"] == [
+        "hptt",
+        "100%",
+        "100%",
+        "A",
+        "float32",
+        "1",
+        "of",
+        "1",
+        "0.50x",
+        "at",
+        "A",
+        "float32",
+    ]
+    assert found["copy-plain"] == ["copy-plain", "25%", "25%", "A", "float32"]
+    assert "jax" not in found
+
+
+def test_table_keeps_numbers_of_threads_apart():
+    found = rows("big, 2 threads, 1 cases")
+    assert found["numpy"] == [
+        "numpy",
+        "5%",
+        "5%",
+        "A",
+        "float32",
+        "0",
+        "of",
+        "1",
+        "10.00x",
+        "at",
+        "A",
+        "float32",
+    ]
+    assert found["jax"] == [
+        "jax",
+        "100%",
+        "100%",
+        "A",
+        "float32",
+        "1",
+        "of",
+        "1",
+        "0.50x",
+        "at",
+        "A",
+        "float32",
+    ]
+
+
+def test_table_of_latencies():
+    found = rows("latency, 1 thread, 1 cases")
+    assert found["ttlg"] == ["ttlg", "1000", "ns", "1000", "ns", "C", "float32"]
+    assert found["numpy"] == [
+        "numpy",
+        "500",
+        "ns",
+        "500",
+        "ns",
+        "C",
+        "float32",
+        "1",
+        "of",
+        "1",
+        "0.50x",
+        "at",
+        "C",
+        "float32",
+    ]
+
+
+def test_table_names_machine_and_command():
+    text = table(REPORT)
+    assert "Some CPU, 2 cores, L1 data 48K, L2 1024K" in text
+    assert "numpy 2.0, hptt -; commit -" in text
+    assert "$ ttlg bench --suite big" in text
+
+
+def test_lines():
+    assert line(REPORT.results[1]) == (
+        "big B float64, 1 thread, run: copy 40.0 GB/s; "
+        "ttlg-plan 25%, ttlg 25%, ttlg-cold 12%, numpy 20%"
+    )
+    assert line(REPORT.results[3]) == (
+        "latency C float32, 1 thread, tile: copy 200 ns; "
+        "ttlg-plan 1000, ttlg 1000, ttlg-cold 2000, numpy 500"
+    )
+
+
+def test_plot_draws_each_contender(tmp_path, monkeypatch):
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    drawn = []
+    save = figure.savefig
+
+    def keep(self, path):
+        drawn.append(self)
+        save(self, path)
+
+    monkeypatch.setattr(figure, "savefig", keep)
+    big = Report(REPORT.machine, REPORT.results[:3])
+    plot(big, tmp_path / "shares.svg")
+    assert "<svg" in (tmp_path / "shares.svg").read_text()
+    one, two = drawn[0].axes
+    assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]
+    curves = {curve.get_label(): list(curve.get_ydata()) for curve in one.lines}
+    assert curves.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
+    # From the case where ttlg's share is least: B and then A.
+    assert curves["ttlg"] == pytest.approx([0.25, 0.5])
+    assert curves["numpy"] == pytest.approx([0.2, 0.1])
+    assert np.isnan(np.asarray(curves["hptt"], float)[0])
+    assert {curve.get_label() for curve in two.lines} >= {"jax", "ttlg"}
+
+
+def test_machine_description():
+    found = machine.describe("ttlg bench")
+    assert found["command"] == "ttlg bench"
+    assert found["cores"] == available_cores()
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["versions"]["ttlg"] == ttlg.__version__
+    assert found["versions"]["python"] == platform.python_version()
+    assert json.loads(json.dumps(found)) == found
+    if "model name" in Path("/proc/cpuinfo").read_text():
+        assert f": {found['cpu']}\n" in Path("/proc/cpuinfo").read_text()
+
+
+def test_commit_is_of_the_checkout_that_tracks_the_benchmarks(monkeypatch, tmp_path):
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+
+    def git(*args):
+        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        done = subprocess.run(
+            ["git", *identity, *args], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit():
+        return machine.describe("ttlg bench")["commit"]
+
+    copied = tmp_path / "machine.py"
+    copied.write_text("")
+    monkeypatch.setattr(machine, "__file__", str(copied))
+    assert commit() is None
+    git("init")
+    git("commit", "--allow-empty", "-m", "somebody else's")
+    assert commit() is None  # as if installed below somebody else's checkout
+    git("add", "machine.py")
+    git("commit", "-m", "ours")
+    git("tag", "-a", "v1", "-m", "a tag stands for no hash")
+    assert commit() == git("rev-parse", "HEAD")
+    copied.write_text("# changed\n")
+    assert commit() == git("rev-parse", "HEAD") + "-dirty"
