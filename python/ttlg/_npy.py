@@ -127,13 +127,14 @@ def _replacing(target: str, size: int) -> Iterator[int]:
     """Give a descriptor to write `size` bytes to, which become `target` only if all goes well."""
     path = os.path.realpath(target)
     try:
-        # Replacing a file needs no permission to write to it, but doing so would surprise.
-        with open(path, "r+b") as old:
-            mode = os.fstat(old.fileno()).st_mode
+        mode = os.stat(path).st_mode
     except FileNotFoundError:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
         raise ValueError(f"{target} exists and is not a regular file")
+    # Replacing a file needs no permission to write to it, but doing so would surprise.
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
     directory, name = os.path.split(path)
     partial = os.path.join(directory, f".{name[:32]}.{secrets.token_hex(8)}.partial")
     with _naming(target):
@@ -234,6 +235,11 @@ def transpose_file(
         than a regular file, or `memory` is less than two elements.
     OSError
         A file cannot be opened, read or written, or the disk is full.
+
+    Notes
+    -----
+    Whatever is raised, the temporary file is removed. Only a killed process leaves one behind,
+    ``.NAME.*.partial`` without a header, which may be deleted.
     """
     source, target = os.fspath(source), os.fspath(target)
     with open(source, "rb") as file:
