@@ -1,0 +1,47 @@
+"""What all tests share: Hypothesis profiles, and settings put back after each test."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import hypothesis
+import pytest
+
+# Read by OpenMP when ttlg loads it: threads that spin while they wait would slow every test on a
+# machine with other work to do.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import ttlg
+
+# HYPOTHESIS_PROFILE=thorough for a long search; the default keeps the whole suite quick.
+hypothesis.settings.register_profile("default", deadline=None, max_examples=200)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=5000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True)
+def _default_settings():
+    yield
+    ttlg.set_num_threads(None)
+    ttlg.cache_resize(4096)
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Run a script in a fresh interpreter; a hang counts as a failure."""
+
+    def run(script, *arguments, timeout=60, **environment):
+        program = tmp_path / "program.py"
+        program.write_text(textwrap.dedent(script))
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TTLG_")}
+        return subprocess.run(
+            [sys.executable, program, *arguments],
+            check=False,
+            env=inherited | environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    return run

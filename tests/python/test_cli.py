@@ -1,0 +1,277 @@
+"""The command line: what it prints, and its exit status."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import types
+
+import numpy as np
+import pytest
+
+import ttlg
+from ttlg import _cli, _demo, _npy
+
+ASAN = "asan" in os.environ.get("LD_PRELOAD", "")
+
+
+def run(*args, prelude="", **options):
+    """Run the command line in a process of its own, after the lines of `prelude`."""
+    start = ["-m", "ttlg"]
+    if prelude:
+        start = ["-c", f"{prelude}\nimport sys\nfrom ttlg._cli import main\nsys.exit(main())"]
+    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    return subprocess.run([sys.executable, *start, *map(str, args)], check=False, **options)
+
+
+def main(line):
+    """Run the command line in this process."""
+    return _cli.main(line.split())
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.npy"
+    np.save(path, np.arange(2 * 30 * 40 * 3, dtype="<f4").reshape(2, 30, 40, 3))
+    return path
+
+
+def usage_error(capsys, *args):
+    with pytest.raises(SystemExit) as caught:
+        _cli.main(args)
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+def failure(capsys, *args):
+    assert _cli.main(list(map(str, args))) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("ttlg: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_info(capsys):
+    assert main("info") == 0
+    assert capsys.readouterr().out == f"{ttlg.show_config()}\n"
+    assert main("info --json") == 0
+    assert json.loads(capsys.readouterr().out) == ttlg.show_config()
+
+
+def test_info_as_a_module():
+    done = run("info", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["ttlg"]["version"] == ttlg.__version__
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main("--version")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"ttlg {ttlg.__version__}\n"
+
+
+def test_demo():
+    done = run("demo", "--threads", 1)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line for line in done.stdout.splitlines() if line.endswith(" equal")]
+    assert len(rows) == len(_demo.CASES) == 2
+    for row, case in zip(rows, _demo.CASES, strict=True):
+        assert row.startswith(case.name)
+        assert row.count("GB/s") == 3
+        plan = ttlg.plan(case.shape, case.axes, case.dtype, threads=1)
+        assert plan.explain() in done.stdout
+
+
+def test_demo_numbers():
+    case = _demo.Case("small", (10, 20), (1, 0), "<f4")
+    seconds = {"ttlg": 4e-6, "NumPy": 8e-6, "NumPy's copy": 2e-6, "ttlg's copy": 1e-6}
+    result = _demo.Result(case, ttlg.plan(case.shape, case.axes, threads=1), seconds, True)
+    row = _demo.table([result]).splitlines()[1]
+    # 2 x 800 bytes in 4, 8 and 1 microseconds.
+    assert " ".join(row.split()) == "small 0.0 MB 0.40 GB/s 0.20 GB/s 1.60 GB/s 25% 2.0 equal"
+
+
+def test_demo_fails_when_the_bits_differ(monkeypatch, capsys):
+    small = _demo.Case("small", (30, 20, 10), (2, 0, 1), "float64")
+    monkeypatch.setattr(_demo, "CASES", (small,))
+    assert main("demo") == 0
+    assert "equal" in capsys.readouterr().out
+
+    def one_bit_off(plan, x, out):
+        np.copyto(out, x.transpose(plan.axes))
+        if plan.axes == small.axes:
+            out.reshape(-1).view(np.uint8)[777] ^= 1
+
+    monkeypatch.setattr(ttlg.Plan, "__call__", one_bit_off)
+    assert main("demo") == 1
+    out, err = capsys.readouterr()
+    assert "WRONG" in out
+    assert err == "ttlg: the result differs from NumPy's: small\n"
+
+
+def test_explain(capsys):
+    assert main("explain --shape 64,56,56,3 --axes 0,3,1,2 --dtype u2 --threads 3") == 0
+    plan = ttlg.plan((64, 56, 56, 3), (0, 3, 1, 2), "u2", threads=3)
+    assert capsys.readouterr().out == f"{plan.explain()}\n"
+    assert main("explain --shape 8,9 --json") == 0
+    assert ttlg.Plan.from_json(capsys.readouterr().out) == ttlg.plan((8, 9))
+    assert main("explain --shape 8,9 --axes=-1,0") == 0
+    assert "(8, 9) by axes (1, 0)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("", "required: COMMAND"),
+        ("explode", "invalid choice: 'explode'"),
+        ("explain", "required: --shape"),
+        ("explain --shape 2,x", "'2,x' is not a list of integers"),
+        ("explain --shape 2,3 --axes 0,0", "axis 0 appears twice"),
+        ("explain --shape 2,3 --dtype float33", "'float33' is no dtype"),
+        ("explain --shape 2,3 --threads 0", "'0' is not a number from 1 up"),
+        ("transpose in.npy", "required: OUT.npy"),
+        ("transpose in.npy out.npy --axes 1;0", "'1;0' is not a list of integers"),
+        ("transpose in.npy out.npy --memory lots", "'lots' is not a size"),
+        ("transpose in.npy out.npy --threads two", "'two' is not a number"),
+    ],
+)
+def test_wrong_usage(capsys, args, message):
+    assert message in usage_error(capsys, *args.split())
+
+
+@pytest.mark.parametrize("axes", [["--axes", "0,3,1,2"], ["--axes=-4,3,1,-2"]])
+def test_transpose(source, tmp_path, axes):
+    target = tmp_path / "out.npy"
+    done = run("transpose", source, target, *axes, "--threads", 2, "--memory", "4k")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    np.testing.assert_array_equal(np.load(target), np.load(source).transpose(0, 3, 1, 2))
+
+
+def test_transpose_passes_its_options_on(monkeypatch):
+    seen = []
+    monkeypatch.setattr(_npy, "transpose_file", lambda *args, **kwargs: seen.append((args, kwargs)))
+    main("transpose a b")
+    main("transpose a b --axes 1,0 --threads 5 --memory 2G")
+    assert seen == [
+        (("a", "b", None), {"threads": None, "memory": 256 << 20, "progress": True}),
+        (("a", "b", (1, 0)), {"threads": 5, "memory": 2 << 30, "progress": True}),
+    ]
+
+
+def test_transpose_failures_are_one_line(capsys, source, tmp_path):
+    target = tmp_path / "out.npy"
+    assert "No such file" in failure(capsys, "transpose", tmp_path / "none.npy", target)
+    assert "do not fit shape" in failure(capsys, "transpose", source, target, "--axes", "1,0")
+    assert "pass at least 8" in failure(capsys, "transpose", source, target, "--memory", 1)
+    source.write_bytes(source.read_bytes()[:-1])
+    assert "truncated" in failure(capsys, "transpose", source, target)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_a_full_disk(source, tmp_path):
+    # A limit on the size of files stands in for a disk that has room for half of the result.
+    limit = source.stat().st_size // 2
+    prelude = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))"
+    target = tmp_path / "out.npy"
+    done = run("transpose", source, target, prelude=prelude)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"ttlg: [Errno 27] File too large: '{target}'\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_an_interrupt(monkeypatch, capsys, source, tmp_path):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "pwritev", interrupted)
+    assert failure(capsys, "transpose", source, tmp_path / "out.npy") == "ttlg: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_progress_on_a_terminal(source, tmp_path):
+    terminal, stderr = pty.openpty()
+    fcntl.ioctl(stderr, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    try:
+        done = run(
+            *("transpose", source, tmp_path / "out.npy"),
+            capture_output=False,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
+        os.close(stderr)
+        assert done.returncode == 0
+        assert b"100%" in os.read(terminal, 1 << 16)
+    finally:
+        os.close(terminal)
+
+
+def test_a_reader_that_has_left():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run("info", capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_bench_gets_its_arguments_unparsed(monkeypatch):
+    seen = []
+    cli = types.ModuleType("ttlg.benchmarks.cli")
+    cli.main = lambda argv: seen.append(argv) or 3
+    monkeypatch.setitem(sys.modules, "ttlg.benchmarks", types.ModuleType("ttlg.benchmarks"))
+    monkeypatch.setitem(sys.modules, "ttlg.benchmarks.cli", cli)
+    assert main("bench --quick x --json y --help") == 3
+    assert seen == [["--quick", "x", "--json", "y", "--help"]]
+
+
+def test_bench_that_is_not_installed(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ttlg.benchmarks", None)
+    monkeypatch.delitem(sys.modules, "ttlg.benchmarks.cli", raising=False)
+    assert "pip install ." in failure(capsys, "bench", "--quick")
+
+
+def test_importing_ttlg_imports_no_command_line():
+    code = "import sys, ttlg; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    loaded = set(done.stdout.split())
+    assert "ttlg._api" in loaded
+    assert not loaded & {"ttlg._cli", "ttlg._npy", "ttlg._demo", "tqdm"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(ASAN, reason="AddressSanitizer needs terabytes of address space")
+def test_a_file_larger_than_the_address_space(tmp_path):
+    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
+    shape, axes = (40, 1024, 1366, 3), (0, 3, 1, 2)
+    x = np.arange(np.prod(shape), dtype=np.uint32).reshape(shape)
+    np.save(source, x)
+    limit = 512 << 20
+    prelude = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+import numpy, sys
+try:
+    numpy.load(sys.argv[2], mmap_mode="r")
+except OSError:
+    pass  # as it should: the file is too large to be mapped
+else:
+    sys.exit("the limit does not bite")
+"""
+    # A thread's stack and heap take address space too, and a machine may have many cores.
+    few = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2"}
+    command = ("transpose", source, target, "--axes", "0,3,1,2", "--memory", "64M")
+    done = run(*command, prelude=prelude, env=few)
+    assert (done.returncode, done.stderr) == (0, "")
+    y = np.load(target, mmap_mode="r")
+    assert all(np.array_equal(y[i], x[i].transpose(2, 0, 1)) for i in range(len(x)))
+    assert y.shape == tuple(shape[axis] for axis in axes)

@@ -1,0 +1,279 @@
+"""Transposition of ``.npy`` files: right to the byte, whatever the array and the pieces."""
+
+import io
+import math
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttlg import _npy
+
+from .arrays import random_array
+
+DTYPES = [
+    *("?", "u1", "<u2", ">i4", "<f4", "<f8", "<c16", "<M8[us]", "S5", "<U3", "V3", "V24"),
+    [("a", "<f4"), ("b", "u1")],
+    np.dtype([("a", "u1"), ("b", "<f8")], align=True),
+    [("x", [("y", ">i2", (3,)), ("z", "?")], (2,))],
+    [(("title", "name"), "<i4")],
+    [("größe", "<f4")],
+    [("長さ", "<f4")],
+]
+SHAPE = (40, 30, 20)
+
+
+def array_of(shape, dtype, order):
+    """Return random bits in C or Fortran order."""
+    return random_array(shape, dtype) if order == "C" else random_array(shape[::-1], dtype).T
+
+
+def saved(x):
+    """Return the bytes that NumPy saves a C-contiguous `x` as."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        stream,
+        {"descr": np.lib.format.dtype_to_descr(x.dtype), "fortran_order": False, "shape": x.shape},
+    )
+    return stream.getvalue() + x.tobytes()
+
+
+def elements(path, dtype, shape, order):
+    """Read the elements of a file as raw bytes: NumPy's copies need not keep a struct's padding."""
+    raw = np.dtype(f"V{np.dtype(dtype).itemsize}")
+    content = path.read_bytes()
+    start = len(content) - math.prod(shape) * raw.itemsize
+    return np.ndarray(shape, raw, content, start, order=order)
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.npy"
+    np.save(path, random_array(SHAPE, "<f4"))
+    return path
+
+
+@pytest.fixture
+def expected():
+    return saved(random_array(SHAPE, "<f4").transpose(2, 0, 1))
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_array_in_any_pieces(data):
+    shape = data.draw(st.lists(st.integers(0, 7), max_size=5))
+    axes = data.draw(st.permutations(range(len(shape))))
+    dtype = np.dtype(data.draw(st.sampled_from(["u1", ">f4", "<c16", "V3", "S7"])))
+    order = data.draw(st.sampled_from("CF"))
+    memory = data.draw(st.integers(2 * dtype.itemsize, 40 * dtype.itemsize))
+    x = array_of(shape, dtype, order)
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in.npy"), Path(folder, "out.npy")
+        np.save(source, x)
+        _npy.transpose_file(source, target, axes, memory=memory)
+        assert target.read_bytes() == saved(x.transpose(axes))
+
+
+@pytest.mark.filterwarnings("ignore:Stored array in format 3.0")
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_any_dtype(tmp_path, dtype, order):
+    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
+    np.save(source, array_of((6, 5, 4), dtype, order))
+    x = elements(source, dtype, (6, 5, 4), order)
+    _npy.transpose_file(source, target, (1, 2, 0), memory=20 * x.itemsize)
+    y = elements(target, dtype, (5, 4, 6), "C")
+    assert y.tobytes() == x.transpose(1, 2, 0).tobytes()
+    loaded = np.load(target)
+    assert (loaded.shape, loaded.dtype) == (y.shape, np.load(source).dtype)
+    assert loaded.flags.c_contiguous
+
+
+@pytest.mark.parametrize("rank", [32, 64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_high_rank(tmp_path, rank, order):
+    if rank > 32 and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("NumPy 1 has arrays of up to 32 axes")
+    shape = [2 if axis % (rank // 8) == 0 else 1 for axis in range(rank)]
+    axes = np.random.default_rng(rank).permutation(rank).tolist()
+    x = array_of(shape, "<u2", order)
+    np.save(tmp_path / "in.npy", x)
+    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", axes, memory=64)
+    assert (tmp_path / "out.npy").read_bytes() == saved(x.transpose(axes))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0, 2)])
+@pytest.mark.parametrize("dtype", ["<f4", "S0"])
+def test_zero_dimensions_and_empty_arrays(tmp_path, shape, dtype):
+    x = random_array(shape, dtype)
+    np.save(tmp_path / "in.npy", x)
+    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
+
+
+def test_axes_are_reversed_by_default(source, tmp_path):
+    _npy.transpose_file(source, tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+@pytest.mark.parametrize("writer", ["write_array_header_1_0", "write_array_header_2_0"])
+def test_header_versions(tmp_path, writer):
+    x = random_array((3, 4), "<i2")
+    fields = {"descr": "<i2", "fortran_order": False, "shape": x.shape}
+    with open(tmp_path / "in.npy", "wb") as file:
+        getattr(np.lib.format, writer)(file, fields)
+        x.tofile(file)
+    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
+
+
+def test_header_longer_than_version_1_can_say(tmp_path):
+    x = random_array((2, 3), [(f"field{i:05}", "u1") for i in range(4000)])
+    with pytest.warns(UserWarning, match=r"format 2\.0"):
+        np.save(tmp_path / "in.npy", x)
+    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    y = np.load(tmp_path / "out.npy", max_header_size=1 << 20)
+    assert y.dtype == x.dtype
+    assert y.tobytes() == x.T.tobytes()
+
+
+def test_data_after_the_array_are_ignored(source, tmp_path, expected):
+    with open(source, "ab") as file:
+        file.write(b"another array")
+    _npy.transpose_file(source, tmp_path / "out.npy", (2, 0, 1))
+    assert (tmp_path / "out.npy").read_bytes() == expected
+
+
+class Recorder:
+    """Stands in for preadv or pwritev, does half of what it is asked, and notes what it did."""
+
+    def __init__(self, call):
+        self.call = call
+        self.done = []
+
+    def __call__(self, fd, buffers, position):
+        count = self.call(fd, [buffers[0][: max(1, len(buffers[0]) // 2)]], position)
+        self.done.append((position, count))
+        return count
+
+
+def test_every_byte_is_read_and_written_once(monkeypatch, source, tmp_path, expected):
+    recorders = {}
+    for name in ("preadv", "pwritev"):
+        recorders[name] = Recorder(getattr(os, name))
+        monkeypatch.setattr(os, name, recorders[name])
+    _npy.transpose_file(source, tmp_path / "out.npy", (2, 0, 1), memory=5000)
+    assert (tmp_path / "out.npy").read_bytes() == expected
+    for recorder in recorders.values():
+        position = len(expected) - 4 * math.prod(SHAPE)
+        for start, count in sorted(recorder.done):
+            assert start == position
+            position += count
+        assert position == len(expected)
+
+
+def test_adjacent_runs_are_moved_at_once(monkeypatch, source, tmp_path):
+    calls = []
+    for name in ("preadv", "pwritev"):
+        real = getattr(os, name)
+
+        def call(fd, buffers, position, real=real, name=name):
+            calls.append((name, len(buffers[0])))
+            return real(fd, buffers, position)
+
+        monkeypatch.setattr(os, name, call)
+    _npy.transpose_file(source, tmp_path / "out.npy", (0, 2, 1), memory=2 * 4 * 10 * 30 * 20)
+    assert calls == [("preadv", 24_000), ("pwritev", 24_000)] * 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "memory", "tile"),
+    [
+        ((100, 100), (1, 0), 2 * 4 * 400, (20, 20)),  # runs of 20 elements on both sides
+        ((1000, 1000), (1, 0), 2 * 4 * 10**6, (1000, 1000)),  # all of it fits
+        ((50, 1000, 3), (0, 2, 1), 2 * 4 * 300, (1, 100, 3)),  # the short axis whole
+        ((50, 1000, 3), (0, 2, 1), 2 * 4 * 9000, (3, 1000, 3)),  # whole images
+        ((8, 9, 7), (1, 0, 2), 2 * 4 * 28, (2, 2, 7)),  # a common run first
+        ((10**6,), (0,), 2 * 4 * 1000, (1000,)),
+        ((5, 6), (1, 0), 2 * 4, (1, 1)),
+        ((), (), 8, ()),
+    ],
+)
+def test_tiles_have_the_longest_runs_that_fit(shape, axes, memory, tile):
+    assert _npy.choose_tile(shape, axes, 4, memory) == tile
+
+
+def test_runs_are_long_where_the_file_is_large():
+    itemsize, memory = 4, _npy.DEFAULT_MEMORY
+    for shape, axes in [
+        ((40_000, 40_000), (1, 0)),
+        ((1000, 50_000, 3), (0, 2, 1)),
+        ((25, 50, 30, 40, 20, 50), (5, 0, 4, 2, 1, 3)),
+    ]:
+        tile = _npy.choose_tile(shape, axes, itemsize, memory)
+        assert 2 * itemsize * math.prod(tile) <= memory
+        for order in (range(len(shape)), axes):
+            run = itemsize
+            for axis in reversed(order):
+                run *= tile[axis]
+                if tile[axis] < shape[axis]:
+                    break
+            assert run >= 16 << 10
+
+
+def damaged(folder):
+    """Yield files that are not whole ``.npy`` files, and what is said of each."""
+    good = saved(np.zeros((3, 4), "<f4"))
+    header = good[:128]
+    for content, message in [
+        (b"", "not a readable .npy file"),
+        (b"PK\x03\x04 a zip archive", "not a readable .npy file"),
+        (b"\x93NUMPY\x04\x00" + good[8:], r"unknown format version \(4, 0\)"),
+        (b"\x93NUMPY\x03\x00\x04\x00\x00\x00\xff\xff\xff\xff", "not a readable .npy file"),
+        (header[:60], "not a readable .npy file"),
+        (header.replace(b"(3, 4)", b"(3, -4"), "not a readable .npy file"),
+        (
+            header.replace(b"(3, 4)", b"(-3,4)"),
+            r"not a readable .*: shape \(-3, 4\) has a negative",
+        ),
+        (header.replace(b"<f4", b"<q9"), "not a readable .npy file"),
+        (header.replace(b"shape", b"sharp"), "not a readable .npy file"),
+        (good[:-1], r"truncated: shape \(3, 4\) of float32 needs 176 bytes, found 175"),
+        (header, "needs 176 bytes, found 128"),
+    ]:
+        path = folder / "in.npy"
+        path.write_bytes(content)
+        yield path, message
+
+
+def test_a_damaged_source_is_refused(tmp_path):
+    for path, message in damaged(tmp_path):
+        with pytest.raises(ValueError, match=message):
+            _npy.transpose_file(path, tmp_path / "out.npy")
+        assert names(tmp_path) == ["in.npy"]
+
+
+def test_objects_are_refused(tmp_path):
+    np.save(tmp_path / "in.npy", np.array([[1, None]], object), allow_pickle=True)
+    with pytest.raises(TypeError, match=r"in\.npy has dtype object"):
+        _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    assert names(tmp_path) == ["in.npy"]
+
+
+def test_wrong_arguments_are_refused(source, tmp_path):
+    target = tmp_path / "out.npy"
+    with pytest.raises(ValueError, match=r"axes \(0, 1\) do not fit shape \(40, 30, 20\)"):
+        _npy.transpose_file(source, target, (0, 1))
+    with pytest.raises(ValueError, match=r"memory of 7 bytes.*pass at least 8"):
+        _npy.transpose_file(source, target, memory=7)
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        _npy.transpose_file(source, target, threads=0)
+    assert names(tmp_path) == ["in.npy"]

@@ -1,0 +1,205 @@
+"""What is left on disk when the transposition of a ``.npy`` file fails or is killed."""
+
+import errno
+import math
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ttlg import _npy
+
+SHAPE = (40, 30, 20)
+MEMORY = 5000  # about forty tiles
+OLD = b"what was there before"
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.npy"
+    np.save(path, np.arange(math.prod(SHAPE), dtype="<f4").reshape(SHAPE))
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def fail_at(monkeypatch, name, count, error):
+    """Let the `count`-th call of os.`name` raise `error`."""
+    real, calls = getattr(os, name), iter(range(1, 10**6))
+
+    def call(*args):
+        if next(calls) == count:
+            raise error
+        return real(*args)
+
+    monkeypatch.setattr(os, name, call)
+
+
+@pytest.mark.parametrize("existed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "count", "error", "blamed"),
+    [
+        ("posix_fallocate", 1, OSError(errno.ENOSPC, "No space left"), "out.npy"),
+        ("preadv", 5, OSError(errno.EIO, "Input/output error"), "in.npy"),
+        ("pwritev", 100, OSError(errno.EDQUOT, "Quota exceeded"), "out.npy"),
+        ("pwrite", 1, OSError(errno.EIO, "Input/output error"), "out.npy"),
+        ("fsync", 1, OSError(errno.EIO, "Input/output error"), "out.npy"),
+        ("replace", 1, OSError(errno.EIO, "Input/output error"), None),
+        ("pwritev", 100, KeyboardInterrupt(), None),
+    ],
+)
+def test_a_failure_leaves_nothing(
+    monkeypatch, tmp_path, source, existed, name, count, error, blamed
+):
+    target = tmp_path / "out.npy"
+    if existed:
+        target.write_bytes(OLD)
+    before = names(tmp_path)
+    fail_at(monkeypatch, name, count, error)
+    with pytest.raises(type(error)) as caught:
+        _npy.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    if blamed:
+        assert caught.value.filename == str(tmp_path / blamed)
+    assert names(tmp_path) == before
+    if existed:
+        assert target.read_bytes() == OLD
+
+
+def test_a_source_that_is_cut_while_it_is_read(monkeypatch, tmp_path, source):
+    real = os.preadv
+
+    def preadv(fd, buffers, position):
+        os.truncate(source, 1000)
+        return real(fd, buffers, position)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    with pytest.raises(OSError, match=r"ends at byte \d+.*in\.npy"):
+        _npy.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    assert names(tmp_path) == ["in.npy"]
+
+
+@pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS])
+def test_a_file_system_that_cannot_reserve_space(monkeypatch, tmp_path, source, code):
+    fail_at(monkeypatch, "posix_fallocate", 1, OSError(code, "unsupported"))
+    _npy.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+KILLED = """
+import os, signal, sys
+from ttlg import _npy
+
+name, count, source, target, memory = sys.argv[1:]
+real, calls = getattr(os, name), iter(range(1, 10**6))
+
+def call(*args):
+    if next(calls) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*args)
+
+setattr(os, name, call)
+_npy.transpose_file(source, target, (2, 0, 1), memory=int(memory))
+"""
+
+
+@pytest.mark.parametrize("existed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "count"), [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
+)
+def test_kill_leaves_no_file_that_looks_whole(tmp_path, source, existed, name, count):
+    target = tmp_path / "out.npy"
+    if existed:
+        target.write_bytes(OLD)
+    before = names(tmp_path)
+    command = [sys.executable, "-c", KILLED, name, str(count), source, target, str(MEMORY)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    left = [path for path in tmp_path.iterdir() if path.name not in before]
+    assert len(left) == 1
+    assert left[0].name.startswith(".out.npy.")
+    assert left[0].suffix == ".partial"
+    with pytest.raises(ValueError, match="not a readable"):
+        _npy.transpose_file(left[0], tmp_path / "other.npy")
+    with pytest.raises(ValueError, match="pickle"):
+        np.load(left[0])
+    if existed:
+        assert target.read_bytes() == OLD
+    else:
+        assert not target.exists()
+
+
+def test_a_killed_run_does_not_disturb_the_next(tmp_path, source):
+    target = tmp_path / "out.npy"
+    command = [sys.executable, "-c", KILLED, "pwritev", "9", source, target, str(MEMORY)]
+    subprocess.run(command, check=False)
+    _npy.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
+
+
+def test_source_and_target_may_be_the_same(source):
+    x = np.load(source)
+    _npy.transpose_file(source, source, (2, 0, 1), memory=MEMORY)
+    np.testing.assert_array_equal(np.load(source), x.transpose(2, 0, 1))
+
+
+def test_a_link_keeps_pointing(tmp_path, source):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link.npy"
+    link.symlink_to("folder/out.npy")
+    for _ in range(2):  # first dangling, then pointing to a file
+        _npy.transpose_file(source, link)
+        assert link.is_symlink()
+        np.testing.assert_array_equal(np.load(tmp_path / "folder/out.npy"), np.load(source).T)
+    assert names(tmp_path / "folder") == ["out.npy"]
+
+
+def test_the_mode_follows_the_umask_or_the_old_file(tmp_path, source):
+    target = tmp_path / "out.npy"
+    umask = os.umask(0o027)
+    try:
+        _npy.transpose_file(source, target)
+        assert stat.S_IMODE(target.stat().st_mode) == 0o640
+        target.chmod(0o606)
+        _npy.transpose_file(source, target)
+        assert stat.S_IMODE(target.stat().st_mode) == 0o606
+    finally:
+        os.umask(umask)
+
+
+def test_a_target_that_is_no_regular_file(tmp_path, source):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        with pytest.raises(ValueError, match=f"{name} exists and is not a regular file"):
+            _npy.transpose_file(source, tmp_path / name)
+    assert names(tmp_path) == ["folder", "in.npy", "pipe"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_read_only_target_is_kept(tmp_path, source):
+    target = tmp_path / "out.npy"
+    target.write_bytes(OLD)
+    target.chmod(0o444)
+    if os.access(target, os.W_OK):
+        pytest.skip("root may write to read-only files")
+    with pytest.raises(PermissionError, match=r"out\.npy"):
+        _npy.transpose_file(source, target)
+    assert target.read_bytes() == OLD
+
+
+def test_missing_files_are_named(tmp_path, source):
+    with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
+        _npy.transpose_file(tmp_path / "missing.npy", tmp_path / "out.npy")
+    with pytest.raises(FileNotFoundError, match=r"nowhere/out\.npy'"):
+        _npy.transpose_file(source, tmp_path / "nowhere" / "out.npy")
+
+
+def test_a_long_name(tmp_path, source):
+    target = tmp_path / ("ü" * 125 + ".npy")
+    _npy.transpose_file(source, target)
+    np.testing.assert_array_equal(np.load(target), np.load(source).T)
