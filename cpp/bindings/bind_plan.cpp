@@ -101,13 +101,16 @@ std::vector<int> normalize_axes(const py::object& axes, const std::vector<std::i
   }
   std::vector<bool> seen(shape.size(), false);
   for (const py::handle item : axes) {
-    py::ssize_t axis = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    // Clips what exceeds 64 bits, which is out of range all the same.
+    py::ssize_t axis = PyNumber_AsSsize_t(item.ptr(), nullptr);
     if (axis == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
       PyErr_Clear();
       throw py::type_error(fail(py::repr(item).cast<std::string>() + " is not an axis number"));
     }
     if (axis < -rank || axis >= rank) {
-      throw py::value_error(fail("axis " + std::to_string(axis) + " is out of range " +
+      throw py::value_error(fail("axis " + py::str(item).cast<std::string>() +
+                                 " is out of range " +
                                  std::to_string(-rank) + ".." + std::to_string(rank - 1)));
     }
     if (axis < 0) axis += rank;

@@ -18,18 +18,22 @@ bool has_openmp();
 // OpenMP pool came up, whose threads the child does not have and would wait for for ever.
 int usable_threads(int wanted);
 
+// Shares per thread: threads on slower or busier cores take fewer of them, and nobody waits for
+// the slowest.
+inline constexpr std::int64_t kSharesPerThread = 8;
+
 // Calls work(begin, end) on contiguous shares of 0..count-1.
 template <typename Work>
 void parallel_ranges(int threads, std::int64_t count, const Work& work) {
-  const std::int64_t shares =
-      usable_threads(static_cast<int>(std::min<std::int64_t>(threads, count)));
-  if (shares <= 1) {
+  const int team = usable_threads(static_cast<int>(std::min<std::int64_t>(threads, count)));
+  if (team <= 1) {
     work(std::int64_t{0}, count);
     return;
   }
+  const std::int64_t shares = std::min(count, team * kSharesPerThread);
   const std::int64_t each = count / shares;
   const std::int64_t rest = count % shares;
-#pragma omp parallel for num_threads(static_cast<int>(shares)) schedule(static, 1)
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
   for (std::int64_t share = 0; share < shares; ++share) {
     const std::int64_t begin = share * each + std::min(share, rest);
     work(begin, begin + each + (share < rest));

@@ -27,7 +27,8 @@ def _same(_x: Any, buffer: Any) -> Any:
 
 
 def _numpy_empty(x: Any, shape: tuple[int, ...]) -> Any:
-    return np.empty(shape, x.dtype)
+    # numpy.empty turns a dtype of no bytes, such as S0, into one of one byte.
+    return np.empty(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
 
 
 def _torch_empty(x: Any, shape: tuple[int, ...]) -> Any:

@@ -8,13 +8,18 @@ from typing import Any
 
 from ttlg import _core
 
+_MOST_THREADS = 2**31 - 1
+
 
 def resolve_threads(threads: int | None) -> int:
     """Turn a `threads=` argument into a number."""
     if threads is None:
         return _core.num_threads()
-    count = operator.index(threads)
-    if count < 1:
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        raise TypeError(f"threads must be an integer, not {threads!r}") from None
+    if not 1 <= count <= _MOST_THREADS:
         raise ValueError(f"threads must be at least 1, not {count}; None means the default")
     return count
 
@@ -51,7 +56,7 @@ def _read_environment() -> None:
     text = os.environ.get("TTLG_NUM_THREADS")
     if text is None:
         return
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_THREADS:
         raise ValueError(f"TTLG_NUM_THREADS={text!r} is not valid: set it to 1, 2, 3, ... or unset")
     _core.set_num_threads(int(text))
 

@@ -32,6 +32,17 @@ def _describe_dtype(dtype: Any) -> tuple[str, int]:
     return name, resolved.itemsize
 
 
+def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
+    """Read a shape or strides: integers that fit in 64 bits."""
+    try:
+        result = tuple(map(operator.index, values))
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
+    if any(not -(2**63) <= value < 2**63 for value in result):
+        raise ValueError(f"{name} {result} exceeds the 64-bit range")
+    return result
+
+
 class Plan:
     """How one transposition is carried out; make one with `ttlg.plan`.
 
@@ -223,8 +234,10 @@ class Plan:
                 **data["parameters"],
             )
             return cls(core, data["dtype"])
-        except (KeyError, TypeError) as error:
+        except json.JSONDecodeError as error:
             raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -297,20 +310,23 @@ def plan(
     """
     if device != "cpu":
         raise ValueError(f"cannot plan for device {device!r}; this version plans for 'cpu'")
+    if kernel is not None and not isinstance(kernel, str):
+        raise TypeError(f"kernel must be a name, not {kernel!r}")
     name, itemsize = _describe_dtype(dtype)
-    extents = tuple(operator.index(extent) for extent in shape)
+    extents = _integers("shape", shape)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"shape {extents} has a negative extent")
     order = _core.normalize_axes(axes, extents)
-    if strides is None:
-        byte_strides = _core.contiguous_byte_strides(extents, itemsize)
-    else:
-        byte_strides = tuple(operator.index(stride) for stride in strides)
-        if len(byte_strides) != len(extents):
-            raise ValueError(
-                f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
-            )
-    core = _cache.make_plan(
-        extents, byte_strides, itemsize, order, None, resolve_threads(threads), kernel
-    )
+    count = resolve_threads(threads)
+    byte_strides = None if strides is None else _integers("strides", strides)
+    if byte_strides is not None and len(byte_strides) != len(extents):
+        raise ValueError(
+            f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
+        )
+    try:
+        if byte_strides is None:
+            byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+        core = _cache.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
+    except ValueError as error:
+        raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     return Plan(core, name)
