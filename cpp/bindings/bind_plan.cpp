@@ -109,14 +109,13 @@ std::vector<int> normalize_axes(const py::object& axes, const std::vector<std::i
       throw py::type_error(fail(py::repr(item).cast<std::string>() + " is not an axis number"));
     }
     if (axis < -rank || axis >= rank) {
-      throw py::value_error(fail("axis " + py::str(item).cast<std::string>() +
-                                 " is out of range " +
+      throw py::value_error(fail("axis " + py::str(item).cast<std::string>() + " is out of range " +
                                  std::to_string(-rank) + ".." + std::to_string(rank - 1)));
     }
     if (axis < 0) axis += rank;
     if (seen[static_cast<std::size_t>(axis)]) {
-      throw py::value_error(fail("axis " + std::to_string(axis) +
-                                 " appears twice; name every axis once"));
+      throw py::value_error(
+          fail("axis " + std::to_string(axis) + " appears twice; name every axis once"));
     }
     seen[static_cast<std::size_t>(axis)] = true;
     result.push_back(static_cast<int>(axis));
@@ -151,22 +150,20 @@ py::list cascade_for(const Plan& plan) {
 
 void bind_plan(py::module_& module) {
   py::class_<Plan>(module, "Plan", "How one transposition is carried out on the CPU.")
-      .def_property_readonly(
-          "shape", [](const Plan& plan) { return to_tuple(plan.request.shape); })
+      .def_property_readonly("shape", [](const Plan& plan) { return to_tuple(plan.request.shape); })
       .def_property_readonly(
           "byte_strides", [](const Plan& plan) { return to_tuple(plan.request.in_byte_strides); })
       .def_property_readonly(
           "axes", [](const Plan& plan) { return py::tuple(py::cast(plan.request.axes)); })
       .def_property_readonly("itemsize", [](const Plan& plan) { return plan.request.itemsize; })
-      .def_property_readonly(
-          "out_shape", [](const Plan& plan) { return to_tuple(plan.out_shape); })
+      .def_property_readonly("out_shape", [](const Plan& plan) { return to_tuple(plan.out_shape); })
       .def_property_readonly("out_byte_strides",
                              [](const Plan& plan) -> py::object {
                                if (plan.request.out_byte_strides.empty()) return py::none();
                                return to_tuple(plan.request.out_byte_strides);
                              })
-      .def_property_readonly(
-          "extents", [](const Plan& plan) { return to_tuple(fused_extents(plan)); })
+      .def_property_readonly("extents",
+                             [](const Plan& plan) { return to_tuple(fused_extents(plan)); })
       .def_property_readonly(
           "perm", [](const Plan& plan) { return py::tuple(py::cast(plan.problem.perm)); })
       .def_property_readonly("kernel",
@@ -187,9 +184,8 @@ void bind_plan(py::module_& module) {
          std::int64_t itemsize, std::vector<int> axes,
          std::optional<std::vector<std::int64_t>> out_byte_strides, int threads,
          const std::optional<std::string>& kernel) {
-        const Request request =
-            make_request(std::move(shape), std::move(byte_strides), itemsize, std::move(axes),
-                         std::move(out_byte_strides));
+        const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
+                                             std::move(axes), std::move(out_byte_strides));
         return make_plan(request, cpu::this_machine(), threads,
                          kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt);
       },
@@ -201,9 +197,8 @@ void bind_plan(py::module_& module) {
          std::int64_t itemsize, std::vector<int> axes,
          std::optional<std::vector<std::int64_t>> out_byte_strides, const std::string& kernel,
          std::int64_t block_in, std::int64_t block_out, bool streaming, int threads) {
-        const Request request =
-            make_request(std::move(shape), std::move(byte_strides), itemsize, std::move(axes),
-                         std::move(out_byte_strides));
+        const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
+                                             std::move(axes), std::move(out_byte_strides));
         return build_plan(request, {.kernel = parse_kernel(kernel),
                                     .block_in = block_in,
                                     .block_out = block_out,
@@ -213,16 +208,18 @@ void bind_plan(py::module_& module) {
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block_in"),
       py::arg("block_out"), py::arg("streaming"), py::arg("threads"));
-  module.def("normalize_axes",
-             [](const py::object& axes, const std::vector<std::int64_t>& shape) {
-               return py::tuple(py::cast(normalize_axes(axes, shape)));
-             },
-             py::arg("axes"), py::arg("shape"));
-  module.def("contiguous_byte_strides",
-             [](const std::vector<std::int64_t>& shape, std::int64_t itemsize) {
-               return to_tuple(contiguous_byte_strides(shape, itemsize));
-             },
-             py::arg("shape"), py::arg("itemsize"));
+  module.def(
+      "normalize_axes",
+      [](const py::object& axes, const std::vector<std::int64_t>& shape) {
+        return py::tuple(py::cast(normalize_axes(axes, shape)));
+      },
+      py::arg("axes"), py::arg("shape"));
+  module.def(
+      "contiguous_byte_strides",
+      [](const std::vector<std::int64_t>& shape, std::int64_t itemsize) {
+        return to_tuple(contiguous_byte_strides(shape, itemsize));
+      },
+      py::arg("shape"), py::arg("itemsize"));
   module.def(
       "is_free_of_self_overlap",
       [](const TensorView& view) {

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -22,7 +23,8 @@ TensorView view_numpy(const py::array& array, const std::string& name) {
   if ((array.dtype().flags() & kHoldsReferences) != 0) {
     throw py::type_error(name + " has dtype " + py::str(array.dtype()).cast<std::string>() +
                          ", which holds Python objects; ttlg moves fixed-size elements only: "
-                         "convert it with " + name + ".astype(...) first");
+                         "convert it with " +
+                         name + ".astype(...) first");
   }
   TensorView view;
   view.data = static_cast<std::byte*>(const_cast<void*>(array.data()));
@@ -35,10 +37,24 @@ TensorView view_numpy(const py::array& array, const std::string& name) {
 }
 
 std::string dtype_name(const dlpack::DataType& dtype) {
-  static constexpr std::array<std::string_view, 18> kNames{
-      "int", "uint", "float", "opaque", "bfloat", "complex", "bool", "float8_e3m4", "float8_e4m3",
-      "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-      "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"};
+  static constexpr std::array<std::string_view, 18> kNames{"int",
+                                                           "uint",
+                                                           "float",
+                                                           "opaque",
+                                                           "bfloat",
+                                                           "complex",
+                                                           "bool",
+                                                           "float8_e3m4",
+                                                           "float8_e4m3",
+                                                           "float8_e4m3b11fnuz",
+                                                           "float8_e4m3fn",
+                                                           "float8_e4m3fnuz",
+                                                           "float8_e5m2",
+                                                           "float8_e5m2fnuz",
+                                                           "float8_e8m0fnu",
+                                                           "float6_e2m3fn",
+                                                           "float6_e3m2fn",
+                                                           "float4_e2m1fn"};
   std::string name = dtype.code < kNames.size() ? std::string(kNames[dtype.code])
                                                 : "code" + std::to_string(dtype.code);
   if (dtype.code < 6) name += std::to_string(dtype.bits);
@@ -74,16 +90,19 @@ void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t fla
   view.dlpack_dtype = dtype_name(tensor.dtype);
   view.readonly = (flags & dlpack::kFlagReadOnly) != 0;
   view.device = device_name(tensor.device);
-  if (tensor.data != nullptr) {
-    view.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
-  }
   view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  if (tensor.strides == nullptr) {
-    view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
-    return;
+  view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
+  if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
+  if (tensor.data == nullptr) {
+    throw py::buffer_error(name +
+                           " has elements but no memory: it may be a fake or a freed array; "
+                           "pass one that holds data");
   }
-  view.byte_strides.resize(view.shape.size());
+  view.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  if (tensor.strides == nullptr) return;
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+    // Producers write anything as the stride of an axis that nobody steps along.
+    if (view.shape[axis] == 1) continue;
     view.byte_strides[axis] = checked_mul(tensor.strides[axis], view.itemsize);
   }
 }
@@ -139,8 +158,7 @@ py::object export_capsule(const py::object& array) {
   return dlpack();
 }
 
-void check_host(const dlpack::Device& device, const std::string& name) {
-  const std::string where = device_name(device);
+void check_host(const std::string& where, const std::string& name) {
   if (where != "cpu") {
     throw py::buffer_error(name + " lives on " + where +
                            ", which this version of ttlg cannot reach: move it to the host first "
@@ -183,17 +201,23 @@ std::string TensorView::dtype() const {
 TensorView make_view(const py::object& array, const std::string& name) {
   if (py::isinstance<py::array>(array)) return view_numpy(array.cast<py::array>(), name);
   if (!py::hasattr(array, "__dlpack__")) {
-    throw py::type_error(name + " must be an array (NumPy, PyTorch, JAX, CuPy or anything with "
-                                "__dlpack__), not " + type_name(array) +
-                         "; make one with numpy.asarray(" + name + ")");
+    throw py::type_error(name +
+                         " must be an array (NumPy, PyTorch, JAX, CuPy or anything with "
+                         "__dlpack__), not " +
+                         type_name(array) + "; make one with numpy.asarray(" + name + ")");
   }
   if (py::hasattr(array, "__dlpack_device__")) {
-    const auto device =
-        array.attr("__dlpack_device__")().cast<std::pair<std::int32_t, std::int32_t>>();
-    check_host({device.first, device.second}, name);
+    const py::object answer = array.attr("__dlpack_device__")();
+    try {
+      const auto [type, id] = answer.cast<std::pair<std::int32_t, std::int32_t>>();
+      check_host(device_name({type, id}), name);
+    } catch (const py::cast_error&) {
+      throw py::type_error(name + ".__dlpack_device__() returned " +
+                           py::repr(answer).cast<std::string>() + ", not a pair of integers");
+    }
   }
   TensorView view = view_capsule(export_capsule(array), name);
-  if (view.device != "cpu") check_host({dlpack::kCuda, 0}, name);
+  check_host(view.device, name);
   return view;
 }
 

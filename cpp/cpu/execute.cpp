@@ -102,7 +102,9 @@ class Odometer {
     }
   }
 
-  std::int64_t index(int loop) const { return loop < 0 ? 0 : index_[static_cast<std::size_t>(loop)]; }
+  std::int64_t index(int loop) const {
+    return loop < 0 ? 0 : index_[static_cast<std::size_t>(loop)];
+  }
   std::int64_t in_offset() const { return in_offset_; }
   std::int64_t out_offset() const { return out_offset_; }
 
@@ -122,8 +124,9 @@ void move_blocks(const Plan& plan, const std::byte* in, std::byte* out, std::int
     const std::byte* from = in + at.in_offset();
     std::byte* to = out + at.out_offset();
     Block block = mover.block;
-    block.in_extent = std::min(parameters.block_in, plan.nest.in_mode.extent -
-                                                        at.index(plan.in_loop) * parameters.block_in);
+    block.in_extent =
+        std::min(parameters.block_in,
+                 plan.nest.in_mode.extent - at.index(plan.in_loop) * parameters.block_in);
     block.out_extent =
         std::min(parameters.block_out,
                  plan.nest.out_mode.extent - at.index(plan.out_loop) * parameters.block_out);
@@ -148,18 +151,17 @@ void copy_chunks(const Plan& plan, const std::byte* in, std::byte* out, std::int
 }  // namespace
 
 void execute(const Plan& plan, const std::byte* in, std::byte* out) {
+  if (plan.problem.bytes() == 0) return;
   if (plan.parameters.kernel == Kernel::reference) {
     execute_reference(plan.request, in, out);
     return;
   }
-  if (plan.problem.bytes() == 0) return;
   in += plan.problem.in_byte_offset;
   out += plan.problem.out_byte_offset;
   const auto move_range = plan.parameters.kernel == Kernel::copy ? copy_chunks : move_blocks;
-  parallel_ranges(plan.parameters.threads, plan.blocks(),
-                  [&](std::int64_t begin, std::int64_t end) {
-                    move_range(plan, in, out, begin, end);
-                  });
+  parallel_ranges(
+      plan.parameters.threads, plan.blocks(),
+      [&](std::int64_t begin, std::int64_t end) { move_range(plan, in, out, begin, end); });
 }
 
 }  // namespace ttlg::cpu

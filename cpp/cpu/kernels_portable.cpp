@@ -143,9 +143,8 @@ void move_elements(const std::byte* in, std::byte* out, const Block& block, cons
 
 template <typename T>
 void run(const std::byte* in, std::byte* out, const Block& block) {
-  move_elements(in, out, block, [](std::byte* to, const std::byte* from) {
-    std::memcpy(to, from, sizeof(T));
-  });
+  move_elements(in, out, block,
+                [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); });
 }
 
 void run_any(const std::byte* in, std::byte* out, const Block& block) {

@@ -26,12 +26,11 @@ Config query() {
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
-    config.devices.push_back(
-        {.name = properties.name,
-         .compute_capability =
-             std::to_string(properties.major) + "." + std::to_string(properties.minor),
-         .memory_bytes = properties.totalGlobalMem,
-         .multiprocessors = properties.multiProcessorCount});
+    config.devices.push_back({.name = properties.name,
+                              .compute_capability = std::to_string(properties.major) + "." +
+                                                    std::to_string(properties.minor),
+                              .memory_bytes = properties.totalGlobalMem,
+                              .multiprocessors = properties.multiProcessorCount});
   }
   return config;
 }

@@ -3,7 +3,9 @@
 namespace ttlg::cuda {
 
 Config query() {
-  return {.status = "built without CUDA; rebuild with nvcc on the PATH to use a GPU"};
+  Config config;
+  config.status = "built without CUDA; rebuild with nvcc on the PATH to use a GPU";
+  return config;
 }
 
 }  // namespace ttlg::cuda

@@ -35,16 +35,15 @@ void lay_out_loops(Plan& plan) {
   const auto add_blocks = [&](const Mode& mode, std::int64_t block, int role) {
     const std::int64_t count = ceil_div(mode.extent, block);
     if (count > 1) {
-      entries.push_back({Loop{FastDivisor(count), block * mode.in_byte_stride,
-                              block * mode.out_byte_stride},
-                         role});
+      entries.push_back(
+          {Loop{FastDivisor(count), block * mode.in_byte_stride, block * mode.out_byte_stride},
+           role});
     }
   };
   add_blocks(plan.nest.in_mode, plan.parameters.block_in, 1);
   add_blocks(plan.nest.out_mode, plan.parameters.block_out, 2);
-  std::ranges::stable_sort(entries, [](const Entry& x, const Entry& y) {
-    return step_key(x.loop) > step_key(y.loop);
-  });
+  std::ranges::stable_sort(
+      entries, [](const Entry& x, const Entry& y) { return step_key(x.loop) > step_key(y.loop); });
   for (const Entry& entry : entries) {
     if (entry.role == 1) plan.in_loop = static_cast<int>(plan.loops.size());
     if (entry.role == 2) plan.out_loop = static_cast<int>(plan.loops.size());

@@ -79,7 +79,7 @@ struct Plan {
   Parameters parameters;
   Nest nest;
   std::vector<Loop> loops{};  // outermost first
-  int in_loop = -1;         // which of them walks the blocks of in_mode; -1: a single block
+  int in_loop = -1;           // which of them walks the blocks of in_mode; -1: a single block
   int out_loop = -1;
 
   std::int64_t blocks() const;

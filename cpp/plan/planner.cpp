@@ -82,8 +82,7 @@ void choose_block(const Nest& nest, Parameters& parameters) {
   // Where one mode is short the other takes what is left; halved, because split may double it.
   const std::int64_t area = shape.in * shape.out / 2;
   parameters.block_out = split(nest.out_mode.extent, shape.out);
-  parameters.block_in =
-      split(nest.in_mode.extent, std::max(shape.in, area / parameters.block_out));
+  parameters.block_in = split(nest.in_mode.extent, std::max(shape.in, area / parameters.block_out));
   parameters.block_out =
       split(nest.out_mode.extent, std::max(shape.out, area / parameters.block_in));
   // Rows long enough to be streamed must fit in the staging buffer.

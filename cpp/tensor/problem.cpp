@@ -14,8 +14,10 @@ namespace {
 void check_axes(std::span<const int> axes, std::size_t rank) {
   std::vector<bool> seen(rank, false);
   for (const int axis : axes) {
-    if (axis < 0 || static_cast<std::size_t>(axis) >= rank || seen[static_cast<std::size_t>(axis)]) {
-      throw std::invalid_argument("axes must be a permutation of 0.." + std::to_string(rank) + "-1");
+    if (axis < 0 || static_cast<std::size_t>(axis) >= rank ||
+        seen[static_cast<std::size_t>(axis)]) {
+      throw std::invalid_argument("axes must be a permutation of 0.." + std::to_string(rank) +
+                                  "-1");
     }
     seen[static_cast<std::size_t>(axis)] = true;
   }
@@ -23,8 +25,9 @@ void check_axes(std::span<const int> axes, std::size_t rank) {
 
 // Bytes between the first and the last element of one axis.
 std::int64_t reach(std::int64_t extent, std::int64_t byte_stride) {
+  if (extent <= 1) return 0;
   if (byte_stride == INT64_MIN) throw std::overflow_error("a stride exceeds the 64-bit range");
-  return checked_mul(std::max<std::int64_t>(extent - 1, 0), std::abs(byte_stride));
+  return checked_mul(extent - 1, std::abs(byte_stride));
 }
 
 // Rejects a request whose sizes disagree or whose offsets leave the 64-bit range, so that no later
@@ -42,17 +45,26 @@ void check_request(const Request& request) {
   if (request.itemsize < 0) throw std::invalid_argument("itemsize must not be negative");
   check_axes(request.axes, rank);
 
+  const bool empty = std::ranges::find(request.shape, 0) != request.shape.end();
   std::int64_t bytes = request.itemsize;
   std::int64_t in_span = 0;
   std::int64_t out_span = 0;
   for (std::size_t i = 0; i < rank; ++i) {
     if (request.shape[i] < 0) throw std::invalid_argument("extents must not be negative");
     bytes = checked_mul(bytes, std::max<std::int64_t>(request.shape[i], 1));
+    if (empty) continue;  // nobody steps along any axis, so strides may be anything
     in_span = checked_add(in_span, reach(request.shape[i], request.in_byte_strides[i]));
     if (request.out_byte_strides.empty()) continue;
     const std::int64_t out_extent = request.shape[static_cast<std::size_t>(request.axes[i])];
     out_span = checked_add(out_span, reach(out_extent, request.out_byte_strides[i]));
   }
+}
+
+// Whether a mode's stride is the step from one whole run of the mode inside it to the next. That
+// step may lie beyond 64 bits where the run itself does not.
+bool continues(std::int64_t stride, std::int64_t inner_extent, std::int64_t inner_stride) {
+  std::int64_t step;
+  return !__builtin_mul_overflow(inner_extent, inner_stride, &step) && stride == step;
 }
 
 // perm follows from the output strides alone, so every pass that reorders modes ends here.
@@ -132,8 +144,8 @@ Problem fuse_modes(Problem problem) {
   for (const Mode& mode : problem.modes) {
     if (!fused.empty()) {
       Mode& inner = fused.back();
-      if (mode.in_byte_stride == inner.extent * inner.in_byte_stride &&
-          mode.out_byte_stride == inner.extent * inner.out_byte_stride) {
+      if (continues(mode.in_byte_stride, inner.extent, inner.in_byte_stride) &&
+          continues(mode.out_byte_stride, inner.extent, inner.out_byte_stride)) {
         inner.extent *= mode.extent;
         continue;
       }
@@ -163,7 +175,8 @@ Problem make_problem(const Request& request) {
   Problem problem;
   problem.element_bytes = request.itemsize;
   const std::size_t rank = request.shape.size();
-  const bool empty = request.itemsize == 0 || std::ranges::find(request.shape, 0) != request.shape.end();
+  const bool empty =
+      request.itemsize == 0 || std::ranges::find(request.shape, 0) != request.shape.end();
   if (empty) {
     problem.modes = {Mode{0, request.itemsize, request.itemsize}};
     set_perm(problem);
@@ -177,7 +190,8 @@ Problem make_problem(const Request& request) {
     problem.modes[rank - 1 - axis] =
         Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
   }
-  return fuse_modes(sort_by_input_stride(turn_negative_strides(drop_unit_modes(std::move(problem)))));
+  return fuse_modes(
+      sort_by_input_stride(turn_negative_strides(drop_unit_modes(std::move(problem)))));
 }
 
 bool is_free_of_self_overlap(std::span<const std::int64_t> shape,

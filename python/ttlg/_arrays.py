@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -45,7 +45,10 @@ def _jax_empty(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _jax_deliver(x: Any, buffer: Any) -> Any:
-    return sys.modules["jax"].device_put(buffer, x.device, may_alias=True)
+    jax = sys.modules["jax"]
+    # In JAX's 32-bit mode device_put would convert 64-bit elements, which x may have all the same.
+    with jax.enable_x64(True):
+        return jax.device_put(buffer, x.device, may_alias=True)
 
 
 def _namespace_empty(x: Any, shape: tuple[int, ...]) -> Any:
@@ -81,8 +84,9 @@ def library_of(x: Any) -> Library:
     )
 
 
-def _refuse(name: str, what: str, mend: str) -> None:
-    raise BufferError(f"{name} {what}; pass {name}{mend}")
+def _refuse(name: str, what: str, method: str) -> NoReturn:
+    mend = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
+    raise BufferError(f"{name} {what}; pass {mend}")
 
 
 def view(x: Any, name: str) -> _core.TensorView:
@@ -95,17 +99,22 @@ def view(x: Any, name: str) -> _core.TensorView:
             f"{name}.mask, or pass {name}.filled()"
         )
     if _is(x, "torch", "Tensor"):
+        if x.layout is not sys.modules["torch"].strided:
+            _refuse(name, f"has the layout {x.layout}, not torch.strided", ".to_dense()")
         if x.requires_grad:
             _refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
         if x.is_conj():
             _refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():
             _refuse(name, "has its negative bit set", ".resolve_neg()")
-    elif "jax" in sys.modules and _is(x, "jax.core", "Tracer"):
-        raise TypeError(
-            f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, or "
-            "use jax.numpy.transpose inside it"
-        )
+    elif _is(x, "jax", "Array"):
+        if _is(x, "jax.core", "Tracer"):
+            raise TypeError(
+                f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, "
+                "or use jax.numpy.transpose inside it"
+            )
+        if x.is_deleted():
+            raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")
     return _core.view(x, name)
 
 

@@ -1,0 +1,173 @@
+"""What a DLPack producer may hand over, and how it is read."""
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..arrays import bits, random_array
+from .producer import READ_ONLY, SUBBYTE_PADDED, Producer
+
+FORMS = pytest.mark.parametrize("version", [None, (1, 0), (1, 1), (1, 9)])
+
+
+def transposed(x, axes, shape, dtype):
+    """Return the bits that ttlg writes into a poisoned NumPy array, after a look at the deleters."""
+    out = np.frombuffer(bytearray(b"\xa5" * np.zeros(shape, dtype).nbytes), dtype).reshape(shape)
+    assert ttlg.transpose(x, axes, out=out) is out
+    assert x.released_once
+    return bits(out)
+
+
+@FORMS
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "f2", "f4", "i8", "c8", "c16"])
+def test_every_form_and_dtype(version, dtype):
+    array = random_array((3, 4, 5), dtype)
+    x = Producer(array, version=version)
+    assert transposed(x, (2, 0, 1), (5, 3, 4), dtype) == bits(array.transpose(2, 0, 1))
+    assert x.exported == 1
+
+
+@FORMS
+@pytest.mark.parametrize("offset", [4, 8, 12, 100])
+def test_byte_offset_is_added(version, offset):
+    memory = random_array((100,), "f4")
+    array = memory[offset // 4 :][:24].reshape(4, 6)
+    x = Producer(memory, (4, 6), (6, 1), byte_offset=offset, version=version)
+    assert transposed(x, None, (6, 4), "f4") == bits(array.T)
+    # On the output's side, too.
+    written = np.zeros(100, "f4")
+    out = Producer(written, (4, 6), (6, 1), byte_offset=offset, version=version)
+    ttlg.transpose(array.T.copy(), out=out)
+    expected = np.zeros(100, "f4")
+    expected[offset // 4 :][:24] = array.ravel()
+    assert bits(written) == bits(expected)
+
+
+@FORMS
+@pytest.mark.parametrize("shape", [(), (5,), (3, 4, 5), (3, 0, 5)])
+def test_null_strides_mean_compact(version, shape):
+    array = random_array(shape, "i4")
+    x = Producer(array, strides="null", version=version)
+    assert transposed(x, None, shape[::-1], "i4") == bits(array.T)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [np.s_[::-1, :, ::2], np.s_[:, ::-1, ::-1], np.s_[1:, 2:3, :]],
+    ids=["stepped", "backwards", "cut"],
+)
+def test_any_strides(view):
+    array = random_array((3, 4, 6), "f8")[view]
+    x = Producer(array)
+    assert transposed(x, (1, 2, 0), array.transpose(1, 2, 0).shape, "f8") == bits(
+        array.transpose(1, 2, 0)
+    )
+
+
+def test_zero_strides_repeat():
+    row = random_array((6,), "f4")
+    x = Producer(row, (4, 6), (0, 1))
+    assert transposed(x, None, (6, 4), "f4") == bits(np.broadcast_to(row, (4, 6)).T)
+
+
+@pytest.mark.parametrize("garbage", [0, -1, 10**9, 2**62, 2**63 - 1, -(2**62), -(2**63)])
+def test_strides_of_axes_of_one_element_mean_nothing(garbage):
+    array = random_array((4, 6), "f4")
+    x = Producer(array, (1, 4, 1, 6), (garbage, 6, garbage, 1))
+    assert transposed(x, None, (6, 1, 4, 1), "f4") == bits(array.T)
+    out = Producer(np.empty((6, 4), "f4"), (6, 1, 4, 1), (4, garbage, 1, garbage))
+    ttlg.transpose(array.reshape(1, 4, 1, 6), out=out)
+    assert bits(out.array) == bits(array.T)
+
+
+@pytest.mark.parametrize("garbage", [0, -1, 10**9, 2**62, 2**63 - 1, -(2**62), -(2**63)])
+def test_strides_of_empty_arrays_mean_nothing(garbage):
+    x = Producer(np.empty(1, "f4"), (4, 0, 6), (garbage,) * 3)
+    out = Producer(np.empty(1, "f4"), (6, 0, 4), (garbage,) * 3)
+    assert ttlg.transpose(x, out=out) is out
+    assert ttlg.plan((4, 0, 6))(x, out) is out
+
+
+def test_empty_array_without_memory():
+    x = Producer(np.empty((0, 4), "f4"), null_data=True)
+    assert transposed(x, None, (4, 0), "f4") == b""
+
+
+def test_read_only_input():
+    array = random_array((4, 6), "f4")
+    x = Producer(array, flags=READ_ONLY)
+    assert transposed(x, None, (6, 4), "f4") == bits(array.T)
+
+
+def test_lanes_move_together():
+    array = random_array((4, 3, 2), "f4")
+    x = Producer(array, (4, 3), (3, 1), dtype=(2, 32, 2))
+    out = Producer(np.empty((3, 4, 2), "f4"), (3, 4), (4, 1), dtype=(2, 32, 2))
+    ttlg.transpose(x, out=out)
+    assert bits(out.array) == bits(array.transpose(1, 0, 2))
+
+
+def test_padded_subbyte_elements_are_whole_bytes():
+    array = random_array((4, 6), "u1")
+    x = Producer(array, dtype=(0, 4, 1), flags=SUBBYTE_PADDED)
+    out = Producer(np.empty((6, 4), "u1"), dtype=(0, 4, 1), flags=SUBBYTE_PADDED)
+    ttlg.transpose(x, out=out)
+    assert bits(out.array) == bits(array.T)
+
+
+@FORMS
+def test_producer_as_output(version):
+    array = random_array((4, 6), "f4")
+    out = Producer(np.zeros((6, 8), "f4")[:, ::2], version=version)
+    assert ttlg.transpose(array, out=out) is out
+    assert bits(out.array) == bits(array.T)
+    assert out.released_once
+
+
+@pytest.mark.parametrize("version", [None, (1, 1)])
+def test_producer_from_before_max_version_is_asked_again(version):
+    class Old(Producer):
+        def __dlpack__(self):
+            return self.capsule()
+
+    array = random_array((4, 6), "f4")
+    x = Old(array, version=version)
+    assert transposed(x, None, (6, 4), "f4") == bits(array.T)
+    assert x.exported == 1
+
+
+def test_producer_is_asked_for_version_1():
+    class Curious(Producer):
+        def __dlpack__(self, **keywords):
+            self.asked = keywords
+            return self.capsule()
+
+    x = Curious(random_array((4, 6), "f4"))
+    ttlg.transpose(x, out=np.empty((6, 4), "f4"))
+    assert x.asked["max_version"][0] == 1
+    assert x.asked.get("stream") is None  # the only value there is for host memory
+
+
+def test_producer_without_a_device_method():
+    class Silent(Producer):
+        __dlpack_device__ = property()
+
+    array = random_array((4, 6), "f4")
+    assert transposed(Silent(array), None, (6, 4), "f4") == bits(array.T)
+
+
+@FORMS
+def test_memory_is_borrowed_until_the_elements_have_moved(version):
+    class Watching(Producer):
+        seen = None
+
+        def _delete(self, address):
+            super()._delete(address)
+            self.seen = bits(out.array)
+
+    array = random_array((4, 6), "f4")
+    x = Watching(array, version=version)
+    out = Watching(np.zeros((6, 4), "f4"), version=version)
+    ttlg.transpose(x, out=out)
+    assert x.seen == out.seen == bits(array.T)

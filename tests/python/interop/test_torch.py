@@ -1,0 +1,217 @@
+"""PyTorch tensors on the CPU: every dtype and layout, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..arrays import bits, random_array, random_raw
+
+torch = pytest.importorskip("torch")
+
+# fmt: off
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16",
+    "bfloat16", "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn",
+    "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
+]
+# fmt: on
+
+
+def random_tensor(shape, dtype):
+    """Return a tensor of random bytes, and the same bytes as a NumPy array to compare with."""
+    raw = torch.from_numpy(random_raw(math.prod(shape) * dtype.itemsize))
+    return raw.view(dtype).reshape(shape), random_array(shape, f"V{dtype.itemsize}")
+
+
+def tensor_bits(x):
+    return x.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+
+
+def check_result(result, expected, dtype):
+    assert type(result) is torch.Tensor
+    assert result.dtype == dtype
+    assert result.device.type == "cpu"
+    assert result.shape == expected.shape
+    assert result.is_contiguous()
+    assert not result.requires_grad
+    assert tensor_bits(result) == bits(expected)
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental:UserWarning")
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_dtype(name):
+    dtype = getattr(torch, name, None)
+    if dtype is None:
+        pytest.skip(f"this PyTorch has no {name}")
+    x, array = random_tensor((5, 3, 7), dtype)
+    before = tensor_bits(x)
+    check_result(ttlg.transpose(x, (2, 0, 1)), array.transpose(2, 0, 1), dtype)
+    check_result(ttlg.permute_dims(x, (1, 0, 2)), array.transpose(1, 0, 2), dtype)
+    assert tensor_bits(x) == before
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0), (2, 0, 3), (1, 5, 1), (1, 1, 1, 1)])
+def test_empty_and_unit_axes(shape):
+    array = random_array(shape, "f4")
+    check_result(ttlg.transpose(torch.from_numpy(array)), array.T, torch.float32)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[1:, 2:, 1:],  # a storage offset
+        lambda x: x[:, ::2, ::3],
+        lambda x: x[:, :1].expand(-1, 5, -1),
+        lambda x: x[2],
+        lambda x: x.transpose(0, 2),
+        lambda x: x.unfold(2, 3, 1),  # windows that overlap
+        lambda x: x.movedim(0, -1)[None, :, None],
+    ],
+    ids=["offset", "stepped", "expanded", "row", "transposed", "windows", "unsqueezed"],
+)
+def test_views(view):
+    x, _ = random_tensor((4, 5, 6), torch.float32)
+    x = view(x)
+    expected = np.ascontiguousarray(x.view(torch.int32).numpy().T)
+    check_result(ttlg.transpose(x), expected, torch.float32)
+
+
+@pytest.mark.parametrize("axes", [(0, 2, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0)])
+def test_channels_last(axes):
+    x, array = random_tensor((2, 3, 4, 5), torch.bfloat16)
+    x = x.contiguous(memory_format=torch.channels_last)
+    assert not x.is_contiguous()
+    check_result(ttlg.transpose(x, axes), array.transpose(axes), torch.bfloat16)
+
+
+def test_plan():
+    x, array = random_tensor((4, 5, 6), torch.bfloat16)
+    plan = ttlg.plan(x.shape, (2, 0, 1), x.dtype)
+    check_result(plan(x), array.transpose(2, 0, 1), torch.bfloat16)
+    out = torch.zeros((6, 4, 5), dtype=torch.bfloat16)
+    assert plan(x, out) is out
+    check_result(out, array.transpose(2, 0, 1), torch.bfloat16)
+
+
+@pytest.mark.parametrize(
+    "make_out",
+    [
+        lambda: torch.zeros(6, 5, 4),
+        lambda: torch.zeros(4, 5, 6).permute(2, 1, 0),
+        lambda: torch.zeros(7, 5, 10)[1:, :, 1:9:2],
+    ],
+    ids=["contiguous", "permuted", "strided"],
+)
+def test_out(make_out):
+    x, array = random_tensor((4, 5, 6), torch.float32)
+    out = make_out()
+    assert ttlg.transpose(x, out=out) is out
+    assert tensor_bits(out) == bits(array.T)
+
+
+def test_out_keeps_what_lies_between_its_elements():
+    whole = torch.full((6, 8), 7.0)
+    ttlg.transpose(torch.zeros(4, 6), out=whole[:, ::2])
+    assert torch.equal(whole, torch.tensor([0.0, 7.0] * 4).expand(6, 8))
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradient_modes(mode):
+    x, array = random_tensor((4, 6), torch.float32)
+    with mode():
+        check_result(ttlg.transpose(x), array.T, torch.float32)
+
+
+def test_default_dtype_and_device_do_not_matter():
+    x, array = random_tensor((4, 6), torch.float32)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            check_result(ttlg.transpose(x), array.T, torch.float32)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_parameter_after_detach():
+    x = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    result = ttlg.transpose(x.detach())
+    assert torch.equal(result, x.detach().T)
+    assert not result.requires_grad
+
+
+COMPLEX = torch.complex(torch.arange(6.0), torch.ones(6)).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("x", "mend"),
+    [
+        (torch.ones(2, 3, requires_grad=True), "detach"),
+        (COMPLEX.conj(), "resolve_conj"),
+        (COMPLEX.conj().imag, "resolve_neg"),
+    ],
+    ids=["grad", "conj", "neg"],
+)
+def test_bits_that_a_copy_cannot_carry(x, mend):
+    with pytest.raises(BufferError, match=rf"^x .*; pass x\.{mend}\(\)$"):
+        ttlg.transpose(x)
+    mended = getattr(x, mend)()
+    assert torch.equal(ttlg.transpose(mended), mended.T)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2, dtype=torch.complex64).conj().imag],
+    ids=["grad", "neg"],
+)
+def test_out_with_such_bits(out):
+    with pytest.raises(BufferError, match=r"^out "):
+        ttlg.transpose(torch.ones(2, 3), out=out)
+    assert not out.detach().any()
+
+
+def test_out_expanded():
+    out = torch.zeros(1, 2).expand(3, 2)
+    with pytest.raises(ValueError, match="several elements at one place"):
+        ttlg.transpose(torch.ones(2, 3), out=out)
+    assert not out.any()
+
+
+def test_out_overlapping():
+    x = torch.arange(9.0).reshape(3, 3)
+    with pytest.raises(ValueError, match="overlaps"):
+        ttlg.transpose(x, out=x)
+    with pytest.raises(ValueError, match="overlaps"):
+        ttlg.transpose(x[:2], out=x.T[:, 1:])
+    assert torch.equal(x, torch.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta:UserWarning")
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr"])
+def test_sparse(layout):
+    x = torch.eye(3).to_sparse(layout=getattr(torch, layout))
+    with pytest.raises(BufferError, match=rf"x has the layout torch\.{layout}.*x\.to_dense\(\)$"):
+        ttlg.transpose(x)
+    assert torch.equal(ttlg.transpose(x.to_dense()), torch.eye(3))
+
+
+def test_meta():
+    x = torch.empty(2, 3, device="meta")
+    with pytest.raises((BufferError, ValueError), match=r"meta"):
+        ttlg.transpose(x)
+
+
+# PyTorch's own complaint about what DLPack does; it may come before ours.
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor:UserWarning")
+def test_fake():
+    modes = pytest.importorskip("torch._subclasses.fake_tensor")
+    with modes.FakeTensorMode() as mode:
+        x = mode.from_tensor(torch.ones(2, 3))
+        with pytest.raises(BufferError, match=r"x .*memory"):
+            ttlg.transpose(x)
+    with pytest.raises(BufferError, match=r"x .*memory"):
+        ttlg.transpose(x)
+    with pytest.raises(BufferError, match=r"out .*memory"):
+        ttlg.transpose(torch.ones(3, 2), out=x)
