@@ -1,0 +1,98 @@
+"""What this installation says of itself, and what importing it does and does not do."""
+
+import importlib.metadata
+import os
+
+import pytest
+
+import ttlg
+
+
+def test_version():
+    assert ttlg.__version__ == ttlg.show_config()["ttlg"]["version"]
+    try:
+        installed = importlib.metadata.version("ttlg")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("ttlg is imported from a source tree")
+    assert ttlg.__version__ == installed
+
+
+def test_public_names_exist():
+    assert sorted(ttlg.__all__) == ttlg.__all__
+    for name in ttlg.__all__:
+        assert hasattr(ttlg, name), name
+
+
+def test_sections():
+    config = ttlg.show_config()
+    assert list(config) == ["ttlg", "cpu", "cuda"]
+    assert set(config["ttlg"]) == {"version", "compiler", "build_type", "python"}
+    assert config["cpu"]["machine"] == os.uname().machine
+    assert config["cpu"]["cores"] == os.cpu_count()
+    assert config["cpu"]["last_level_cache_bytes"] >= 1 << 18
+    cuda = config["cuda"]
+    assert {"built", "toolkit", "architectures", "driver", "devices", "status"} == set(cuda)
+    assert cuda["built"] == bool(cuda["toolkit"]) == bool(cuda["architectures"])
+    for device in cuda["devices"]:
+        assert device["memory_bytes"] > 0
+        assert device["multiprocessors"] > 0
+
+
+def test_threads_are_todays():
+    for n in (1, 4):
+        ttlg.set_num_threads(n)
+        assert ttlg.show_config()["cpu"]["threads"] == n
+
+
+def test_each_answer_is_its_own():
+    ttlg.show_config()["cpu"]["cores"] = -1
+    assert ttlg.show_config()["cpu"]["cores"] == os.cpu_count()
+
+
+def test_it_prints_as_a_list():
+    lines = repr(ttlg.show_config()).splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ["ttlg", "cpu", "cuda"]
+    rows = dict(line.strip().split("  ", 1) for line in lines if line.startswith(" "))
+    assert rows["version"].strip() == ttlg.__version__
+    assert rows["openmp"].strip() in ("yes", "no")
+    assert "None" not in repr(ttlg.show_config())
+
+
+IMPORT_AND_USE = """
+    import pathlib
+    import numpy as np
+    import ttlg
+    if {use}:
+        x = np.arange(3000000).reshape(3, 1000, 1000)
+        assert np.array_equal(ttlg.transpose(x, threads=2), x.T)
+        ttlg.plan((3, 4)).explain()
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    assert "_core" in maps
+    print([name for name in ("libcuda.", "libnvidia", "/dev/nvidia") if name in maps])
+"""
+
+
+@pytest.mark.parametrize("use", [False, True], ids=["import", "use"])
+def test_no_gpu_is_touched(run_python, use):
+    result = run_python(IMPORT_AND_USE.format(use=use))
+    assert result.stdout == "[]\n", result.stderr
+
+
+def test_importing_brings_in_no_other_library(run_python):
+    script = """
+        import sys
+        import numpy
+        before = set(sys.modules)
+        import ttlg
+        print(sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+        heavy = {"torch", "jax", "cupy", "matplotlib", "tqdm", "ml_dtypes"} & set(sys.modules)
+        assert not heavy, heavy
+    """
+    result = run_python(script)
+    assert result.returncode == 0, result.stderr
+    assert "'ttlg'" in result.stdout
+
+
+def test_import_of_another_rank_of_locale_and_encoding(run_python):
+    result = run_python("import ttlg; print(ttlg.plan((2, 3)).kernel)", LC_ALL="C", PYTHONUTF8="0")
+    assert result.stdout == "tile\n", result.stderr
