@@ -14,7 +14,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import ttlg
 
-# HYPOTHESIS_PROFILE=thorough for a long search; the default keeps the whole suite quick.
+# HYPOTHESIS_PROFILE=thorough for a long search, brief where every step is slow, as under a
+# sanitizer; the default keeps the whole suite quick.
+hypothesis.settings.register_profile("brief", deadline=None, max_examples=30)
 hypothesis.settings.register_profile("default", deadline=None, max_examples=200)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=5000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
