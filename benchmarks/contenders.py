@@ -3,7 +3,7 @@
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,6 @@ Axes = tuple[int, ...]
 Array = np.ndarray[Any, Any]
 
 COPIES = ("copy-numpy", "copy-plain", "copy-streaming")
-PEERS = ("numpy", "torch", "jax", "hptt")
 OURS = ("ttlg-plan", "ttlg", "ttlg-cold")
 
 
@@ -115,7 +114,13 @@ def hptt(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
     )
 
 
-def contenders(x: Array, out: Array, axes: Axes, threads: int) -> list[Contender]:
+_PEERS = {"numpy": numpy, "torch": torch, "jax": jax, "hptt": hptt}
+PEERS = tuple(_PEERS)
+
+
+def contenders(
+    x: Array, out: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
+) -> list[Contender]:
     """List everything that takes part: the copies, ttlg and the peers that are installed.
 
     Parameters
@@ -126,12 +131,14 @@ def contenders(x: Array, out: Array, axes: Axes, threads: int) -> list[Contender
         As for `ttlg.transpose`.
     threads : int
         The threads that everything but NumPy uses.
+    peers : sequence of str
+        Which peers to ask, of `PEERS`.
 
     Returns
     -------
     list of Contender
         Each ready to be called any number of times.
     """
-    peers = (peer(x, out, axes, threads) for peer in (numpy, torch, jax, hptt))
-    present = [peer for peer in peers if peer is not None]
+    asked = (_PEERS[name](x, out, axes, threads) for name in peers)
+    present = [peer for peer in asked if peer is not None]
     return [*copies(x, out, threads), *ours(x, out, axes, threads), *present]

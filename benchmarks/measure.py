@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import ttlg
-from ttlg.benchmarks.contenders import COPIES, Array, Contender, contenders
+from ttlg.benchmarks.contenders import COPIES, PEERS, Array, Contender, contenders
 from ttlg.benchmarks.suites import Case
 
 POISON = 0xA5
@@ -118,7 +118,9 @@ def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-def measure(case: Case, threads: Sequence[int], repeats: int) -> list[Result]:
+def measure(
+    case: Case, threads: Sequence[int], repeats: int, *, peers: Sequence[str] = PEERS
+) -> list[Result]:
     """Verify and time all contenders of a case, for each number of threads.
 
     Parameters
@@ -129,6 +131,8 @@ def measure(case: Case, threads: Sequence[int], repeats: int) -> list[Result]:
         Numbers of threads.
     repeats : int
         Samples of each contender, of which the median counts.
+    peers : sequence of str
+        The libraries to compare with, where they are installed; by default all.
 
     Returns
     -------
@@ -151,7 +155,7 @@ def measure(case: Case, threads: Sequence[int], repeats: int) -> list[Result]:
     out = np.empty_like(expected)
     results = []
     for count in threads:
-        entrants = contenders(x, out, case.axes, count)
+        entrants = contenders(x, out, case.axes, count, peers)
         for entrant in entrants:
             try:
                 verify(entrant, out, x if entrant.name in COPIES else expected)

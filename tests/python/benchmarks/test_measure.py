@@ -82,9 +82,9 @@ def test_verify_refuses_a_converted_result(arrays):
 
 
 def test_measure_raises_on_a_wrong_contender(monkeypatch):
-    def with_liar(x, out, axes, threads):
+    def with_liar(x, out, axes, threads, peers):
         liar = Contender("liar", lambda: lie_by_one_bit(x, out, axes))
-        return [*contenders(x, out, axes, threads), liar]
+        return [*contenders(x, out, axes, threads, peers), liar]
 
     monkeypatch.setattr(measuring, "contenders", with_liar)
     with pytest.raises(WrongResultError, match=r"liar .* shape=\(6, 5, 4\).* on 1 threads"):
