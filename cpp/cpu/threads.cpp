@@ -12,12 +12,10 @@ namespace ttlg::cpu {
 namespace {
 
 std::atomic<int> chosen_threads{0};
-std::atomic<bool> pool_is_up{false};
-std::atomic<bool> pool_is_lost{false};
-
-void note_fork_in_child() {
-  if (pool_is_up.load()) pool_is_lost.store(true);
-}
+std::atomic<bool> forked{false};
+// Watches from the moment this library is loaded: the pool that a fork loses may be another
+// library's.
+const int watching_forks = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
 
 }  // namespace
 
@@ -41,10 +39,6 @@ int num_threads() {
 
 void set_num_threads(int threads) { chosen_threads.store(threads); }
 
-int usable_threads(int wanted) {
-  if (wanted <= 1 || !has_openmp() || pool_is_lost.load(std::memory_order_relaxed)) return 1;
-  if (!pool_is_up.exchange(true)) pthread_atfork(nullptr, nullptr, note_fork_in_child);
-  return wanted;
-}
+bool is_forked_child() { return watching_forks == 0 && forked.load(std::memory_order_relaxed); }
 
 }  // namespace ttlg::cpu

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <thread>
 
 namespace ttlg::cpu {
 
@@ -14,9 +15,8 @@ void set_num_threads(int threads);
 
 bool has_openmp();
 
-// How many threads a parallel region may have right now: 1 in a child forked after the parent's
-// OpenMP pool came up, whose threads the child does not have and would wait for for ever.
-int usable_threads(int wanted);
+// Whether this process was forked from one that had loaded this library.
+bool is_forked_child();
 
 // Shares per thread: threads on slower or busier cores take fewer of them, and nobody waits for
 // the slowest.
@@ -25,7 +25,7 @@ inline constexpr std::int64_t kSharesPerThread = 8;
 // Calls work(begin, end) on contiguous shares of 0..count-1.
 template <typename Work>
 void parallel_ranges(int threads, std::int64_t count, const Work& work) {
-  const int team = usable_threads(static_cast<int>(std::min<std::int64_t>(threads, count)));
+  const int team = has_openmp() ? static_cast<int>(std::min<std::int64_t>(threads, count)) : 1;
   if (team <= 1) {
     work(std::int64_t{0}, count);
     return;
@@ -33,10 +33,19 @@ void parallel_ranges(int threads, std::int64_t count, const Work& work) {
   const std::int64_t shares = std::min(count, team * kSharesPerThread);
   const std::int64_t each = count / shares;
   const std::int64_t rest = count % shares;
+  const auto share_out = [&] {
 #pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (std::int64_t share = 0; share < shares; ++share) {
-    const std::int64_t begin = share * each + std::min(share, rest);
-    work(begin, begin + each + (share < rest));
+    for (std::int64_t share = 0; share < shares; ++share) {
+      const std::int64_t begin = share * each + std::min(share, rest);
+      work(begin, begin + each + (share < rest));
+    }
+  };
+  if (is_forked_child()) {
+    // OpenMP may remember threads of the forking thread that did not survive the fork, and would
+    // wait for them for ever. A new thread has no such past.
+    std::thread(share_out).join();
+  } else {
+    share_out();
   }
 }
 

@@ -1,6 +1,7 @@
 """What all tests share: Hypothesis profiles, and settings put back after each test."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -37,13 +38,21 @@ def run_python(tmp_path):
         program = tmp_path / "program.py"
         program.write_text(textwrap.dedent(script))
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TTLG_")}
-        return subprocess.run(
+        process = subprocess.Popen(
             [sys.executable, program, *arguments],
-            check=False,
             env=inherited | environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout,
+            start_new_session=True,
         )
+        with process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                # Children that it forked hang with it.
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run

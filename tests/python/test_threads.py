@@ -202,6 +202,25 @@ def test_fork(run_python, before):
     assert result.stdout == "done\n", result.stderr
 
 
+def test_fork_after_another_library_ran_openmp(run_python):
+    # The pool belongs to the OpenMP library, not to ttlg, which must not wait for it either.
+    script = f"""{PARENT}
+    import ctypes, pathlib
+    maps = pathlib.Path("/proc/self/maps").read_text().split()
+    loaded = [path for path in maps if "libgomp" in path]
+    if loaded:
+        nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+        ctypes.CDLL(loaded[0]).GOMP_parallel(nothing, None, 2, 0)
+        print(fork_and_wait())
+    else:
+        print("no libgomp")
+    """
+    result = run_python(script)
+    if result.stdout == "no libgomp\n":
+        pytest.skip("ttlg is built with another OpenMP library")
+    assert result.stdout == "0\n", result.stderr
+
+
 def test_fork_while_other_threads_transpose(run_python):
     script = f"""{PARENT}
     import threading
