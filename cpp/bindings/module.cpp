@@ -50,6 +50,7 @@ py::dict build_config() {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
+  module.attr("MAX_THREADS") = ttlg::kMaxThreads;
 
   // Sizes beyond 64 bits are a mistake in the arguments, not in arithmetic.
   py::register_local_exception_translator([](std::exception_ptr error) {

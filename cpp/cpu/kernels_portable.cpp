@@ -127,7 +127,6 @@ void prefetch_block(const Block& block) {
 // three long loops and not a loop of three per pixel.
 template <typename Move>
 void move_elements(const std::byte* in, std::byte* out, const Block& block, const Move& move) {
-  prefetch_block(block);
   const bool out_is_inner = block.out_extent >= block.in_extent;
   const std::int64_t count = out_is_inner ? block.out_extent : block.in_extent;
   const std::int64_t lines = out_is_inner ? block.in_extent : block.out_extent;
@@ -143,13 +142,24 @@ void move_elements(const std::byte* in, std::byte* out, const Block& block, cons
 
 template <typename T>
 void run(const std::byte* in, std::byte* out, const Block& block) {
+  prefetch_block(block);
   move_elements(in, out, block,
                 [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); });
 }
 
 void run_any(const std::byte* in, std::byte* out, const Block& block) {
-  move_elements(in, out, block, [&block](std::byte* to, const std::byte* from) {
-    move_run(to, from, block.element_bytes);
+  const std::int64_t bytes = block.element_bytes;
+  if (block.next == nullptr || bytes < kLineBytes) {
+    prefetch_block(block);
+    move_elements(in, out, block,
+                  [bytes](std::byte* to, const std::byte* from) { move_run(to, from, bytes); });
+    return;
+  }
+  // A block of runs has too many lines to request them all at once: one run's for each one moved.
+  const std::ptrdiff_t ahead = block.next - in;
+  move_elements(in, out, block, [bytes, ahead](std::byte* to, const std::byte* from) {
+    prefetch_row(from + ahead, bytes);
+    move_run(to, from, bytes);
   });
 }
 

@@ -52,8 +52,11 @@ void lay_out_loops(Plan& plan) {
 }
 
 void check_parameters(const Parameters& parameters, const Nest& nest) {
-  if (parameters.block_in < 1 || parameters.block_out < 1 || parameters.threads < 1) {
-    throw std::invalid_argument("block_in, block_out and threads must be at least 1");
+  if (parameters.block_in < 1 || parameters.block_out < 1) {
+    throw std::invalid_argument("block_in and block_out must be at least 1");
+  }
+  if (parameters.threads < 1 || parameters.threads > kMaxThreads) {
+    throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
   }
   if (!is_staged(parameters, nest.element_bytes)) return;
   const std::int64_t block_in = std::min(parameters.block_in, nest.in_mode.extent);

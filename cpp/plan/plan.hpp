@@ -22,6 +22,9 @@ std::optional<Kernel> kernel_from_name(std::string_view name);
 // re-read at once, so a block may take the whole of it.
 inline constexpr std::int64_t kStagingBytes = 32 << 10;
 inline constexpr std::int64_t kLineBytes = 64;
+// OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
+// many.
+inline constexpr int kMaxThreads = 1024;
 // Runs of this length are streamed from their source directly: the partial lines at their ends
 // weigh little, and staging would cost a second pass.
 inline constexpr std::int64_t kDirectRunBytes = 1024;

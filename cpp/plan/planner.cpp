@@ -11,8 +11,7 @@ namespace {
 
 // Below this many bytes per thread, waking a second thread costs more than it saves.
 constexpr std::int64_t kMinBytesPerThread = 512 << 10;
-// A block of runs, the requested lines of the next one and the staging buffer share L1.
-constexpr std::int64_t kBlockBytes = 16 << 10;
+constexpr std::int64_t kRunBlockBytes = 6 << 10;
 constexpr std::int64_t kTargetRowBytes = 8 * kLineBytes;
 constexpr std::int64_t kMinStreamedRows = 9;
 constexpr std::int64_t kMinStreamedRowBytes = 3 * kLineBytes;
@@ -47,44 +46,43 @@ constexpr std::array<Rule, 4> kCascade{{
     {Kernel::reference, always, "nothing"},
 }};
 
-struct BlockShape {
-  std::int64_t in;
-  std::int64_t out;
-};
-
-// What a tile block aims at, in elements. Source rows of one or two lines keep the requested lines
-// few; output rows of eight lines keep most of them whole. Found by a sweep over matrices and TTC
-// shapes on a Zen 5.
-BlockShape tile_shape(std::int64_t element_bytes) {
-  const std::int64_t in = std::max<std::int64_t>(16, kLineBytes / element_bytes);
-  return {in, kTargetRowBytes / element_bytes};
-}
-
-// Blocks of runs are about square, so that both sides visit neighbouring runs.
-BlockShape run_shape(std::int64_t element_bytes) {
-  const std::int64_t budget = std::max<std::int64_t>(kBlockBytes / element_bytes, 1);
-  std::int64_t side = 1;
-  while (4 * side * side <= budget) side *= 2;
-  return {side, side};
-}
-
 // Cuts an extent into pieces near the target, in whole vectors, or leaves a short one whole.
 std::int64_t split(std::int64_t extent, std::int64_t target) {
   constexpr std::int64_t kGrain = 8;
-  if (extent <= 2 * target || target < kGrain) return std::min(extent, 2 * target);
+  if (extent <= 2 * target) return extent;
   const std::int64_t pieces = extent / target;
   return ceil_div(ceil_div(extent, pieces), kGrain) * kGrain;
 }
 
+// Aims at source rows of one or two lines, which keep the requested lines few, and at output rows
+// of eight lines, which keep most of them whole; where one mode is short the other takes what is
+// left. Found by a sweep over matrices and TTC shapes on a Zen 5.
+void choose_tile_block(const Nest& nest, Parameters& parameters) {
+  const std::int64_t in = std::max<std::int64_t>(16, kLineBytes / nest.element_bytes);
+  const std::int64_t out = kTargetRowBytes / nest.element_bytes;
+  const std::int64_t area = in * out / 2;  // halved, because split may double it
+  parameters.block_out = split(nest.out_mode.extent, out);
+  parameters.block_in = split(nest.in_mode.extent, std::max(in, area / parameters.block_out));
+  parameters.block_out = split(nest.out_mode.extent, std::max(out, area / parameters.block_in));
+}
+
+// About square, so that both sides visit neighbouring runs, and small: this block's lines, the
+// requested ones and the staging buffer share L1. Found by the same sweep.
+void choose_run_block(const Nest& nest, Parameters& parameters) {
+  const std::int64_t area = std::max<std::int64_t>(kRunBlockBytes / nest.element_bytes, 1);
+  std::int64_t in = 1;
+  while (4 * in * in <= area) in *= 2;
+  parameters.block_in = std::min(nest.in_mode.extent, in);
+  parameters.block_out = std::min(nest.out_mode.extent, area / parameters.block_in);
+  parameters.block_in = std::min(nest.in_mode.extent, area / parameters.block_out);
+}
+
 void choose_block(const Nest& nest, Parameters& parameters) {
-  const BlockShape shape = parameters.kernel == Kernel::tile ? tile_shape(nest.element_bytes)
-                                                             : run_shape(nest.element_bytes);
-  // Where one mode is short the other takes what is left; halved, because split may double it.
-  const std::int64_t area = shape.in * shape.out / 2;
-  parameters.block_out = split(nest.out_mode.extent, shape.out);
-  parameters.block_in = split(nest.in_mode.extent, std::max(shape.in, area / parameters.block_out));
-  parameters.block_out =
-      split(nest.out_mode.extent, std::max(shape.out, area / parameters.block_in));
+  if (parameters.kernel == Kernel::tile) {
+    choose_tile_block(nest, parameters);
+  } else {
+    choose_run_block(nest, parameters);
+  }
   // Rows long enough to be streamed must fit in the staging buffer.
   if (parameters.block_out * nest.element_bytes < kMinStreamedRowBytes) return;
   const std::int64_t longest_row = kStagingBytes / parameters.block_in / kLineBytes * kLineBytes;
@@ -137,8 +135,8 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
     } else {
       choose_block(nest, parameters);
     }
-    parameters.threads = static_cast<int>(
-        std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::max(threads, 1)));
+    parameters.threads = static_cast<int>(std::clamp<std::int64_t>(
+        bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
     parameters.streaming = worth_streaming(nest, parameters, bytes, machine);
   }
   return assemble(request, std::move(problem), std::move(nest), parameters);

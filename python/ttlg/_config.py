@@ -8,8 +8,6 @@ from typing import Any
 
 from ttlg import _core
 
-_MOST_THREADS = 2**31 - 1
-
 
 def resolve_threads(threads: int | None) -> int:
     """Turn a `threads=` argument into a number."""
@@ -19,9 +17,23 @@ def resolve_threads(threads: int | None) -> int:
         count = operator.index(threads)
     except TypeError:
         raise TypeError(f"threads must be an integer, not {threads!r}") from None
-    if not 1 <= count <= _MOST_THREADS:
-        raise ValueError(f"threads must be at least 1, not {count}; None means the default")
+    if not 1 <= count <= _core.MAX_THREADS:
+        raise ValueError(
+            f"threads must be from 1 to {_core.MAX_THREADS}, not {count}; None means the default"
+        )
     return count
+
+
+def _default_threads() -> int:
+    """Read TTLG_NUM_THREADS; 0 leaves the choice to OpenMP."""
+    text = os.environ.get("TTLG_NUM_THREADS")
+    if text is None:
+        return 0
+    if not text.isdecimal() or not 1 <= int(text) <= _core.MAX_THREADS:
+        raise ValueError(
+            f"TTLG_NUM_THREADS={text!r} is not valid: set it to 1..{_core.MAX_THREADS} or unset it"
+        )
+    return int(text)
 
 
 def set_num_threads(n: int | None) -> None:
@@ -30,14 +42,15 @@ def set_num_threads(n: int | None) -> None:
     Parameters
     ----------
     n : int or None
-        At least 1; None goes back to OpenMP's number (``OMP_NUM_THREADS``, threadpoolctl).
+        From 1 to 1024. None goes back to the default: the environment variable
+        ``TTLG_NUM_THREADS``, else OpenMP's number (``OMP_NUM_THREADS``, threadpoolctl).
 
     Raises
     ------
     ValueError
-        `n` is below 1.
+        `n` or ``TTLG_NUM_THREADS`` is out of range.
     """
-    _core.set_num_threads(0 if n is None else resolve_threads(n))
+    _core.set_num_threads(_default_threads() if n is None else resolve_threads(n))
 
 
 def get_num_threads() -> int:
@@ -52,16 +65,7 @@ def get_num_threads() -> int:
     return _core.num_threads()
 
 
-def _read_environment() -> None:
-    text = os.environ.get("TTLG_NUM_THREADS")
-    if text is None:
-        return
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST_THREADS:
-        raise ValueError(f"TTLG_NUM_THREADS={text!r} is not valid: set it to 1, 2, 3, ... or unset")
-    _core.set_num_threads(int(text))
-
-
-_read_environment()
+set_num_threads(None)
 
 
 class Config(dict[str, Any]):

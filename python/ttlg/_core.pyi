@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from typing import Any
 
 __version__: str
+MAX_THREADS: int
 
 class TensorView:
     @property

@@ -246,6 +246,7 @@ def test_empty_arrays_fit_whatever_their_strides():
             }
         },
         {"parameters": {"block_in": "x", "block_out": 1, "streaming": False, "threads": 1}},
+        {"parameters": {"block_in": 8, "block_out": 8, "streaming": False, "threads": 40000}},
     ],
     ids=str,
 )

@@ -67,9 +67,12 @@ def test_environment(run_python, environment, expected):
         print(ttlg.get_num_threads(), ttlg.plan((4096, 4096)).parameters["threads"])
         ttlg.set_num_threads(2)
         print(ttlg.get_num_threads())
+        ttlg.set_num_threads(None)
+        print(ttlg.get_num_threads())
     """
     result = run_python(script, **environment)
-    assert result.stdout.split() == [str(expected), str(expected), "2"], result.stderr
+    numbers = [str(expected), str(expected), "2", str(expected)]
+    assert result.stdout.split() == numbers, result.stderr
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "", " ", "99999999999999999999"])
