@@ -17,9 +17,8 @@ enum class Kernel : std::uint8_t { copy, tile, run, reference };
 std::string_view kernel_name(Kernel kernel);
 std::optional<Kernel> kernel_from_name(std::string_view name);
 
-// Bytes of the block buffer that each thread keeps on its stack. Half of the smallest common L1
-// data cache would be 16 KiB; the source lines of a block pass through only once and the buffer is
-// re-read at once, so a block may take the whole of it.
+// Bytes of the block buffer on each thread's stack: the smallest common L1 data cache. The buffer
+// is read again as soon as it is written, while the source's lines pass through only once.
 inline constexpr std::int64_t kStagingBytes = 32 << 10;
 inline constexpr std::int64_t kLineBytes = 64;
 // OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
