@@ -20,9 +20,8 @@ struct Mover {
 };
 
 std::size_t width_index(std::int64_t bytes) {
-  const bool is_width = bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
-  return is_width ? static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(bytes)))
-                  : 5;
+  if (!is_vector_width(bytes)) return 5;
+  return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(bytes)));
 }
 
 Mover make_mover(const Plan& plan) {

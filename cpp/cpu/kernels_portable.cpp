@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cpu/kernels.hpp"
+#include "plan/plan.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -15,7 +16,6 @@ namespace ttlg::cpu {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
-constexpr std::int64_t kLineBytes = 64;
 
 template <typename T>
 struct Vector {
@@ -208,7 +208,8 @@ void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
 // Only whole lines bypass the caches: a partial line written around them would cost a read and a
 // write of the full line in memory.
 void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
-  const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % 64);
+  const auto misaligned =
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kLineBytes);
   std::int64_t head = (kLineBytes - misaligned) % kLineBytes;
   if (head > bytes) head = bytes;
   move_run(out, in, head);

@@ -2,6 +2,7 @@
 // rebuilt exactly from its request and parameters. Making one touches no memory of the arrays.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -61,6 +62,11 @@ struct Nest {
 };
 
 Nest make_nest(const Problem& folded, Kernel kernel);
+
+// The widths that kernels move as one element; runs of any other length are moved byte-wise.
+constexpr bool is_vector_width(std::int64_t bytes) {
+  return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
+}
 
 // Rows of the staging buffer start on a line.
 constexpr std::int64_t staging_pitch(std::int64_t row_bytes) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -16,10 +15,6 @@ constexpr std::int64_t kTargetRowBytes = 8 * kLineBytes;
 constexpr std::int64_t kMinStreamedRows = 9;
 constexpr std::int64_t kMinStreamedRowBytes = 3 * kLineBytes;
 constexpr std::int64_t kCopyChunkBytes = 256 << 10;
-
-bool is_vector_width(std::int64_t bytes) {
-  return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
-}
 
 bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
 
@@ -126,7 +121,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   const Problem folded = fold_run(problem);
   if (forced) check_kernel(*forced, folded);
   Parameters parameters;
-  parameters.kernel = forced.value_or(choose_kernel(folded));
+  parameters.kernel = forced ? *forced : choose_kernel(folded);
   Nest nest = make_nest(folded, parameters.kernel);
   if (parameters.kernel != Kernel::reference) {
     const std::int64_t bytes = folded.bytes();

@@ -77,10 +77,7 @@ def transpose(
         )
     if out is None:
         plan = _cache.plan_for(source, order, None, threads)
-        library = _arrays.library_of(x)
-        buffer = library.empty(x, plan.out_shape)
-        plan.run(source, _core.view(buffer, "out"))
-        return library.deliver(x, buffer)
+        return _arrays.run_into_new(plan, x, source)
     target = _arrays.view(out, "out")
     _arrays.check_out(source, order, out, target)
     _cache.plan_for(source, order, target.byte_strides, threads).run(source, target)

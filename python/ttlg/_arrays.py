@@ -84,6 +84,14 @@ def library_of(x: Any) -> Library:
     )
 
 
+def run_into_new(plan: _core.Plan, x: Any, source: _core.TensorView) -> Any:
+    """Carry `plan` out on `x`, seen as `source`, into a new array of its library."""
+    library = library_of(x)
+    buffer = library.empty(x, plan.out_shape)
+    plan.run(source, _core.view(buffer, "out"))
+    return library.deliver(x, buffer)
+
+
 def _refuse(name: str, what: str, method: str) -> NoReturn:
     mend = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
     raise BufferError(f"{name} {what}; pass {mend}")

@@ -80,10 +80,7 @@ class Plan:
         """
         source = _arrays.view(x, "x")
         if out is None:
-            library = _arrays.library_of(x)
-            buffer = library.empty(x, self._core.out_shape)
-            self._core.run(source, _core.view(buffer, "out"))
-            return library.deliver(x, buffer)
+            return _arrays.run_into_new(self._core, x, source)
         target = _arrays.view(out, "out")
         if source.shape == self._core.shape:
             _arrays.check_out(source, self._core.axes, out, target)
