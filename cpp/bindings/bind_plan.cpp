@@ -37,9 +37,10 @@ std::vector<std::int64_t> fused_extents(const Plan& plan) {
 
 py::dict parameters(const Plan& plan) {
   py::dict result;
-  result["block_in"] = plan.parameters.block_in;
-  result["block_out"] = plan.parameters.block_out;
+  result["block"] = to_tuple(plan.parameters.block);
+  result["loop_order"] = py::tuple(py::cast(plan.parameters.loop_order));
   result["streaming"] = plan.parameters.streaming;
+  result["prefetch"] = plan.parameters.prefetch;
   result["threads"] = plan.parameters.threads;
   return result;
 }
@@ -170,7 +171,7 @@ void bind_plan(py::module_& module) {
                              [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
       .def_property_readonly("parameters", &parameters)
       .def_property_readonly("element_bytes",
-                             [](const Plan& plan) { return plan.nest.element_bytes; })
+                             [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
       .def("cascade", &cascade_for)
       .def("run", &run, py::arg("x"), py::arg("out"))
@@ -196,18 +197,20 @@ void bind_plan(py::module_& module) {
       [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
          std::int64_t itemsize, std::vector<int> axes,
          std::optional<std::vector<std::int64_t>> out_byte_strides, const std::string& kernel,
-         std::int64_t block_in, std::int64_t block_out, bool streaming, int threads) {
+         std::vector<std::int64_t> block, std::vector<int> loop_order, bool streaming,
+         bool prefetch, int threads) {
         const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
                                              std::move(axes), std::move(out_byte_strides));
         return build_plan(request, {.kernel = parse_kernel(kernel),
-                                    .block_in = block_in,
-                                    .block_out = block_out,
+                                    .block = std::move(block),
+                                    .loop_order = std::move(loop_order),
                                     .streaming = streaming,
+                                    .prefetch = prefetch,
                                     .threads = threads});
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block_in"),
-      py::arg("block_out"), py::arg("streaming"), py::arg("threads"));
+      py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block"),
+      py::arg("loop_order"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"));
   module.def(
       "normalize_axes",
       [](const py::object& axes, const std::vector<std::int64_t>& shape) {

@@ -5,8 +5,8 @@
 
 #include "bindings/bind_plan.hpp"
 #include "bindings/tensor_view.hpp"
-#include "cpu/kernels.hpp"
 #include "cpu/machine.hpp"
+#include "cpu/simd_level.hpp"
 #include "cpu/threads.hpp"
 #include "cuda/device.hpp"
 

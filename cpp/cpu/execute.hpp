@@ -3,12 +3,14 @@
 
 #include <cstddef>
 
+#include "cpu/simd_level.hpp"
 #include "plan/plan.hpp"
 
 namespace ttlg::cpu {
 
 // `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap.
-void execute(const Plan& plan, const std::byte* in, std::byte* out);
+void execute(const Plan& plan, const std::byte* in, std::byte* out,
+             const Kernels& table = kernels());
 
 // The oracle (requirement G-02): one element at a time, straight from the request, sharing nothing
 // with the normal form or the kernels.

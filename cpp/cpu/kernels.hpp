@@ -1,47 +1,56 @@
-// The dispatch table: what an instruction set offers for moving one block. The executor knows
-// nothing else of a machine; an instruction set is one file that fills one table.
+// The dispatch table: what a SIMD level offers for moving a block. The executor knows nothing else
+// of a machine; a level is one file that fills one table.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/line_requests.hpp"
+#include "plan/shuffle.hpp"
+
 namespace ttlg::cpu {
 
-// in_extent x out_extent elements. Rows of the output run along the out mode.
-struct Block {
-  std::int64_t in_extent;
-  std::int64_t out_extent;
-  std::int64_t in_step_in;    // bytes on the input side, one step along the in mode
-  std::int64_t in_step_out;   // bytes on the input side, one step along the out mode
-  std::int64_t out_step_in;   // bytes on the output side, one step along the in mode
-  std::int64_t out_step_out;  // bytes on the output side, one step along the out mode
+// in_count x out_count elements, each index with its offset in bytes on either side.
+struct Cells {
+  const std::int64_t* in_by_in;    // input offset of each index of the in axis
+  const std::int64_t* in_by_out;   // input offset of each index of the out axis
+  const std::int64_t* out_by_in;   // output offset of each index of the in axis
+  const std::int64_t* out_by_out;  // output offset of each index of the out axis
+  std::int64_t in_count;
+  std::int64_t out_count;
   std::int64_t element_bytes;
-  // Source of the block that this thread moves next, or null: its lines are requested while this
-  // block is worked on, because its short rows are no stream that the hardware would foresee.
-  const std::byte* next;
+  LineRequests* ahead;  // to be made while the cells are moved
 };
 
-using BlockKernel = void (*)(const std::byte* in, std::byte* out, const Block& block);
+// Where a tile begins.
+struct TileOrigin {
+  std::int64_t in;
+  std::int64_t out;
+};
+
+using CellsKernel = void (*)(const std::byte* in, std::byte* out, const Cells& cells);
+using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
+                               const std::int64_t* stores, const TileOrigin* origins,
+                               std::int64_t count, LineRequests* ahead);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 struct Kernels {
   const char* name;
-  // Transposes a block of unit stride on both sides; indexed by log2 of the element's bytes, 0..4.
-  std::array<BlockKernel, 5> tile;
-  // Moves elements of the same widths between any strides; the last entry takes any width.
-  std::array<BlockKernel, 6> run;
+  // Transposes cells that follow one another along the in axis on the input's side and along the
+  // out axis on the output's; indexed by log2 of the element's bytes, 0..4.
+  std::array<CellsKernel, 5> tile;
+  // Moves elements of the same widths between any places; the last entry takes any width.
+  std::array<CellsKernel, 6> run;
+  // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
+  ShuffleKernel shuffle;
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;
-  // Orders what `stream` wrote before whatever this thread signals next.
+  // Bypasses the caches with one line, aligned on both sides.
+  void (*stream_line)(std::byte* out, const std::byte* in);
+  // Orders what was streamed before whatever this thread signals next.
   void (*fence)();
 };
-
-// 16-byte vectors: what every x86-64 (SSE2) and AArch64 (NEON) machine has.
-extern const Kernels kPortableKernels;
-
-// The table for this machine.
-const Kernels& kernels();
 
 }  // namespace ttlg::cpu

@@ -1,7 +1,7 @@
-// What the planner must know of this machine.
+// What the planner must know of the machine that this process runs on.
 #pragma once
 
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 
 namespace ttlg::cpu {
 

@@ -8,6 +8,14 @@
 
 namespace ttlg {
 
+// What the planner must know of the machine; measured by cpu/, so that plan/ stays pure.
+struct Machine {
+  std::int64_t l1_cache_bytes = 32 << 10;
+  std::int64_t l2_cache_bytes = 1 << 20;
+  std::int64_t last_level_cache_bytes = 32 << 20;
+  bool has_shuffle = true;  // an instruction that permutes the bytes of a vector
+};
+
 // One case of the cascade, tried from top to bottom.
 struct Rule {
   Kernel kernel;

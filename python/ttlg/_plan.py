@@ -153,9 +153,9 @@ class Plan:
         blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
         unit = f"element{'s' if core.element_bytes else ''} of {core.element_bytes} bytes"
         work = {
-            "copy": f"{blocks} of {chosen['block_out']} bytes",
+            "copy": f"{blocks} of {chosen['block'][0]} bytes",
             "reference": "one element at a time",
-        }.get(core.kernel, f"{blocks} of {chosen['block_in']} x {chosen['block_out']} {unit}")
+        }.get(core.kernel, f"{blocks} of {' x '.join(map(str, chosen['block']))} {unit}")
         lines = [
             f"transpose {self._dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
             f"  fused      extents {fused}, perm {perm} (fastest mode first)",

@@ -1,0 +1,281 @@
+// The kernels, written once and compiled for every SIMD level.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+#include "cpu/kernels.hpp"
+#include "cpu/vectors.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Runs of up to a few hundred bytes: a call to memcpy would cost more than the run.
+template <typename T>
+inline void move_ends(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  T first;
+  T last;
+  const std::int64_t tail = bytes - static_cast<std::int64_t>(sizeof(T));
+  std::memcpy(&first, from, sizeof(T));
+  std::memcpy(&last, from + tail, sizeof(T));
+  std::memcpy(to, &first, sizeof(T));
+  std::memcpy(to + tail, &last, sizeof(T));
+}
+
+inline void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  if (bytes > 512) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  } else if (bytes >= kVectorBytes) {
+    using V = Bytes<kVectorBytes>;
+    std::int64_t i = 0;
+    for (; i + kVectorBytes < bytes; i += kVectorBytes) store(to + i, load<V>(from + i));
+    store(to + bytes - kVectorBytes, load<V>(from + bytes - kVectorBytes));
+  } else if (bytes >= 32) {
+    move_ends<Bytes<32>>(to, from, bytes);
+  } else if (bytes >= 16) {
+    move_ends<Bytes<16>>(to, from, bytes);
+  } else if (bytes >= 8) {
+    move_ends<std::uint64_t>(to, from, bytes);
+  } else if (bytes >= 4) {
+    move_ends<std::uint32_t>(to, from, bytes);
+  } else if (bytes >= 2) {
+    move_ends<std::uint16_t>(to, from, bytes);
+  } else if (bytes == 1) {
+    *to = *from;
+  }
+}
+
+// Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
+// three long loops and not a loop of three per pixel.
+template <typename Move>
+inline void move_elements(const std::byte* in, std::byte* out, const Cells& cells,
+                          const Move& move) {
+  const auto sweep = [&](std::int64_t lines, const std::int64_t* in_line,
+                         const std::int64_t* out_line, std::int64_t count,
+                         const std::int64_t* in_each, const std::int64_t* out_each) {
+    const std::int64_t requests = ceil_div(count * cells.element_bytes, 2 * kLineBytes);
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const std::byte* from = in + in_line[line];
+      std::byte* to = out + out_line[line];
+#pragma GCC unroll 4
+      for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
+      cells.ahead->request(requests);
+    }
+  };
+  if (cells.out_count >= cells.in_count) {
+    sweep(cells.in_count, cells.in_by_in, cells.out_by_in, cells.out_count, cells.in_by_out,
+          cells.out_by_out);
+  } else {
+    sweep(cells.out_count, cells.in_by_out, cells.out_by_out, cells.in_count, cells.in_by_in,
+          cells.out_by_in);
+  }
+}
+
+template <typename T>
+void run(const std::byte* in, std::byte* out, const Cells& cells) {
+  move_elements(in, out, cells,
+                [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); });
+}
+
+void run_any(const std::byte* in, std::byte* out, const Cells& cells) {
+  const std::int64_t bytes = cells.element_bytes;
+  move_elements(in, out, cells,
+                [bytes](std::byte* to, const std::byte* from) { move_run(to, from, bytes); });
+}
+
+// Transposes n elements in each 16-byte lane of n vectors, n = 16/sizeof(T): each round interleaves
+// vector i with vector i + n/2 and so moves one bit of the vector's number into the element's
+// (requirement G-07, in the form that needs only unpack instructions).
+template <typename T, int kBytes>
+inline void transpose_in_lanes(Bytes<kBytes>* rows) {
+  constexpr int kRows = 16 / int{sizeof(T)};
+  if constexpr (kRows > 1) {
+    for (int round = 1; round < kRows; round *= 2) {
+      Bytes<kBytes> next[kRows];
+      for (int i = 0; i < kRows / 2; ++i) {
+        next[2 * i] = unpack<T, kBytes, false>(rows[i], rows[i + kRows / 2]);
+        next[2 * i + 1] = unpack<T, kBytes, true>(rows[i], rows[i + kRows / 2]);
+      }
+      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
+    }
+  }
+}
+
+// A tile that is as wide as a vector on the input's side. Lane l of source row k holds the elements
+// l*n .. l*n+n-1 of the in axis; kGroups groups of n rows are transposed in their lanes, and then
+// their lanes are brought together, so that each output row receives 16 * kGroups bytes at once.
+template <typename T, int kBytes, int kGroups>
+struct WideTile {
+  static constexpr int kRows = 16 / int{sizeof(T)};
+  static constexpr int kInStep = kBytes / int{sizeof(T)};
+  static constexpr int kOutStep = kRows * kGroups;
+
+  template <typename Row>
+  static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+    Bytes<kBytes> rows[kGroups][kRows];
+    for (int g = 0; g < kGroups; ++g) {
+      for (int k = 0; k < kRows; ++k) rows[g][k] = load<Bytes<kBytes>>(row(g * kRows + k));
+      transpose_in_lanes<T, kBytes>(rows[g]);
+    }
+    for (int k = 0; k < kRows; ++k) {
+      Bytes<kBytes> lanes[kGroups];
+      for (int g = 0; g < kGroups; ++g) lanes[g] = rows[g][k];
+      gather_groups<kBytes, kGroups>(lanes);
+      constexpr int kPieces = kBytes / 16 / kGroups;
+      for (int g = 0; g < kGroups; ++g) {
+        for (int p = 0; p < kPieces; ++p) {
+          std::memcpy(out + out_by_in[(g * kPieces + p) * kRows + k],
+                      reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups,
+                      16 * kGroups);
+        }
+      }
+    }
+  }
+};
+
+// A tile that is 16 bytes wide on the input's side. Lane l of vector k holds 16 bytes of source row
+// l*n + k, so that every store is a whole vector of one output row.
+template <typename T, int kBytes>
+struct NarrowTile {
+  static constexpr int kRows = 16 / int{sizeof(T)};
+  static constexpr int kInStep = kRows;
+  static constexpr int kOutStep = kBytes / int{sizeof(T)};
+
+  template <typename Row>
+  static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+    Bytes<kBytes> rows[kRows];
+    for (int k = 0; k < kRows; ++k) {
+      rows[k] = load_lanes<kBytes>([&](int l) { return row(l * kRows + k); });
+    }
+    transpose_in_lanes<T, kBytes>(rows);
+    for (int k = 0; k < kRows; ++k) store(out + out_by_in[k], rows[k]);
+  }
+};
+
+// Tiles that do not fit any more are moved back until they do: elements in the overlap are written
+// twice, with the same value.
+template <typename T, typename Tile>
+inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
+  constexpr std::int64_t kSize = sizeof(T);
+  // Half the lines of a tile: the other half is requested while the block leaves.
+  constexpr std::int64_t kRequests =
+      (Tile::kInStep * Tile::kOutStep * kSize + 2 * kLineBytes - 1) / (2 * kLineBytes);
+  const std::int64_t last_in = cells.in_count - Tile::kInStep;
+  const std::int64_t last_out = cells.out_count - Tile::kOutStep;
+  // A few source rows are swept along the in axis; the scattered side is the output block, which
+  // stays in the caches.
+  for (std::int64_t o = 0; o < cells.out_count; o += Tile::kOutStep) {
+    const std::int64_t at_out = o < last_out ? o : last_out;
+    const std::int64_t* rows = cells.in_by_out + at_out;
+    std::byte* to = out + at_out * kSize;
+    for (std::int64_t i = 0; i < cells.in_count; i += Tile::kInStep) {
+      const std::int64_t at_in = i < last_in ? i : last_in;
+      const std::byte* from = in + at_in * kSize;
+      Tile::move([&](int k) { return from + rows[k]; }, to, cells.out_by_in + at_in);
+      cells.ahead->request(kRequests);
+    }
+  }
+}
+
+// At most 16 vectors are at work at a time.
+template <typename T, int kBytes>
+constexpr int kMostGroups = int{sizeof(T)} * kBytes / 16 >= kBytes / 4
+                                ? kBytes / 16
+                                : (int{sizeof(T)} >= 2 && kBytes >= 32 ? 2 : 1);
+
+template <typename T>
+void tile(const std::byte* in, std::byte* out, const Cells& cells) {
+  constexpr std::int64_t kSize = sizeof(T);
+  constexpr int kGroups = kMostGroups<T, kVectorBytes>;
+  const std::int64_t in_bytes = cells.in_count * kSize;
+  const std::int64_t out_bytes = cells.out_count * kSize;
+  if (in_bytes < 16 || out_bytes < 16) {
+    run<T>(in, out, cells);
+  } else if (in_bytes >= kVectorBytes && out_bytes >= 16 * kGroups) {
+    tile_with<T, WideTile<T, kVectorBytes, kGroups>>(in, out, cells);
+  } else if (out_bytes >= kVectorBytes) {
+    tile_with<T, NarrowTile<T, kVectorBytes>>(in, out, cells);
+#if defined(__AVX512BW__)
+  } else if (out_bytes >= 32) {
+    tile_with<T, NarrowTile<T, 32>>(in, out, cells);
+#endif
+  } else {
+    tile_with<T, NarrowTile<T, 16>>(in, out, cells);
+  }
+}
+
+// Interprets a shuffle program, on one tile in each lane of kBytes-byte vectors.
+template <int kBytes>
+inline void shuffle_tiles(const std::byte* in, std::byte* out, const Shuffle& program,
+                          const std::int64_t* stores, const TileOrigin* origins) {
+  Bytes<kBytes> vectors[2 * kMaxTileVectors];
+  const std::size_t loads = program.loads.size();
+  for (std::size_t i = 0; i < loads; ++i) {
+    const std::byte* from = in + program.loads[i];
+    vectors[i] = load_lanes<kBytes>([&](int l) { return from + origins[l].in; });
+  }
+  const Shuffle::Term* term = program.terms.data();
+  for (const Shuffle::Sum& sum : program.sums) {
+    Bytes<kBytes> value = shuffle_bytes<kBytes>(vectors[term->source], term->bytes.data());
+    for (int i = 1; i < sum.terms; ++i) {
+      value |= shuffle_bytes<kBytes>(vectors[term[i].source], term[i].bytes.data());
+    }
+    term += sum.terms;
+    vectors[sum.target] = value;
+  }
+  for (std::size_t i = 0; i < program.results.size(); ++i) {
+    std::byte* to = out + stores[i];
+    store_lanes<kBytes>(vectors[program.results[i]], [&](int l) { return to + origins[l].out; });
+  }
+}
+
+[[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const Shuffle& program,
+                              const std::int64_t* stores, const TileOrigin* origins,
+                              std::int64_t count, LineRequests* ahead) {
+  constexpr int kLanes = kVectorBytes / 16;
+  const std::int64_t requests = ceil_div(std::ssize(program.loads) * kVectorBytes, 2 * kLineBytes);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    shuffle_tiles<kVectorBytes>(in, out, program, stores, origins + i);
+    ahead->request(requests);
+  }
+  for (; i < count; ++i) shuffle_tiles<16>(in, out, program, stores, origins + i);
+}
+
+void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
+  std::memcpy(out, in, static_cast<std::size_t>(bytes));
+}
+
+// Only whole lines bypass the caches: a partial line written around them would cost a read and a
+// write of the full line in memory.
+void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
+  const auto misaligned =
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kLineBytes);
+  std::int64_t head = (kLineBytes - misaligned) % kLineBytes;
+  if (head > bytes) head = bytes;
+  move_run(out, in, head);
+  std::int64_t i = head;
+  for (; i + kLineBytes <= bytes; i += kLineBytes) store_line_past_caches(out + i, in + i);
+  move_run(out + i, in + i, bytes - i);
+}
+
+constexpr Kernels make_kernels(const char* name) {
+  return {
+      .name = name,
+      .tile = {tile<std::uint8_t>, tile<std::uint16_t>, tile<std::uint32_t>, tile<std::uint64_t>,
+               tile<Bytes<16>>},
+      .run = {run<std::uint8_t>, run<std::uint16_t>, run<std::uint32_t>, run<std::uint64_t>,
+              run<Bytes<16>>, run_any},
+      .shuffle = kHasShuffle ? shuffle : nullptr,
+      .copy = copy,
+      .stream = stream,
+      .stream_line = store_line_past_caches,
+      .fence = order_streamed_stores,
+  };
+}
+
+}  // namespace
+}  // namespace ttlg::cpu

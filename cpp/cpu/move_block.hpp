@@ -1,0 +1,46 @@
+// Moves the blocks of a plan, one after another: each straight to the output, or through a staging
+// buffer from which whole lines are streamed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/kernels.hpp"
+#include "cpu/odometer.hpp"
+#include "plan/plan.hpp"
+
+namespace ttlg::cpu {
+
+class BlockMover {
+ public:
+  BlockMover(const Plan& plan, const Kernels& table);
+
+  // Moves blocks begin..end-1.
+  void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
+
+ private:
+  // Extents of one block, which may be clipped at the end of the array.
+  void clip(const Odometer& at);
+  std::int64_t count(const Axis& axis) const;
+
+  // Calls visit(in, out, stage) with the offsets of all indices of the modes.
+  template <typename Modes, typename Visit>
+  void for_each(const Modes& modes, const Visit& visit) const;
+
+  void fill(const std::byte* in, std::byte* to, bool staged);
+  void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
+  void stream_runs(const std::byte* in, std::byte* out);
+  void empty_stage(std::byte* stage, std::byte* out, const std::byte* next_out, bool continued,
+                   bool continues);
+
+  const Plan& plan_;
+  const Kernels& table_;
+  const Block& block_;
+  CellsKernel kernel_;
+  std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
+  std::int64_t run_bytes_ = 0;
+  LineRequests ahead_;
+};
+
+}  // namespace ttlg::cpu
