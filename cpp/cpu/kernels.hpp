@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/line_requests.hpp"
+#include "cpu/background.hpp"
 #include "plan/shuffle.hpp"
 
 namespace ttlg::cpu {
@@ -20,7 +20,7 @@ struct Cells {
   std::int64_t in_count;
   std::int64_t out_count;
   std::int64_t element_bytes;
-  LineRequests* ahead;  // to be made while the cells are moved
+  Background* background;
 };
 
 // Where a tile begins.
@@ -32,7 +32,7 @@ struct TileOrigin {
 using CellsKernel = void (*)(const std::byte* in, std::byte* out, const Cells& cells);
 using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
                                const std::int64_t* stores, const TileOrigin* origins,
-                               std::int64_t count, LineRequests* ahead);
+                               std::int64_t count, Background& background);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 struct Kernels {
@@ -47,8 +47,8 @@ struct Kernels {
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;
-  // Bypasses the caches with one line, aligned on both sides.
-  void (*stream_line)(std::byte* out, const std::byte* in);
+  // Does up to so many lines of background work of each kind.
+  void (*work)(Background& background, std::int64_t lines);
   // Orders what was streamed before whatever this thread signals next.
   void (*fence)();
 };

@@ -48,6 +48,59 @@ inline void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
   }
 }
 
+// Into L2: lines of a block may alias in L1, and they are read only after this block is done.
+inline void request(Requests& requests, std::int64_t lines) {
+  for (; lines > 0 && requests.piece < requests.pieces.size(); --lines) {
+    const std::byte* piece = requests.next + requests.pieces[requests.piece];
+    if (requests.byte < requests.piece_bytes) {
+      __builtin_prefetch(piece + requests.byte, 0, 2);
+      requests.byte += kLineBytes;
+    } else {
+      __builtin_prefetch(piece + requests.piece_bytes - 1, 0, 2);
+      requests.byte = 0;
+      ++requests.piece;
+    }
+  }
+}
+
+// Streams a staged block's whole lines; partial ones at the ends of runs are written through the
+// caches unless a neighbouring block makes them whole.
+inline void depart(Departure& block, std::int64_t lines) {
+  while (lines > 0 && block.run < block.runs.size()) {
+    std::byte* const out = block.out + block.runs[block.run].out;
+    std::byte* const stage = block.stage + block.runs[block.run].stage;
+    const auto head = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kLineBytes);
+    const std::int64_t end = head + block.run_bytes;
+    if (block.byte == 0 && head > 0 && !block.continued) {
+      move_run(out, stage, (end < kLineBytes ? end : kLineBytes) - head);
+      block.byte = kLineBytes;
+      --lines;
+    }
+    for (; lines > 0 && block.byte + kLineBytes <= end; --lines) {
+      store_line_past_caches(out - head + block.byte, stage - head + block.byte);
+      block.byte += kLineBytes;
+    }
+    if (block.byte + kLineBytes <= end) return;
+    const std::int64_t rest = end - block.byte;
+    if (rest > 0) {
+      std::byte* const tail = stage - head + block.byte;
+      // The run goes on at `rest` bytes into its line.
+      std::byte* const to = block.continues_at == nullptr
+                                ? out - head + block.byte
+                                : block.continues_at + block.runs[block.run].stage - rest;
+      move_run(to, tail, rest);
+      --lines;
+    }
+    block.byte = 0;
+    ++block.run;
+  }
+}
+
+inline void work(Background& background, std::int64_t lines) {
+  request(background.requests, lines);
+  depart(background.departure, lines);
+}
+
 // Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
 // three long loops and not a loop of three per pixel.
 template <typename Move>
@@ -56,13 +109,13 @@ inline void move_elements(const std::byte* in, std::byte* out, const Cells& cell
   const auto sweep = [&](std::int64_t lines, const std::int64_t* in_line,
                          const std::int64_t* out_line, std::int64_t count,
                          const std::int64_t* in_each, const std::int64_t* out_each) {
-    const std::int64_t requests = ceil_div(count * cells.element_bytes, 2 * kLineBytes);
+    const std::int64_t work_lines = ceil_div(count * cells.element_bytes, kLineBytes);
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::byte* from = in + in_line[line];
       std::byte* to = out + out_line[line];
 #pragma GCC unroll 4
       for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
-      cells.ahead->request(requests);
+      work(*cells.background, work_lines);
     }
   };
   if (cells.out_count >= cells.in_count) {
@@ -160,9 +213,7 @@ struct NarrowTile {
 template <typename T, typename Tile>
 inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
   constexpr std::int64_t kSize = sizeof(T);
-  // Half the lines of a tile: the other half is requested while the block leaves.
-  constexpr std::int64_t kRequests =
-      (Tile::kInStep * Tile::kOutStep * kSize + 2 * kLineBytes - 1) / (2 * kLineBytes);
+  constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
   const std::int64_t last_in = cells.in_count - Tile::kInStep;
   const std::int64_t last_out = cells.out_count - Tile::kOutStep;
   // A few source rows are swept along the in axis; the scattered side is the output block, which
@@ -175,7 +226,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
       const std::int64_t at_in = i < last_in ? i : last_in;
       const std::byte* from = in + at_in * kSize;
       Tile::move([&](int k) { return from + rows[k]; }, to, cells.out_by_in + at_in);
-      cells.ahead->request(kRequests);
+      work(*cells.background, kLines);
     }
   }
 }
@@ -234,13 +285,13 @@ inline void shuffle_tiles(const std::byte* in, std::byte* out, const Shuffle& pr
 
 [[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const Shuffle& program,
                               const std::int64_t* stores, const TileOrigin* origins,
-                              std::int64_t count, LineRequests* ahead) {
+                              std::int64_t count, Background& background) {
   constexpr int kLanes = kVectorBytes / 16;
-  const std::int64_t requests = ceil_div(std::ssize(program.loads) * kVectorBytes, 2 * kLineBytes);
+  const std::int64_t lines = ceil_div(std::ssize(program.loads) * kVectorBytes, kLineBytes);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     shuffle_tiles<kVectorBytes>(in, out, program, stores, origins + i);
-    ahead->request(requests);
+    work(background, lines);
   }
   for (; i < count; ++i) shuffle_tiles<16>(in, out, program, stores, origins + i);
 }
@@ -272,7 +323,7 @@ constexpr Kernels make_kernels(const char* name) {
       .shuffle = kHasShuffle ? shuffle : nullptr,
       .copy = copy,
       .stream = stream,
-      .stream_line = store_line_past_caches,
+      .work = work,
       .fence = order_streamed_stores,
   };
 }

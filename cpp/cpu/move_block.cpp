@@ -82,7 +82,7 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .in_count = count(in_axis),
       .out_count = count(out_axis),
       .element_bytes = plan_.element_bytes,
-      .ahead = &ahead_,
+      .background = &background_,
   };
   for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t stage) {
     kernel_(in + from, to + (staged ? stage : out), cells);
@@ -105,7 +105,7 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
   const auto add = [&](const TileOrigin& origin) {
     origins[pending++] = origin;
     if (pending < origins.size()) return;
-    table_.shuffle(in, to, program, stores, origins.data(), std::ssize(origins), &ahead_);
+    table_.shuffle(in, to, program, stores, origins.data(), std::ssize(origins), background_);
     pending = 0;
   };
   const std::int64_t whole = extent_[0] / program.tile.front();
@@ -134,7 +134,7 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
     }
   } while (m < block_.modes.size());
   table_.shuffle(in, to, program, stores, origins.data(), static_cast<std::int64_t>(pending),
-                 &ahead_);
+                 background_);
 }
 
 // Runs so long that they go straight from the input to memory.
@@ -144,75 +144,65 @@ void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
   for_each(std::span(every).first(block_.modes.size()),
            [&](std::int64_t from, std::int64_t to, std::int64_t) {
              table_.stream(out + to, in + from, plan_.element_bytes);
-             ahead_.request(ceil_div(plan_.element_bytes, kLineBytes));
+             table_.work(background_, ceil_div(plan_.element_bytes, kLineBytes));
            });
 }
 
-// Streams the staged block's whole lines. A partial line at the end of a run waits in the buffer,
-// where the run will go on, if the next block continues it; the first line is whole if this block
-// continued the one before.
-void BlockMover::empty_stage(std::byte* stage, std::byte* out, const std::byte* next_out,
-                             bool continued, bool continues) {
-  std::byte* const base = stage + line_offset(out);
-  std::byte* const next_base = stage + line_offset(next_out);
+Departure BlockMover::departure(std::byte* stage, std::byte* out,
+                                std::span<RunPlace> places) const {
   std::array<int, kMaxRank> outer;
   const std::size_t outer_modes = block_.modes.size() - static_cast<std::size_t>(block_.run_modes);
   for (std::size_t i = 0; i < outer_modes; ++i) {
     outer[i] = block_.run_modes + static_cast<int>(i);
   }
+  std::size_t runs = 0;
   for_each(std::span(outer).first(outer_modes),
            [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
-             const std::int64_t head = line_offset(out + out_offset);
-             std::byte* const to = out + out_offset - head;
-             std::byte* const from = base + stage_offset - head;
-             const std::int64_t end = head + run_bytes_;
-             std::int64_t line = 0;
-             if (head > 0 && !continued) {
-               table_.stream(to + head, from + head, std::min(kLineBytes, end) - head);
-               line = kLineBytes;
-             }
-             for (; line + kLineBytes <= end; line += kLineBytes) {
-               table_.stream_line(to + line, from + line);
-               ahead_.request(1);
-             }
-             if (line >= end) return;
-             if (continues) {
-               std::byte* const slot = next_base + stage_offset;
-               table_.copy(slot - line_offset(slot), from + line, kLineBytes);
-             } else {
-               table_.stream(to + line, from + line, end - line);
-             }
+             places[runs++] = {.stage = stage_offset, .out = out_offset};
            });
+  return {.stage = stage, .out = out, .runs = places.first(runs), .run_bytes = run_bytes_};
 }
 
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
-  alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> stage;
+  struct Stage {
+    alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
+    std::array<RunPlace, kStagingBytes / (2 * kLineBytes)> places;
+  };
+  std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
   const bool may_continue = staged && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
-  bool continued = false;
   Odometer at(plan_, begin);
   for (std::int64_t i = begin; i < end; ++i) {
     const std::byte* from = in + at.in_offset();
     std::byte* to = out + at.out_offset();
     clip(at);
+    const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
-    const bool last = i + 1 == end;
-    if (plan_.parameters.prefetch && !last) ahead_ = LineRequests(in + at.in_offset(), block_);
+    if (plan_.parameters.prefetch && i + 1 < end) {
+      background_.requests = {.next = in + at.in_offset(),
+                              .pieces = block_.pieces,
+                              .piece_bytes = block_.piece_bytes};
+    }
     if (staged) {
-      fill(from, stage.data() + line_offset(to), true);
-      const bool continues = may_continue && !last && at.index(innermost) > 0;
-      empty_stage(stage.data(), to, out + at.out_offset(), continued, continues);
-      continued = continues;
+      Stage& stage = stages[static_cast<std::size_t>(i & 1)];
+      std::byte* const base = stage.bytes.data() + line_offset(to);
+      if (continued) background_.departure.continues_at = base;
+      fill(from, base, true);
+      table_.work(background_, INT64_MAX);
+      background_.departure = departure(base, to, stage.places);
+      background_.departure.continued = continued;
     } else if (plan_.parameters.streaming) {
       stream_runs(from, to);
+      table_.work(background_, INT64_MAX);
     } else {
       fill(from, to, false);
+      table_.work(background_, INT64_MAX);
     }
-    ahead_.request_all();
   }
+  table_.work(background_, INT64_MAX);
   if (plan_.parameters.streaming) table_.fence();
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cpu/kernels.hpp"
 #include "cpu/odometer.hpp"
@@ -31,8 +32,8 @@ class BlockMover {
   void fill(const std::byte* in, std::byte* to, bool staged);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void stream_runs(const std::byte* in, std::byte* out);
-  void empty_stage(std::byte* stage, std::byte* out, const std::byte* next_out, bool continued,
-                   bool continues);
+  // Lists the runs of the block for its departure.
+  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places) const;
 
   const Plan& plan_;
   const Kernels& table_;
@@ -40,7 +41,7 @@ class BlockMover {
   CellsKernel kernel_;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
-  LineRequests ahead_;
+  Background background_;
 };
 
 }  // namespace ttlg::cpu
