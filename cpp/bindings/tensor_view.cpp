@@ -19,8 +19,7 @@ std::string type_name(const py::handle& object) {
 }
 
 TensorView view_numpy(const py::array& array, const std::string& name) {
-  constexpr std::uint64_t kHoldsReferences = 1;  // NPY_ITEM_REFCOUNT
-  if ((array.dtype().flags() & kHoldsReferences) != 0) {
+  if (holds_references(array.dtype())) {
     throw py::type_error(name + " has dtype " + py::str(array.dtype()).cast<std::string>() +
                          ", which holds Python objects; ttlg moves fixed-size elements only: "
                          "convert it with " +
@@ -166,27 +165,6 @@ void check_host(const std::string& where, const std::string& name) {
   }
 }
 
-struct ByteRange {
-  const std::byte* begin;
-  const std::byte* end;
-};
-
-ByteRange byte_range(const TensorView& view) {
-  ByteRange range{view.data, view.data + view.itemsize};
-  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
-    if (view.shape[axis] == 0) return {view.data, view.data};
-    const std::int64_t reach = (view.shape[axis] - 1) * view.byte_strides[axis];
-    (reach < 0 ? range.begin : range.end) += reach;
-  }
-  return range;
-}
-
-bool may_share_memory(const TensorView& x, const TensorView& y) {
-  const ByteRange first = byte_range(x);
-  const ByteRange second = byte_range(y);
-  return first.begin < second.end && second.begin < first.end;
-}
-
 }  // namespace
 
 std::string TensorView::dtype() const {
@@ -196,6 +174,11 @@ std::string TensorView::dtype() const {
   const bool plain = dtype.attr("isnative").cast<bool>() && dtype.attr("names").is_none();
   const std::string text = py::str(plain ? dtype.attr("name") : py::str(dtype)).cast<std::string>();
   return text;
+}
+
+bool holds_references(const py::dtype& dtype) {
+  constexpr std::uint64_t kItemRefcount = 1;  // NPY_ITEM_REFCOUNT
+  return (dtype.flags() & kItemRefcount) != 0;
 }
 
 TensorView make_view(const py::object& array, const std::string& name) {
@@ -243,8 +226,10 @@ void bind_tensor_view(py::module_& module) {
       });
   module.def("same_dtype", &same_dtype, py::arg("x"), py::arg("y"),
              "Whether the elements mean the same, across libraries.");
-  module.def("may_share_memory", &may_share_memory, py::arg("x"), py::arg("y"),
-             "Whether the smallest byte ranges around the two views meet.");
+  module.def(
+      "may_share_memory",
+      [](const TensorView& x, const TensorView& y) { return ranges_meet(x.layout(), y.layout()); },
+      py::arg("x"), py::arg("y"), "Whether the smallest byte ranges around the two views meet.");
   module.def("view", &make_view, py::arg("array"), py::arg("name"),
              "Look at an array through NumPy's interface or DLPack without copying it.");
 }

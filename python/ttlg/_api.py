@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _arrays, _cache, _core
+from ttlg import _arrays, _core
+from ttlg._config import resolve_threads
 
 
 def transpose(
@@ -69,18 +70,24 @@ def transpose(
     >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
     True
     """
+    if stream is None:
+        result = _core.transpose_ndarray(x, axes, out, threads)
+        if result is not None:
+            return result
     source = _arrays.view(x, "x")
     order = _core.normalize_axes(axes, source.shape)
     if stream is not None:
         raise ValueError(
             "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
         )
+    layout = source.shape, source.byte_strides, source.itemsize, order
     if out is None:
-        plan = _cache.plan_for(source, order, None, threads)
+        plan = _core.make_plan(*layout, None, resolve_threads(threads), None)
         return _arrays.run_into_new(plan, x, source)
     target = _arrays.view(out, "out")
     _arrays.check_out(source, order, out, target)
-    _cache.plan_for(source, order, target.byte_strides, threads).run(source, target)
+    plan = _core.make_plan(*layout, target.byte_strides, resolve_threads(threads), None)
+    plan.run(source, target)
     return out
 
 
