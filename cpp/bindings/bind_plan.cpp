@@ -122,6 +122,11 @@ Request make_request(std::vector<std::int64_t> shape, std::vector<std::int64_t> 
           .out_byte_strides = std::move(out_byte_strides).value_or(std::vector<std::int64_t>{})};
 }
 
+// Python's Plan has no method that changes it.
+std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
+  return std::const_pointer_cast<Plan>(plan_cache().get(key));
+}
+
 py::list cascade_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list rows;
@@ -177,12 +182,24 @@ void bind_plan(py::module_& module) {
                     .threads = threads};
         if (out_byte_strides) key.out_byte_strides = *out_byte_strides;
         if (kernel) key.forced = parse_kernel(*kernel);
-        // Python's Plan has no method that changes it.
-        return std::const_pointer_cast<Plan>(plan_cache().get(key));
+        return cached_plan(key);
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::arg("threads"), py::arg("kernel"),
       "The plan for this layout, from the planner cache or made and kept there.");
+  module.def(
+      "plan_for",
+      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out, int threads) {
+        PlanKey key{.shape = x.shape,
+                    .in_byte_strides = x.byte_strides,
+                    .axes = axes,
+                    .itemsize = x.itemsize,
+                    .threads = threads};
+        if (out != nullptr) key.out_byte_strides = out->byte_strides;
+        return cached_plan(key);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
+      "The same for a view moved into another, or into a new array where out is None.");
   module.def("cache_info", [] {
     const PlanCache::Info info = plan_cache().info();
     return py::make_tuple(info.hits, info.misses, info.capacity, info.size);

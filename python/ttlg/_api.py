@@ -80,14 +80,12 @@ def transpose(
         raise ValueError(
             "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
         )
-    layout = source.shape, source.byte_strides, source.itemsize, order
     if out is None:
-        plan = _core.make_plan(*layout, None, resolve_threads(threads), None)
+        plan = _core.plan_for(source, order, None, resolve_threads(threads))
         return _arrays.run_into_new(plan, x, source)
     target = _arrays.view(out, "out")
     _arrays.check_out(source, order, out, target)
-    plan = _core.make_plan(*layout, target.byte_strides, resolve_threads(threads), None)
-    plan.run(source, target)
+    _core.plan_for(source, order, target, resolve_threads(threads)).run(source, target)
     return out
 
 

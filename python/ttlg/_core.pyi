@@ -65,6 +65,7 @@ def make_plan(
     threads: int,
     kernel: str | None,
 ) -> Plan: ...
+def plan_for(x: TensorView, axes: Sequence[int], out: TensorView | None, threads: int) -> Plan: ...
 def build_plan(
     shape: Sequence[int],
     byte_strides: Sequence[int],
