@@ -3,20 +3,17 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "cpu/execute.hpp"
-#include "cpu/machine.hpp"
 #include "plan/planner.hpp"
 
 namespace ttlg::bindings {
 namespace {
-
-// Below this, handing the GIL over costs more than holding it.
-constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 
 Kernel parse_kernel(const std::string& name) {
   if (const auto kernel = kernel_from_name(name)) return *kernel;
@@ -49,14 +46,7 @@ void check_matches(const TensorView& view, const std::vector<std::int64_t>& shap
                    const std::vector<std::int64_t>& byte_strides, const Request& request,
                    std::string_view argument) {
   const bool same_shape = view.itemsize == request.itemsize && view.shape == shape;
-  // Strides mean nothing where there is no second element to step to, and libraries put anything
-  // there.
-  const bool is_empty = std::ranges::find(shape, 0) != shape.end();
-  bool same_layout = same_shape;
-  for (std::size_t axis = 0; same_layout && !is_empty && axis < shape.size(); ++axis) {
-    same_layout = shape[axis] <= 1 || view.byte_strides[axis] == byte_strides[axis];
-  }
-  if (same_layout) return;
+  if (same_shape && has_byte_strides(view.layout(), byte_strides)) return;
   const std::string name(argument);
   const auto text = [](const std::vector<std::int64_t>& values) {
     return py::str(to_tuple(values)).cast<std::string>();
@@ -73,16 +63,11 @@ void check_matches(const TensorView& view, const std::vector<std::int64_t>& shap
                         "ttlg.transpose, which looks at the strides itself");
 }
 
-void run(const Plan& plan, const TensorView& in, const TensorView& out) {
+void run_checked(const Plan& plan, const TensorView& in, const TensorView& out) {
   check_matches(in, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
   check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
   if (out.readonly) throw py::value_error("out is read-only; pass a writable array");
-  if (plan.problem.bytes() < kReleaseGilBytes) {
-    cpu::execute(plan, in.data, out.data);
-  } else {
-    const py::gil_scoped_release release;
-    cpu::execute(plan, in.data, out.data);
-  }
+  run(plan, in.data, out.data);
 }
 
 std::vector<int> normalize_axes(const py::object& axes, const std::vector<std::int64_t>& shape) {
@@ -138,6 +123,11 @@ Request make_request(std::vector<std::int64_t> shape, std::vector<std::int64_t> 
           .out_byte_strides = std::move(out_byte_strides).value_or(std::vector<std::int64_t>{})};
 }
 
+// Python's Plan has no method that changes it.
+std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
+  return std::const_pointer_cast<Plan>(plan_cache().get(key));
+}
+
 py::list cascade_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list rows;
@@ -150,7 +140,8 @@ py::list cascade_for(const Plan& plan) {
 }  // namespace
 
 void bind_plan(py::module_& module) {
-  py::class_<Plan>(module, "Plan", "How one transposition is carried out on the CPU.")
+  py::class_<Plan, std::shared_ptr<Plan>>(module, "Plan",
+                                          "How one transposition is carried out on the CPU.")
       .def_property_readonly("shape", [](const Plan& plan) { return to_tuple(plan.request.shape); })
       .def_property_readonly(
           "byte_strides", [](const Plan& plan) { return to_tuple(plan.request.in_byte_strides); })
@@ -174,24 +165,50 @@ void bind_plan(py::module_& module) {
                              [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
       .def("cascade", &cascade_for)
-      .def("run", &run, py::arg("x"), py::arg("out"))
+      .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
           "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
           py::is_operator());
 
   module.def(
       "make_plan",
-      [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
-         std::int64_t itemsize, std::vector<int> axes,
-         std::optional<std::vector<std::int64_t>> out_byte_strides, int threads,
+      [](const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& byte_strides,
+         std::int64_t itemsize, const std::vector<int>& axes,
+         const std::optional<std::vector<std::int64_t>>& out_byte_strides, int threads,
          const std::optional<std::string>& kernel) {
-        const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
-                                             std::move(axes), std::move(out_byte_strides));
-        return make_plan(request, cpu::this_machine(), threads,
-                         kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt);
+        PlanKey key{.shape = shape,
+                    .in_byte_strides = byte_strides,
+                    .axes = axes,
+                    .itemsize = itemsize,
+                    .threads = threads};
+        if (out_byte_strides) key.out_byte_strides = *out_byte_strides;
+        if (kernel) key.forced = parse_kernel(*kernel);
+        return cached_plan(key);
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::arg("threads"), py::arg("kernel"));
+      py::arg("out_byte_strides"), py::arg("threads"), py::arg("kernel"),
+      "The plan for this layout, from the planner cache or made and kept there.");
+  module.def(
+      "plan_for",
+      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out, int threads) {
+        PlanKey key{.shape = x.shape,
+                    .in_byte_strides = x.byte_strides,
+                    .axes = axes,
+                    .itemsize = x.itemsize,
+                    .threads = threads};
+        if (out != nullptr) key.out_byte_strides = out->byte_strides;
+        return cached_plan(key);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
+      "The same for a view moved into another, or into a new array where out is None.");
+  module.def("cache_info", [] {
+    const PlanCache::Info info = plan_cache().info();
+    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
+  });
+  module.def("cache_clear", [] { plan_cache().clear(); });
+  module.def(
+      "cache_resize", [](std::size_t capacity) { plan_cache().resize(capacity); },
+      py::arg("capacity"));
   module.def(
       "build_plan",
       [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,

@@ -1,4 +1,5 @@
-// The DLPack ABI, versions 0.x (unversioned capsule) and 1.x, as its specification lays it out.
+// The DLPack ABI, versions 0.x (unversioned capsule) and 1.x with the exchange functions of 1.3, as
+// its specification lays it out.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,17 @@ struct ManagedTensorVersioned {
   void (*deleter)(ManagedTensorVersioned* self);
   std::uint64_t flags;
   Tensor tensor;
+};
+
+// The functions that a library lends to compiled callers, in a capsule named "dlpack_exchange_api"
+// that is the attribute __dlpack_c_exchange_api__ of its array's type. Those that follow are not
+// needed here.
+struct ExchangeApi {
+  Version version;
+  ExchangeApi* previous;
+  void (*allocate)();
+  // Exports an array without waiting for the work on its device; not 0: a Python error is set.
+  int (*export_no_sync)(void* array, ManagedTensorVersioned** tensor);
 };
 
 }  // namespace ttlg::dlpack

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "bindings/bind_plan.hpp"
+#include "bindings/ndarray_call.hpp"
 #include "bindings/tensor_view.hpp"
 #include "cpu/machine.hpp"
 #include "cpu/simd_level.hpp"
@@ -63,6 +64,7 @@ PYBIND11_MODULE(_core, module) {
 
   ttlg::bindings::bind_tensor_view(module);
   ttlg::bindings::bind_plan(module);
+  ttlg::bindings::add_ndarray_calls(module);
   module.def("num_threads", &ttlg::cpu::num_threads);
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));
   module.def("build_config", &build_config);

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "bindings/layout.hpp"
+
 namespace ttlg::bindings {
 
 namespace py = pybind11;
@@ -28,9 +30,13 @@ struct TensorView {
   std::shared_ptr<void> held;  // DLPack's tensor
   std::string dlpack_dtype;
 
+  Layout layout() const { return {data, shape, byte_strides, itemsize}; }
   // A name that is equal for equal dtypes of any two libraries, such as "float32" or "bfloat16".
   std::string dtype() const;
 };
+
+// Whether elements hold Python objects, which a copy of their bits would not count.
+bool holds_references(const py::dtype& dtype);
 
 // `name` is what the caller calls the argument ("x", "out"), for messages.
 TensorView make_view(const py::object& array, const std::string& name);

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _arrays, _cache, _core
+from ttlg import _arrays, _core
+from ttlg._config import resolve_threads
 
 
 def transpose(
@@ -69,6 +70,10 @@ def transpose(
     >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
     True
     """
+    if stream is None:
+        result = _core.transpose_ndarray(x, axes, out, threads)
+        if result is not None:
+            return result
     source = _arrays.view(x, "x")
     order = _core.normalize_axes(axes, source.shape)
     if stream is not None:
@@ -76,11 +81,11 @@ def transpose(
             "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
         )
     if out is None:
-        plan = _cache.plan_for(source, order, None, threads)
+        plan = _core.plan_for(source, order, None, resolve_threads(threads))
         return _arrays.run_into_new(plan, x, source)
     target = _arrays.view(out, "out")
     _arrays.check_out(source, order, out, target)
-    _cache.plan_for(source, order, target.byte_strides, threads).run(source, target)
+    _core.plan_for(source, order, target, resolve_threads(threads)).run(source, target)
     return out
 
 

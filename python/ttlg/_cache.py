@@ -1,32 +1,22 @@
-"""The planner cache."""
+"""The planner cache: how full it is and how large it may be. It lives in the compiled core."""
 
-import functools
 import operator
-from typing import Any
+import sys
+from typing import NamedTuple
 
 from ttlg import _core
-from ttlg._config import resolve_threads
-
-_DEFAULT_CACHE_SIZE = 4096
-
-# lru_cache is the planner cache: thread-safe, and a hit costs a tuple hash. Its key is the argument
-# tuple of _core.make_plan, which is everything that decides a plan.
-make_plan = functools.lru_cache(_DEFAULT_CACHE_SIZE)(_core.make_plan)
 
 
-def plan_for(
-    x: _core.TensorView,
-    axes: tuple[int, ...],
-    out_byte_strides: tuple[int, ...] | None,
-    threads: int | None,
-) -> _core.Plan:
-    """Look the plan for these layouts up in the cache, or make it."""
-    return make_plan(
-        x.shape, x.byte_strides, x.itemsize, axes, out_byte_strides, resolve_threads(threads), None
-    )
+class CacheInfo(NamedTuple):
+    """What `cache_info` reports, counted in plans."""
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
 
 
-def cache_info() -> Any:
+def cache_info() -> CacheInfo:
     """Report on the planner cache.
 
     Returns
@@ -43,12 +33,12 @@ def cache_info() -> Any:
     >>> ttlg.cache_info().hits, ttlg.cache_info().misses
     (2, 1)
     """
-    return make_plan.cache_info()
+    return CacheInfo(*_core.cache_info())
 
 
 def cache_clear() -> None:
     """Forget all cached plans and reset the counts."""
-    make_plan.cache_clear()
+    _core.cache_clear()
 
 
 def cache_resize(n: int) -> None:
@@ -62,10 +52,9 @@ def cache_resize(n: int) -> None:
     Raises
     ------
     ValueError
-        `n` is negative.
+        `n` is negative or beyond 64 bits.
     """
-    global make_plan
     size = operator.index(n)
-    if size < 0:
+    if not 0 <= size <= sys.maxsize:
         raise ValueError(f"the planner cache cannot hold {size} plans; pass 0 to turn it off")
-    make_plan = functools.lru_cache(size)(_core.make_plan)
+    _core.cache_resize(size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ttlg import _arrays, _cache, _core
+from ttlg import _arrays, _core
 from ttlg._config import resolve_threads
 
 
@@ -78,6 +78,9 @@ class Plan:
         TypeError, ValueError, BufferError
             As for `transpose`, and ValueError if `x` is not of the planned layout.
         """
+        result = _core.run_ndarray(self._core, x, out)
+        if result is not None:
+            return result
         source = _arrays.view(x, "x")
         if out is None:
             return _arrays.run_into_new(self._core, x, source)
@@ -323,7 +326,7 @@ def plan(
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
-        core = _cache.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
+        core = _core.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     return Plan(core, name)

@@ -92,6 +92,15 @@ def test_threads(threads, exception):
     assert not out.any()
 
 
+def test_running_out_of_memory_is_an_error():
+    # Rows without memory of their own: small for the input, beyond any machine for the result.
+    x = np.broadcast_to(np.zeros(1, "u1"), (1 << 20, 1 << 40))
+    with pytest.raises(MemoryError):
+        ttlg.transpose(x)
+    with pytest.raises(MemoryError):
+        ttlg.plan(x.shape, None, "u1", strides=x.strides)(x)
+
+
 def test_stream_on_the_host():
     out = np.zeros((4, 3, 2), "<f4")
     for stream in (0, 1, object()):

@@ -10,8 +10,10 @@ CPU, CUDA, VULKAN = 1, 2, 7
 READ_ONLY, SUBBYTE_PADDED = 1, 4
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
+_API_NAME = b"dlpack_exchange_api"
 _NAMES = {"versioned": b"dltensor_versioned", "unversioned": b"dltensor"}  # must outlive capsules
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_EXPORT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -49,6 +51,15 @@ class _Versioned(ctypes.Structure):
     ]
 
 
+class _ExchangeApi(ctypes.Structure):
+    _fields_ = [
+        ("version", ctypes.c_uint32 * 2),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("export", _EXPORT),
+    ]
+
+
 @dataclass(eq=False)
 class Producer:
     """Exports the memory of `array`, described by the other fields where they are given.
@@ -70,8 +81,8 @@ class Producer:
     deleted_by: list[int] = field(default_factory=list)
     _alive: dict = field(default_factory=dict)
 
-    def capsule(self):
-        """Export once."""
+    def export(self):
+        """Export once: the managed tensor's address, and the name of its capsule."""
         shape = self.array.shape if self.shape is None else self.shape
         strides = self.strides
         if strides is None:
@@ -95,7 +106,11 @@ class Producer:
             name = _NAMES["versioned"]
         self.exported += 1
         self._alive[ctypes.addressof(managed)] = managed
-        return _new_capsule(ctypes.addressof(managed), name, None)
+        return ctypes.addressof(managed), name
+
+    def capsule(self):
+        """Export once, as Python hands it over."""
+        return _new_capsule(*self.export(), None)
 
     def _delete(self, address):
         del self._alive[address]  # a second call for the same tensor raises
@@ -112,3 +127,24 @@ class Producer:
 
     def __dlpack_device__(self):
         return self.device
+
+
+def exchanging(version=(1, 3), *, name=_API_NAME, status=0):
+    """Return a producer class that also lends its export to compiled callers."""
+
+    class Exchanging(Producer):
+        calls = 0  # of __dlpack__
+
+        def __dlpack__(self, *, max_version=None):
+            self.calls += 1
+            return self.capsule()
+
+    def export(producer, tensor):
+        if status == 0:
+            tensor[0] = producer.export()[0]
+        return status
+
+    api = _ExchangeApi(version, None, None, _EXPORT(export))
+    Exchanging.kept = api, name  # must outlive the capsule
+    Exchanging.__dlpack_c_exchange_api__ = _new_capsule(ctypes.addressof(api), name, None)
+    return Exchanging

@@ -6,7 +6,7 @@ import pytest
 import ttlg
 
 from ..arrays import bits, random_array
-from .producer import READ_ONLY, SUBBYTE_PADDED, Producer
+from .producer import READ_ONLY, SUBBYTE_PADDED, Producer, exchanging
 
 FORMS = pytest.mark.parametrize("version", [None, (1, 0), (1, 1), (1, 9)])
 
@@ -171,3 +171,41 @@ def test_memory_is_borrowed_until_the_elements_have_moved(version):
     out = Watching(np.zeros((6, 4), "f4"), version=version)
     ttlg.transpose(x, out=out)
     assert x.seen == out.seen == bits(array.T)
+
+
+def test_exchange_functions_are_preferred():
+    array = random_array((3, 4, 5), "f4")
+    x = exchanging()(array)
+    assert transposed(x, (2, 0, 1), (5, 3, 4), "f4") == bits(array.transpose(2, 0, 1))
+    out = exchanging()(np.zeros((5, 4, 3), "f4"))
+    assert ttlg.transpose(x, out=out) is out
+    assert bits(out.array) == bits(array.T)
+    for producer, exports in ((x, 2), (out, 1)):
+        assert producer.calls == 0
+        assert producer.exported == exports
+        assert producer.released_once
+
+
+class NoCapsule(exchanging()):
+    __dlpack_c_exchange_api__ = 3
+
+
+class Subclass(exchanging()):
+    """Exports in a way of its own, as far as anyone knows."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        exchanging(version=(2, 0)),
+        exchanging(name=b"another name"),
+        exchanging(status=-1),
+        NoCapsule,
+        Subclass,
+    ],
+)
+def test_without_exchange_functions_the_method_is_called(kind):
+    array = random_array((3, 4, 5), "f4")
+    x = kind(array)
+    assert transposed(x, (2, 0, 1), (5, 3, 4), "f4") == bits(array.transpose(2, 0, 1))
+    assert x.calls == x.exported == 1

@@ -8,7 +8,7 @@ import pytest
 import ttlg
 
 from ..arrays import bits, random_array
-from .producer import CUDA, READ_ONLY, VULKAN, Producer
+from .producer import CUDA, READ_ONLY, VULKAN, Producer, exchanging
 
 
 class Silent(Producer):
@@ -49,8 +49,17 @@ def test_other_major_versions(array, out, version):
     assert x.exported == 1
 
 
-@pytest.mark.parametrize("make", [Producer, Silent], ids=["told", "untold"])
-@pytest.mark.parametrize("version", [None, (1, 1)])
+@pytest.mark.parametrize(
+    ("make", "version"),
+    [
+        (Producer, None),
+        (Producer, (1, 1)),
+        (Silent, None),
+        (Silent, (1, 1)),
+        (exchanging(), (1, 1)),
+    ],
+    ids=["told unversioned", "told", "untold unversioned", "untold", "exchanged"],
+)
 @pytest.mark.parametrize(
     ("device", "name"),
     [

@@ -1,5 +1,6 @@
 """Nothing stays behind: not on success, not on errors, not in any library."""
 
+import contextlib
 import gc
 import os
 import sys
@@ -74,6 +75,34 @@ def test_references_to_out_are_dropped():
     for _ in range(1000):
         ttlg.transpose(x, out=out)
     assert (sys.getrefcount(x), sys.getrefcount(out)) == references
+
+
+@pytest.mark.parametrize("out_shape", [None, (6, 4), (4, 6)])
+def test_ndarrays_dtypes_and_axes_keep_their_references(out_shape):
+    dtype = np.dtype([("a", "<i2"), ("b", "<f8")])
+    x, axes = np.zeros((4, 6), dtype), [1, 0]
+    out = None if out_shape is None else np.zeros(out_shape, dtype)
+    given = () if out is None else (out,)
+    plan = ttlg.plan((4, 6), axes, dtype)
+
+    is_wrong = out_shape == (4, 6)
+
+    def call_both():
+        for call in (lambda: ttlg.transpose(x, axes, out=out), lambda: plan(x, out)):
+            with pytest.raises(ValueError, match="out") if is_wrong else contextlib.nullcontext():
+                call()
+
+    def counts():
+        gc.collect()
+        return [sys.getrefcount(each) for each in (x, dtype, axes, plan, plan._core, *given)]
+
+    call_both()
+    before, blocks = counts(), sys.getallocatedblocks()
+    for _ in range(1000):
+        call_both()
+    after = counts()
+    assert after == before
+    assert sys.getallocatedblocks() - blocks < 200
 
 
 @pytest.mark.parametrize("version", [None, (1, 1)])

@@ -1,0 +1,212 @@
+// The short way: a whole call on plain ndarrays without a Python object or an allocation besides
+// the result, so that small arrays cost no more than NumPy's own copy. Whatever is unusual or wrong
+// is left to the general way by returning None before anything is written; there alone are errors
+// worded. pybind11's dispatch would cost as much again, so these are plain CPython functions.
+#include "bindings/ndarray_call.hpp"
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <numeric>
+
+#include "bindings/layout.hpp"
+#include "bindings/run.hpp"
+#include "bindings/tensor_view.hpp"
+#include "cpu/threads.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+using py::detail::npy_api;
+using Extents = std::array<std::int64_t, kMaxRank>;
+
+struct Ndarray {
+  PyObject* descr = nullptr;
+  int flags = 0;
+  Layout layout;
+};
+
+// Subclasses may carry more than their elements, such as a mask.
+bool is_plain(PyObject* object) { return Py_TYPE(object) == npy_api::get().PyArray_Type_; }
+
+Ndarray look_at(PyObject* array) {
+  const auto* proxy = py::detail::array_proxy(array);
+  const auto rank = static_cast<std::size_t>(proxy->nd);
+  const auto descr = py::reinterpret_borrow<py::dtype>(proxy->descr);
+  return {.descr = proxy->descr,
+          .flags = proxy->flags,
+          .layout = {.data = reinterpret_cast<std::byte*>(proxy->data),
+                     .shape = {proxy->dimensions, rank},
+                     .byte_strides = {proxy->strides, rank},
+                     .itemsize = descr.itemsize()}};
+}
+
+// NumPy allocates elements of no bytes in a way of its own.
+bool is_movable(const Ndarray& x) {
+  return x.layout.itemsize > 0 && x.layout.shape.size() <= kMaxRank &&
+         !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
+}
+
+// Reads None, or a tuple or list of as many plain ints in range. The planner refuses repeated ones.
+bool read_axes(PyObject* axes, std::span<int> result) {
+  const auto rank = static_cast<long>(result.size());
+  if (axes == Py_None) {
+    std::iota(result.rbegin(), result.rend(), 0);
+    return true;
+  }
+  if (!PyTuple_CheckExact(axes) && !PyList_CheckExact(axes)) return false;
+  if (PySequence_Fast_GET_SIZE(axes) != rank) return false;
+  PyObject** const items = PySequence_Fast_ITEMS(axes);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (!PyLong_CheckExact(items[i])) return false;
+    int overflow = 0;
+    long axis = PyLong_AsLongAndOverflow(items[i], &overflow);
+    if (axis < 0) axis += rank;
+    if (overflow != 0 || axis < 0 || axis >= rank) return false;
+    result[i] = static_cast<int>(axis);
+  }
+  return true;
+}
+
+// Reads None, which is the default, or a plain int in range.
+bool read_threads(PyObject* threads, int& result) {
+  if (threads == Py_None) {
+    result = cpu::num_threads();
+    return true;
+  }
+  if (!PyLong_CheckExact(threads)) return false;
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(threads, &overflow);
+  result = static_cast<int>(std::clamp<long>(count, 0, kMaxThreads));
+  return overflow == 0 && result == count && count > 0;
+}
+
+// Whether the result may be written to `out` beyond doubt.
+bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
+                       std::span<const std::int64_t> out_shape) {
+  const Layout& layout = out.layout;
+  return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
+         std::ranges::equal(layout.shape, out_shape) &&
+         ((out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0 ||
+          is_free_of_self_overlap(layout.shape, layout.byte_strides, layout.itemsize)) &&
+         !ranges_meet(x.layout, layout);
+}
+
+py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape) {
+  const npy_api& numpy = npy_api::get();
+  Py_INCREF(like.descr);  // for the new array to own
+  PyObject* const result =
+      numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_, like.descr, static_cast<int>(shape.size()),
+                                  shape.data(), nullptr, nullptr, 0, nullptr);
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+// The result, or null to leave the call to the general way.
+py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_object,
+                     PyObject* threads_object) {
+  if (!is_plain(x_object)) return {};
+  const Ndarray x = look_at(x_object);
+  if (!is_movable(x)) return {};
+  const std::size_t rank = x.layout.shape.size();
+  std::array<int, kMaxRank> axes_buffer;
+  const std::span<int> axes(axes_buffer.data(), rank);
+  PlanKey key{.shape = x.layout.shape,
+              .in_byte_strides = x.layout.byte_strides,
+              .axes = axes,
+              .itemsize = x.layout.itemsize};
+  if (!read_axes(axes_object, axes) || !read_threads(threads_object, key.threads)) return {};
+  Extents extents;
+  const std::span<std::int64_t> out_shape(extents.data(), rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
+  }
+  if (out_object == Py_None) {
+    const auto plan = plan_cache().get(key);
+    py::object result = new_ndarray(x, out_shape);
+    run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
+    return result;
+  }
+  if (!is_plain(out_object)) return {};
+  const Ndarray out = look_at(out_object);
+  if (!is_fit_for_output(x, out, out_shape)) return {};
+  key.out_byte_strides = out.layout.byte_strides;
+  run(*plan_cache().get(key), x.layout.data, out.layout.data);
+  return py::reinterpret_borrow<py::object>(out_object);
+}
+
+py::object run_plan(const Plan& plan, PyObject* x_object, PyObject* out_object) {
+  if (!is_plain(x_object)) return {};
+  const Ndarray x = look_at(x_object);
+  const Request& request = plan.request;
+  if (!is_movable(x) || x.layout.itemsize != request.itemsize ||
+      !std::ranges::equal(x.layout.shape, request.shape) ||
+      !has_byte_strides(x.layout, request.in_byte_strides)) {
+    return {};
+  }
+  if (out_object == Py_None) {
+    if (!request.out_byte_strides.empty()) return {};
+    py::object result = new_ndarray(x, plan.out_shape);
+    run(plan, x.layout.data, look_at(result.ptr()).layout.data);
+    return result;
+  }
+  if (!is_plain(out_object)) return {};
+  const Ndarray out = look_at(out_object);
+  if (!is_fit_for_output(x, out, plan.out_shape) ||
+      !has_byte_strides(out.layout, plan.out_byte_strides)) {
+    return {};
+  }
+  run(plan, x.layout.data, out.layout.data);
+  return py::reinterpret_borrow<py::object>(out_object);
+}
+
+// What fails here fails again on the general way, which knows how to say it.
+template <typename Call>
+PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
+  if (count != expected) {
+    return PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", expected, count);
+  }
+  py::object result;
+  try {
+    result = call();
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
+  } catch (const std::exception&) {
+    result = {};
+  }
+  return result ? result.release().ptr() : py::none().release().ptr();
+}
+
+PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return answer(4, count,
+                [&] { return transpose(arguments[0], arguments[1], arguments[2], arguments[3]); });
+}
+
+PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return answer(3, count, [&] {
+    return run_plan(py::handle(arguments[0]).cast<const Plan&>(), arguments[1], arguments[2]);
+  });
+}
+
+PyMethodDef methods[] = {
+    {"transpose_ndarray", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(transpose_ndarray)),
+     METH_FASTCALL,
+     "transpose_ndarray(x, axes, out, threads, /)\n\n"
+     "ttlg.transpose for plain ndarrays; None, with nothing written, for anything else."},
+    {"run_ndarray", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run_ndarray)),
+     METH_FASTCALL,
+     "run_ndarray(plan, x, out, /)\n\n"
+     "Carry a plan out on plain ndarrays; None, with nothing written, for anything else."},
+    {},
+};
+
+}  // namespace
+
+void add_ndarray_calls(py::module_& module) {
+  if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace ttlg::bindings

@@ -1,0 +1,31 @@
+#include "bindings/run.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "cpu/execute.hpp"
+#include "cpu/machine.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+// Below this, handing the GIL over costs more than holding it.
+constexpr std::int64_t kReleaseGilBytes = 32 << 10;
+constexpr std::size_t kDefaultCapacity = 4096;
+
+}  // namespace
+
+PlanCache& plan_cache() {
+  static PlanCache cache(cpu::this_machine(), kDefaultCapacity);
+  return cache;
+}
+
+void run(const Plan& plan, const std::byte* in, std::byte* out) {
+  if (plan.problem.bytes() < kReleaseGilBytes) {
+    cpu::execute(plan, in, out);
+  } else {
+    const pybind11::gil_scoped_release release;
+    cpu::execute(plan, in, out);
+  }
+}
+
+}  // namespace ttlg::bindings

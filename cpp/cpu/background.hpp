@@ -1,0 +1,48 @@
+// What goes on while a block is moved: the lines of the next block are requested, and the lines of
+// the block before leave its staging buffer. Both a few at a time, so that memory always has
+// something to read and something to write and its queues never overflow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "plan/block.hpp"
+
+namespace ttlg::cpu {
+
+// Lines of input to come, in any order; see Block::pieces.
+struct Requests {
+  const std::byte* next = nullptr;
+  std::span<const std::int64_t> pieces{};
+  std::int64_t piece_bytes = 0;
+  std::size_t piece = 0;
+  std::int64_t byte = 0;
+};
+
+// Where one run of a staged block lies in the buffer and goes in the output. Both lie alike within
+// their lines.
+struct RunPlace {
+  std::int64_t stage;
+  std::int64_t out;
+};
+
+struct Departure {
+  std::byte* stage = nullptr;
+  std::byte* out = nullptr;
+  std::span<const RunPlace> runs{};
+  std::int64_t run_bytes = 0;
+  // The first line of each run is whole: the block before left its part in this buffer.
+  bool continued = false;
+  // The last, partial line of each run waits for the next block, whose buffer begins here.
+  std::byte* continues_at = nullptr;
+  std::size_t run = 0;
+  std::int64_t byte = 0;  // of the run, counted from the beginning of its first line
+};
+
+struct Background {
+  Requests requests{};
+  Departure departure{};
+};
+
+}  // namespace ttlg::cpu

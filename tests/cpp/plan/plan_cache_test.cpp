@@ -1,0 +1,178 @@
+#include "plan/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "requests.hpp"
+
+namespace ttlg {
+namespace {
+
+using test::contiguous_request;
+
+constexpr Machine kMachine{};
+
+PlanKey key_of(const Request& request, int threads = 1, std::optional<Kernel> forced = {}) {
+  return {.shape = request.shape,
+          .in_byte_strides = request.in_byte_strides,
+          .axes = request.axes,
+          .itemsize = request.itemsize,
+          .out_byte_strides = request.out_byte_strides,
+          .threads = threads,
+          .forced = forced};
+}
+
+// Matrices of different heights: as many layouts as a test needs.
+Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }
+
+TEST(PlanCache, GivesWhatThePlannerMakes) {
+  PlanCache cache(kMachine, 10000);
+  test::Random random(7);
+  for (int i = 0; i < 1000; ++i) {
+    const Request request = test::random_request(random);
+    const int threads = static_cast<int>(test::pick(random, 1, 3));
+    EXPECT_EQ(*cache.get(key_of(request, threads)), make_plan(request, kMachine, threads));
+    EXPECT_EQ(*cache.get(key_of(request, threads)), make_plan(request, kMachine, threads));
+  }
+}
+
+TEST(PlanCache, MakesAPlanOnce) {
+  PlanCache cache(kMachine, 8);
+  const auto plan = cache.get(key_of(matrix(3)));
+  EXPECT_EQ(cache.get(key_of(matrix(3))), plan);
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.hits = 1, .misses = 1, .capacity = 8, .size = 1}));
+}
+
+TEST(PlanCache, TellsApartEverythingThatDecides) {
+  PlanCache cache(kMachine, 100);
+  const Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
+  std::vector<Request> requests(8, request);
+  requests[1].shape[1] = 5;
+  requests[2].in_byte_strides[0] = -144;
+  requests[3].axes = {1, 2, 0};
+  requests[4].itemsize = 2;
+  requests[5].out_byte_strides = {144, 24, 4};
+  requests[6].out_byte_strides = {144, 4, 24};
+  requests[7] = contiguous_request({6, 6}, {1, 0}, 4);
+  std::uint64_t misses = 0;
+  for (const Request& each : requests) {
+    EXPECT_EQ(cache.get(key_of(each))->request, each);
+    EXPECT_EQ(cache.info().misses, ++misses);
+  }
+  EXPECT_EQ(cache.get(key_of(request, 2))->request, request);
+  EXPECT_EQ(cache.info().misses, ++misses);
+  const Problem folded = fold_run(make_problem(request));
+  for (const Rule& rule : cascade()) {
+    if (!rule.applies(folded)) continue;
+    EXPECT_EQ(*cache.get(key_of(request, 1, rule.kernel)),
+              make_plan(request, kMachine, 1, rule.kernel));
+    EXPECT_EQ(cache.info().misses, ++misses);
+  }
+  EXPECT_EQ(cache.info().hits, 0U);
+}
+
+TEST(PlanCache, DropsTheLeastRecentlyUsed) {
+  PlanCache cache(kMachine, 3);
+  const auto is_new = [&](std::int64_t rows) {
+    const std::uint64_t before = cache.info().misses;
+    cache.get(key_of(matrix(rows)));
+    return cache.info().misses > before;
+  };
+  for (const std::int64_t rows : {1, 2, 3}) EXPECT_TRUE(is_new(rows));
+  EXPECT_FALSE(is_new(1));
+  EXPECT_TRUE(is_new(4)) << "takes the place of 2";
+  EXPECT_FALSE(is_new(3));
+  EXPECT_FALSE(is_new(1));
+  EXPECT_TRUE(is_new(2)) << "takes the place of 4";
+  EXPECT_TRUE(is_new(4)) << "takes the place of 3";
+  EXPECT_FALSE(is_new(1));
+  EXPECT_EQ(cache.info().size, 3U);
+}
+
+TEST(PlanCache, APlanOutlivesItsEntry) {
+  PlanCache cache(kMachine, 1);
+  const auto plan = cache.get(key_of(matrix(3)));
+  cache.get(key_of(matrix(4)));
+  EXPECT_EQ(plan.use_count(), 1) << "the cache let go of it";
+  cache.clear();
+  EXPECT_EQ(plan->request, matrix(3));
+}
+
+TEST(PlanCache, ClearForgetsPlansAndCounts) {
+  PlanCache cache(kMachine, 5);
+  cache.get(key_of(matrix(3)));
+  cache.get(key_of(matrix(3)));
+  cache.clear();
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 5}));
+  cache.get(key_of(matrix(3)));
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 1, .capacity = 5, .size = 1}));
+}
+
+TEST(PlanCache, ResizeStartsAnew) {
+  PlanCache cache(kMachine, 5);
+  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)));
+  cache.resize(2);
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 2}));
+  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)));
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 3, .capacity = 2, .size = 2}));
+  cache.resize(0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.get(key_of(matrix(1)))->request, matrix(1));
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 3, .capacity = 0}));
+}
+
+TEST(PlanCache, FailuresAreNeitherKeptNorCounted) {
+  PlanCache cache(kMachine, 5);
+  const Request request = matrix(3);
+  EXPECT_THROW(cache.get(key_of(request, 1, Kernel::copy)), std::invalid_argument);
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 5}));
+}
+
+TEST(PlanCache, ManyThreadsAtOnce) {
+  // Sixteen layouts through a cache of four, emptied and resized meanwhile.
+  PlanCache cache(kMachine, 4);
+  constexpr int kRounds = 2000;
+  const auto work = [&](std::uint64_t seed) {
+    test::Random random(seed);
+    for (int i = 0; i < kRounds; ++i) {
+      const Request request = matrix(test::pick(random, 1, 16));
+      EXPECT_EQ(cache.get(key_of(request))->request, request);
+      if (i % 500 == 499) cache.clear();
+      if (i % 700 == 699) cache.resize(4);
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) workers.emplace_back(work, seed);
+  workers.clear();  // joins
+  EXPECT_LE(cache.info().size, 4U);
+}
+
+TEST(PlanCache, ThreadsThatMakeTheSamePlanKeepOne) {
+  constexpr int kThreads = 4;
+  constexpr int kLayouts = 500;
+  PlanCache cache(kMachine, 2 * kLayouts);
+  std::barrier together(kThreads);
+  std::vector<std::jthread> workers;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    workers.emplace_back([&] {
+      for (int rows = 1; rows <= kLayouts; ++rows) {
+        together.arrive_and_wait();
+        cache.get(key_of(matrix(rows)));
+      }
+    });
+  }
+  workers.clear();  // joins
+  const PlanCache::Info info = cache.info();
+  EXPECT_EQ(info.size, std::size_t{kLayouts});
+  EXPECT_EQ(info.hits + info.misses, std::uint64_t{kThreads} * kLayouts);
+  EXPECT_GE(info.misses, std::uint64_t{kLayouts});
+}
+
+}  // namespace
+}  // namespace ttlg
