@@ -62,7 +62,7 @@ class Growth {
       const Mode& mode = folded_.modes[m];
       if (mode.*step != run) return;
       const std::int64_t room =
-          std::min(ceil_div(run_bytes, run), limit / (bytes_ / block_[m]));
+          std::min((run_bytes + run / 2) / run, limit / (bytes_ / block_[m]));
       if (room > block_[m]) {
         const std::int64_t extent = split(mode.extent, room, run == folded_.element_bytes ? grain : 1);
         bytes_ = bytes_ / block_[m] * extent;
@@ -185,7 +185,7 @@ Plan plan_for(const Request& request, const Problem& problem, const Problem& fol
   // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
   // it, and whole lines are not read before they are overwritten. Short runs are mostly partial
   // lines, which are better left to the caches.
-  static const std::int64_t kLim = getenv("LIM") ? atoll(getenv("LIM")) : machine.l1_cache_bytes;
+  const std::int64_t kLim = getenv("LIM") ? atoll(getenv("LIM")) : machine.l1_cache_bytes;
   for (std::int64_t limit = kLim; beyond_caches && limit >= 4 << 10; limit /= 2) {
     parameters.block = choose_block(folded, kernel, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
