@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "plan/cost.hpp"
+
 namespace ttlg {
 namespace {
 
@@ -94,26 +96,17 @@ class Growth {
   std::int64_t bytes_;
 };
 
-// Runs of several lines on both sides, as long on the input's side as on the output's or half so.
-std::vector<std::int64_t> choose_block(const Problem& folded, Kernel kernel, std::int64_t limit) {
-  const std::int64_t element = folded.element_bytes;
+// A block with runs of `in_run` bytes on the input's side and of what that leaves of `limit` bytes on
+// the output's.
+std::vector<std::int64_t> grow_block(const Problem& folded, Kernel kernel, std::int64_t in_run,
+                                     std::int64_t limit) {
   std::vector<int> in_order(folded.modes.size());
   std::iota(in_order.begin(), in_order.end(), 0);
-  std::int64_t in_run = kLineBytes;
-  while (4 * in_run * in_run <= limit * std::min<std::int64_t>(element, kLineBytes)) in_run *= 2;
-  if (getenv("INR")) in_run = atoll(getenv("INR"));
-  in_run = std::max(in_run, element);
-  const std::int64_t out_run = std::max(limit / in_run * std::min<std::int64_t>(element, kLineBytes), element);
-  const std::int64_t in_grain = std::max<std::int64_t>(kLineBytes / element, 1);
-  const std::int64_t out_grain = std::max<std::int64_t>(kLineBytes / element, 1);
+  const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
   Growth growth(folded);
-  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, in_grain);
-  growth.along(folded.perm, &Mode::out_byte_stride, out_run, limit, out_grain);
-  // Where one side is short, the other takes what is left.
-  if (2 * growth.bytes() <= limit) {
-    growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, out_grain);
-    growth.along(in_order, &Mode::in_byte_stride, limit, limit, in_grain);
-  }
+  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
+  growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, grain);
+  growth.along(in_order, &Mode::in_byte_stride, limit, limit, grain);
   if (kernel == Kernel::shuffle) growth.at_least(shuffle_tile(folded));
   return growth.take();
 }
@@ -154,6 +147,21 @@ void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
+// Whether the block's runs are long enough to be streamed and its staging buffer is large enough.
+bool fits_stage(const Problem& folded, std::span<const std::int64_t> block) {
+  if (folded.element_bytes >= kDirectRunBytes) return true;
+  std::int64_t run = folded.element_bytes;
+  std::int64_t runs = 1;
+  bool contiguous = true;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    contiguous = contiguous && folded.modes[m].out_byte_stride == run;
+    (contiguous ? run : runs) *= block[m];
+    contiguous = contiguous && block[m] == folded.modes[m].extent;
+  }
+  return run >= kMinStreamedRunBytes && runs * (run + 3 * kLineBytes) <= kStagingBytes;
+}
+
 Kernel choose_kernel(const Problem& folded) {
   return std::ranges::find_if(kCascade, [&](const Rule& rule) { return rule.applies(folded); })
       ->kernel;
@@ -164,6 +172,35 @@ bool fills_vectors(const Plan& plan) {
     return static_cast<std::int64_t>(axis.in.size()) * plan.element_bytes;
   };
   return bytes(plan.block.in_axis) >= kLaneBytes && bytes(plan.block.out_axis) >= kLaneBytes;
+}
+
+// The cheapest of blocks of several shapes that pass through the staging buffer. False if none
+// does: its runs in the output are too short to be streamed.
+bool choose_streamed_block(const Problem& folded, Parameters& parameters) {
+  double least = 0;
+  for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
+    for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
+      std::vector<std::int64_t> block = grow_block(folded, parameters.kernel, in_run, limit);
+      std::vector<int> order = choose_loop_order(folded, block);
+      continue_runs(folded, block, order);
+      if (!fits_stage(folded, block)) continue;
+      const double cost = block_cost(folded, block, order, true);
+      if (parameters.streaming && cost >= least) continue;
+      least = cost;
+      parameters.streaming = true;
+      parameters.block = std::move(block);
+      parameters.loop_order = std::move(order);
+    }
+  }
+  return parameters.streaming;
+}
+
+void choose_cached_block(const Problem& folded, const Machine& machine, Parameters& parameters) {
+  std::int64_t in_run = kLineBytes;
+  const std::int64_t limit = machine.l1_cache_bytes / 2;
+  while (4 * in_run * in_run <= limit * folded.element_bytes) in_run *= 2;
+  parameters.block = grow_block(folded, parameters.kernel, in_run, limit);
+  parameters.loop_order = choose_loop_order(folded, parameters.block);
 }
 
 // The plan for one kernel.
@@ -183,24 +220,10 @@ Plan plan_for(const Request& request, const Problem& problem, const Problem& fol
   }
   parameters.prefetch = bytes > machine.l2_cache_bytes;
   // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
-  // it, and whole lines are not read before they are overwritten. Short runs are mostly partial
-  // lines, which are better left to the caches.
-  const std::int64_t kLim = getenv("LIM") ? atoll(getenv("LIM")) : machine.l1_cache_bytes;
-  for (std::int64_t limit = kLim; beyond_caches && limit >= 4 << 10; limit /= 2) {
-    parameters.block = choose_block(folded, kernel, limit);
-    parameters.loop_order = choose_loop_order(folded, parameters.block);
-    continue_runs(folded, parameters.block, parameters.loop_order);
-    Plan plan = assemble(request, problem, folded, parameters);
-    const bool direct = folded.element_bytes >= kDirectRunBytes;
-    if (!direct && plan.block.run_bytes < kMinStreamedRunBytes) break;
-    if (direct || plan.block.stage_bytes <= kStagingBytes) {
-      parameters.streaming = true;
-      plan.parameters.streaming = true;
-      return plan;
-    }
+  // it, and whole lines are not read before they are overwritten.
+  if (!beyond_caches || !choose_streamed_block(folded, parameters)) {
+    choose_cached_block(folded, machine, parameters);
   }
-  parameters.block = choose_block(folded, kernel, machine.l1_cache_bytes);
-  parameters.loop_order = choose_loop_order(folded, parameters.block);
   return assemble(request, problem, folded, parameters);
 }
 
