@@ -174,57 +174,59 @@ bool fills_vectors(const Plan& plan) {
   return bytes(plan.block.in_axis) >= kLaneBytes && bytes(plan.block.out_axis) >= kLaneBytes;
 }
 
-// The cheapest of blocks of several shapes that pass through the staging buffer. False if none
-// does: its runs in the output are too short to be streamed.
-bool choose_streamed_block(const Problem& folded, Parameters& parameters) {
-  double least = 0;
-  for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
-    for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
-      std::vector<std::int64_t> block = grow_block(folded, parameters.kernel, in_run, limit);
-      std::vector<int> order = choose_loop_order(folded, block);
-      continue_runs(folded, block, order);
-      if (!fits_stage(folded, block)) continue;
-      const double cost = block_cost(folded, block, order, true);
-      if (parameters.streaming && cost >= least) continue;
-      least = cost;
-      parameters.streaming = true;
-      parameters.block = std::move(block);
-      parameters.loop_order = std::move(order);
-    }
-  }
-  return parameters.streaming;
+int choose_threads(std::int64_t bytes, int threads) {
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1,
+                                                   std::clamp(threads, 1, kMaxThreads)));
 }
 
-void choose_cached_block(const Problem& folded, const Machine& machine, Parameters& parameters) {
-  std::int64_t in_run = kLineBytes;
-  const std::int64_t limit = machine.l1_cache_bytes / 2;
-  while (4 * in_run * in_run <= limit * folded.element_bytes) in_run *= 2;
-  parameters.block = grow_block(folded, parameters.kernel, in_run, limit);
-  parameters.loop_order = choose_loop_order(folded, parameters.block);
-}
-
-// The plan for one kernel.
-Plan plan_for(const Request& request, const Problem& problem, const Problem& folded, Kernel kernel,
-              const Machine& machine, int threads) {
+// Blocks of several shapes, all streamed through the staging buffer where the output exceeds the
+// caches: then nothing is evicted for it, and whole lines are not read before they are overwritten.
+// Runs too short for that are left to the caches.
+template <typename Visit>
+void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine,
+                    const Visit& visit) {
+  const std::int64_t bytes = folded.bytes();
   Parameters parameters;
   parameters.kernel = kernel;
-  if (kernel == Kernel::reference) return assemble(request, problem, folded, parameters);
-  const std::int64_t bytes = folded.bytes();
-  parameters.threads = static_cast<int>(std::clamp<std::int64_t>(
-      bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
-  const bool beyond_caches = bytes > machine.last_level_cache_bytes;
-  if (kernel == Kernel::copy) {
-    parameters.block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)};
-    parameters.streaming = beyond_caches;
-    return assemble(request, problem, folded, parameters);
-  }
   parameters.prefetch = bytes > machine.l2_cache_bytes;
-  // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
-  // it, and whole lines are not read before they are overwritten.
-  if (!beyond_caches || !choose_streamed_block(folded, parameters)) {
-    choose_cached_block(folded, machine, parameters);
+  const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
+    parameters.block = grow_block(folded, kernel, in_run, limit);
+    parameters.loop_order = choose_loop_order(folded, parameters.block);
+    parameters.streaming = streaming && fits_stage(folded, parameters.block);
+    if (streaming && !parameters.streaming) return;
+    if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
+    visit(parameters,
+          block_cost(folded, parameters.block, parameters.loop_order, parameters.streaming));
+  };
+  if (bytes > machine.last_level_cache_bytes) {
+    for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
+      for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
+        add(in_run, limit, true);
+      }
+    }
   }
-  return assemble(request, problem, folded, parameters);
+  std::int64_t square = kLineBytes;
+  const std::int64_t limit = machine.l1_cache_bytes / 2;
+  while (4 * square * square <= limit * folded.element_bytes) square *= 2;
+  add(square, limit, false);
+}
+
+Parameters choose_parameters(const Problem& folded, Kernel kernel, const Machine& machine) {
+  const std::int64_t bytes = folded.bytes();
+  if (kernel == Kernel::copy) {
+    return {.kernel = kernel,
+            .block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)},
+            .streaming = bytes > machine.last_level_cache_bytes};
+  }
+  Parameters best{.kernel = kernel};
+  if (kernel == Kernel::reference) return best;
+  double least = HUGE_VAL;
+  for_each_block(folded, kernel, machine, [&](const Parameters& parameters, double cost) {
+    if (cost >= least) return;
+    least = cost;
+    best = parameters;
+  });
+  return best;
 }
 
 }  // namespace
@@ -244,14 +246,36 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   const Problem problem = make_problem(request);
   const Problem folded = fold_run(problem);
   if (forced) check_kernel(*forced, folded);
-  Kernel kernel = forced ? *forced : choose_kernel(folded);
-  Plan plan = plan_for(request, problem, folded, kernel, machine, threads);
-  if (forced) return plan;
-  if (kernel == Kernel::tile && !fills_vectors(plan)) {
-    kernel = machine.has_shuffle && is_shuffle(folded) ? Kernel::shuffle : Kernel::run;
-    return plan_for(request, problem, folded, kernel, machine, threads);
+  const auto plan_for = [&](Kernel kernel) {
+    Parameters parameters = choose_parameters(folded, kernel, machine);
+    if (kernel != Kernel::reference) parameters.threads = choose_threads(folded.bytes(), threads);
+    return assemble(request, problem, folded, parameters);
+  };
+  const Kernel kernel = forced ? *forced : choose_kernel(folded);
+  Plan plan = plan_for(kernel);
+  if (forced || kernel != Kernel::tile || fills_vectors(plan)) return plan;
+  return plan_for(machine.has_shuffle && is_shuffle(folded) ? Kernel::shuffle : Kernel::run);
+}
+
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
+  const Problem folded = fold_run(make_problem(request));
+  std::vector<Candidate> result;
+  for (const Rule& rule : kCascade) {
+    if (!rule.applies(folded) || rule.kernel == Kernel::reference) continue;
+    if (rule.kernel == Kernel::copy) {
+      result.push_back({choose_parameters(folded, rule.kernel, machine), 1.0});
+      continue;
+    }
+    for_each_block(folded, rule.kernel, machine, [&](Parameters parameters, double cost) {
+      parameters.threads = choose_threads(folded.bytes(), threads);
+      const bool seen = std::ranges::any_of(result, [&](const Candidate& each) {
+        return each.parameters == parameters;
+      });
+      if (!seen) result.push_back({std::move(parameters), cost});
+    });
   }
-  return plan;
+  std::ranges::stable_sort(result, {}, &Candidate::cost);
+  return result;
 }
 
 }  // namespace ttlg
