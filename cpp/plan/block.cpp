@@ -50,8 +50,8 @@ void extend(Axis& axis, const Block& block, int index) {
 // that both sides come to goes to the side that has less.
 void share_out(Block& block, const std::vector<int>& in_order, std::int64_t element_bytes,
                bool contiguous_axes) {
-  constexpr std::int64_t kInBytes = kLineBytes;
-  constexpr std::int64_t kOutBytes = 4 * kLineBytes;
+  constexpr std::int64_t kInBytes = 4 * kLineBytes;
+  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
   const auto count = static_cast<int>(block.modes.size());
   std::vector<bool> taken(block.modes.size(), false);
   const auto is_free = [&](int index) { return !taken[static_cast<std::size_t>(index)]; };
