@@ -92,8 +92,17 @@ inline void depart_tail(const Departure& block, const RunPlace& place) {
   move_run(to, block.stage + place.stage + block.byte, rest);
 }
 
+inline void depart_through_caches(Departure& block, std::int64_t lines) {
+  for (; lines > 0 && block.run < block.runs.size(); ++block.run) {
+    const RunPlace& place = block.runs[block.run];
+    move_run(block.out + place.out, block.stage + place.stage, block.run_bytes);
+    lines -= ceil_div(block.run_bytes, kLineBytes);
+  }
+}
+
 // Streams a staged block's whole lines.
 inline void depart(Departure& block, std::int64_t lines) {
+  if (!block.streaming) return depart_through_caches(block, lines);
   while (lines > 0 && block.run < block.runs.size()) {
     const RunPlace& place = block.runs[block.run];
     std::byte* const out = block.out + place.out;

@@ -161,6 +161,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out,
              places[runs++] = {.stage = stage_offset, .out = out_offset};
              // Lines that are written in part must be read first. Ordered early, they are there in
              // time; stores that wait for them would hold up all stores behind them.
+             if (!plan_.parameters.streaming) return;
              if (!continued) __builtin_prefetch(out + out_offset, 1);
              if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
            });
@@ -168,6 +169,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out,
           .out = out,
           .runs = places.first(runs),
           .run_bytes = run_bytes_,
+          .streaming = plan_.parameters.streaming,
           .continued = continued};
 }
 
@@ -179,7 +181,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
-  const bool may_continue = staged && !plan_.loops.empty() &&
+  const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
   Odometer at(plan_, begin);

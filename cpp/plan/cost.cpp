@@ -18,7 +18,7 @@ namespace {
 constexpr double kApartPiece = 1.0;
 constexpr double kAdjoiningPiece = 0.4;
 constexpr double kPartialLine = 3.0;
-constexpr double kCarriedLine = 0.5;
+constexpr double kCarriedLine = 1.0;
 // Every halving of a piece against the power of two in its stride leaves half of the memory's
 // channels and of the caches' sets unused, which costs this share of the time.
 constexpr double kAliasing = 0.25;
