@@ -131,6 +131,8 @@ inline void work(Background& background, std::int64_t lines) {
   depart(background.departure, lines);
 }
 
+constexpr std::int64_t kLinesAtOnce = 8;
+
 // Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
 // three long loops and not a loop of three per pixel.
 template <typename Move>
@@ -139,13 +141,17 @@ inline void move_elements(const std::byte* in, std::byte* out, const Cells& cell
   const auto sweep = [&](std::int64_t lines, const std::int64_t* in_line,
                          const std::int64_t* out_line, std::int64_t count,
                          const std::int64_t* in_each, const std::int64_t* out_each) {
-    const std::int64_t work_lines = ceil_div(count * cells.element_bytes, kLineBytes);
+    // Background work comes after every few lines.
+    const std::int64_t step = kLinesAtOnce * kLineBytes / cells.element_bytes + 1;
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::byte* from = in + in_line[line];
       std::byte* to = out + out_line[line];
+      for (std::int64_t begin = 0; begin < count; begin += step) {
+        const std::int64_t end = begin + step < count ? begin + step : count;
 #pragma GCC unroll 4
-      for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
-      work(*cells.background, work_lines);
+        for (std::int64_t i = begin; i < end; ++i) move(to + out_each[i], from + in_each[i]);
+        work(*cells.background, ceil_div((end - begin) * cells.element_bytes, kLineBytes));
+      }
     }
   };
   if (cells.out_count >= cells.in_count) {
