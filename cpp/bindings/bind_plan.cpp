@@ -10,6 +10,7 @@
 
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
+#include "cpu/machine.hpp"
 #include "plan/planner.hpp"
 
 namespace ttlg::bindings {
@@ -32,13 +33,13 @@ std::vector<std::int64_t> fused_extents(const Plan& plan) {
   return extents;
 }
 
-py::dict parameters(const Plan& plan) {
+py::dict to_dict(const Parameters& parameters) {
   py::dict result;
-  result["block"] = to_tuple(plan.parameters.block);
-  result["loop_order"] = py::tuple(py::cast(plan.parameters.loop_order));
-  result["streaming"] = plan.parameters.streaming;
-  result["prefetch"] = plan.parameters.prefetch;
-  result["threads"] = plan.parameters.threads;
+  result["block"] = to_tuple(parameters.block);
+  result["loop_order"] = py::tuple(py::cast(parameters.loop_order));
+  result["streaming"] = parameters.streaming;
+  result["prefetch"] = parameters.prefetch;
+  result["threads"] = parameters.threads;
   return result;
 }
 
@@ -128,6 +129,15 @@ std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
   return std::const_pointer_cast<Plan>(plan_cache().get(key));
 }
 
+py::list candidates_for(const Plan& plan, int threads) {
+  py::list rows;
+  for (const Candidate& each : candidates(plan.request, cpu::this_machine(), threads)) {
+    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
+                               each.cost));
+  }
+  return rows;
+}
+
 py::list cascade_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list rows;
@@ -160,7 +170,9 @@ void bind_plan(py::module_& module) {
           "perm", [](const Plan& plan) { return py::tuple(py::cast(plan.problem.perm)); })
       .def_property_readonly("kernel",
                              [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
-      .def_property_readonly("parameters", &parameters)
+      .def_property_readonly("parameters",
+                             [](const Plan& plan) { return to_dict(plan.parameters); })
+      .def("candidates", &candidates_for, py::arg("threads"))
       .def_property_readonly("element_bytes",
                              [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)

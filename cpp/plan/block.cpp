@@ -49,8 +49,8 @@ void extend(Axis& axis, const Block& block, int index) {
 // Shares the modes out: each side takes its own fastest ones, as many as its vectors need; a mode
 // that both sides come to goes to the side that has less.
 void share_out(Block& block, std::int64_t element_bytes, bool contiguous_axes) {
-  constexpr std::int64_t kInBytes = kLineBytes;
-  constexpr std::int64_t kOutBytes = 4 * kLineBytes;
+  constexpr std::int64_t kInBytes = 4 * kLineBytes;
+  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
   const std::vector<int>& in_order = block.in_order;
   const auto count = static_cast<int>(block.modes.size());
   std::vector<bool> taken(block.modes.size(), false);

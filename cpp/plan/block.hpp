@@ -14,7 +14,7 @@ namespace ttlg {
 
 inline constexpr std::int64_t kLineBytes = 64;
 // Each of the two block buffers on a thread's stack: one is filled while the other one is emptied.
-inline constexpr std::int64_t kStagingBytes = 48 << 10;
+inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
 // The widths that kernels move as one element; runs of any other length are moved byte-wise.
 constexpr bool is_vector_width(std::int64_t bytes) {
