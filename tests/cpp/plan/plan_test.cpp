@@ -168,7 +168,7 @@ TEST(BuildPlan, AShufflesBlockHoldsItsTile) {
 }
 
 TEST(BuildPlan, StreamsOnlyBlocksThatFitTheStagingBuffer) {
-  const Request request = contiguous_request({10000, 1000}, {1, 0}, 4);
+  const Request request = contiguous_request({kStagingBytes, 9}, {1, 0}, 4);
   const auto build = [&](std::int64_t columns, std::int64_t rows) {
     return build_plan(request, {.kernel = Kernel::tile,
                                 .block = {columns, rows},
