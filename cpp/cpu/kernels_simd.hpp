@@ -242,7 +242,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
   // So many output rows at a time that they stay in L1 until they are complete; over them, a few
   // source rows are swept along the in axis.
   const std::int64_t rows_at_once = kChunkBytes / (cells.out_count * kSize) / Tile::kInStep;
-  const std::int64_t chunk = (rows_at_once > 1 ? rows_at_once : 1) * Tile::kInStep;
+  const std::int64_t chunk = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
   for (std::int64_t begin = 0; begin < cells.in_count; begin += chunk) {
     const std::int64_t end = begin + chunk < cells.in_count ? begin + chunk : cells.in_count;
     for (std::int64_t o = 0; o < cells.out_count; o += Tile::kOutStep) {

@@ -48,7 +48,7 @@ void extend(Axis& axis, const Block& block, int index) {
 
 // Shares the modes out: each side takes its own fastest ones, as many as its vectors need; a mode
 // that both sides come to goes to the side that has less.
-void share_out(Block& block, std::int64_t element_bytes, bool contiguous_axes) {
+void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
   constexpr std::int64_t kInBytes = 4 * kLineBytes;
   constexpr std::int64_t kOutBytes = 8 * kLineBytes;
   const std::vector<int>& in_order = block.in_order;
@@ -67,10 +67,10 @@ void share_out(Block& block, std::int64_t element_bytes, bool contiguous_axes) {
     return mode.loop < 0;  // a cut mode ends its axis
   };
   const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
-    return !contiguous_axes || block.modes[static_cast<std::size_t>(index)].*step == bytes;
+    return counting == Counting::offsets || block.modes[static_cast<std::size_t>(index)].*step == bytes;
   };
-  bool in_open = true;
-  bool out_open = true;
+  bool in_open = counting != Counting::none;
+  bool out_open = in_open;
   while (in_open || out_open) {
     in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
               is_free(in_order[in_next]) &&
@@ -114,7 +114,7 @@ void list_pieces(Block& block, std::int64_t element_bytes) {
 }  // namespace
 
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, bool contiguous_axes) {
+                 std::span<const int> loops, Counting counting) {
   Block block;
   std::vector<int> place(folded.modes.size(), -1);  // of each problem mode among the block's
   for (const int m : folded.perm) {
@@ -134,7 +134,7 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   }
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
-  share_out(block, folded.element_bytes, contiguous_axes);
+  share_out(block, folded.element_bytes, counting);
   list_pieces(block, folded.element_bytes);
   return block;
 }

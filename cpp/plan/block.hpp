@@ -57,9 +57,16 @@ struct Block {
   std::vector<std::int64_t> pieces;
 };
 
+// How a kernel counts a block's elements.
+enum class Counting : std::uint8_t {
+  rows,     // axes that are contiguous on their side, for vectors that are read and written whole
+  offsets,  // axes of any strides
+  none,     // everything in `rest`
+};
+
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
-// mode m or -1. Kernels that read and write vectors need axes that are contiguous on their side.
+// mode m or -1.
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, bool contiguous_axes);
+                 std::span<const int> loops, Counting counting);
 
 }  // namespace ttlg

@@ -62,8 +62,10 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
                           block * mode.out_byte_stride});
   }
-  plan.block =
-      make_block(folded, parameters.block, loop_of, parameters.kernel == Kernel::tile);
+  const Counting counting = parameters.kernel == Kernel::tile      ? Counting::rows
+                            : parameters.kernel == Kernel::shuffle ? Counting::none
+                                                                   : Counting::offsets;
+  plan.block = make_block(folded, parameters.block, loop_of, counting);
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
   const std::vector<std::int64_t> wanted = shuffle_tile(folded);

@@ -86,6 +86,8 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
             for entry in value:
                 yield from _lines(entry, depth + 1)
         else:
+            if isinstance(value, tuple):
+                value = " ".join(value)
             text = {True: "yes", False: "no", "": "none"}.get(value, value)
             yield f"{label:28}{text}"
 
@@ -98,7 +100,15 @@ def show_config() -> Config:
     Returns
     -------
     Config
-        A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself.
+        A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
+        SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
+        this processor has, and ``simd_used`` is the last of those unless the environment variable
+        ``TTLG_SIMD_LEVEL`` caps it.
+
+    Raises
+    ------
+    ValueError
+        ``TTLG_SIMD_LEVEL`` names no level of this installation.
 
     Examples
     --------

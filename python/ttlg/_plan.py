@@ -43,6 +43,39 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
     return result
 
 
+def _describe_work(core: _core.Plan) -> str:
+    """Say into which blocks the work is cut, and in which order they come."""
+    if core.kernel == "reference":
+        return "one element at a time"
+    chosen = core.parameters
+    blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
+    if core.kernel == "copy":
+        return f"{blocks} of {chosen['block'][0]} bytes"
+    extents = " x ".join(map(str, chosen["block"]))
+    order = ", ".join(map(str, chosen["loop_order"]))
+    return (
+        f"{blocks} of {extents} elements of {core.element_bytes} bytes"
+        f"{f', cut along modes {order} (outermost first)' if order else ''}"
+    )
+
+
+def _describe_shuffle(core: _core.Plan) -> list[str]:
+    """Count the vectors of a shuffle program and the bytes of them that hold elements."""
+    program = core.shuffle
+    if program is None:
+        return []
+    tile, vector = program["tile_bytes"], program["vector_bytes"]
+    sides = (
+        f"{count} {verb}, {tile} of {count * vector} bytes in use"
+        for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
+    )
+    steps = program["steps"]
+    return [
+        f"  vectors    {'; '.join(sides)}",
+        f"  shuffles   {steps} step{'s' if steps != 1 else ''} between a load and its store",
+    ]
+
+
 class Plan:
     """How one transposition is carried out; make one with `ttlg.plan`.
 
@@ -107,7 +140,7 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``run`` or ``reference``."""
+        """The kernel: ``copy``, ``tile``, ``shuffle``, ``run`` or ``reference``."""
         return self._core.kernel
 
     @property
@@ -121,8 +154,15 @@ class Plan:
         return self._core.perm
 
     @property
-    def parameters(self) -> dict[str, int | bool]:
-        """What the planner chose: block extents, streaming stores, threads."""
+    def parameters(self) -> dict[str, Any]:
+        """What the planner chose.
+
+        ``block`` holds the extent of a block along each mode that is left when a run that is
+        contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
+        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``streaming``
+        stores bypass the caches, ``prefetch`` requests the next block while one is moved, and
+        ``threads`` share the blocks.
+        """
         return self._core.parameters
 
     def explain(self) -> str:
@@ -153,17 +193,13 @@ class Plan:
         chosen = core.parameters
         fused = " x ".join(map(str, core.extents)) or "1"
         perm = " ".join(map(str, core.perm)) or "none"
-        blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
-        unit = f"element{'s' if core.element_bytes else ''} of {core.element_bytes} bytes"
-        work = {
-            "copy": f"{blocks} of {chosen['block'][0]} bytes",
-            "reference": "one element at a time",
-        }.get(core.kernel, f"{blocks} of {' x '.join(map(str, chosen['block']))} {unit}")
         lines = [
             f"transpose {self._dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
             f"  fused      extents {fused}, perm {perm} (fastest mode first)",
-            f"  kernel     {core.kernel}: {work}",
+            f"  kernel     {core.kernel}: {_describe_work(core)}",
+            *_describe_shuffle(core),
             f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
+            f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
             f"  threads    {chosen['threads']}",
             "planner, first case that applies:",
         ]
@@ -284,7 +320,8 @@ def plan(
     threads : int, optional
         The most threads to use; `get_num_threads()` by default.
     kernel : str, optional
-        Force ``"copy"``, ``"tile"``, ``"run"`` or ``"reference"`` instead of the planner's choice.
+        Force ``"copy"``, ``"tile"``, ``"shuffle"``, ``"run"`` or ``"reference"`` instead of the
+        planner's choice.
 
     Returns
     -------

@@ -45,7 +45,7 @@ std::vector<Place> all_places(const Block& block) {
   return places_of(block, numbers(0, static_cast<int>(block.modes.size())));
 }
 
-// Blocks of random extents from random problems, for kernels with and without contiguous axes.
+// Blocks of random extents from random problems, for every way of counting their elements.
 template <typename Check>
 void for_random_blocks(int seed, const Check& check) {
   test::Random random(static_cast<std::uint64_t>(seed));
@@ -54,7 +54,7 @@ void for_random_blocks(int seed, const Check& check) {
     const Request request =
         i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
     const Problem folded = fold_run(make_problem(request));
-    for (const Kernel kernel : {Kernel::tile, Kernel::run}) {
+    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::run}) {
       if (!test::applies(kernel, folded)) continue;
       const Plan plan = build_plan(request, test::random_parameters(random, folded, kernel));
       check(plan);
