@@ -36,10 +36,10 @@ py::dict cuda_config() {
   return result;
 }
 
-py::tuple names_of(std::span<const ttlg::cpu::Kernels* const> levels) {
+py::list names_of(std::span<const ttlg::cpu::Kernels* const> levels) {
   py::list names;
   for (const ttlg::cpu::Kernels* level : levels) names.append(level->name);
-  return py::tuple(names);
+  return names;
 }
 
 py::dict build_config() {

@@ -81,13 +81,13 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
         if isinstance(value, dict):
             yield label
             yield from _lines(value, depth + 1)
+        elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            yield f"{label:28}{' '.join(value) or 'none'}"
         elif isinstance(value, list):
-            yield f"{label:28}{len(value) or 'none'}"
+            yield f"{label:28}{len(value)}"
             for entry in value:
                 yield from _lines(entry, depth + 1)
         else:
-            if isinstance(value, tuple):
-                value = " ".join(value)
             text = {True: "yes", False: "no", "": "none"}.get(value, value)
             yield f"{label:28}{text}"
 

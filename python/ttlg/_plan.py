@@ -171,21 +171,23 @@ class Plan:
         Returns
         -------
         str
-            The fused problem, the chosen kernel and parameters, and the planner's cases from top
-            to bottom with what each one needs.
+            The fused problem, the chosen kernel and parameters, for a shuffle its vectors and
+            steps, and the planner's cases from top to bottom with what each one needs.
 
         Examples
         --------
         >>> import ttlg
-        >>> print(ttlg.plan((64, 3), (1, 0), threads=1).explain())
-        transpose float32 (64, 3) by axes (1, 0) -> (3, 64)
-          fused      extents 3 x 64, perm 1 0 (fastest mode first)
-          kernel     tile: 1 block of 3 x 64 elements of 4 bytes
+        >>> print(ttlg.plan((16, 12), (1, 0), threads=1).explain())
+        transpose float32 (16, 12) by axes (1, 0) -> (12, 16)
+          fused      extents 12 x 16, perm 1 0 (fastest mode first)
+          kernel     tile: 1 block of 12 x 16 elements of 4 bytes
           stores     ordinary
+          prefetch   none
           threads    1
-        planner, first case that applies:
+        planner, first case that applies (tile: and whose blocks fill vectors):
             no  copy       all modes fused into one run that is contiguous on both sides
         ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
+            yes shuffle    elements below 16 bytes that are contiguous for 16 bytes on both sides
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
         """
@@ -201,7 +203,7 @@ class Plan:
             f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
             f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
             f"  threads    {chosen['threads']}",
-            "planner, first case that applies:",
+            "planner, first case that applies (tile: and whose blocks fill vectors):",
         ]
         for kernel, applies, requirement in core.cascade():
             mark = "->" if kernel == core.kernel else "  "
