@@ -146,8 +146,8 @@ std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
 py::list candidates_for(const Plan& plan, int threads) {
   py::list rows;
   for (const Candidate& each : candidates(plan.request, cpu::this_machine(), threads)) {
-    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
-                               each.cost));
+    rows.append(
+        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
   }
   return rows;
 }
@@ -187,8 +187,7 @@ void bind_plan(py::module_& module) {
       .def_property_readonly("parameters",
                              [](const Plan& plan) { return to_dict(plan.parameters); })
       .def("candidates", &candidates_for, py::arg("threads"))
-      .def_property_readonly("element_bytes",
-                             [](const Plan& plan) { return plan.element_bytes; })
+      .def_property_readonly("element_bytes", [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
       .def("cascade", &cascade_for)
