@@ -44,6 +44,20 @@ py::dict to_dict(const Parameters& parameters) {
   return result;
 }
 
+py::object shuffle_of(const Plan& plan) {
+  const Shuffle& shuffle = plan.shuffle;
+  if (shuffle.tile.empty()) return py::none();
+  std::int64_t tile_bytes = plan.element_bytes;
+  for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
+  py::dict result;
+  result["tile_bytes"] = tile_bytes;
+  result["vector_bytes"] = kLaneBytes;
+  result["loads"] = shuffle.loads.size();
+  result["stores"] = shuffle.results.size();
+  result["steps"] = shuffle.steps;
+  return result;
+}
+
 void check_matches(const TensorView& view, const std::vector<std::int64_t>& shape,
                    const std::vector<std::int64_t>& byte_strides, const Request& request,
                    std::string_view argument) {
@@ -133,8 +147,8 @@ std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
 py::list candidates_for(const Plan& plan, int threads) {
   py::list rows;
   for (const Candidate& each : candidates(plan.request, cpu::this_machine(), threads)) {
-    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
-                               each.cost));
+    rows.append(
+        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
   }
   return rows;
 }
@@ -174,9 +188,9 @@ void bind_plan(py::module_& module) {
       .def_property_readonly("parameters",
                              [](const Plan& plan) { return to_dict(plan.parameters); })
       .def("candidates", &candidates_for, py::arg("threads"))
-      .def_property_readonly("element_bytes",
-                             [](const Plan& plan) { return plan.element_bytes; })
+      .def_property_readonly("element_bytes", [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
+      .def_property_readonly("shuffle", &shuffle_of)
       .def("cascade", &cascade_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(

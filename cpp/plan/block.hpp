@@ -42,6 +42,7 @@ struct Axis {
 
 struct Block {
   std::vector<BlockMode> modes;  // the output's fastest first
+  std::vector<int> in_order;     // their numbers, the input's fastest first
   // A block's elements are in_axis x out_axis x rest. in_axis begins with the input's fastest mode
   // and out_axis with the output's.
   Axis in_axis;

@@ -15,6 +15,12 @@ using Step = std::int64_t BlockMode::*;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+std::vector<int> out_order(const Block& block) {
+  std::vector<int> order(block.modes.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 // The extents that one side needs so that its run fills a vector. False if its elements do not
 // follow one another for that long.
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
@@ -34,12 +40,9 @@ bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t
 // The tile as one side sees it: runs of contiguous bytes, cut into vectors.
 class Side {
  public:
-  Side(const Block& block, std::span<const std::int64_t> tile, Step step,
-       std::int64_t element_bytes)
+  Side(const Block& block, std::span<const int> order, std::span<const std::int64_t> tile,
+       Step step, std::int64_t element_bytes)
       : run_bytes_(element_bytes) {
-    std::vector<int> order(block.modes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](int i) { return block.modes[at(i)].*step; });
     bool in_run = true;
     for (const int i : order) {
       if (tile[at(i)] == 1) continue;
@@ -162,10 +165,7 @@ struct Bit {
 };
 
 // The bits of a tile, in the order in which one side's runs step through them.
-std::vector<Bit> bits_of(const Block& block, std::span<const std::int64_t> tile, Step step) {
-  std::vector<int> order(block.modes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](int i) { return block.modes[at(i)].*step; });
+std::vector<Bit> bits_of(std::span<const int> order, std::span<const std::int64_t> tile) {
   std::vector<Bit> bits;
   for (const int i : order) {
     for (int power = 0; std::int64_t{1} << power < tile[at(i)]; ++power) bits.push_back({i, power});
@@ -236,8 +236,8 @@ std::optional<Shuffle> butterfly(const Block& block, std::span<const std::int64_
   }
   const auto lane_bits = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
-  std::vector<Bit> rows = bits_of(block, tile, &BlockMode::in_step);
-  std::vector<Bit> columns = bits_of(block, tile, &BlockMode::out_step);
+  std::vector<Bit> rows = bits_of(block.in_order, tile);
+  std::vector<Bit> columns = bits_of(out_order(block), tile);
   if (rows.size() < lane_bits) return std::nullopt;
   rows.resize(lane_bits);
   columns.resize(lane_bits);
@@ -306,8 +306,8 @@ Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
   std::optional<Shuffle> by_steps = butterfly(block, tile, element_bytes);
   Shuffle shuffle;
   shuffle.tile = std::move(tile);
-  const Side in(block, shuffle.tile, &BlockMode::in_step, element_bytes);
-  const Side out(block, shuffle.tile, &BlockMode::out_step, element_bytes);
+  const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
+  const Side out(block, out_order(block), shuffle.tile, &BlockMode::out_step, element_bytes);
   shuffle.loads = in.offsets(block, &BlockMode::in_step);
   shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
   shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
