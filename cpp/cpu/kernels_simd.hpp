@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cpu/kernels.hpp"
+#include "cpu/shuffle_simd.hpp"
 #include "cpu/vectors.hpp"
 #include "tensor/integer.hpp"
 
@@ -101,6 +102,16 @@ inline void work(Background& background, std::int64_t lines) {
   depart(background.departure, lines);
 }
 
+inline bool is_busy(const Background& background) {
+  return background.requests.piece < background.requests.pieces.size() ||
+         background.departure.run < background.departure.runs.size();
+}
+
+// Where many kernels would repeat the code.
+[[gnu::noinline]] void work_apart(Background& background, std::int64_t lines) {
+  work(background, lines);
+}
+
 // Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
 // three long loops and not a loop of three per pixel.
 template <typename Move>
@@ -110,12 +121,13 @@ inline void move_elements(const std::byte* in, std::byte* out, const Cells& cell
                          const std::int64_t* out_line, std::int64_t count,
                          const std::int64_t* in_each, const std::int64_t* out_each) {
     const std::int64_t work_lines = ceil_div(count * cells.element_bytes, kLineBytes);
+    const bool busy = is_busy(*cells.background);
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::byte* from = in + in_line[line];
       std::byte* to = out + out_line[line];
 #pragma GCC unroll 4
       for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
-      work(*cells.background, work_lines);
+      if (busy) work_apart(*cells.background, work_lines);
     }
   };
   if (cells.out_count >= cells.in_count) {
@@ -258,42 +270,15 @@ void tile(const std::byte* in, std::byte* out, const Cells& cells) {
   }
 }
 
-// Interprets a shuffle program, on one tile in each lane of kBytes-byte vectors.
-template <int kBytes>
-inline void shuffle_tiles(const std::byte* in, std::byte* out, const Shuffle& program,
-                          const std::int64_t* stores, const TileOrigin* origins) {
-  Bytes<kBytes> vectors[2 * kMaxTileVectors];
-  const std::size_t loads = program.loads.size();
-  for (std::size_t i = 0; i < loads; ++i) {
-    const std::byte* from = in + program.loads[i];
-    vectors[i] = load_lanes<kBytes>([&](int l) { return from + origins[l].in; });
-  }
-  const Shuffle::Term* term = program.terms.data();
-  for (const Shuffle::Sum& sum : program.sums) {
-    Bytes<kBytes> value = shuffle_bytes<kBytes>(vectors[term->source], term->bytes.data());
-    for (int i = 1; i < sum.terms; ++i) {
-      value |= shuffle_bytes<kBytes>(vectors[term[i].source], term[i].bytes.data());
-    }
-    term += sum.terms;
-    vectors[sum.target] = value;
-  }
-  for (std::size_t i = 0; i < program.results.size(); ++i) {
-    std::byte* to = out + stores[i];
-    store_lanes<kBytes>(vectors[program.results[i]], [&](int l) { return to + origins[l].out; });
-  }
-}
-
 [[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const Shuffle& program,
-                              const std::int64_t* stores, const TileOrigin* origins,
-                              std::int64_t count, Background& background) {
-  constexpr int kLanes = kVectorBytes / 16;
+                              const std::int64_t* stores, const TileGroups& groups,
+                              Background& background) {
   const std::int64_t lines = ceil_div(std::ssize(program.loads) * kVectorBytes, kLineBytes);
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    shuffle_tiles<kVectorBytes>(in, out, program, stores, origins + i);
-    work(background, lines);
-  }
-  for (; i < count; ++i) shuffle_tiles<16>(in, out, program, stores, origins + i);
+  const bool busy = is_busy(background);
+  const auto done = [&](std::int64_t count) {
+    if (busy) work_apart(background, count * lines);
+  };
+  interpret(in, out, program, stores, groups, done);
 }
 
 void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
@@ -321,6 +306,7 @@ constexpr Kernels make_kernels(const char* name) {
       .run = {run<std::uint8_t>, run<std::uint16_t>, run<std::uint32_t>, run<std::uint64_t>,
               run<Bytes<16>>, run_any},
       .shuffle = kHasShuffle ? shuffle : nullptr,
+      .lanes = kVectorBytes / 16,
       .copy = copy,
       .stream = stream,
       .work = work,
