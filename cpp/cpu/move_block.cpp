@@ -116,35 +116,38 @@ std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
 // mode is moved back until it fits.
 void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
   struct Walk {
-    std::int64_t step = 1;
-    std::int64_t last = 0;
-    std::int64_t in_step = 0;
-    std::int64_t out_step = 0;
-    std::int64_t at = 0;
+    std::int64_t step;
+    std::int64_t last;
+    std::int64_t in_step;
+    std::int64_t out_step;
+    std::int64_t at;
   };
   std::array<std::int64_t, kMaxRank> group;
-  const std::array<TileOrigin, kMaxLanes> lanes = lay_out_lanes(staged, group);
+  TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
   std::array<Walk, kMaxRank> walks;
   std::size_t rank = 0;
-  walks[0] = {};
+  walks[0] = {.step = 1, .last = 0, .in_step = 0, .out_step = 0, .at = 0};
   for (std::size_t m = 0; m < block_.modes.size(); ++m) {
     const BlockMode& mode = block_.modes[m];
     if (extent_[m] == group[m]) continue;
     walks[rank++] = {.step = group[m],
                      .last = extent_[m] - group[m],
                      .in_step = mode.in_step,
-                     .out_step = staged ? mode.stage_step : mode.out_step};
+                     .out_step = staged ? mode.stage_step : mode.out_step,
+                     .at = 0};
   }
   const std::int64_t* stores =
       (staged ? plan_.shuffle.stage_stores : plan_.shuffle.out_stores).data();
   std::array<TileOrigin, 64> origins;
   std::size_t pending = 0;
+  const auto carry_out = [&] {
+    groups.origins = std::span(origins).first(pending);
+    table_.shuffle(in, to, plan_.shuffle, stores, groups, background_);
+    pending = 0;
+  };
   const auto add = [&](const TileOrigin& origin) {
     origins[pending++] = origin;
-    if (pending < origins.size()) return;
-    table_.shuffle(in, to, plan_.shuffle, stores, {.lanes = lanes, .origins = origins},
-                   background_);
-    pending = 0;
+    if (pending == origins.size()) carry_out();
   };
   const Walk inner = walks[0];
   TileOrigin line{0, 0};
@@ -166,9 +169,7 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
       if (next != 0) break;
     }
   } while (w < rank);
-  if (pending == 0) return;
-  table_.shuffle(in, to, plan_.shuffle, stores,
-                 {.lanes = lanes, .origins = std::span(origins).first(pending)}, background_);
+  if (pending > 0) carry_out();
 }
 
 // Runs so long that they go straight from the input to memory.

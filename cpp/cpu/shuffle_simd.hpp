@@ -67,6 +67,7 @@ template <typename T, int kCount>
     next[2 * i] = unpack<T, kVectorBytes, false>(vectors[i], vectors[i + kCount / 2]);
     next[2 * i + 1] = unpack<T, kVectorBytes, true>(vectors[i], vectors[i + kCount / 2]);
   }
+#pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) vectors[i] = next[i];
 }
 
@@ -79,7 +80,9 @@ void interpret_rounds(const std::byte* in, std::byte* out, const Shuffle& progra
   const std::span<const std::uint8_t> rounds = program.rounds;
   batch<kGroups>(groups.origins, [&](const TileOrigin* origins) {
     Vector vectors[kGroups][kCount];
+#pragma GCC unroll 16
     for (int g = 0; g < kGroups; ++g) {
+#pragma GCC unroll 16
       for (int i = 0; i < kCount; ++i) {
         vectors[g][i] = shuffle_bytes<kVectorBytes>(lanes.read(in + origins[g].in + loads[i]),
                                                     program.first.data());
@@ -101,7 +104,9 @@ void interpret_rounds(const std::byte* in, std::byte* out, const Shuffle& progra
         }
       }
     }
+#pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {
+#pragma GCC unroll 16
       for (int g = 0; g < kGroups; ++g) {
         lanes.write(vectors[g][i], out + origins[g].out + stores[i]);
       }
@@ -122,17 +127,22 @@ void interpret_all_terms(const std::byte* in, std::byte* out, const Shuffle& pro
   const std::size_t count = program.sums.size();
   batch<kSummedGroups>(groups.origins, [&](const TileOrigin* origins) {
     Vector vectors[kSummedGroups][kLoads];
+#pragma GCC unroll 16
     for (int g = 0; g < kSummedGroups; ++g) {
+#pragma GCC unroll 16
       for (int k = 0; k < kLoads; ++k) vectors[g][k] = lanes.read(in + origins[g].in + loads[k]);
     }
     const Shuffle::Term* term = terms;
     for (std::size_t i = 0; i < count; ++i) {
       Vector sum[kSummedGroups] = {};
+#pragma GCC unroll 16
       for (int k = 0; k < kLoads; ++k) {
+#pragma GCC unroll 16
         for (int g = 0; g < kSummedGroups; ++g) {
           sum[g] |= shuffle_bytes<kVectorBytes>(vectors[g][k], term[k].bytes.data());
         }
       }
+#pragma GCC unroll 16
       for (int g = 0; g < kSummedGroups; ++g) {
         lanes.write(sum[g], out + origins[g].out + stores[i]);
       }
@@ -149,6 +159,7 @@ void interpret_any_terms(const std::byte* in, std::byte* out, const Shuffle& pro
   batch<kSummedGroups>(groups.origins, [&](const TileOrigin* origins) {
     Vector vectors[kMaxTileVectors][kSummedGroups];
     for (std::size_t i = 0; i < program.loads.size(); ++i) {
+#pragma GCC unroll 16
       for (int g = 0; g < kSummedGroups; ++g) {
         vectors[i][g] = lanes.read(in + origins[g].in + program.loads[i]);
       }
@@ -158,10 +169,12 @@ void interpret_any_terms(const std::byte* in, std::byte* out, const Shuffle& pro
     for (const std::uint8_t terms : program.sums) {
       Vector sum[kSummedGroups] = {};
       for (const Shuffle::Term* const end = term + terms; term != end; ++term) {
+#pragma GCC unroll 16
         for (int g = 0; g < kSummedGroups; ++g) {
           sum[g] |= shuffle_bytes<kVectorBytes>(vectors[term->source][g], term->bytes.data());
         }
       }
+#pragma GCC unroll 16
       for (int g = 0; g < kSummedGroups; ++g) lanes.write(sum[g], out + origins[g].out + *to);
       ++to;
     }
