@@ -7,47 +7,13 @@
 #include <iterator>
 
 #include "cpu/kernels.hpp"
+#include "cpu/runs_simd.hpp"
 #include "cpu/shuffle_simd.hpp"
 #include "cpu/vectors.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
-
-// Runs of up to a few hundred bytes: a call to memcpy would cost more than the run.
-template <typename T>
-inline void move_ends(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  T first;
-  T last;
-  const std::int64_t tail = bytes - static_cast<std::int64_t>(sizeof(T));
-  std::memcpy(&first, from, sizeof(T));
-  std::memcpy(&last, from + tail, sizeof(T));
-  std::memcpy(to, &first, sizeof(T));
-  std::memcpy(to + tail, &last, sizeof(T));
-}
-
-inline void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  if (bytes > 512) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  } else if (bytes >= kVectorBytes) {
-    using V = Bytes<kVectorBytes>;
-    std::int64_t i = 0;
-    for (; i + kVectorBytes < bytes; i += kVectorBytes) store(to + i, load<V>(from + i));
-    store(to + bytes - kVectorBytes, load<V>(from + bytes - kVectorBytes));
-  } else if (bytes >= 32) {
-    move_ends<Bytes<32>>(to, from, bytes);
-  } else if (bytes >= 16) {
-    move_ends<Bytes<16>>(to, from, bytes);
-  } else if (bytes >= 8) {
-    move_ends<std::uint64_t>(to, from, bytes);
-  } else if (bytes >= 4) {
-    move_ends<std::uint32_t>(to, from, bytes);
-  } else if (bytes >= 2) {
-    move_ends<std::uint16_t>(to, from, bytes);
-  } else if (bytes == 1) {
-    *to = *from;
-  }
-}
 
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
 inline void request(Requests& requests, std::int64_t lines) {
@@ -112,43 +78,22 @@ inline bool is_busy(const Background& background) {
   work(background, lines);
 }
 
-// Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
-// three long loops and not a loop of three per pixel.
-template <typename Move>
-inline void move_elements(const std::byte* in, std::byte* out, const Cells& cells,
-                          const Move& move) {
-  const auto sweep = [&](std::int64_t lines, const std::int64_t* in_line,
-                         const std::int64_t* out_line, std::int64_t count,
-                         const std::int64_t* in_each, const std::int64_t* out_each) {
-    const std::int64_t work_lines = ceil_div(count * cells.element_bytes, kLineBytes);
-    const bool busy = is_busy(*cells.background);
-    for (std::int64_t line = 0; line < lines; ++line) {
-      const std::byte* from = in + in_line[line];
-      std::byte* to = out + out_line[line];
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
-      if (busy) work_apart(*cells.background, work_lines);
-    }
+inline auto work_if_busy(const Cells& cells) {
+  return [&background = *cells.background, busy = is_busy(*cells.background)](std::int64_t lines) {
+    if (busy) work_apart(background, lines);
   };
-  if (cells.out_count >= cells.in_count) {
-    sweep(cells.in_count, cells.in_by_in, cells.out_by_in, cells.out_count, cells.in_by_out,
-          cells.out_by_out);
-  } else {
-    sweep(cells.out_count, cells.in_by_out, cells.out_by_out, cells.in_count, cells.in_by_in,
-          cells.out_by_in);
-  }
 }
 
 template <typename T>
 void run(const std::byte* in, std::byte* out, const Cells& cells) {
-  move_elements(in, out, cells,
-                [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); });
+  move_elements(
+      in, out, cells,
+      [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); },
+      work_if_busy(cells));
 }
 
 void run_any(const std::byte* in, std::byte* out, const Cells& cells) {
-  const std::int64_t bytes = cells.element_bytes;
-  move_elements(in, out, cells,
-                [bytes](std::byte* to, const std::byte* from) { move_run(to, from, bytes); });
+  move_any_elements(in, out, cells, work_if_busy(cells));
 }
 
 // Transposes n elements in each 16-byte lane of n vectors, n = 16/sizeof(T): each round interleaves

@@ -232,10 +232,7 @@ ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
 bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : shuffle.tile) elements *= extent;
-  if (!is_vector_width(element_bytes) ||
-      !std::has_single_bit(static_cast<std::uint64_t>(elements))) {
-    return false;
-  }
+  if (!std::has_single_bit(static_cast<std::uint64_t>(elements))) return false;
   const auto lane_bits = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
   std::vector<Bit> rows = bits_of(block, shuffle.tile, &BlockMode::in_step);
@@ -291,7 +288,7 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   std::vector<int> in_order(folded.modes.size());
   std::iota(in_order.begin(), in_order.end(), 0);
-  if (folded.element_bytes >= kLaneBytes ||
+  if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes) ||
       !fill_vector(folded, in_order, &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
     return {};

@@ -47,7 +47,8 @@ struct Shuffle {
 };
 
 // The least tile whose runs fill vectors on both sides, as extents of the folded problem's modes;
-// empty if there is none that fits in the registers.
+// empty if there is none that fits in the registers, or if elements are of no vector width: moving
+// these one by one is faster.
 std::vector<std::int64_t> shuffle_tile(const Problem& folded);
 
 // The program for tiles of these extents, one for each mode of the block.
