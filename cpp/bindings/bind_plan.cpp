@@ -10,6 +10,7 @@
 
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
+#include "cpu/machine.hpp"
 #include "plan/planner.hpp"
 
 namespace ttlg::bindings {
@@ -32,13 +33,28 @@ std::vector<std::int64_t> fused_extents(const Plan& plan) {
   return extents;
 }
 
-py::dict parameters(const Plan& plan) {
+py::dict to_dict(const Parameters& parameters) {
   py::dict result;
-  result["block"] = to_tuple(plan.parameters.block);
-  result["loop_order"] = py::tuple(py::cast(plan.parameters.loop_order));
-  result["streaming"] = plan.parameters.streaming;
-  result["prefetch"] = plan.parameters.prefetch;
-  result["threads"] = plan.parameters.threads;
+  result["block"] = to_tuple(parameters.block);
+  result["loop_order"] = py::tuple(py::cast(parameters.loop_order));
+  result["staged"] = parameters.staged;
+  result["streaming"] = parameters.streaming;
+  result["prefetch"] = parameters.prefetch;
+  result["threads"] = parameters.threads;
+  return result;
+}
+
+py::object shuffle_of(const Plan& plan) {
+  const Shuffle& shuffle = plan.shuffle;
+  if (shuffle.tile.empty()) return py::none();
+  std::int64_t tile_bytes = plan.element_bytes;
+  for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
+  py::dict result;
+  result["tile_bytes"] = tile_bytes;
+  result["vector_bytes"] = kLaneBytes;
+  result["loads"] = shuffle.loads.size();
+  result["stores"] = shuffle.results.size();
+  result["steps"] = shuffle.steps;
   return result;
 }
 
@@ -128,6 +144,15 @@ std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
   return std::const_pointer_cast<Plan>(plan_cache().get(key));
 }
 
+py::list candidates_for(const Plan& plan, int threads) {
+  py::list rows;
+  for (const Candidate& each : candidates(plan.request, cpu::this_machine(), threads)) {
+    rows.append(
+        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
+  }
+  return rows;
+}
+
 py::list cascade_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list rows;
@@ -160,10 +185,12 @@ void bind_plan(py::module_& module) {
           "perm", [](const Plan& plan) { return py::tuple(py::cast(plan.problem.perm)); })
       .def_property_readonly("kernel",
                              [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
-      .def_property_readonly("parameters", &parameters)
-      .def_property_readonly("element_bytes",
-                             [](const Plan& plan) { return plan.element_bytes; })
+      .def_property_readonly("parameters",
+                             [](const Plan& plan) { return to_dict(plan.parameters); })
+      .def("candidates", &candidates_for, py::arg("threads"))
+      .def_property_readonly("element_bytes", [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
+      .def_property_readonly("shuffle", &shuffle_of)
       .def("cascade", &cascade_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
@@ -214,20 +241,22 @@ void bind_plan(py::module_& module) {
       [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
          std::int64_t itemsize, std::vector<int> axes,
          std::optional<std::vector<std::int64_t>> out_byte_strides, const std::string& kernel,
-         std::vector<std::int64_t> block, std::vector<int> loop_order, bool streaming,
+         std::vector<std::int64_t> block, std::vector<int> loop_order, bool staged, bool streaming,
          bool prefetch, int threads) {
         const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
                                              std::move(axes), std::move(out_byte_strides));
         return build_plan(request, {.kernel = parse_kernel(kernel),
                                     .block = std::move(block),
                                     .loop_order = std::move(loop_order),
+                                    .staged = staged,
                                     .streaming = streaming,
                                     .prefetch = prefetch,
                                     .threads = threads});
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block"),
-      py::arg("loop_order"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"));
+      py::arg("loop_order"), py::arg("staged"), py::arg("streaming"), py::arg("prefetch"),
+      py::arg("threads"));
   module.def(
       "normalize_axes",
       [](const py::object& axes, const std::vector<std::int64_t>& shape) {

@@ -36,12 +36,20 @@ py::dict cuda_config() {
   return result;
 }
 
+py::list names_of(std::span<const ttlg::cpu::Kernels* const> levels) {
+  py::list names;
+  for (const ttlg::cpu::Kernels* level : levels) names.append(level->name);
+  return names;
+}
+
 py::dict build_config() {
   py::dict result;
   result["compiler"] = TTLG_COMPILER;
   result["build_type"] = TTLG_BUILD_TYPE;
   result["openmp"] = ttlg::cpu::has_openmp();
-  result["kernels"] = ttlg::cpu::kernels().name;
+  result["simd_built"] = names_of(ttlg::cpu::built_levels());
+  result["simd_found"] = names_of(ttlg::cpu::usable_levels());
+  result["simd_used"] = ttlg::cpu::kernels().name;
   result["last_level_cache_bytes"] = ttlg::cpu::this_machine().last_level_cache_bytes;
   return result;
 }

@@ -11,13 +11,13 @@
 
 namespace ttlg::cpu {
 
-// Lines of input to come, in any order; see Block::pieces.
+// Lines of input to come, piece by piece; see Block::pieces.
 struct Requests {
-  const std::byte* next = nullptr;
+  const std::byte* next = nullptr;  // the block's first byte
   std::span<const std::int64_t> pieces{};
   std::int64_t piece_bytes = 0;
   std::size_t piece = 0;
-  std::int64_t byte = 0;
+  std::int64_t byte = 0;  // of the piece
 };
 
 // Where one run of a staged block lies in the buffer and goes in the output. Both lie alike within
@@ -32,12 +32,13 @@ struct Departure {
   std::byte* out = nullptr;
   std::span<const RunPlace> runs{};
   std::int64_t run_bytes = 0;
+  bool streaming = true;  // around the caches; otherwise all at once, run by run
   // The first line of each run is whole: the block before left its part in this buffer.
   bool continued = false;
   // The last, partial line of each run waits for the next block, whose buffer begins here.
   std::byte* continues_at = nullptr;
   std::size_t run = 0;
-  std::int64_t byte = 0;  // of the run, counted from the beginning of its first line
+  std::int64_t byte = 0;  // of the run; where it is whole lines, the first of the next one
 };
 
 struct Background {

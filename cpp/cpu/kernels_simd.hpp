@@ -15,49 +15,79 @@
 namespace ttlg::cpu {
 namespace {
 
+inline std::int64_t line_offset(const std::byte* address) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
+}
+
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
 inline void request(Requests& requests, std::int64_t lines) {
-  for (; lines > 0 && requests.piece < requests.pieces.size(); --lines) {
-    const std::byte* piece = requests.next + requests.pieces[requests.piece];
-    if (requests.byte < requests.piece_bytes) {
-      __builtin_prefetch(piece + requests.byte, 0, 2);
-      requests.byte += kLineBytes;
-    } else {
-      __builtin_prefetch(piece + requests.piece_bytes - 1, 0, 2);
-      requests.byte = 0;
-      ++requests.piece;
+  while (lines > 0 && requests.piece < requests.pieces.size()) {
+    const std::byte* const piece = requests.next + requests.pieces[requests.piece];
+    const std::int64_t left = ceil_div(requests.piece_bytes - requests.byte, kLineBytes);
+    const std::int64_t now = lines < left ? lines : left;
+    for (std::int64_t i = 0; i < now; ++i) {
+      __builtin_prefetch(piece + requests.byte + i * kLineBytes, 0, 2);
     }
+    requests.byte += now * kLineBytes;
+    lines -= now;
+    if (now < left) return;
+    __builtin_prefetch(piece + requests.piece_bytes - 1, 0, 2);
+    requests.byte = 0;
+    ++requests.piece;
   }
 }
 
-// Streams a staged block's whole lines; partial ones at the ends of runs are written through the
-// caches unless a neighbouring block makes them whole.
+// The part of a run before its first whole line, or after its last one, goes through the caches
+// unless the neighbouring block makes the line whole.
+inline std::int64_t depart_head(const Departure& block, std::byte* out, const std::byte* stage) {
+  const std::int64_t offset = line_offset(out);
+  if (offset == 0) return 0;
+  if (block.continued) return -offset;
+  const std::int64_t head =
+      kLineBytes - offset < block.run_bytes ? kLineBytes - offset : block.run_bytes;
+  move_run(out, stage, head);
+  return head;
+}
+
+inline void depart_tail(const Departure& block, const RunPlace& place) {
+  const std::int64_t rest = block.run_bytes - block.byte;
+  if (rest == 0) return;
+  // The run goes on at `rest` bytes into its line.
+  std::byte* const to = block.continues_at == nullptr
+                            ? block.out + place.out + block.byte
+                            : block.continues_at + place.stage - rest;
+  move_run(to, block.stage + place.stage + block.byte, rest);
+}
+
+inline void depart_through_caches(Departure& block, std::int64_t lines) {
+  for (; lines > 0 && block.run < block.runs.size(); ++block.run) {
+    const RunPlace& place = block.runs[block.run];
+    move_run(block.out + place.out, block.stage + place.stage, block.run_bytes);
+    lines -= ceil_div(block.run_bytes, kLineBytes);
+  }
+}
+
+// Streams a staged block's whole lines.
 inline void depart(Departure& block, std::int64_t lines) {
+  if (!block.streaming) return depart_through_caches(block, lines);
   while (lines > 0 && block.run < block.runs.size()) {
-    std::byte* const out = block.out + block.runs[block.run].out;
-    std::byte* const stage = block.stage + block.runs[block.run].stage;
-    const auto head = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kLineBytes);
-    const std::int64_t end = head + block.run_bytes;
-    if (block.byte == 0 && head > 0 && !block.continued) {
-      move_run(out, stage, (end < kLineBytes ? end : kLineBytes) - head);
-      block.byte = kLineBytes;
+    const RunPlace& place = block.runs[block.run];
+    std::byte* const out = block.out + place.out;
+    const std::byte* const stage = block.stage + place.stage;
+    if (block.byte == 0) {
+      block.byte = depart_head(block, out, stage);
       --lines;
     }
-    for (; lines > 0 && block.byte + kLineBytes <= end; --lines) {
-      store_line_past_caches(out - head + block.byte, stage - head + block.byte);
-      block.byte += kLineBytes;
+    const std::int64_t left = (block.run_bytes - block.byte) / kLineBytes;
+    const std::int64_t now = lines < left ? lines : left;
+    for (std::int64_t i = 0; i < now; ++i) {
+      store_line_past_caches(out + block.byte + i * kLineBytes,
+                             stage + block.byte + i * kLineBytes);
     }
-    if (block.byte + kLineBytes <= end) return;
-    const std::int64_t rest = end - block.byte;
-    if (rest > 0) {
-      std::byte* const tail = stage - head + block.byte;
-      // The run goes on at `rest` bytes into its line.
-      std::byte* const to = block.continues_at == nullptr
-                                ? out - head + block.byte
-                                : block.continues_at + block.runs[block.run].stage - rest;
-      move_run(to, tail, rest);
-      --lines;
-    }
+    block.byte += now * kLineBytes;
+    lines -= now;
+    if (now < left) return;
+    depart_tail(block, place);
     block.byte = 0;
     ++block.run;
   }
@@ -124,7 +154,7 @@ struct WideTile {
   static constexpr int kOutStep = kRows * kGroups;
 
   template <typename Row>
-  static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
     Bytes<kBytes> rows[kGroups][kRows];
     for (int g = 0; g < kGroups; ++g) {
       for (int k = 0; k < kRows; ++k) rows[g][k] = load<Bytes<kBytes>>(row(g * kRows + k));
@@ -155,7 +185,7 @@ struct NarrowTile {
   static constexpr int kOutStep = kBytes / int{sizeof(T)};
 
   template <typename Row>
-  static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
     Bytes<kBytes> rows[kRows];
     for (int k = 0; k < kRows; ++k) {
       rows[k] = load_lanes<kBytes>([&](int l) { return row(l * kRows + k); });
@@ -165,6 +195,8 @@ struct NarrowTile {
   }
 };
 
+constexpr std::int64_t kChunkBytes = 12 << 10;
+
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written
 // twice, with the same value.
 template <typename T, typename Tile>
@@ -173,17 +205,22 @@ inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
   constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
   const std::int64_t last_in = cells.in_count - Tile::kInStep;
   const std::int64_t last_out = cells.out_count - Tile::kOutStep;
-  // A few source rows are swept along the in axis; the scattered side is the output block, which
-  // stays in the caches.
-  for (std::int64_t o = 0; o < cells.out_count; o += Tile::kOutStep) {
-    const std::int64_t at_out = o < last_out ? o : last_out;
-    const std::int64_t* rows = cells.in_by_out + at_out;
-    std::byte* to = out + at_out * kSize;
-    for (std::int64_t i = 0; i < cells.in_count; i += Tile::kInStep) {
-      const std::int64_t at_in = i < last_in ? i : last_in;
-      const std::byte* from = in + at_in * kSize;
-      Tile::move([&](int k) { return from + rows[k]; }, to, cells.out_by_in + at_in);
-      work(*cells.background, kLines);
+  // So many output rows at a time that they stay in L1 until they are complete; over them, a few
+  // source rows are swept along the in axis.
+  const std::int64_t rows_at_once = kChunkBytes / (cells.out_count * kSize) / Tile::kInStep;
+  const std::int64_t chunk = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
+  for (std::int64_t begin = 0; begin < cells.in_count; begin += chunk) {
+    const std::int64_t end = begin + chunk < cells.in_count ? begin + chunk : cells.in_count;
+    for (std::int64_t o = 0; o < cells.out_count; o += Tile::kOutStep) {
+      const std::int64_t at_out = o < last_out ? o : last_out;
+      const std::int64_t* rows = cells.in_by_out + at_out;
+      std::byte* to = out + at_out * kSize;
+      for (std::int64_t i = begin; i < end; i += Tile::kInStep) {
+        const std::int64_t at_in = i < last_in ? i : last_in;
+        const std::byte* from = in + at_in * kSize;
+        Tile::move([&](int k) { return from + rows[k]; }, to, cells.out_by_in + at_in);
+        work(*cells.background, kLines);
+      }
     }
   }
 }

@@ -184,7 +184,7 @@ void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
 }
 
 Departure BlockMover::departure(std::byte* stage, std::byte* out,
-                                std::span<RunPlace> places) const {
+                                std::span<RunPlace> places, bool continued, bool continues) const {
   std::array<int, kMaxRank> outer;
   const std::size_t outer_modes = block_.modes.size() - static_cast<std::size_t>(block_.run_modes);
   for (std::size_t i = 0; i < outer_modes; ++i) {
@@ -194,8 +194,18 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out,
   for_each(std::span(outer).first(outer_modes),
            [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
              places[runs++] = {.stage = stage_offset, .out = out_offset};
+             // Lines that are written in part must be read first. Ordered early, they are there in
+             // time; stores that wait for them would hold up all stores behind them.
+             if (!plan_.parameters.streaming) return;
+             if (!continued) __builtin_prefetch(out + out_offset, 1);
+             if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
            });
-  return {.stage = stage, .out = out, .runs = places.first(runs), .run_bytes = run_bytes_};
+  return {.stage = stage,
+          .out = out,
+          .runs = places.first(runs),
+          .run_bytes = run_bytes_,
+          .streaming = plan_.parameters.streaming,
+          .continued = continued};
 }
 
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
@@ -206,8 +216,8 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
-  const bool may_continue =
-      staged && !plan_.loops.empty() && plan_.loops.back().out_byte_step == block_.run_bytes;
+  const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
+                            plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
   Odometer at(plan_, begin);
   for (std::int64_t i = begin; i < end; ++i) {
@@ -226,8 +236,8 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
       if (continued) background_.departure.continues_at = base;
       fill(from, base, true);
       table_.work(background_, INT64_MAX);
-      background_.departure = departure(base, to, stage.places);
-      background_.departure.continued = continued;
+      const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
+      background_.departure = departure(base, to, stage.places, continued, continues);
     } else if (plan_.parameters.streaming) {
       stream_runs(from, to);
       table_.work(background_, INT64_MAX);

@@ -35,7 +35,8 @@ class BlockMover {
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void stream_runs(const std::byte* in, std::byte* out);
   // Lists the runs of the block for its departure.
-  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places) const;
+  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
+                      bool continued, bool continues) const;
 
   const Plan& plan_;
   const Kernels& table_;

@@ -73,16 +73,16 @@ inline void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
   if (bytes > 0) with_move_of(bytes, [&](const auto& move) { move(to, from); });
 }
 
-// So many elements are moved before the next line's: their source lines stay in L1 for those, even
-// where they share a few of its sets.
-constexpr std::int64_t kSweep = 32;
-
-// Calls sweep(line, begin, end) for all lines of every 32 elements.
+// Calls sweep(line, begin, end) for all lines of every few elements: of so many that their source
+// lines stay in L1 for the next line, even where they share a few of its sets, and that background
+// work comes after every 8 lines of memory.
 template <typename Sweep>
 [[gnu::always_inline]] inline void for_sweeps(std::int64_t lines, std::int64_t count,
-                                              const Sweep& sweep) {
-  for (std::int64_t begin = 0; begin < count; begin += kSweep) {
-    const std::int64_t end = begin + kSweep < count ? begin + kSweep : count;
+                                              std::int64_t element_bytes, const Sweep& sweep) {
+  const std::int64_t few = 8 * kLineBytes / element_bytes + 1;
+  const std::int64_t step = few < 32 ? few : 32;
+  for (std::int64_t begin = 0; begin < count; begin += step) {
+    const std::int64_t end = begin + step < count ? begin + step : count;
     for (std::int64_t line = 0; line < lines; ++line) sweep(line, begin, end);
   }
 }
@@ -100,13 +100,14 @@ template <typename Move, typename Done>
   const std::int64_t* out_line = along_out ? cells.out_by_in : cells.out_by_out;
   const std::int64_t* in_each = along_out ? cells.in_by_out : cells.in_by_in;
   const std::int64_t* out_each = along_out ? cells.out_by_out : cells.out_by_in;
-  for_sweeps(lines, count, [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
-    const std::byte* from = in + in_line[line];
-    std::byte* to = out + out_line[line];
+  for_sweeps(lines, count, cells.element_bytes,
+             [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
+               const std::byte* from = in + in_line[line];
+               std::byte* to = out + out_line[line];
 #pragma GCC unroll 4
-    for (std::int64_t i = begin; i < end; ++i) move(to + out_each[i], from + in_each[i]);
-    done(ceil_div((end - begin) * cells.element_bytes, kLineBytes));
-  });
+               for (std::int64_t i = begin; i < end; ++i) move(to + out_each[i], from + in_each[i]);
+               done(ceil_div((end - begin) * cells.element_bytes, kLineBytes));
+             });
 }
 
 // Whether elements that follow one another along the out axis do so in the output.
@@ -132,21 +133,22 @@ inline void move_forward(const std::byte* in, std::byte* out, const Cells& cells
   const std::int64_t safe = last_line + bytes - static_cast<std::int64_t>(sizeof(W));
   const std::int64_t* in_each = cells.in_by_out;
   out += cells.out_by_out[0];
-  for_sweeps(cells.in_count, last, [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
-    const std::byte* from = in + cells.in_by_in[line];
-    std::byte* to = out + cells.out_by_in[line] + begin * bytes;
-    if (cells.in_by_in[line] <= safe) {
+  for_sweeps(cells.in_count, last, bytes,
+             [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
+               const std::byte* from = in + cells.in_by_in[line];
+               std::byte* to = out + cells.out_by_in[line] + begin * bytes;
+               if (cells.in_by_in[line] <= safe) {
 #pragma GCC unroll 4
-      for (std::int64_t i = begin; i < end; ++i, to += bytes) {
-        std::memcpy(to, from + in_each[i], sizeof(W));
-      }
-    } else {
-      for (std::int64_t i = begin; i < end; ++i, to += bytes) {
-        move_pieces<Half, 1>(to, from + in_each[i], bytes);
-      }
-    }
-    done(ceil_div((end - begin) * bytes, kLineBytes));
-  });
+                 for (std::int64_t i = begin; i < end; ++i, to += bytes) {
+                   std::memcpy(to, from + in_each[i], sizeof(W));
+                 }
+               } else {
+                 for (std::int64_t i = begin; i < end; ++i, to += bytes) {
+                   move_pieces<Half, 1>(to, from + in_each[i], bytes);
+                 }
+               }
+               done(ceil_div((end - begin) * bytes, kLineBytes));
+             });
   for (std::int64_t line = 0; line < cells.in_count; ++line) {
     move_pieces<Half, 1>(out + cells.out_by_in[line] + last * bytes,
                          in + cells.in_by_in[line] + in_each[last], bytes);

@@ -48,10 +48,10 @@ void extend(Axis& axis, const Block& block, int index) {
 
 // Shares the modes out: each side takes its own fastest ones, as many as its vectors need; a mode
 // that both sides come to goes to the side that has less.
-void share_out(Block& block, const std::vector<int>& in_order, std::int64_t element_bytes,
-               bool contiguous_axes) {
-  constexpr std::int64_t kInBytes = kLineBytes;
-  constexpr std::int64_t kOutBytes = 4 * kLineBytes;
+void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
+  constexpr std::int64_t kInBytes = 4 * kLineBytes;
+  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
+  const std::vector<int>& in_order = block.in_order;
   const auto count = static_cast<int>(block.modes.size());
   std::vector<bool> taken(block.modes.size(), false);
   const auto is_free = [&](int index) { return !taken[static_cast<std::size_t>(index)]; };
@@ -67,10 +67,10 @@ void share_out(Block& block, const std::vector<int>& in_order, std::int64_t elem
     return mode.loop < 0;  // a cut mode ends its axis
   };
   const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
-    return !contiguous_axes || block.modes[static_cast<std::size_t>(index)].*step == bytes;
+    return counting == Counting::offsets || block.modes[static_cast<std::size_t>(index)].*step == bytes;
   };
-  bool in_open = true;
-  bool out_open = true;
+  bool in_open = counting != Counting::none;
+  bool out_open = in_open;
   while (in_open || out_open) {
     in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
               is_free(in_order[in_next]) &&
@@ -89,10 +89,10 @@ void share_out(Block& block, const std::vector<int>& in_order, std::int64_t elem
 }
 
 // The input's contiguous pieces, or nearly so: what lies within a line of its neighbour is one.
-void list_pieces(Block& block, const std::vector<int>& in_order, std::int64_t element_bytes) {
+void list_pieces(Block& block, std::int64_t element_bytes) {
   block.piece_bytes = element_bytes;
   block.pieces = {0};
-  for (const int index : in_order) {
+  for (const int index : block.in_order) {
     const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
     const std::int64_t reach = (mode.block - 1) * mode.in_step;
     if (reach < 0) {
@@ -114,7 +114,7 @@ void list_pieces(Block& block, const std::vector<int>& in_order, std::int64_t el
 }  // namespace
 
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, bool contiguous_axes) {
+                 std::span<const int> loops, Counting counting) {
   Block block;
   std::vector<int> place(folded.modes.size(), -1);  // of each problem mode among the block's
   for (const int m : folded.perm) {
@@ -129,14 +129,13 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
                            .stage_step = 0,
                            .loop = loops[i]});
   }
-  std::vector<int> in_order;
   for (const int index : place) {
-    if (index >= 0) in_order.push_back(index);
+    if (index >= 0) block.in_order.push_back(index);
   }
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
-  share_out(block, in_order, folded.element_bytes, contiguous_axes);
-  list_pieces(block, in_order, folded.element_bytes);
+  share_out(block, folded.element_bytes, counting);
+  list_pieces(block, folded.element_bytes);
   return block;
 }
 

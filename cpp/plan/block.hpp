@@ -14,7 +14,7 @@ namespace ttlg {
 
 inline constexpr std::int64_t kLineBytes = 64;
 // Each of the two block buffers on a thread's stack: one is filled while the other one is emptied.
-inline constexpr std::int64_t kStagingBytes = 32 << 10;
+inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
 // The widths that kernels move as one element; runs of any other length are moved byte-wise.
 constexpr bool is_vector_width(std::int64_t bytes) {
@@ -42,6 +42,7 @@ struct Axis {
 
 struct Block {
   std::vector<BlockMode> modes;  // the output's fastest first
+  std::vector<int> in_order;     // their numbers, the input's fastest first
   // A block's elements are in_axis x out_axis x rest. in_axis begins with the input's fastest mode
   // and out_axis with the output's.
   Axis in_axis;
@@ -56,9 +57,16 @@ struct Block {
   std::vector<std::int64_t> pieces;
 };
 
+// How a kernel counts a block's elements.
+enum class Counting : std::uint8_t {
+  rows,     // axes that are contiguous on their side, for vectors that are read and written whole
+  offsets,  // axes of any strides
+  none,     // everything in `rest`
+};
+
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
-// mode m or -1. Kernels that read and write vectors need axes that are contiguous on their side.
+// mode m or -1.
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, bool contiguous_axes);
+                 std::span<const int> loops, Counting counting);
 
 }  // namespace ttlg

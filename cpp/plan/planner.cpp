@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "plan/cost.hpp"
+
 namespace ttlg {
 namespace {
 
@@ -62,7 +64,7 @@ class Growth {
       const Mode& mode = folded_.modes[m];
       if (mode.*step != run) return;
       const std::int64_t room =
-          std::min(ceil_div(run_bytes, run), limit / (bytes_ / block_[m]));
+          std::min((run_bytes + run / 2) / run, limit / (bytes_ / block_[m]));
       if (room > block_[m]) {
         const std::int64_t extent = split(mode.extent, room, run == folded_.element_bytes ? grain : 1);
         bytes_ = bytes_ / block_[m] * extent;
@@ -94,26 +96,17 @@ class Growth {
   std::int64_t bytes_;
 };
 
-// Runs of several lines on both sides, as long on the input's side as on the output's or half so.
-std::vector<std::int64_t> choose_block(const Problem& folded, Kernel kernel, std::int64_t limit) {
-  const std::int64_t element = folded.element_bytes;
+// A block with runs of `in_run` bytes on the input's side and of what that leaves of `limit` bytes on
+// the output's.
+std::vector<std::int64_t> grow_block(const Problem& folded, Kernel kernel, std::int64_t in_run,
+                                     std::int64_t limit) {
   std::vector<int> in_order(folded.modes.size());
   std::iota(in_order.begin(), in_order.end(), 0);
-  std::int64_t in_run = kLineBytes;
-  while (4 * in_run * in_run <= limit * std::min<std::int64_t>(element, kLineBytes)) in_run *= 2;
-  if (getenv("INR")) in_run = atoll(getenv("INR"));
-  in_run = std::max(in_run, element);
-  const std::int64_t out_run = std::max(limit / in_run * std::min<std::int64_t>(element, kLineBytes), element);
-  const std::int64_t in_grain = std::max<std::int64_t>(kLineBytes / element, 1);
-  const std::int64_t out_grain = std::max<std::int64_t>(kLineBytes / element, 1);
+  const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
   Growth growth(folded);
-  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, in_grain);
-  growth.along(folded.perm, &Mode::out_byte_stride, out_run, limit, out_grain);
-  // Where one side is short, the other takes what is left.
-  if (2 * growth.bytes() <= limit) {
-    growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, out_grain);
-    growth.along(in_order, &Mode::in_byte_stride, limit, limit, in_grain);
-  }
+  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
+  growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, grain);
+  growth.along(in_order, &Mode::in_byte_stride, limit, limit, grain);
   if (kernel == Kernel::shuffle) growth.at_least(shuffle_tile(folded));
   return growth.take();
 }
@@ -154,6 +147,52 @@ void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
+// The runs of a block in the output.
+struct Runs {
+  std::int64_t bytes;      // of one run
+  std::int64_t count = 1;
+  std::int64_t stride = 0;  // from one to the next
+  std::int64_t in_step = 1;  // of them, until the stride changes
+};
+
+Runs runs_of(const Problem& folded, std::span<const std::int64_t> block) {
+  Runs runs{.bytes = folded.element_bytes};
+  bool contiguous = true;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    const Mode& mode = folded.modes[m];
+    contiguous = contiguous && mode.out_byte_stride == runs.bytes;
+    if (contiguous) {
+      runs.bytes *= block[m];
+      contiguous = block[m] == mode.extent;
+    } else if (block[m] > 1) {
+      if (runs.stride == 0) {
+        runs.stride = mode.out_byte_stride;
+        runs.in_step = block[m];
+      }
+      runs.count *= block[m];
+    }
+  }
+  return runs;
+}
+
+std::int64_t stage_bytes(const Runs& runs) { return runs.count * (runs.bytes + 3 * kLineBytes); }
+
+// Whether the block's runs are long enough to be streamed and the staging buffer holds them.
+bool can_stream(const Problem& folded, const Runs& runs) {
+  if (folded.element_bytes >= kDirectRunBytes) return true;
+  return runs.bytes >= kMinStreamedRunBytes && stage_bytes(runs) <= kStagingBytes;
+}
+
+// Whether a power of two in their stride puts more runs of the output into the same sets of L1 than
+// those hold.
+bool crowds_sets(const Runs& runs) {
+  constexpr std::int64_t kWayBytes = 4096;
+  constexpr std::int64_t kWays = 12;
+  const std::int64_t power = std::min(runs.stride & -runs.stride, kWayBytes);
+  return runs.stride != 0 && runs.in_step * power > kWays * kWayBytes;
+}
+
 Kernel choose_kernel(const Problem& folded) {
   return std::ranges::find_if(kCascade, [&](const Rule& rule) { return rule.applies(folded); })
       ->kernel;
@@ -166,42 +205,66 @@ bool fills_vectors(const Plan& plan) {
   return bytes(plan.block.in_axis) >= kLaneBytes && bytes(plan.block.out_axis) >= kLaneBytes;
 }
 
-// The plan for one kernel.
-Plan plan_for(const Request& request, const Problem& problem, const Problem& folded, Kernel kernel,
-              const Machine& machine, int threads) {
+int choose_threads(std::int64_t bytes, int threads) {
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1,
+                                                   std::clamp(threads, 1, kMaxThreads)));
+}
+
+// Whether input and output together leave no room in the caches.
+bool exceeds_caches(const Problem& folded, const Machine& machine) {
+  return folded.bytes() > machine.last_level_cache_bytes / 8 * 3;
+}
+
+// Blocks of several shapes, all streamed through the staging buffer where the output exceeds the
+// caches: then nothing is evicted for it, and whole lines are not read before they are overwritten.
+// Runs too short for that are left to the caches.
+template <typename Visit>
+void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine,
+                    const Visit& visit) {
+  const std::int64_t bytes = folded.bytes();
   Parameters parameters;
   parameters.kernel = kernel;
-  if (kernel == Kernel::reference) return assemble(request, problem, folded, parameters);
-  const std::int64_t bytes = folded.bytes();
-  parameters.threads = static_cast<int>(std::clamp<std::int64_t>(
-      bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
-  const bool beyond_caches = bytes > machine.last_level_cache_bytes;
-  if (kernel == Kernel::copy) {
-    parameters.block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)};
-    parameters.streaming = beyond_caches;
-    return assemble(request, problem, folded, parameters);
-  }
-  parameters.prefetch = bytes > machine.l2_cache_bytes;
-  // Streaming stores pay once the output no longer fits in the caches: nothing there is evicted for
-  // it, and whole lines are not read before they are overwritten. Short runs are mostly partial
-  // lines, which are better left to the caches.
-  static const std::int64_t kLim = getenv("LIM") ? atoll(getenv("LIM")) : machine.l1_cache_bytes;
-  for (std::int64_t limit = kLim; beyond_caches && limit >= 4 << 10; limit /= 2) {
-    parameters.block = choose_block(folded, kernel, limit);
+  parameters.prefetch = 4 * bytes > machine.l2_cache_bytes;
+  const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
+    parameters.block = grow_block(folded, kernel, in_run, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
-    continue_runs(folded, parameters.block, parameters.loop_order);
-    Plan plan = assemble(request, problem, folded, parameters);
-    const bool direct = folded.element_bytes >= kDirectRunBytes;
-    if (!direct && plan.block.run_bytes < kMinStreamedRunBytes) break;
-    if (direct || plan.block.stage_bytes <= kStagingBytes) {
-      parameters.streaming = true;
-      plan.parameters.streaming = true;
-      return plan;
+    const Runs runs = runs_of(folded, parameters.block);
+    if (streaming && !can_stream(folded, runs)) return;
+    if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
+    parameters.streaming = streaming;
+    parameters.staged = !streaming && crowds_sets(runs) && stage_bytes(runs) <= kStagingBytes;
+    visit(parameters,
+          block_cost(folded, parameters.block, parameters.loop_order, parameters.streaming));
+  };
+  if (exceeds_caches(folded, machine)) {
+    for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
+      for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
+        add(in_run, limit, true);
+      }
     }
   }
-  parameters.block = choose_block(folded, kernel, machine.l1_cache_bytes);
-  parameters.loop_order = choose_loop_order(folded, parameters.block);
-  return assemble(request, problem, folded, parameters);
+  std::int64_t square = kLineBytes;
+  const std::int64_t limit = machine.l1_cache_bytes / 2;
+  while (2 * square * square <= limit * folded.element_bytes) square *= 2;
+  add(square, limit, false);
+}
+
+Parameters choose_parameters(const Problem& folded, Kernel kernel, const Machine& machine) {
+  const std::int64_t bytes = folded.bytes();
+  if (kernel == Kernel::copy) {
+    return {.kernel = kernel,
+            .block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)},
+            .streaming = exceeds_caches(folded, machine)};
+  }
+  Parameters best{.kernel = kernel};
+  if (kernel == Kernel::reference) return best;
+  double least = HUGE_VAL;
+  for_each_block(folded, kernel, machine, [&](const Parameters& parameters, double cost) {
+    if (cost >= least) return;
+    least = cost;
+    best = parameters;
+  });
+  return best;
 }
 
 }  // namespace
@@ -221,14 +284,36 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   const Problem problem = make_problem(request);
   const Problem folded = fold_run(problem);
   if (forced) check_kernel(*forced, folded);
-  Kernel kernel = forced ? *forced : choose_kernel(folded);
-  Plan plan = plan_for(request, problem, folded, kernel, machine, threads);
-  if (forced) return plan;
-  if (kernel == Kernel::tile && !fills_vectors(plan)) {
-    kernel = machine.has_shuffle && is_shuffle(folded) ? Kernel::shuffle : Kernel::run;
-    return plan_for(request, problem, folded, kernel, machine, threads);
+  const auto plan_for = [&](Kernel kernel) {
+    Parameters parameters = choose_parameters(folded, kernel, machine);
+    if (kernel != Kernel::reference) parameters.threads = choose_threads(folded.bytes(), threads);
+    return assemble(request, problem, folded, parameters);
+  };
+  const Kernel kernel = forced ? *forced : choose_kernel(folded);
+  Plan plan = plan_for(kernel);
+  if (forced || kernel != Kernel::tile || fills_vectors(plan)) return plan;
+  return plan_for(machine.has_shuffle && is_shuffle(folded) ? Kernel::shuffle : Kernel::run);
+}
+
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
+  const Problem folded = fold_run(make_problem(request));
+  std::vector<Candidate> result;
+  for (const Rule& rule : kCascade) {
+    if (!rule.applies(folded) || rule.kernel == Kernel::reference) continue;
+    if (rule.kernel == Kernel::copy) {
+      result.push_back({choose_parameters(folded, rule.kernel, machine), 1.0});
+      continue;
+    }
+    for_each_block(folded, rule.kernel, machine, [&](Parameters parameters, double cost) {
+      parameters.threads = choose_threads(folded.bytes(), threads);
+      const bool seen = std::ranges::any_of(result, [&](const Candidate& each) {
+        return each.parameters == parameters;
+      });
+      if (!seen) result.push_back({std::move(parameters), cost});
+    });
   }
-  return plan;
+  std::ranges::stable_sort(result, {}, &Candidate::cost);
+  return result;
 }
 
 }  // namespace ttlg

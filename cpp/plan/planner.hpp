@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -27,6 +28,15 @@ std::span<const Rule> cascade();
 
 // Throws std::invalid_argument, with what the kernel needs, where it does not apply.
 void check_kernel(Kernel kernel, const Problem& folded);
+
+// One way to carry a request out, and what it costs compared with a copy of the same bytes.
+struct Candidate {
+  Parameters parameters;
+  double cost;
+};
+
+// All that the planner weighs, and the other kernels' too; the cheapest first.
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);
 
 // Chooses every parameter for a request: `forced` fixes the kernel, `threads` is the most that may
 // be used. Throws std::invalid_argument if the forced kernel does not apply.

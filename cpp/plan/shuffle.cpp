@@ -14,6 +14,12 @@ using Step = std::int64_t BlockMode::*;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+std::vector<int> out_order(const Block& block) {
+  std::vector<int> order(block.modes.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 // The extents that one side needs so that its run fills a vector. False if its elements do not
 // follow one another for that long.
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
@@ -30,32 +36,14 @@ bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t
   return run >= kLaneBytes;
 }
 
-// The modes of a tile, those that make up one side's run first. The others may have any steps
-// there, negative ones and 0 among them.
-std::vector<int> run_first(const Block& block, std::span<const std::int64_t> tile, Step step,
-                           std::int64_t element_bytes) {
-  std::vector<int> order(tile.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::int64_t run = element_bytes;
-  for (auto next = order.begin(); next != order.end(); ++next) {
-    const auto found = std::find_if(next, order.end(), [&](int i) {
-      return tile[at(i)] > 1 && block.modes[at(i)].*step == run;
-    });
-    if (found == order.end()) break;
-    run *= tile[at(*found)];
-    std::iter_swap(next, found);
-  }
-  return order;
-}
-
 // The tile as one side sees it: runs of contiguous bytes, cut into vectors.
 class Side {
  public:
-  Side(const Block& block, std::span<const std::int64_t> tile, Step step,
-       std::int64_t element_bytes)
+  Side(const Block& block, std::span<const int> order, std::span<const std::int64_t> tile,
+       Step step, std::int64_t element_bytes)
       : run_bytes_(element_bytes) {
     bool in_run = true;
-    for (const int i : run_first(block, tile, step, element_bytes)) {
+    for (const int i : order) {
       if (tile[at(i)] == 1) continue;
       in_run = in_run && block.modes[at(i)].*step == run_bytes_;
       if (in_run) {
@@ -162,8 +150,8 @@ void add_terms_of_all(Shuffle& shuffle) {
 
 // Every stored vector straight from the loaded ones: works for any extents.
 void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
-  const Side in(block, shuffle.tile, &BlockMode::in_step, element_bytes);
-  const Side out(block, shuffle.tile, &BlockMode::out_step, element_bytes);
+  const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
+  const Side out(block, out_order(block), shuffle.tile, &BlockMode::out_step, element_bytes);
   shuffle.loads = in.offsets(block, &BlockMode::in_step);
   shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
   shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
@@ -192,10 +180,9 @@ struct Bit {
 };
 
 // The bits of a tile, in the order in which one side's runs step through them.
-std::vector<Bit> bits_of(const Block& block, std::span<const std::int64_t> tile, Step step,
-                         std::int64_t element_bytes) {
+std::vector<Bit> bits_of(std::span<const int> order, std::span<const std::int64_t> tile) {
   std::vector<Bit> bits;
-  for (const int i : run_first(block, tile, step, element_bytes)) {
+  for (const int i : order) {
     for (int power = 0; std::int64_t{1} << power < tile[at(i)]; ++power) bits.push_back({i, power});
   }
   return bits;
@@ -248,8 +235,8 @@ bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes)
   if (!std::has_single_bit(static_cast<std::uint64_t>(elements))) return false;
   const auto lane_bits = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
-  std::vector<Bit> rows = bits_of(block, shuffle.tile, &BlockMode::in_step, element_bytes);
-  std::vector<Bit> columns = bits_of(block, shuffle.tile, &BlockMode::out_step, element_bytes);
+  std::vector<Bit> rows = bits_of(block.in_order, shuffle.tile);
+  std::vector<Bit> columns = bits_of(out_order(block), shuffle.tile);
   const std::size_t all_bits = rows.size();
   if (all_bits < lane_bits) return false;
   rows.resize(lane_bits);

@@ -81,8 +81,10 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
         if isinstance(value, dict):
             yield label
             yield from _lines(value, depth + 1)
+        elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            yield f"{label:28}{' '.join(value) or 'none'}"
         elif isinstance(value, list):
-            yield f"{label:28}{len(value) or 'none'}"
+            yield f"{label:28}{len(value)}"
             for entry in value:
                 yield from _lines(entry, depth + 1)
         else:
@@ -98,7 +100,15 @@ def show_config() -> Config:
     Returns
     -------
     Config
-        A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself.
+        A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
+        SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
+        this processor has, and ``simd_used`` is the last of those unless the environment variable
+        ``TTLG_SIMD_LEVEL`` caps it.
+
+    Raises
+    ------
+    ValueError
+        ``TTLG_SIMD_LEVEL`` names no level of this installation.
 
     Examples
     --------

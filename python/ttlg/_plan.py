@@ -9,6 +9,7 @@ import numpy as np
 
 from ttlg import _arrays, _core
 from ttlg._config import resolve_threads
+from ttlg._explain import explain
 
 
 def _describe_dtype(dtype: Any) -> tuple[str, int]:
@@ -107,7 +108,7 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``run`` or ``reference``."""
+        """The kernel: ``copy``, ``tile``, ``shuffle``, ``run`` or ``reference``."""
         return self._core.kernel
 
     @property
@@ -121,8 +122,15 @@ class Plan:
         return self._core.perm
 
     @property
-    def parameters(self) -> dict[str, int | bool]:
-        """What the planner chose: block extents, streaming stores, threads."""
+    def parameters(self) -> dict[str, Any]:
+        """What the planner chose.
+
+        ``block`` holds the extent of a block along each mode that is left when a run that is
+        contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
+        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``streaming``
+        stores bypass the caches, ``prefetch`` requests the next block while one is moved, and
+        ``threads`` share the blocks.
+        """
         return self._core.parameters
 
     def explain(self) -> str:
@@ -131,46 +139,27 @@ class Plan:
         Returns
         -------
         str
-            The fused problem, the chosen kernel and parameters, and the planner's cases from top
-            to bottom with what each one needs.
+            The fused problem, the chosen kernel and parameters, for a shuffle its vectors and
+            steps, and the planner's cases from top to bottom with what each one needs.
 
         Examples
         --------
         >>> import ttlg
-        >>> print(ttlg.plan((64, 3), (1, 0), threads=1).explain())
-        transpose float32 (64, 3) by axes (1, 0) -> (3, 64)
-          fused      extents 3 x 64, perm 1 0 (fastest mode first)
-          kernel     tile: 1 block of 3 x 64 elements of 4 bytes
+        >>> print(ttlg.plan((16, 12), (1, 0), threads=1).explain())
+        transpose float32 (16, 12) by axes (1, 0) -> (12, 16)
+          fused      extents 12 x 16, perm 1 0 (fastest mode first)
+          kernel     tile: 1 block of 12 x 16 elements of 4 bytes
           stores     ordinary
+          prefetch   none
           threads    1
-        planner, first case that applies:
+        planner, first case that applies (tile: and whose blocks fill vectors):
             no  copy       all modes fused into one run that is contiguous on both sides
         ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
+            yes shuffle    elements below 16 bytes that are contiguous for 16 bytes on both sides
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
         """
-        core = self._core
-        chosen = core.parameters
-        fused = " x ".join(map(str, core.extents)) or "1"
-        perm = " ".join(map(str, core.perm)) or "none"
-        blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
-        unit = f"element{'s' if core.element_bytes else ''} of {core.element_bytes} bytes"
-        work = {
-            "copy": f"{blocks} of {chosen['block'][0]} bytes",
-            "reference": "one element at a time",
-        }.get(core.kernel, f"{blocks} of {' x '.join(map(str, chosen['block']))} {unit}")
-        lines = [
-            f"transpose {self._dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-            f"  fused      extents {fused}, perm {perm} (fastest mode first)",
-            f"  kernel     {core.kernel}: {work}",
-            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
-            f"  threads    {chosen['threads']}",
-            "planner, first case that applies:",
-        ]
-        for kernel, applies, requirement in core.cascade():
-            mark = "->" if kernel == core.kernel else "  "
-            lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
-        return "\n".join(lines)
+        return explain(self._core, self._dtype)
 
     def to_json(self) -> str:
         """Write the plan as JSON, from which `from_json` rebuilds an equal one.
@@ -284,7 +273,8 @@ def plan(
     threads : int, optional
         The most threads to use; `get_num_threads()` by default.
     kernel : str, optional
-        Force ``"copy"``, ``"tile"``, ``"run"`` or ``"reference"`` instead of the planner's choice.
+        Force ``"copy"``, ``"tile"``, ``"shuffle"``, ``"run"`` or ``"reference"`` instead of the
+        planner's choice.
 
     Returns
     -------

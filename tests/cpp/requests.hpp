@@ -50,23 +50,47 @@ inline std::vector<std::int64_t> random_byte_strides(Random& random,
   return strides;
 }
 
-inline Request random_request(Random& random) {
-  static constexpr std::array<std::int64_t, 10> kItemsizes{1, 2, 3, 4, 5, 8, 12, 16, 24, 100};
-  const auto rank = static_cast<std::size_t>(pick(random, 0, 6));
-  std::vector<std::int64_t> shape(rank);
-  for (std::int64_t& extent : shape) extent = pick(random, 1, rank > 4 ? 4 : 9);
-  Request request = contiguous_request(shape, random_axes(random, rank),
-                                       kItemsizes[static_cast<std::size_t>(pick(random, 0, 9))]);
+// Every width that is moved as one element, and the awkward ones: colours, points, structures.
+inline constexpr std::array<std::int64_t, 13> kItemsizes{1, 2, 3,  4,  5,  6,  7,
+                                                         8, 9, 12, 16, 24, 100};
+
+inline std::int64_t random_itemsize(Random& random) {
+  return kItemsizes[static_cast<std::size_t>(pick(random, 0, std::ssize(kItemsizes) - 1))];
+}
+
+// The shape by any permutation, each side contiguous or in a layout of its own.
+inline Request random_layouts(Random& random, std::vector<std::int64_t> shape,
+                              std::int64_t itemsize) {
+  const std::vector<int> axes = random_axes(random, shape.size());
+  Request request = contiguous_request(std::move(shape), axes, itemsize);
   if (pick(random, 0, 1) == 0) {
-    request.in_byte_strides = random_byte_strides(random, shape, request.itemsize);
+    request.in_byte_strides = random_byte_strides(random, request.shape, itemsize);
     for (std::int64_t& stride : request.in_byte_strides) {
       if (pick(random, 0, 7) == 0) stride = 0;
     }
   }
   if (pick(random, 0, 1) == 0) {
-    request.out_byte_strides = random_byte_strides(random, request.out_shape(), request.itemsize);
+    request.out_byte_strides = random_byte_strides(random, request.out_shape(), itemsize);
   }
   return request;
+}
+
+inline Request random_request(Random& random) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(pick(random, 0, 6)));
+  const std::int64_t most = shape.size() > 4 ? 4 : 9;
+  for (std::int64_t& extent : shape) extent = pick(random, 1, most);
+  return random_layouts(random, std::move(shape), random_itemsize(random));
+}
+
+// Up to ten axes of 2 to 5: several modes on either side of a block, some of them on both.
+inline Request many_modes_request(Random& random) {
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+  for (std::int64_t rank = pick(random, 3, 10); rank > 0 && elements < 4000; --rank) {
+    shape.push_back(pick(random, 2, 5));
+    elements *= shape.back();
+  }
+  return random_layouts(random, std::move(shape), random_itemsize(random));
 }
 
 }  // namespace ttlg::test

@@ -1,16 +1,16 @@
 """Run one kernel on arrays that touch unreadable pages; a stray access ends this process.
 
-Usage: guard_pages.py copy|tile|run|reference|transpose
+Usage: guard_pages.py copy|tile|shuffle|run|reference|transpose
        guard_pages.py before|after    (strays on purpose, to show that the guard works)
 """
 
 import ctypes
 import itertools
-import json
 import mmap
 import sys
 
 import numpy as np
+from blocks import blocks_of, edited
 
 import ttlg
 
@@ -58,21 +58,15 @@ def variants(kernel, x, axes):
     except ValueError:
         return
     yield plan
-    record = json.loads(plan.to_json())
-    for streaming, block_in, block_out, threads in (
-        (False, 5, 3, 2),
-        (False, 16, 16, 1),
-        (True, 13, 29, 1),
-        (True, 8, 64, 2),
+    for streaming, limits, threads in (
+        (False, (5, 3, 2, 1), 2),
+        (False, (16, 16, 16, 16), 1),
+        (True, (13, 29, 13, 29), 1),
+        (True, (64, 8, 3, 33), 2),
     ):
-        record["parameters"] = {
-            "block_in": block_in,
-            "block_out": block_out,
-            "streaming": streaming,
-            "threads": threads,
-        }
+        blocks = blocks_of(plan, limits, (0, 1, 2, 3))
         try:
-            yield ttlg.Plan.from_json(json.dumps(record))
+            yield edited(plan, **blocks, streaming=streaming, prefetch=True, threads=threads)
         except ValueError as error:
             if "streaming needs" not in str(error):
                 raise

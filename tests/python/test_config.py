@@ -55,6 +55,7 @@ def test_it_prints_as_a_list():
     rows = dict(line.strip().split("  ", 1) for line in lines if line.startswith(" "))
     assert rows["version"].strip() == ttlg.__version__
     assert rows["openmp"].strip() in ("yes", "no")
+    assert rows["simd found"].split() == ttlg.show_config()["cpu"]["simd_found"]
     assert "None" not in repr(ttlg.show_config())
 
 
@@ -99,5 +100,7 @@ def test_importing_brings_in_no_other_library(run_python):
 
 
 def test_import_in_a_plain_locale(run_python):
-    result = run_python("import ttlg; print(ttlg.plan((2, 3)).kernel)", LC_ALL="C", PYTHONUTF8="0")
+    result = run_python(
+        "import ttlg; print(ttlg.plan((20, 30)).kernel)", LC_ALL="C", PYTHONUTF8="0"
+    )
     assert result.stdout == "tile\n", result.stderr

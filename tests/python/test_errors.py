@@ -137,10 +137,11 @@ def test_plan_arguments(arguments, exception, message):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({"kernel": "nope"}, "unknown kernel 'nope'; choose one of 'copy', 'tile', 'run',"),
+        ({"kernel": "nope"}, "unknown kernel 'nope'; choose one of 'copy', 'tile', 'shuffle',"),
         ({"kernel": ""}, "unknown kernel ''; choose one of"),
         ({"kernel": "copy"}, "kernel 'copy' does not apply: it needs all modes fused"),
         ({"kernel": "tile", "dtype": "V3"}, "kernel 'tile' does not apply: it needs elements"),
+        ({"kernel": "shuffle", "dtype": "V16"}, "kernel 'shuffle' does not apply: it needs elem"),
         ({"kernel": "run", "axes": (0, 1)}, "kernel 'run' does not apply: it needs"),
         ({"strides": (1 << 62, 1 << 62)}, "exceeds the 64-bit range"),
         ({"strides": (-(1 << 63), 4)}, "exceeds the 64-bit range"),

@@ -16,7 +16,7 @@ def guarded(argument):
     )
 
 
-@pytest.mark.parametrize("kernel", ["copy", "tile", "run", "reference", "transpose"])
+@pytest.mark.parametrize("kernel", ["copy", "tile", "shuffle", "run", "reference", "transpose"])
 def test_between_guard_pages(kernel):
     result = guarded(kernel)
     *_, last = result.stdout.splitlines() or [""]

@@ -98,7 +98,7 @@ def test_round_trips(plan):
         assert repr(twin) == repr(plan)
         assert twin.explain() == plan.explain()
         assert twin.to_json() == written
-    assert json.loads(written)["parameters"] == plan.parameters
+    assert json.loads(written)["parameters"] == json.loads(json.dumps(plan.parameters))
 
 
 @given(problems())
@@ -127,7 +127,7 @@ def test_equality_is_of_everything_that_decides():
     ):
         assert plan != ttlg.plan(**base | other)
     edited = json.loads(plan.to_json())
-    edited["parameters"]["block_in"] += 1
+    edited["parameters"]["prefetch"] ^= True
     assert plan != ttlg.Plan.from_json(json.dumps(edited))
     assert plan != "a plan"
     assert len({plan, ttlg.plan(**base), ttlg.plan(**base | {"kernel": "run"})}) == 2
@@ -141,7 +141,9 @@ def test_attributes():
     assert plan.kernel == "tile"
     assert plan.extents == (6, 20)
     assert plan.perm == (1, 0)
-    assert set(plan.parameters) == {"block_in", "block_out", "streaming", "threads"}
+    assert list(plan.parameters) == ["block", "loop_order", "streaming", "prefetch", "threads"]
+    assert plan.parameters["block"] == plan.extents
+    assert plan.parameters["loop_order"] == ()
     assert plan.parameters["threads"] == 1
     with pytest.raises(AttributeError):
         plan.kernel = "run"
@@ -166,20 +168,51 @@ def test_explain_shows_the_cascade_with_one_choice(plan):
     assert str(plan.axes) in lines[0]
     (chosen,) = [line for line in lines if line.startswith("->")]
     assert chosen.split()[1:3] == ["yes", plan.kernel]
-    cascade = lines[lines.index("planner, first case that applies:") + 1 :]
+    cascade = lines[next(n for n, line in enumerate(lines) if line.startswith("planner")) + 1 :]
     names = [line.removeprefix("->").split()[1] for line in cascade]
-    assert names == ["copy", "tile", "run", "reference"]
+    assert names == ["copy", "tile", "shuffle", "run", "reference"]
+
+
+def test_explain_counts_the_vectors_of_a_shuffle():
+    def lines(*arguments):
+        plan = ttlg.plan(*arguments, threads=1, kernel="shuffle")
+        rows = dict(line.strip().split(maxsplit=1) for line in plan.explain().splitlines()[1:6])
+        return rows["vectors"], rows["shuffles"]
+
+    # Requirement G-07: 2^steps vectors, steps = lg(16 / element bytes) - common indices.
+    for dtype, steps in (("u1", 4), ("u2", 3), ("u4", 2), ("u8", 1)):
+        count = 2**steps
+        full = f"{count} {{}}, {16 * count} of {16 * count} bytes in use"
+        vectors, shuffles = lines((2,) * 10, None, dtype)
+        assert vectors == f"{full.format('loaded')}; {full.format('stored')}"
+        assert shuffles.split()[:2] == [str(steps), "steps" if steps > 1 else "step"]
+    # 54 bytes in a row become three runs of 18, each of two vectors that overlap.
+    vectors, _ = lines((400, 3), (1, 0), "V6")
+    assert vectors == "4 loaded, 54 of 64 bytes in use; 6 stored, 54 of 96 bytes in use"
+
+
+def test_only_a_shuffle_shows_vectors():
+    assert "vectors  " not in ttlg.plan((64, 64)).explain()
+
+
+def test_explain_names_the_loops():
+    plan = ttlg.plan((64, 64), (1, 0), threads=1)
+    record = json.loads(plan.to_json())
+    record["parameters"] |= {"block": [20, 40], "loop_order": [1, 0], "prefetch": True}
+    text = ttlg.Plan.from_json(json.dumps(record)).explain()
+    assert "8 blocks of 20 x 40 elements of 4 bytes, cut along modes 1, 0 (outermost first)" in text
+    assert "  prefetch   of the next block" in text
 
 
 def test_the_planner_takes_the_first_case_that_applies():
     kernels = {
         "copy": ttlg.plan((8, 9), (0, 1)),
         "tile": ttlg.plan((8, 9), (1, 0)),
-        "run": ttlg.plan((8, 9, 5), (1, 0, 2)),
+        "run": ttlg.plan((8, 9, 5), (1, 0, 2), strides=(1000, 20, 4)),
     }
     for kernel, plan in kernels.items():
         assert plan.kernel == kernel
-        cascade = plan.explain().split("applies:\n")[1].splitlines()
+        cascade = plan.explain().split("planner")[1].splitlines()[1:]
         marks = [line.removeprefix("->").split()[0] for line in cascade]
         assert marks.index("yes") == [line[:2] for line in cascade].index("->")
 
@@ -222,6 +255,12 @@ def test_empty_arrays_fit_whatever_their_strides():
     assert ttlg.plan((5, 0), (1, 0), "<f8")(x).shape == (0, 5)
 
 
+def parameters(**changes):
+    """Return parameters of the plan below, one block of everything, with some of them changed."""
+    whole = {"block": [900, 800], "loop_order": [], "streaming": False, "prefetch": False}
+    return {"parameters": {**whole, "threads": 1, **changes}}
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -234,19 +273,22 @@ def test_empty_arrays_fit_whatever_their_strides():
         {"byte_strides": [4]},
         {"out_byte_strides": [4]},
         {"parameters": {}},
-        {"parameters": {"block_in": 0, "block_out": 1, "streaming": False, "threads": 1}},
-        {"parameters": {"block_in": 1, "block_out": -1, "streaming": False, "threads": 1}},
-        {"parameters": {"block_in": 1, "block_out": 1, "streaming": False, "threads": 0}},
-        {
-            "parameters": {
-                "block_in": 1 << 40,
-                "block_out": 1 << 40,
-                "streaming": True,
-                "threads": 1,
-            }
-        },
-        {"parameters": {"block_in": "x", "block_out": 1, "streaming": False, "threads": 1}},
-        {"parameters": {"block_in": 8, "block_out": 8, "streaming": False, "threads": 40000}},
+        parameters(block=[0, 800], loop_order=[0]),
+        parameters(block=[-1, 800], loop_order=[0]),
+        parameters(block=[901, 800]),
+        parameters(block=[900]),
+        parameters(block=[900, 800, 1]),
+        parameters(block=["x", 800]),
+        parameters(block=9),
+        parameters(block=[9, 80], loop_order=[]),
+        parameters(block=[9, 80], loop_order=[0]),
+        parameters(block=[9, 80], loop_order=[0, 0]),
+        parameters(block=[9, 80], loop_order=[0, 2]),
+        parameters(block=[9, 80], loop_order=[0, 1], streaming="maybe"),
+        parameters(block=[9, 8], loop_order=[0, 1], streaming=True),
+        parameters(streaming=True),
+        parameters(threads=0),
+        parameters(threads=40000),
     ],
     ids=str,
 )

@@ -1,0 +1,93 @@
+#include "plan/cost.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "plan/block.hpp"
+
+namespace ttlg {
+namespace {
+
+// In lines. A read piece that does not begin and end with a line, whose neighbours are read much
+// later; the same if the next block reads on where this one ends; a line that is written in part
+// and must be read first; a run whose partial line waits for the next block.
+constexpr double kApartPiece = 1.0;
+constexpr double kAdjoiningPiece = 0.4;
+constexpr double kPartialLine = 3.0;
+constexpr double kCarriedLine = 1.0;
+// Where powers of two in their strides put pieces at the same place of an interleave, memory
+// channels and sets of the caches stay unused; every halving of what is used costs this share.
+constexpr double kAliasing = 0.25;
+constexpr std::int64_t kInterleave = 4096;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// A block on one side: pieces that are contiguous there.
+struct Pieces {
+  std::int64_t bytes;      // of one piece
+  std::int64_t count = 1;
+  std::int64_t places = 1;  // of them in an interleave
+  int continues = -1;       // the mode along which a piece goes on in the next block; -1: none
+};
+
+Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
+                 std::span<const int> order, std::int64_t Mode::* step) {
+  Pieces pieces{.bytes = folded.element_bytes};
+  bool contiguous = true;
+  for (const int index : order) {
+    const Mode& mode = folded.modes[at(index)];
+    const std::int64_t extent = block[at(index)];
+    contiguous = contiguous && mode.*step == pieces.bytes;
+    if (contiguous) {
+      pieces.bytes *= extent;
+      if (extent < mode.extent) {
+        pieces.continues = index;
+        contiguous = false;
+      }
+    } else if (extent > 1) {
+      const std::int64_t power = std::min(mode.*step & -(mode.*step), kInterleave);
+      pieces.count *= extent;
+      pieces.places *= power == 0 ? 1 : std::min(extent, kInterleave / power);
+    }
+  }
+  return pieces;
+}
+
+double aliasing(const Pieces& pieces) {
+  if (pieces.places == pieces.count) return 1;
+  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
+  return 1 - kAliasing * std::min(0.0, std::log2(used));
+}
+
+double lines(std::int64_t bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(kLineBytes);
+}
+
+}  // namespace
+
+double block_cost(const Problem& folded, std::span<const std::int64_t> block,
+                  std::span<const int> loop_order, bool streaming) {
+  std::vector<int> in_order(folded.modes.size());
+  std::iota(in_order.begin(), in_order.end(), 0);
+  const Pieces in = pieces_of(folded, block, in_order, &Mode::in_byte_stride);
+  const Pieces out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride);
+  const int innermost = loop_order.empty() ? -1 : loop_order.back();
+  const bool in_adjoins = in.continues >= 0 && in.continues == innermost;
+  const double read =
+      (1 + (in_adjoins ? kAdjoiningPiece : kApartPiece) / lines(in.bytes)) * aliasing(in);
+  double ends = 2 * kPartialLine;
+  if (out.continues >= 0 && out.continues == innermost) {
+    const double chain = static_cast<double>(folded.modes[at(innermost)].extent) /
+                         static_cast<double>(block[at(innermost)]);
+    ends = kCarriedLine + ends / chain;
+  }
+  // Written through the caches, every line is read before.
+  if (!streaming) return (read + 2 + 2 / lines(out.bytes)) / 2;
+  return (read + (1 + ends / lines(out.bytes)) * aliasing(out)) / 2;
+}
+
+}  // namespace ttlg

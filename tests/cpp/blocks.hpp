@@ -1,0 +1,66 @@
+// Parameters that no planner would choose: blocks of any extents in any order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "plan/planner.hpp"
+#include "requests.hpp"
+
+namespace ttlg::test {
+
+inline bool applies(Kernel kernel, const Problem& folded) {
+  return std::ranges::find(cascade(), kernel, &Rule::kernel)->applies(folded);
+}
+
+// The modes that these blocks cut, in mode order.
+inline std::vector<int> cut_modes(const Problem& folded, const std::vector<std::int64_t>& block) {
+  std::vector<int> cut;
+  for (std::size_t m = 0; m < block.size(); ++m) {
+    if (block[m] < folded.modes[m].extent) cut.push_back(static_cast<int>(m));
+  }
+  return cut;
+}
+
+// Half of the modes whole, the others cut anywhere; a shuffle's blocks hold its tile.
+inline std::vector<std::int64_t> random_block(Random& random, const Problem& folded,
+                                              Kernel kernel) {
+  if (kernel == Kernel::reference) return {};
+  if (kernel == Kernel::copy) return {pick(random, 1, folded.bytes() + 1)};
+  std::vector<std::int64_t> block(folded.modes.size(), 1);
+  if (kernel == Kernel::shuffle) block = shuffle_tile(folded);
+  for (std::size_t m = 0; m < block.size(); ++m) {
+    const std::int64_t extent = folded.modes[m].extent;
+    block[m] = pick(random, 0, 1) == 0 ? extent : pick(random, block[m], extent);
+  }
+  return block;
+}
+
+inline Parameters random_parameters(Random& random, const Problem& folded, Kernel kernel) {
+  Parameters parameters{.kernel = kernel,
+                        .block = random_block(random, folded, kernel),
+                        .streaming = false,
+                        .prefetch = pick(random, 0, 1) == 0,
+                        .threads = static_cast<int>(pick(random, 1, 4))};
+  if (kernel == Kernel::copy || kernel == Kernel::reference) return parameters;
+  parameters.loop_order = cut_modes(folded, parameters.block);
+  std::ranges::shuffle(parameters.loop_order, random);
+  return parameters;
+}
+
+// The same, streaming where the block allows it.
+inline Plan random_plan(Random& random, const Request& request, const Problem& folded,
+                        Kernel kernel) {
+  Parameters parameters = random_parameters(random, folded, kernel);
+  parameters.streaming = true;
+  try {
+    return build_plan(request, parameters);
+  } catch (const std::invalid_argument&) {
+    parameters.streaming = false;
+    return build_plan(request, parameters);
+  }
+}
+
+}  // namespace ttlg::test

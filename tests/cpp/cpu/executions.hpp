@@ -1,0 +1,83 @@
+// Carries plans out at every SIMD level of this processor and compares with the oracle.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cpu/buffers.hpp"
+#include "cpu/execute.hpp"
+
+namespace ttlg::test {
+
+// Offsets of an array's first byte and of the byte after its last, from element (0, ..., 0).
+struct Span {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(last - first); }
+};
+
+inline Span span_of(const std::vector<std::int64_t>& shape,
+                    const std::vector<std::int64_t>& byte_strides, std::int64_t itemsize) {
+  if (std::ranges::find(shape, 0) != shape.end()) return {};
+  Span span{0, itemsize};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t reach = (shape[axis] - 1) * byte_strides[axis];
+    (reach < 0 ? span.first : span.last) += reach;
+  }
+  return span;
+}
+
+inline Span in_span_of(const Request& request) {
+  return span_of(request.shape, request.in_byte_strides, request.itemsize);
+}
+
+inline Span out_span_of(const Request& request) {
+  return span_of(request.out_shape(), request.resolved_out_byte_strides(), request.itemsize);
+}
+
+inline std::string describe(const Plan& plan) {
+  const auto join = [](const auto& values) {
+    std::string text;
+    for (const auto value : values) text += std::to_string(value) + " ";
+    return text;
+  };
+  const Parameters& parameters = plan.parameters;
+  return "kernel " + std::string(kernel_name(parameters.kernel)) + ", block " +
+         join(parameters.block) + ", loops " + join(parameters.loop_order) +
+         (parameters.streaming ? ", streaming" : "") + (parameters.prefetch ? ", prefetch" : "") +
+         ", threads " + std::to_string(parameters.threads) + ", itemsize " +
+         std::to_string(plan.request.itemsize) + ", shape " + join(plan.request.shape) + ", axes " +
+         join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) + "-> " +
+         join(plan.request.out_byte_strides);
+}
+
+// Runs the plan at every level, and the oracle: the outputs must agree, and so must every byte
+// around them and in their gaps, which nobody may touch.
+inline testing::AssertionResult matches_reference(const Plan& plan,
+                                                  Placement in_placement = {Placement::Side::after,
+                                                                            0},
+                                                  std::size_t out_alignment = 0) {
+  const Request& request = plan.request;
+  const Span in_span = in_span_of(request);
+  const Span out_span = out_span_of(request);
+  const GuardedInput input(in_span.bytes(), in_placement);
+  const std::byte* const in = input.data() - in_span.first;
+  SentinelOutput expected(out_span.bytes(), out_alignment);
+  cpu::execute_reference(request, in, expected.data() - out_span.first);
+  for (const cpu::Kernels* level : cpu::usable_levels()) {
+    SentinelOutput actual(out_span.bytes(), out_alignment);
+    cpu::execute(plan, in, actual.data() - out_span.first, *level);
+    if (!std::ranges::equal(expected.surroundings(), actual.surroundings())) {
+      return testing::AssertionFailure()
+             << level->name << ", " << describe(plan) << ", alignment " << out_alignment;
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+}  // namespace ttlg::test
