@@ -43,7 +43,7 @@ constexpr std::array<Rule, 5> kCascade{{
      "elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of "
      "unit stride on its side"},
     {Kernel::shuffle, is_shuffle,
-     "elements below 16 bytes that are contiguous for 16 bytes on both sides"},
+     "elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides"},
     {Kernel::run, is_run, "at least one mode besides the contiguous run"},
     {Kernel::reference, always, "nothing"},
 }};
