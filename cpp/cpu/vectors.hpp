@@ -102,8 +102,8 @@ template <typename V, bool kHigh, int... kI>
 inline V interleave(V x, V y, std::integer_sequence<int, kI...>) {
   constexpr int kAll = sizeof...(kI);
   constexpr int kLane = kAll * 16 / static_cast<int>(sizeof(V));
-  return __builtin_shufflevector(x, y, (kI / kLane * kLane + (kHigh ? kLane / 2 : 0) +
-                                        kI % kLane / 2 + (kI % 2) * kAll)...);
+  return __builtin_shufflevector(
+      x, y, (kI / kLane * kLane + (kHigh ? kLane / 2 : 0) + kI % kLane / 2 + (kI % 2) * kAll)...);
 }
 
 template <typename T, int kBytes, bool kHigh>
