@@ -46,7 +46,10 @@ def explain(core: _core.Plan, dtype: str) -> str:
         f"  fused      extents {fused}, perm {perm} (fastest mode first)",
         f"  kernel     {core.kernel}: {_describe_work(core)}",
         *_describe_shuffle(core),
-        f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
+        (
+            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
+            f"{', through a staging buffer' if chosen['staged'] else ''}"
+        ),
         f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
         f"  threads    {chosen['threads']}",
         "planner, first case that applies (tile: and whose blocks fill vectors):",

@@ -127,8 +127,9 @@ class Plan:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
-        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``streaming``
-        stores bypass the caches, ``prefetch`` requests the next block while one is moved, and
+        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged``
+        blocks pass through a buffer, as those with ``streaming`` stores, which bypass the caches,
+        do anyway; ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
         """
         return self._core.parameters
