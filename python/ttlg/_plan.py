@@ -127,7 +127,8 @@ class Plan:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
-        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``streaming``
+        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged`` blocks
+        pass through a buffer, which ``streaming`` implies for all but long runs. ``streaming``
         stores bypass the caches, ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
         """
