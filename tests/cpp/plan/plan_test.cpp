@@ -109,6 +109,7 @@ TEST(Plan, IsAValueOfItsRequestAndParameters) {
   expect_another([](Parameters& p) { p.block = {9, 64}; });
   expect_another([](Parameters& p) { p.block = {8, 65}; });
   expect_another([](Parameters& p) { p.loop_order = {1, 0}; });
+  expect_another([](Parameters& p) { p.staged = true; });
   expect_another([](Parameters& p) { p.streaming = true; });
   expect_another([](Parameters& p) { p.prefetch = true; });
   expect_another([](Parameters& p) { p.threads = 3; });
