@@ -146,8 +146,8 @@ std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
 py::list candidates_for(const Plan& plan, int threads) {
   py::list rows;
   for (const Candidate& each : candidates(plan.request, cpu::this_machine(), threads)) {
-    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
-                               each.cost));
+    rows.append(
+        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
   }
   return rows;
 }
@@ -187,8 +187,7 @@ void bind_plan(py::module_& module) {
       .def_property_readonly("parameters",
                              [](const Plan& plan) { return to_dict(plan.parameters); })
       .def("candidates", &candidates_for, py::arg("threads"))
-      .def_property_readonly("element_bytes",
-                             [](const Plan& plan) { return plan.element_bytes; })
+      .def_property_readonly("element_bytes", [](const Plan& plan) { return plan.element_bytes; })
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
       .def("cascade", &cascade_for)
@@ -228,6 +227,15 @@ void bind_plan(py::module_& module) {
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
       "The same for a view moved into another, or into a new array where out is None.");
+  module.def(
+      "cache_put",
+      [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {
+        std::optional<Kernel> forced;
+        if (kernel) forced = parse_kernel(*kernel);
+        plan_cache().put(std::move(plan), threads, forced);
+      },
+      py::arg("plan"), py::arg("threads"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
   module.def("cache_info", [] {
     const PlanCache::Info info = plan_cache().info();
     return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
