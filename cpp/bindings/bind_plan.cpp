@@ -37,6 +37,7 @@ py::dict to_dict(const Parameters& parameters) {
   py::dict result;
   result["block"] = to_tuple(parameters.block);
   result["loop_order"] = py::tuple(py::cast(parameters.loop_order));
+  result["staged"] = parameters.staged;
   result["streaming"] = parameters.streaming;
   result["prefetch"] = parameters.prefetch;
   result["threads"] = parameters.threads;
@@ -249,20 +250,22 @@ void bind_plan(py::module_& module) {
       [](std::vector<std::int64_t> shape, std::vector<std::int64_t> byte_strides,
          std::int64_t itemsize, std::vector<int> axes,
          std::optional<std::vector<std::int64_t>> out_byte_strides, const std::string& kernel,
-         std::vector<std::int64_t> block, std::vector<int> loop_order, bool streaming,
+         std::vector<std::int64_t> block, std::vector<int> loop_order, bool staged, bool streaming,
          bool prefetch, int threads) {
         const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
                                              std::move(axes), std::move(out_byte_strides));
         return build_plan(request, {.kernel = parse_kernel(kernel),
                                     .block = std::move(block),
                                     .loop_order = std::move(loop_order),
+                                    .staged = staged,
                                     .streaming = streaming,
                                     .prefetch = prefetch,
                                     .threads = threads});
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::kw_only(), py::arg("kernel"), py::arg("block"),
-      py::arg("loop_order"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"));
+      py::arg("loop_order"), py::arg("staged"), py::arg("streaming"), py::arg("prefetch"),
+      py::arg("threads"));
   module.def(
       "normalize_axes",
       [](const py::object& axes, const std::vector<std::int64_t>& shape) {

@@ -32,6 +32,7 @@ struct Departure {
   std::byte* out = nullptr;
   std::span<const RunPlace> runs{};
   std::int64_t run_bytes = 0;
+  bool streaming = true;  // around the caches; otherwise all at once, run by run
   // The first line of each run is whole: the block before left its part in this buffer.
   bool continued = false;
   // The last, partial line of each run waits for the next block, whose buffer begins here.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cpu/background.hpp"
 #include "plan/shuffle.hpp"
@@ -23,16 +24,24 @@ struct Cells {
   Background* background;
 };
 
-// Where a tile begins.
+// Where a tile begins, or how far it is from another.
 struct TileOrigin {
   std::int64_t in;
   std::int64_t out;
 };
 
+inline constexpr int kMaxLanes = 4;
+
+// So many tiles at a time as a vector has lanes.
+struct TileGroups {
+  std::array<TileOrigin, kMaxLanes> lanes;  // of each tile of a group, from the group's origin
+  std::span<const TileOrigin> origins;      // of the groups
+};
+
 using CellsKernel = void (*)(const std::byte* in, std::byte* out, const Cells& cells);
 using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
-                               const std::int64_t* stores, const TileOrigin* origins,
-                               std::int64_t count, Background& background);
+                               const std::int64_t* stores, const TileGroups& groups,
+                               Background& background);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 struct Kernels {
@@ -44,6 +53,7 @@ struct Kernels {
   std::array<CellsKernel, 6> run;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
+  int lanes;  // 16-byte lanes of its vectors
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;

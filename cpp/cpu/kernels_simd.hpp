@@ -7,46 +7,13 @@
 #include <iterator>
 
 #include "cpu/kernels.hpp"
+#include "cpu/runs_simd.hpp"
+#include "cpu/shuffle_simd.hpp"
 #include "cpu/vectors.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
-
-// Runs of up to a few hundred bytes: a call to memcpy would cost more than the run.
-template <typename T>
-inline void move_ends(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  T first;
-  T last;
-  const std::int64_t tail = bytes - static_cast<std::int64_t>(sizeof(T));
-  std::memcpy(&first, from, sizeof(T));
-  std::memcpy(&last, from + tail, sizeof(T));
-  std::memcpy(to, &first, sizeof(T));
-  std::memcpy(to + tail, &last, sizeof(T));
-}
-
-inline void move_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  if (bytes > 512) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  } else if (bytes >= kVectorBytes) {
-    using V = Bytes<kVectorBytes>;
-    std::int64_t i = 0;
-    for (; i + kVectorBytes < bytes; i += kVectorBytes) store(to + i, load<V>(from + i));
-    store(to + bytes - kVectorBytes, load<V>(from + bytes - kVectorBytes));
-  } else if (bytes >= 32) {
-    move_ends<Bytes<32>>(to, from, bytes);
-  } else if (bytes >= 16) {
-    move_ends<Bytes<16>>(to, from, bytes);
-  } else if (bytes >= 8) {
-    move_ends<std::uint64_t>(to, from, bytes);
-  } else if (bytes >= 4) {
-    move_ends<std::uint32_t>(to, from, bytes);
-  } else if (bytes >= 2) {
-    move_ends<std::uint16_t>(to, from, bytes);
-  } else if (bytes == 1) {
-    *to = *from;
-  }
-}
 
 inline std::int64_t line_offset(const std::byte* address) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
@@ -92,8 +59,17 @@ inline void depart_tail(const Departure& block, const RunPlace& place) {
   move_run(to, block.stage + place.stage + block.byte, rest);
 }
 
+inline void depart_through_caches(Departure& block, std::int64_t lines) {
+  for (; lines > 0 && block.run < block.runs.size(); ++block.run) {
+    const RunPlace& place = block.runs[block.run];
+    move_run(block.out + place.out, block.stage + place.stage, block.run_bytes);
+    lines -= ceil_div(block.run_bytes, kLineBytes);
+  }
+}
+
 // Streams a staged block's whole lines.
 inline void depart(Departure& block, std::int64_t lines) {
+  if (!block.streaming) return depart_through_caches(block, lines);
   while (lines > 0 && block.run < block.runs.size()) {
     const RunPlace& place = block.runs[block.run];
     std::byte* const out = block.out + place.out;
@@ -122,42 +98,32 @@ inline void work(Background& background, std::int64_t lines) {
   depart(background.departure, lines);
 }
 
-// Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
-// three long loops and not a loop of three per pixel.
-template <typename Move>
-inline void move_elements(const std::byte* in, std::byte* out, const Cells& cells,
-                          const Move& move) {
-  const auto sweep = [&](std::int64_t lines, const std::int64_t* in_line,
-                         const std::int64_t* out_line, std::int64_t count,
-                         const std::int64_t* in_each, const std::int64_t* out_each) {
-    const std::int64_t work_lines = ceil_div(count * cells.element_bytes, kLineBytes);
-    for (std::int64_t line = 0; line < lines; ++line) {
-      const std::byte* from = in + in_line[line];
-      std::byte* to = out + out_line[line];
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < count; ++i) move(to + out_each[i], from + in_each[i]);
-      work(*cells.background, work_lines);
-    }
+inline bool is_busy(const Background& background) {
+  return background.requests.piece < background.requests.pieces.size() ||
+         background.departure.run < background.departure.runs.size();
+}
+
+// Where many kernels would repeat the code.
+[[gnu::noinline]] void work_apart(Background& background, std::int64_t lines) {
+  work(background, lines);
+}
+
+inline auto work_if_busy(const Cells& cells) {
+  return [&background = *cells.background, busy = is_busy(*cells.background)](std::int64_t lines) {
+    if (busy) work_apart(background, lines);
   };
-  if (cells.out_count >= cells.in_count) {
-    sweep(cells.in_count, cells.in_by_in, cells.out_by_in, cells.out_count, cells.in_by_out,
-          cells.out_by_out);
-  } else {
-    sweep(cells.out_count, cells.in_by_out, cells.out_by_out, cells.in_count, cells.in_by_in,
-          cells.out_by_in);
-  }
 }
 
 template <typename T>
 void run(const std::byte* in, std::byte* out, const Cells& cells) {
-  move_elements(in, out, cells,
-                [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); });
+  move_elements(
+      in, out, cells,
+      [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); },
+      work_if_busy(cells));
 }
 
 void run_any(const std::byte* in, std::byte* out, const Cells& cells) {
-  const std::int64_t bytes = cells.element_bytes;
-  move_elements(in, out, cells,
-                [bytes](std::byte* to, const std::byte* from) { move_run(to, from, bytes); });
+  move_any_elements(in, out, cells, work_if_busy(cells));
 }
 
 // Transposes n elements in each 16-byte lane of n vectors, n = 16/sizeof(T): each round interleaves
@@ -286,42 +252,15 @@ void tile(const std::byte* in, std::byte* out, const Cells& cells) {
   }
 }
 
-// Interprets a shuffle program, on one tile in each lane of kBytes-byte vectors.
-template <int kBytes>
-inline void shuffle_tiles(const std::byte* in, std::byte* out, const Shuffle& program,
-                          const std::int64_t* stores, const TileOrigin* origins) {
-  Bytes<kBytes> vectors[2 * kMaxTileVectors];
-  const std::size_t loads = program.loads.size();
-  for (std::size_t i = 0; i < loads; ++i) {
-    const std::byte* from = in + program.loads[i];
-    vectors[i] = load_lanes<kBytes>([&](int l) { return from + origins[l].in; });
-  }
-  const Shuffle::Term* term = program.terms.data();
-  for (const Shuffle::Sum& sum : program.sums) {
-    Bytes<kBytes> value = shuffle_bytes<kBytes>(vectors[term->source], term->bytes.data());
-    for (int i = 1; i < sum.terms; ++i) {
-      value |= shuffle_bytes<kBytes>(vectors[term[i].source], term[i].bytes.data());
-    }
-    term += sum.terms;
-    vectors[sum.target] = value;
-  }
-  for (std::size_t i = 0; i < program.results.size(); ++i) {
-    std::byte* to = out + stores[i];
-    store_lanes<kBytes>(vectors[program.results[i]], [&](int l) { return to + origins[l].out; });
-  }
-}
-
 [[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const Shuffle& program,
-                              const std::int64_t* stores, const TileOrigin* origins,
-                              std::int64_t count, Background& background) {
-  constexpr int kLanes = kVectorBytes / 16;
+                              const std::int64_t* stores, const TileGroups& groups,
+                              Background& background) {
   const std::int64_t lines = ceil_div(std::ssize(program.loads) * kVectorBytes, kLineBytes);
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    shuffle_tiles<kVectorBytes>(in, out, program, stores, origins + i);
-    work(background, lines);
-  }
-  for (; i < count; ++i) shuffle_tiles<16>(in, out, program, stores, origins + i);
+  const bool busy = is_busy(background);
+  const auto done = [&](std::int64_t count) {
+    if (busy) work_apart(background, count * lines);
+  };
+  interpret(in, out, program, stores, groups, done);
 }
 
 void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
@@ -349,6 +288,7 @@ constexpr Kernels make_kernels(const char* name) {
       .run = {run<std::uint8_t>, run<std::uint16_t>, run<std::uint32_t>, run<std::uint64_t>,
               run<Bytes<16>>, run_any},
       .shuffle = kHasShuffle ? shuffle : nullptr,
+      .lanes = kVectorBytes / 16,
       .copy = copy,
       .stream = stream,
       .work = work,

@@ -89,52 +89,87 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   });
 }
 
-// Tiles follow one another along the output's fastest mode; the last one of each mode is moved back
-// until it fits.
-void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
+// Where the tiles of a group lie, and how many elements of each mode a group takes. A tile that
+// does not fit is moved back until it does.
+std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
+                                                            std::span<std::int64_t> group) const {
   const Shuffle& program = plan_.shuffle;
-  const std::int64_t* stores = staged ? program.stage_stores.data() : program.out_stores.data();
+  const auto [first, second] = program.lane_modes;
+  std::array<TileOrigin, kMaxLanes> lanes{};
+  std::ranges::copy(program.tile, group.begin());
+  for (int l = 1; l < table_.lanes; ++l) {
+    const auto shift = [&](std::size_t m, std::int64_t tiles) {
+      const BlockMode& mode = block_.modes[m];
+      const std::int64_t at = std::min(tiles * program.tile[m], extent_[m] - program.tile[m]);
+      group[m] = std::max(group[m], at + program.tile[m]);
+      TileOrigin& lane = lanes[static_cast<std::size_t>(l)];
+      lane.in += at * mode.in_step;
+      lane.out += at * (staged ? mode.stage_step : mode.out_step);
+    };
+    shift(first, first == second ? l : l % 2);
+    shift(second, first == second ? 0 : l / 2);
+  }
+  return lanes;
+}
+
+// Groups of tiles follow one another along the output's fastest mode first; the last one of each
+// mode is moved back until it fits.
+void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
+  struct Walk {
+    std::int64_t step;
+    std::int64_t last;
+    std::int64_t in_step;
+    std::int64_t out_step;
+    std::int64_t at;
+  };
+  std::array<std::int64_t, kMaxRank> group;
+  TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
+  std::array<Walk, kMaxRank> walks;
+  std::size_t rank = 0;
+  walks[0] = {.step = 1, .last = 0, .in_step = 0, .out_step = 0, .at = 0};
+  for (std::size_t m = 0; m < block_.modes.size(); ++m) {
+    const BlockMode& mode = block_.modes[m];
+    if (extent_[m] == group[m]) continue;
+    walks[rank++] = {.step = group[m],
+                     .last = extent_[m] - group[m],
+                     .in_step = mode.in_step,
+                     .out_step = staged ? mode.stage_step : mode.out_step,
+                     .at = 0};
+  }
+  const std::int64_t* stores =
+      (staged ? plan_.shuffle.stage_stores : plan_.shuffle.out_stores).data();
   std::array<TileOrigin, 64> origins;
-  std::array<std::int64_t, kMaxRank> start;
-  std::fill_n(start.begin(), block_.modes.size(), 0);
-  const BlockMode& inner = block_.modes.front();
-  const std::int64_t inner_in = program.tile.front() * inner.in_step;
-  const std::int64_t inner_out = program.tile.front() * (staged ? inner.stage_step : inner.out_step);
-  TileOrigin line{0, 0};
   std::size_t pending = 0;
-  const auto add = [&](const TileOrigin& origin) {
-    origins[pending++] = origin;
-    if (pending < origins.size()) return;
-    table_.shuffle(in, to, program, stores, origins.data(), std::ssize(origins), background_);
+  const auto carry_out = [&] {
+    groups.origins = std::span(origins).first(pending);
+    table_.shuffle(in, to, plan_.shuffle, stores, groups, background_);
     pending = 0;
   };
-  const std::int64_t whole = extent_[0] / program.tile.front();
-  const std::int64_t rest = extent_[0] % program.tile.front();
-  std::size_t m = 0;
+  const auto add = [&](const TileOrigin& origin) {
+    origins[pending++] = origin;
+    if (pending == origins.size()) carry_out();
+  };
+  const Walk inner = walks[0];
+  TileOrigin line{0, 0};
+  std::size_t w = 1;
   do {
     TileOrigin origin = line;
-    for (std::int64_t i = 0; i < whole; ++i) {
+    for (std::int64_t at = 0; at < inner.last; at += inner.step) {
       add(origin);
-      origin.in += inner_in;
-      origin.out += inner_out;
+      origin.in += inner.step * inner.in_step;
+      origin.out += inner.step * inner.out_step;
     }
-    if (rest != 0) {
-      const std::int64_t back = program.tile.front() - rest;
-      add({origin.in - back * inner.in_step,
-           origin.out - back * (staged ? inner.stage_step : inner.out_step)});
-    }
-    for (m = 1; m < block_.modes.size(); ++m) {
-      const BlockMode& mode = block_.modes[m];
-      const std::int64_t last = extent_[m] - program.tile[m];
-      const std::int64_t next = start[m] == last ? 0 : std::min(start[m] + program.tile[m], last);
-      line.in += (next - start[m]) * mode.in_step;
-      line.out += (next - start[m]) * (staged ? mode.stage_step : mode.out_step);
-      start[m] = next;
+    add({line.in + inner.last * inner.in_step, line.out + inner.last * inner.out_step});
+    for (w = 1; w < rank; ++w) {
+      Walk& walk = walks[w];
+      const std::int64_t next = walk.at == walk.last ? 0 : std::min(walk.at + walk.step, walk.last);
+      line.in += (next - walk.at) * walk.in_step;
+      line.out += (next - walk.at) * walk.out_step;
+      walk.at = next;
       if (next != 0) break;
     }
-  } while (m < block_.modes.size());
-  table_.shuffle(in, to, program, stores, origins.data(), static_cast<std::int64_t>(pending),
-                 background_);
+  } while (w < rank);
+  if (pending > 0) carry_out();
 }
 
 // Runs so long that they go straight from the input to memory.
@@ -161,6 +196,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out,
              places[runs++] = {.stage = stage_offset, .out = out_offset};
              // Lines that are written in part must be read first. Ordered early, they are there in
              // time; stores that wait for them would hold up all stores behind them.
+             if (!plan_.parameters.streaming) return;
              if (!continued) __builtin_prefetch(out + out_offset, 1);
              if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
            });
@@ -168,6 +204,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out,
           .out = out,
           .runs = places.first(runs),
           .run_bytes = run_bytes_,
+          .streaming = plan_.parameters.streaming,
           .continued = continued};
 }
 
@@ -179,7 +216,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
-  const bool may_continue = staged && !plan_.loops.empty() &&
+  const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
   Odometer at(plan_, begin);
@@ -190,9 +227,8 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
     if (plan_.parameters.prefetch && i + 1 < end) {
-      background_.requests = {.next = in + at.in_offset(),
-                              .pieces = block_.pieces,
-                              .piece_bytes = block_.piece_bytes};
+      background_.requests = {
+          .next = in + at.in_offset(), .pieces = block_.pieces, .piece_bytes = block_.piece_bytes};
     }
     if (staged) {
       Stage& stage = stages[static_cast<std::size_t>(i & 1)];

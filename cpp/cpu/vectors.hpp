@@ -76,8 +76,24 @@ inline Bytes<kBytes> load_lanes(const Piece& piece) {
 // The 16-byte lanes of a vector to kBytes/16 places.
 template <int kBytes, typename Piece>
 inline void store_lanes(const Bytes<kBytes>& value, const Piece& piece) {
-  for (int l = 0; l < kBytes / 16; ++l) {
-    std::memcpy(piece(l), reinterpret_cast<const std::byte*>(&value) + 16 * l, 16);
+  if constexpr (kBytes == 16) {
+    store(piece(0), value);
+#if defined(__AVX2__)
+  } else if constexpr (kBytes == 32) {
+    const auto lanes = reinterpret_cast<__m256i>(value);
+    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(piece(l)); };
+    _mm_storeu_si128(at(0), _mm256_castsi256_si128(lanes));
+    _mm_storeu_si128(at(1), _mm256_extracti128_si256(lanes, 1));
+#endif
+#if defined(__AVX512BW__)
+  } else {
+    const auto lanes = reinterpret_cast<__m512i>(value);
+    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(piece(l)); };
+    _mm_storeu_si128(at(0), _mm512_castsi512_si128(lanes));
+    _mm_storeu_si128(at(1), _mm512_extracti32x4_epi32(lanes, 1));
+    _mm_storeu_si128(at(2), _mm512_extracti32x4_epi32(lanes, 2));
+    _mm_storeu_si128(at(3), _mm512_extracti32x4_epi32(lanes, 3));
+#endif
   }
 }
 
@@ -127,7 +143,7 @@ inline void gather_groups(Bytes<kBytes>* lanes) {
   }
 }
 
-// In each lane: byte i is byte indices[i] of `value`, or 0 where indices[i] is Shuffle::kNone.
+// In each lane: byte i is byte indices[i] of `value`, or 0 where indices[i] is kNoByte.
 template <int kBytes>
 inline Bytes<kBytes> shuffle_bytes([[maybe_unused]] Bytes<kBytes> value,
                                    [[maybe_unused]] const std::uint8_t* indices) {

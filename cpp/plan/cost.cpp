@@ -18,24 +18,25 @@ namespace {
 constexpr double kApartPiece = 1.0;
 constexpr double kAdjoiningPiece = 0.4;
 constexpr double kPartialLine = 3.0;
-constexpr double kCarriedLine = 0.5;
-// Every halving of a piece against the power of two in its stride leaves half of the memory's
-// channels and of the caches' sets unused, which costs this share of the time.
+constexpr double kCarriedLine = 1.0;
+// Where powers of two in their strides put pieces at the same place of an interleave, memory
+// channels and sets of the caches stay unused; every halving of what is used costs this share.
 constexpr double kAliasing = 0.25;
-constexpr std::int64_t kLargestInterleave = 4096;
+constexpr std::int64_t kInterleave = 4096;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // A block on one side: pieces that are contiguous there.
 struct Pieces {
-  std::int64_t bytes;   // of one piece
-  std::int64_t stride;  // from one to the next; 0 if there is no other
-  int continues;        // the mode along which a piece goes on in the next block; -1: none
+  std::int64_t bytes;      // of one piece
+  std::int64_t count = 1;
+  std::int64_t places = 1;  // of them in an interleave
+  int continues = -1;       // the mode along which a piece goes on in the next block; -1: none
 };
 
 Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step) {
-  Pieces pieces{.bytes = folded.element_bytes, .stride = 0, .continues = -1};
+  Pieces pieces{.bytes = folded.element_bytes};
   bool contiguous = true;
   for (const int index : order) {
     const Mode& mode = folded.modes[at(index)];
@@ -48,19 +49,18 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
         contiguous = false;
       }
     } else if (extent > 1) {
-      pieces.stride = std::abs(mode.*step);
-      return pieces;
+      const std::int64_t power = std::min(mode.*step & -(mode.*step), kInterleave);
+      pieces.count *= extent;
+      pieces.places *= power == 0 ? 1 : std::min(extent, kInterleave / power);
     }
   }
   return pieces;
 }
 
 double aliasing(const Pieces& pieces) {
-  if (pieces.stride == 0) return 1;
-  const std::int64_t power = pieces.stride & -pieces.stride;
-  const double ratio = static_cast<double>(std::min(power, kLargestInterleave)) /
-                       static_cast<double>(pieces.bytes);
-  return 1 + kAliasing * std::max(0.0, std::log2(ratio));
+  if (pieces.places == pieces.count) return 1;
+  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
+  return 1 - kAliasing * std::min(0.0, std::log2(used));
 }
 
 double lines(std::int64_t bytes) {

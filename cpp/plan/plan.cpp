@@ -39,11 +39,14 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
 
 void check_staging(const Plan& plan) {
   if (!plan.is_staged()) return;
-  if (plan.block.run_bytes < 2 * kLineBytes || plan.block.stage_bytes > kStagingBytes) {
+  if (plan.block.stage_bytes > kStagingBytes) {
+    throw std::invalid_argument("a staged block may take at most " +
+                                std::to_string(kStagingBytes) + " bytes, not " +
+                                std::to_string(plan.block.stage_bytes));
+  }
+  if (plan.parameters.streaming && plan.block.run_bytes < 2 * kLineBytes) {
     throw std::invalid_argument("streaming needs runs of at least " +
-                                std::to_string(2 * kLineBytes) +
-                                " bytes in the output, and a block of at most " +
-                                std::to_string(kStagingBytes) + " bytes in the staging buffer");
+                                std::to_string(2 * kLineBytes) + " bytes in the output");
   }
 }
 
@@ -98,8 +101,8 @@ std::int64_t Plan::blocks() const {
 }
 
 bool Plan::is_staged() const {
-  return parameters.streaming && parameters.kernel != Kernel::copy &&
-         parameters.kernel != Kernel::reference && element_bytes < kDirectRunBytes;
+  if (parameters.kernel == Kernel::copy || parameters.kernel == Kernel::reference) return false;
+  return parameters.staged || (parameters.streaming && element_bytes < kDirectRunBytes);
 }
 
 Plan assemble(const Request& request, Problem problem, const Problem& folded,

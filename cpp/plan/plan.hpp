@@ -34,6 +34,7 @@ struct Parameters {
   std::vector<std::int64_t> block{};
   // The modes that are cut into blocks, outermost loop first.
   std::vector<int> loop_order{};
+  bool staged = false;     // blocks pass through the staging buffer; implied by streaming
   bool streaming = false;  // whole output lines bypass the caches
   bool prefetch = false;   // the next block's lines are requested while this one is moved
   int threads = 1;
@@ -60,7 +61,8 @@ struct Plan {
   Shuffle shuffle{};
 
   std::int64_t blocks() const;
-  // Whether blocks pass through the staging buffer, which lines up output rows for streaming.
+  // Whether blocks pass through the staging buffer, which lines their runs up for streaming and
+  // keeps them apart where those of the output share a few sets of the caches.
   bool is_staged() const;
   bool operator==(const Plan& other) const {
     return request == other.request && parameters == other.parameters;

@@ -43,7 +43,7 @@ constexpr std::array<Rule, 5> kCascade{{
      "elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of "
      "unit stride on its side"},
     {Kernel::shuffle, is_shuffle,
-     "elements below 16 bytes that are contiguous for 16 bytes on both sides"},
+     "elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides"},
     {Kernel::run, is_run, "at least one mode besides the contiguous run"},
     {Kernel::reference, always, "nothing"},
 }};
@@ -147,19 +147,50 @@ void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
-// Whether the block's runs are long enough to be streamed and its staging buffer is large enough.
-bool fits_stage(const Problem& folded, std::span<const std::int64_t> block) {
-  if (folded.element_bytes >= kDirectRunBytes) return true;
-  std::int64_t run = folded.element_bytes;
-  std::int64_t runs = 1;
+// The runs of a block in the output.
+struct Runs {
+  std::int64_t bytes;      // of one run
+  std::int64_t count = 1;
+  std::int64_t stride = 0;  // from one to the next
+  std::int64_t in_step = 1;  // of them, until the stride changes
+};
+
+Runs runs_of(const Problem& folded, std::span<const std::int64_t> block) {
+  Runs runs{.bytes = folded.element_bytes};
   bool contiguous = true;
   for (const int index : folded.perm) {
     const auto m = static_cast<std::size_t>(index);
-    contiguous = contiguous && folded.modes[m].out_byte_stride == run;
-    (contiguous ? run : runs) *= block[m];
-    contiguous = contiguous && block[m] == folded.modes[m].extent;
+    const Mode& mode = folded.modes[m];
+    contiguous = contiguous && mode.out_byte_stride == runs.bytes;
+    if (contiguous) {
+      runs.bytes *= block[m];
+      contiguous = block[m] == mode.extent;
+    } else if (block[m] > 1) {
+      if (runs.stride == 0) {
+        runs.stride = mode.out_byte_stride;
+        runs.in_step = block[m];
+      }
+      runs.count *= block[m];
+    }
   }
-  return run >= kMinStreamedRunBytes && runs * (run + 3 * kLineBytes) <= kStagingBytes;
+  return runs;
+}
+
+std::int64_t stage_bytes(const Runs& runs) { return runs.count * (runs.bytes + 3 * kLineBytes); }
+
+// Whether the block's runs are long enough to be streamed and the staging buffer holds them.
+bool can_stream(const Problem& folded, const Runs& runs) {
+  if (folded.element_bytes >= kDirectRunBytes) return true;
+  return runs.bytes >= kMinStreamedRunBytes && stage_bytes(runs) <= kStagingBytes;
+}
+
+// Whether a power of two in their stride puts more runs of the output into the same sets of L1 than
+// those hold.
+bool crowds_sets(const Runs& runs) {
+  constexpr std::int64_t kWayBytes = 4096;
+  constexpr std::int64_t kWays = 12;
+  const std::int64_t power = std::min(runs.stride & -runs.stride, kWayBytes);
+  return runs.stride != 0 && runs.in_step * power > kWays * kWayBytes;
 }
 
 Kernel choose_kernel(const Problem& folded) {
@@ -179,6 +210,11 @@ int choose_threads(std::int64_t bytes, int threads) {
                                                    std::clamp(threads, 1, kMaxThreads)));
 }
 
+// Whether input and output together leave no room in the caches.
+bool exceeds_caches(const Problem& folded, const Machine& machine) {
+  return folded.bytes() > machine.last_level_cache_bytes / 8 * 3;
+}
+
 // Blocks of several shapes, all streamed through the staging buffer where the output exceeds the
 // caches: then nothing is evicted for it, and whole lines are not read before they are overwritten.
 // Runs too short for that are left to the caches.
@@ -188,17 +224,19 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   const std::int64_t bytes = folded.bytes();
   Parameters parameters;
   parameters.kernel = kernel;
-  parameters.prefetch = bytes > machine.l2_cache_bytes;
+  parameters.prefetch = 4 * bytes > machine.l2_cache_bytes;
   const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
     parameters.block = grow_block(folded, kernel, in_run, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
-    parameters.streaming = streaming && fits_stage(folded, parameters.block);
-    if (streaming && !parameters.streaming) return;
+    const Runs runs = runs_of(folded, parameters.block);
+    if (streaming && !can_stream(folded, runs)) return;
     if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
+    parameters.streaming = streaming;
+    parameters.staged = !streaming && crowds_sets(runs) && stage_bytes(runs) <= kStagingBytes;
     visit(parameters,
           block_cost(folded, parameters.block, parameters.loop_order, parameters.streaming));
   };
-  if (bytes > machine.last_level_cache_bytes) {
+  if (exceeds_caches(folded, machine)) {
     for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
       for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
         add(in_run, limit, true);
@@ -207,7 +245,7 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   }
   std::int64_t square = kLineBytes;
   const std::int64_t limit = machine.l1_cache_bytes / 2;
-  while (4 * square * square <= limit * folded.element_bytes) square *= 2;
+  while (2 * square * square <= limit * folded.element_bytes) square *= 2;
   add(square, limit, false);
 }
 
@@ -216,7 +254,7 @@ Parameters choose_parameters(const Problem& folded, Kernel kernel, const Machine
   if (kernel == Kernel::copy) {
     return {.kernel = kernel,
             .block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)},
-            .streaming = bytes > machine.last_level_cache_bytes};
+            .streaming = exceeds_caches(folded, machine)};
   }
   Parameters best{.kernel = kernel};
   if (kernel == Kernel::reference) return best;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "tensor/integer.hpp"
@@ -63,9 +62,7 @@ class Side {
   int vectors_in_run() const { return static_cast<int>(ceil_div(run_bytes_, kLaneBytes)); }
   int vectors() const { return static_cast<int>(runs_) * vectors_in_run(); }
   // First byte of the v-th vector of a run.
-  std::int64_t start(int v) const {
-    return std::min(v * kLaneBytes, run_bytes_ - kLaneBytes);
-  }
+  std::int64_t start(int v) const { return std::min(v * kLaneBytes, run_bytes_ - kLaneBytes); }
 
   // The tile's index at byte `byte` of run `run`.
   void index_of(std::int64_t run, std::int64_t byte, std::span<std::int64_t> index) const {
@@ -117,7 +114,7 @@ class Side {
 };
 
 // Adds to the vector being summed the byte `from` of vector `source` as its byte `to`.
-void add_byte(Shuffle& shuffle, std::size_t first_term, int source, std::int64_t from,
+void add_byte(Shuffle& shuffle, std::size_t first_term, std::int64_t source, std::int64_t from,
               std::int64_t to) {
   const auto id = static_cast<std::uint8_t>(source);
   const auto begin = shuffle.terms.begin() + static_cast<std::ptrdiff_t>(first_term);
@@ -125,21 +122,40 @@ void add_byte(Shuffle& shuffle, std::size_t first_term, int source, std::int64_t
                            [&](const Shuffle::Term& each) { return each.source == id; });
   if (term == shuffle.terms.end()) {
     Shuffle::Term fresh{.source = id, .bytes = {}};
-    fresh.bytes.fill(Shuffle::kNone);
+    fresh.bytes.fill(kNoByte);
     term = shuffle.terms.insert(shuffle.terms.end(), fresh);
   }
   term->bytes[static_cast<std::size_t>(to)] = static_cast<std::uint8_t>(from);
 }
 
-void close_sum(Shuffle& shuffle, std::size_t first_term, int target) {
-  shuffle.sums.push_back({.target = static_cast<std::uint8_t>(target),
-                          .terms = static_cast<std::uint8_t>(shuffle.terms.size() - first_term)});
+// Where most stored vectors need most loaded ones, all get a term of every one, in order: a program
+// that regular runs faster than its length says.
+void add_terms_of_all(Shuffle& shuffle) {
+  const std::size_t all = shuffle.loads.size() * shuffle.sums.size();
+  if (2 * shuffle.terms.size() < all) return;
+  Shuffle::Term none{.source = 0, .bytes = {}};
+  none.bytes.fill(kNoByte);
+  std::vector<Shuffle::Term> terms(all, none);
+  std::size_t next = 0;
+  for (std::size_t v = 0; v < shuffle.sums.size(); ++v) {
+    Shuffle::Term* const sum = terms.data() + v * shuffle.loads.size();
+    for (std::size_t i = 0; i < shuffle.loads.size(); ++i)
+      sum[i].source = static_cast<std::uint8_t>(i);
+    for (int i = 0; i < shuffle.sums[v]; ++i, ++next)
+      sum[shuffle.terms[next].source] = shuffle.terms[next];
+    shuffle.sums[v] = static_cast<std::uint8_t>(shuffle.loads.size());
+  }
+  shuffle.terms = std::move(terms);
 }
 
 // Every stored vector straight from the loaded ones: works for any extents.
-void gather(Shuffle& shuffle, const Side& in, const Side& out, std::int64_t element_bytes) {
+void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
+  const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
+  const Side out(block, out_order(block), shuffle.tile, &BlockMode::out_step, element_bytes);
+  shuffle.loads = in.offsets(block, &BlockMode::in_step);
+  shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
+  shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
   std::vector<std::int64_t> index(shuffle.tile.size(), 0);
-  const int loaded = in.vectors();
   for (int v = 0; v < out.vectors(); ++v) {
     const std::size_t first_term = shuffle.terms.size();
     const std::int64_t start = out.start(v % out.vectors_in_run());
@@ -148,13 +164,12 @@ void gather(Shuffle& shuffle, const Side& in, const Side& out, std::int64_t elem
       const auto [run, element] = in.place_of(index);
       const std::int64_t source_byte = element + (start + byte) % element_bytes;
       const int window = static_cast<int>(source_byte / kLaneBytes);
-      add_byte(shuffle, first_term, static_cast<int>(run) * in.vectors_in_run() + window,
+      add_byte(shuffle, first_term, run * in.vectors_in_run() + window,
                source_byte - in.start(window), byte);
     }
-    close_sum(shuffle, first_term, loaded + v);
-    shuffle.results.push_back(static_cast<std::uint8_t>(loaded + v));
+    shuffle.sums.push_back(static_cast<std::uint8_t>(shuffle.terms.size() - first_term));
   }
-  shuffle.steps = 1;
+  add_terms_of_all(shuffle);
 }
 
 // One bit of an index in a tile whose extents are powers of two (G-12).
@@ -173,114 +188,98 @@ std::vector<Bit> bits_of(std::span<const int> order, std::span<const std::int64_
   return bits;
 }
 
-// Which bits count the vectors and which the elements within one.
-struct Arrangement {
-  std::vector<Bit> vectors;
-  std::vector<Bit> lanes;
-};
-
-// One step (G-07): vectors arranged as `before` become vectors arranged as `after`. Every new
-// vector draws on at most two old ones.
-void rearrange(Shuffle& shuffle, const Arrangement& before, const Arrangement& after,
-               int first_source, int first_target, std::int64_t element_bytes) {
-  const auto bit_of = [&](Bit bit, int vector, int lane) {
-    for (std::size_t k = 0; k < after.vectors.size(); ++k) {
-      if (after.vectors[k] == bit) return vector >> k & 1;
-    }
-    const auto k = std::ranges::find(after.lanes, bit) - after.lanes.begin();
-    return lane >> k & 1;
-  };
-  const int lanes = 1 << after.lanes.size();
-  for (int vector = 0; vector < 1 << after.vectors.size(); ++vector) {
-    const std::size_t first_term = shuffle.terms.size();
-    for (int lane = 0; lane < lanes; ++lane) {
-      int source = 0;
-      std::int64_t from = 0;
-      for (std::size_t k = 0; k < before.vectors.size(); ++k) {
-        source |= bit_of(before.vectors[k], vector, lane) << k;
-      }
-      for (std::size_t k = 0; k < before.lanes.size(); ++k) {
-        from |= std::int64_t{bit_of(before.lanes[k], vector, lane)} << k;
-      }
-      for (std::int64_t byte = 0; byte < element_bytes; ++byte) {
-        add_byte(shuffle, first_term, first_source + source, from * element_bytes + byte,
-                 lane * element_bytes + byte);
-      }
-    }
-    close_sum(shuffle, first_term, first_target + vector);
-  }
-  ++shuffle.steps;
-}
-
 std::vector<std::int64_t> bit_offsets(const Block& block, std::span<const Bit> bits, Step step) {
   std::vector<std::int64_t> result{0};
   for (const Bit& bit : bits) {
     const std::size_t inner = result.size();
     for (std::size_t i = 0; i < inner; ++i) {
-      result.push_back(result[i] + (std::int64_t{1} << bit.power) * (block.modes[at(bit.mode)].*step));
+      result.push_back(result[i] +
+                       (std::int64_t{1} << bit.power) * (block.modes[at(bit.mode)].*step));
     }
   }
   return result;
 }
 
-// GenTT's butterfly (G-07 to G-11) for tiles of power-of-two extents: as many steps as the sides
-// have lane bits that are not common to both; the last one also brings the lanes into the output's
-// order (G-08), and the vectors take the addresses that their bits say (G-10).
-std::optional<Shuffle> butterfly(const Block& block, std::span<const std::int64_t> tile,
-                                 std::int64_t element_bytes) {
-  if (!is_vector_width(element_bytes) ||
-      !std::ranges::all_of(tile, [](std::int64_t extent) {
-        return std::has_single_bit(static_cast<std::uint64_t>(extent));
-      })) {
-    return std::nullopt;
+std::vector<Bit> without(std::span<const Bit> these, std::span<const Bit> those) {
+  std::vector<Bit> result;
+  std::ranges::copy_if(these, std::back_inserter(result),
+                       [&](Bit bit) { return std::ranges::find(those, bit) == those.end(); });
+  return result;
+}
+
+// The permutation of elements that turns lanes counted by the bits `before` into lanes counted by
+// the bits `after`.
+ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
+                    std::int64_t element_bytes) {
+  ByteIndices result;
+  for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
+    std::int64_t from = byte % element_bytes;
+    for (std::size_t k = 0; k < after.size(); ++k) {
+      const auto place = std::ranges::find(before, after[k]) - before.begin();
+      from += (byte / element_bytes >> k & 1) * (element_bytes << place);
+    }
+    result[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
   }
+  return result;
+}
+
+// GenTT's butterfly (G-07 to G-11) for tiles of power-of-two extents: as many rounds as the sides
+// have lane bits that are not common to both. A round moves the highest bit of the lanes into the
+// vector's number and brings one of its bits to any place among the lanes, which is what unpack
+// instructions do. So the one step with indices of its own (G-08) comes first: it lifts the bits
+// that will leave above those that stay. The vectors take the addresses that their bits say (G-10).
+// False if the tile is not of that kind.
+bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shuffle.tile) elements *= extent;
+  if (!std::has_single_bit(static_cast<std::uint64_t>(elements))) return false;
   const auto lane_bits = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
-  std::vector<Bit> rows = bits_of(block.in_order, tile);
-  std::vector<Bit> columns = bits_of(out_order(block), tile);
-  if (rows.size() < lane_bits) return std::nullopt;
+  std::vector<Bit> rows = bits_of(block.in_order, shuffle.tile);
+  std::vector<Bit> columns = bits_of(out_order(block), shuffle.tile);
+  const std::size_t all_bits = rows.size();
+  if (all_bits < lane_bits) return false;
   rows.resize(lane_bits);
   columns.resize(lane_bits);
-  const auto without = [](const std::vector<Bit>& these, const std::vector<Bit>& those) {
-    std::vector<Bit> result;
-    std::ranges::copy_if(these, std::back_inserter(result),
-                         [&](Bit bit) { return std::ranges::find(those, bit) == those.end(); });
-    return result;
-  };
-  Arrangement now{.vectors = without(columns, rows), .lanes = rows};
+  const std::vector<Bit> coming = without(columns, rows);
   const std::vector<Bit> leaving = without(rows, columns);
-  const std::vector<Bit> coming = now.vectors;
-  if (lane_bits + coming.size() != std::accumulate(tile.begin(), tile.end(), std::size_t{0},
-                                                   [](std::size_t sum, std::int64_t extent) {
-                                                     return sum + static_cast<std::size_t>(
-                                                         std::countr_zero(static_cast<std::uint64_t>(extent)));
-                                                   })) {
-    return std::nullopt;  // bits beyond the rows and columns
+  if (lane_bits + coming.size() != all_bits) return false;  // bits beyond the rows and columns
+  std::vector<Bit> lanes = without(columns, coming);
+  std::vector<Bit> first = lanes;
+  first.insert(first.end(), leaving.begin(), leaving.end());
+  shuffle.first = reorder(rows, first, element_bytes);
+  for (std::size_t k = coming.size(); k-- > 0;) {
+    // `lanes` keeps the order that its bits have in `columns`.
+    const auto place = std::ranges::count_if(
+        columns.begin(), std::ranges::find(columns, coming[k]),
+        [&](Bit bit) { return std::ranges::find(lanes, bit) != lanes.end(); });
+    lanes.insert(lanes.begin() + place, coming[k]);
+    shuffle.rounds.push_back(static_cast<std::uint8_t>(element_bytes << place));
   }
-  Shuffle shuffle;
-  shuffle.tile.assign(tile.begin(), tile.end());
   shuffle.loads = bit_offsets(block, coming, &BlockMode::in_step);
-  const auto count = static_cast<int>(shuffle.loads.size());
-  int source = 0;
-  for (std::size_t step = 0; step < coming.size(); ++step) {
-    Arrangement next = now;
-    next.vectors[step] = leaving[step];
-    std::ranges::replace(next.lanes, leaving[step], coming[step]);
-    if (step + 1 == coming.size()) next.lanes = columns;
-    rearrange(shuffle, now, next, source, count - source, element_bytes);
-    source = count - source;
-    now = std::move(next);
-  }
-  if (coming.empty() && rows != columns) {
-    rearrange(shuffle, now, {.vectors = {}, .lanes = columns}, 0, count, element_bytes);
-    source = count;
-  }
-  for (int i = 0; i < count; ++i) {
-    shuffle.results.push_back(static_cast<std::uint8_t>(source + i));
-  }
   shuffle.out_stores = bit_offsets(block, leaving, &BlockMode::out_step);
   shuffle.stage_stores = bit_offsets(block, leaving, &BlockMode::stage_step);
-  return shuffle;
+  return true;
+}
+
+// Neighbouring lanes take neighbouring tiles of the longest mode, twice as many of them if that
+// divides it, so that few tiles are moved twice and most vectors are contiguous on one side.
+std::array<std::size_t, 2> choose_lane_modes(const Block& block,
+                                             std::span<const std::int64_t> tile) {
+  std::vector<std::int64_t> left(tile.size());
+  for (std::size_t m = 0; m < tile.size(); ++m) left[m] = ceil_div(block.modes[m].block, tile[m]);
+  std::array<std::size_t, 2> result;
+  for (std::size_t& choice : result) {
+    const auto waste = [](std::int64_t tiles) {
+      return static_cast<double>(tiles % 2) / static_cast<double>(tiles);
+    };
+    const auto best = std::ranges::min_element(left, [&](std::int64_t x, std::int64_t y) {
+      return waste(x) != waste(y) ? waste(x) < waste(y) : x > y;
+    });
+    choice = static_cast<std::size_t>(best - left.begin());
+    *best = ceil_div(*best, 2);
+  }
+  return result;
 }
 
 }  // namespace
@@ -289,7 +288,7 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   std::vector<int> in_order(folded.modes.size());
   std::iota(in_order.begin(), in_order.end(), 0);
-  if (folded.element_bytes >= kLaneBytes ||
+  if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes) ||
       !fill_vector(folded, in_order, &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
     return {};
@@ -303,16 +302,10 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
 
 Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
                      std::int64_t element_bytes) {
-  std::optional<Shuffle> by_steps = butterfly(block, tile, element_bytes);
   Shuffle shuffle;
   shuffle.tile = std::move(tile);
-  const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
-  const Side out(block, out_order(block), shuffle.tile, &BlockMode::out_step, element_bytes);
-  shuffle.loads = in.offsets(block, &BlockMode::in_step);
-  shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
-  shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
-  gather(shuffle, in, out, element_bytes);
-  if (by_steps && by_steps->terms.size() <= shuffle.terms.size()) return *std::move(by_steps);
+  shuffle.lane_modes = choose_lane_modes(block, shuffle.tile);
+  if (!butterfly(shuffle, block, element_bytes)) gather(shuffle, block, element_bytes);
   return shuffle;
 }
 

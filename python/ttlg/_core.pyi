@@ -79,6 +79,7 @@ def build_plan(
     kernel: str,
     block: Sequence[int],
     loop_order: Sequence[int],
+    staged: bool,
     streaming: bool,
     prefetch: bool,
     threads: int,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttlg import _arrays, _core, _tune
 from ttlg._config import resolve_threads
+from ttlg._explain import explain
 
 
 def _describe_dtype(dtype: Any) -> tuple[str, int]:
@@ -41,39 +42,6 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
     if any(not -(2**63) <= value < 2**63 for value in result):
         raise ValueError(f"{name} {result} exceeds the 64-bit range")
     return result
-
-
-def _describe_work(core: _core.Plan) -> str:
-    """Say into which blocks the work is cut, and in which order they come."""
-    if core.kernel == "reference":
-        return "one element at a time"
-    chosen = core.parameters
-    blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
-    if core.kernel == "copy":
-        return f"{blocks} of {chosen['block'][0]} bytes"
-    extents = " x ".join(map(str, chosen["block"]))
-    order = ", ".join(map(str, chosen["loop_order"]))
-    return (
-        f"{blocks} of {extents} elements of {core.element_bytes} bytes"
-        f"{f', cut along modes {order} (outermost first)' if order else ''}"
-    )
-
-
-def _describe_shuffle(core: _core.Plan) -> list[str]:
-    """Count the vectors of a shuffle program and the bytes of them that hold elements."""
-    program = core.shuffle
-    if program is None:
-        return []
-    tile, vector = program["tile_bytes"], program["vector_bytes"]
-    sides = (
-        f"{count} {verb}, {tile} of {count * vector} bytes in use"
-        for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
-    )
-    steps = program["steps"]
-    return [
-        f"  vectors    {'; '.join(sides)}",
-        f"  shuffles   {steps} step{'s' if steps != 1 else ''} between a load and its store",
-    ]
 
 
 class Candidate(NamedTuple):
@@ -170,8 +138,9 @@ class Plan:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
-        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``streaming``
-        stores bypass the caches, ``prefetch`` requests the next block while one is moved, and
+        ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged``
+        blocks pass through a buffer, as those with ``streaming`` stores, which bypass the caches,
+        do anyway; ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
         """
         return self._core.parameters
@@ -224,24 +193,7 @@ class Plan:
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
         """
-        core = self._core
-        chosen = core.parameters
-        fused = " x ".join(map(str, core.extents)) or "1"
-        perm = " ".join(map(str, core.perm)) or "none"
-        lines = [
-            f"transpose {self._dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-            f"  fused      extents {fused}, perm {perm} (fastest mode first)",
-            f"  kernel     {core.kernel}: {_describe_work(core)}",
-            *_describe_shuffle(core),
-            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}",
-            f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
-            f"  threads    {chosen['threads']}",
-            "planner, first case that applies (tile: and whose blocks fill vectors):",
-        ]
-        for kernel, applies, requirement in core.cascade():
-            mark = "->" if kernel == core.kernel else "  "
-            lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
-        return "\n".join(lines)
+        return explain(self._core, self._dtype)
 
     def to_json(self) -> str:
         """Write the plan as JSON, from which `from_json` rebuilds an equal one.

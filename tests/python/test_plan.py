@@ -141,7 +141,14 @@ def test_attributes():
     assert plan.kernel == "tile"
     assert plan.extents == (6, 20)
     assert plan.perm == (1, 0)
-    assert list(plan.parameters) == ["block", "loop_order", "streaming", "prefetch", "threads"]
+    assert list(plan.parameters) == [
+        "block",
+        "loop_order",
+        "staged",
+        "streaming",
+        "prefetch",
+        "threads",
+    ]
     assert plan.parameters["block"] == plan.extents
     assert plan.parameters["loop_order"] == ()
     assert plan.parameters["threads"] == 1
@@ -257,8 +264,8 @@ def test_empty_arrays_fit_whatever_their_strides():
 
 def parameters(**changes):
     """Return parameters of the plan below, one block of everything, with some of them changed."""
-    whole = {"block": [900, 800], "loop_order": [], "streaming": False, "prefetch": False}
-    return {"parameters": {**whole, "threads": 1, **changes}}
+    whole = {"block": [900, 800], "loop_order": [], "staged": False, "streaming": False}
+    return {"parameters": {**whole, "prefetch": False, "threads": 1, **changes}}
 
 
 @pytest.mark.parametrize(

@@ -89,15 +89,19 @@ TEST_P(EveryKernel, OddExtentsAndAlignments) {
   EXPECT_EQ(runs == 0, !applies(request(7, 19))) << "for no extents of such a width";
 }
 
-// Extents around each number of vectors, so that every remainder occurs on both sides.
+// Extents around each number of vectors, so that every remainder occurs on either side.
 TEST_P(EveryKernel, EveryRemainder) {
+  if (kernel() == Kernel::copy || kernel() == Kernel::reference || width() > 16) {
+    return;  // moves no vectors
+  }
   test::Random random(9);
-  for (std::int64_t rows = 1; rows <= 34; ++rows) {
-    for (std::int64_t columns = 1; columns <= 34; ++columns) {
-      const Request asked = request(rows, columns);
-      if (!applies(asked)) continue;
-      ASSERT_TRUE(matches_reference(make_plan(asked, kHugeCache, 1, kernel()), {Side::after, 0},
-                                    random_alignment(random)));
+  for (std::int64_t longer = 1; longer <= 34; ++longer) {
+    for (const std::int64_t other : {2, 3, 5, 16, 29}) {
+      for (const Request& asked : {request(longer, other), request(other, longer)}) {
+        if (!applies(asked)) continue;
+        ASSERT_TRUE(matches_reference(make_plan(asked, kHugeCache, 1, kernel()), {Side::after, 0},
+                                      random_alignment(random)));
+      }
     }
   }
 }
@@ -145,7 +149,7 @@ void check_every_kernel(test::Random& random, const Request& request) {
 
 TEST(Execute, RandomRequests) {
   test::Random random(8);
-  for (int i = 0; i < 800 && !HasFailure(); ++i) {
+  for (int i = 0; i < 500 && !HasFailure(); ++i) {
     check_every_kernel(random, test::random_request(random));
   }
 }
@@ -153,12 +157,12 @@ TEST(Execute, RandomRequests) {
 TEST(Execute, ManyShortModes) {
   test::Random random(18);
   int shuffled = 0;
-  for (int i = 0; i < 500 && !HasFailure(); ++i) {
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const Request request = test::many_modes_request(random);
     check_every_kernel(random, request);
     shuffled += test::applies(Kernel::shuffle, fold_run(make_problem(request)));
   }
-  EXPECT_GT(shuffled, 100) << "too few cases were shuffled to say anything";
+  EXPECT_GT(shuffled, 60) << "too few cases were shuffled to say anything";
 }
 
 TEST(Execute, AnyNumberOfThreads) {

@@ -123,7 +123,7 @@ TEST(Streaming, OnlyBeyondTheLastLevelCache) {
     for (const std::int64_t itemsize : {4, 12}) {
       const Request request = contiguous_request({64, 64, 64}, axes, itemsize);
       const std::int64_t bytes = make_problem(request).bytes();
-      EXPECT_FALSE(streams(request, bytes));
+      EXPECT_FALSE(streams(request, 4 * bytes));
       EXPECT_TRUE(streams(request, bytes / 8));
     }
   }

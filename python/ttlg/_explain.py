@@ -1,0 +1,60 @@
+"""What `Plan.explain` says."""
+
+from ttlg import _core
+
+
+def _describe_work(core: _core.Plan) -> str:
+    """Say into which blocks the work is cut, and in which order they come."""
+    if core.kernel == "reference":
+        return "one element at a time"
+    chosen = core.parameters
+    blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
+    if core.kernel == "copy":
+        return f"{blocks} of {chosen['block'][0]} bytes"
+    extents = " x ".join(map(str, chosen["block"]))
+    order = ", ".join(map(str, chosen["loop_order"]))
+    return (
+        f"{blocks} of {extents} elements of {core.element_bytes} bytes"
+        f"{f', cut along modes {order} (outermost first)' if order else ''}"
+    )
+
+
+def _describe_shuffle(core: _core.Plan) -> list[str]:
+    """Count the vectors of a shuffle program and the bytes of them that hold elements."""
+    program = core.shuffle
+    if program is None:
+        return []
+    tile, vector = program["tile_bytes"], program["vector_bytes"]
+    sides = (
+        f"{count} {verb}, {tile} of {count * vector} bytes in use"
+        for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
+    )
+    steps = program["steps"]
+    return [
+        f"  vectors    {'; '.join(sides)}",
+        f"  shuffles   {steps} step{'s' if steps != 1 else ''} between a load and its store",
+    ]
+
+
+def explain(core: _core.Plan, dtype: str) -> str:
+    """Write the table; `dtype` is the name of the elements for the reader."""
+    chosen = core.parameters
+    fused = " x ".join(map(str, core.extents)) or "1"
+    perm = " ".join(map(str, core.perm)) or "none"
+    lines = [
+        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
+        f"  fused      extents {fused}, perm {perm} (fastest mode first)",
+        f"  kernel     {core.kernel}: {_describe_work(core)}",
+        *_describe_shuffle(core),
+        (
+            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
+            f"{', through a staging buffer' if chosen['staged'] else ''}"
+        ),
+        f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
+        f"  threads    {chosen['threads']}",
+        "planner, first case that applies (tile: and whose blocks fill vectors):",
+    ]
+    for kernel, applies, requirement in core.cascade():
+        mark = "->" if kernel == core.kernel else "  "
+        lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
+    return "\n".join(lines)
