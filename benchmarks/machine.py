@@ -2,19 +2,13 @@
 
 import importlib.metadata
 import platform
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import ttlg
+from ttlg._config import cpu_model
 from ttlg.benchmarks.contenders import PEERS, available_cores
-
-
-def _cpu_model() -> str:
-    # AArch64 has no such line.
-    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
 
 
 def _caches() -> dict[str, str]:
@@ -69,7 +63,7 @@ def describe(command: str) -> dict[str, Any]:
     versions = {name: _version(name) for name in PEERS}
     return {
         "command": command,
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": available_cores(),
         "caches": _caches(),
         "versions": {"python": platform.python_version(), "ttlg": ttlg.__version__, **versions},

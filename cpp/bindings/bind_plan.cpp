@@ -54,7 +54,7 @@ py::object shuffle_of(const Plan& plan) {
   result["vector_bytes"] = kLaneBytes;
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
-  result["steps"] = std::max<std::size_t>(shuffle.rounds.size(), 1);
+  result["steps"] = shuffle.steps();
   return result;
 }
 
@@ -228,6 +228,15 @@ void bind_plan(py::module_& module) {
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
       "The same for a view moved into another, or into a new array where out is None.");
+  module.def(
+      "cache_put",
+      [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {
+        std::optional<Kernel> forced;
+        if (kernel) forced = parse_kernel(*kernel);
+        plan_cache().put(std::move(plan), threads, forced);
+      },
+      py::arg("plan"), py::arg("threads"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
   module.def("cache_info", [] {
     const PlanCache::Info info = plan_cache().info();
     return py::make_tuple(info.hits, info.misses, info.capacity, info.size);

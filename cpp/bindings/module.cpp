@@ -50,7 +50,10 @@ py::dict build_config() {
   result["simd_built"] = names_of(ttlg::cpu::built_levels());
   result["simd_found"] = names_of(ttlg::cpu::usable_levels());
   result["simd_used"] = ttlg::cpu::kernels().name;
-  result["last_level_cache_bytes"] = ttlg::cpu::this_machine().last_level_cache_bytes;
+  const ttlg::Machine& machine = ttlg::cpu::this_machine();
+  result["l1_cache_bytes"] = machine.l1_cache_bytes;
+  result["l2_cache_bytes"] = machine.l2_cache_bytes;
+  result["last_level_cache_bytes"] = machine.last_level_cache_bytes;
   return result;
 }
 

@@ -51,27 +51,51 @@ bool PlanCache::Equal::operator()(const HashedKey& hashed, Entries::iterator ent
 
 std::shared_ptr<const Plan> PlanCache::get(const PlanKey& key) {
   const HashedKey hashed{key, hash_of(key)};
-  if (auto plan = find(hashed)) return plan;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Entry* entry = find(hashed)) {
+      ++hits_;
+      return entry->plan;
+    }
+  }
   auto plan =
       std::make_shared<const Plan>(make_plan(request_of(key), machine_, key.threads, key.forced));
+  const std::lock_guard lock(mutex_);
+  ++misses_;
+  // Another thread may have made the same plan meanwhile, or put a better one there.
+  if (const Entry* entry = find(hashed)) return entry->plan;
   insert(hashed, plan);
   return plan;
 }
 
-std::shared_ptr<const Plan> PlanCache::find(const HashedKey& key) {
+void PlanCache::put(std::shared_ptr<const Plan> plan, int threads, std::optional<Kernel> forced) {
+  const std::shared_ptr<const Plan> held = plan;  // the key borrows from its request
+  const Request& request = held->request;
+  const PlanKey key{.shape = request.shape,
+                    .in_byte_strides = request.in_byte_strides,
+                    .axes = request.axes,
+                    .itemsize = request.itemsize,
+                    .out_byte_strides = request.out_byte_strides,
+                    .threads = threads,
+                    .forced = forced};
+  const HashedKey hashed{key, hash_of(key)};
   const std::lock_guard lock(mutex_);
+  if (Entry* entry = find(hashed)) {
+    entry->plan = std::move(plan);
+  } else {
+    insert(hashed, std::move(plan));
+  }
+}
+
+PlanCache::Entry* PlanCache::find(const HashedKey& key) {
   const auto found = index_.find(key);
   if (found == index_.end()) return nullptr;
-  ++hits_;
   entries_.splice(entries_.begin(), entries_, *found);
-  return entries_.front().plan;
+  return &entries_.front();
 }
 
 void PlanCache::insert(const HashedKey& key, std::shared_ptr<const Plan> plan) {
-  const std::lock_guard lock(mutex_);
-  ++misses_;
-  // Another thread may have made the same plan meanwhile.
-  if (capacity_ == 0 || index_.find(key) != index_.end()) return;
+  if (capacity_ == 0) return;
   if (entries_.size() == capacity_) {
     index_.erase(std::prev(entries_.end()));
     entries_.pop_back();

@@ -40,6 +40,10 @@ class PlanCache {
   // keeps it. Throws what make_plan throws; failures are neither kept nor counted.
   std::shared_ptr<const Plan> get(const PlanKey& key);
 
+  // From now on the plan for its own request with this many threads, in place of the planner's
+  // choice: neither a hit nor a miss.
+  void put(std::shared_ptr<const Plan> plan, int threads, std::optional<Kernel> forced);
+
   // Forgets all plans and counts.
   void clear();
   // The same, and holds this many from now on; 0 turns the cache off.
@@ -78,7 +82,8 @@ class PlanCache {
     bool operator()(Entries::iterator x, Entries::iterator y) const { return x == y; }
   };
 
-  std::shared_ptr<const Plan> find(const HashedKey& key);  // and make it the most recent
+  // Call these three with the mutex held. `find` makes what it finds the most recent.
+  Entry* find(const HashedKey& key);
   void insert(const HashedKey& key, std::shared_ptr<const Plan> plan);
   void forget();  // everything but the capacity
 

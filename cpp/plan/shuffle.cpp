@@ -265,6 +265,12 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
 
 }  // namespace
 
+int Shuffle::steps() const {
+  if (!sums.empty()) return 1;
+  const bool reorders = !std::ranges::is_sorted(first);
+  return static_cast<int>(rounds.size()) + static_cast<int>(reorders);
+}
+
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   std::vector<int> in_order(folded.modes.size());

@@ -3,7 +3,9 @@
 import operator
 import os
 import platform
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from ttlg import _core
@@ -68,6 +70,13 @@ def get_num_threads() -> int:
 set_num_threads(None)
 
 
+def cpu_model() -> str:
+    """Name the processor as the system does, or its architecture where the system has no name."""
+    # AArch64 has no such line.
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()
+
+
 class Config(dict[str, Any]):
     """A nested dictionary that prints itself as an indented list."""
 
@@ -126,6 +135,7 @@ def show_config() -> Config:
         },
         cpu={
             "machine": platform.machine(),
+            "model": cpu_model(),
             "cores": os.cpu_count() or 1,
             "threads": get_num_threads(),
             **cpu,

@@ -3,11 +3,11 @@
 import json
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ttlg import _arrays, _core
+from ttlg import _arrays, _core, _tune
 from ttlg._config import resolve_threads
 from ttlg._explain import explain
 
@@ -42,6 +42,17 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
     if any(not -(2**63) <= value < 2**63 for value in result):
         raise ValueError(f"{name} {result} exceeds the 64-bit range")
     return result
+
+
+class Candidate(NamedTuple):
+    """One way to carry a plan's request out, as `Plan.candidates` lists them.
+
+    ``cost`` is what the planner expects, in the time that a copy of the same bytes takes.
+    """
+
+    kernel: str
+    parameters: dict[str, Any]
+    cost: float
 
 
 class Plan:
@@ -133,6 +144,28 @@ class Plan:
         ``threads`` share the blocks.
         """
         return self._core.parameters
+
+    def candidates(self) -> list[Candidate]:
+        """List the ways in which this transposition may be done, on as many threads at most.
+
+        Returns
+        -------
+        list of Candidate
+            Named tuples ``(kernel, parameters, cost)``, the cheapest first. ``cost`` is what the
+            planner expects, in the time that a copy of the same bytes takes;
+            ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> for each in ttlg.plan((64, 30), threads=1).candidates():
+        ...     print(each.kernel, each.parameters["block"])
+        tile (30, 64)
+        shuffle (30, 64)
+        run (30, 64)
+        """
+        threads = self._core.parameters["threads"]
+        return [Candidate(*each) for each in self._core.candidates(threads)]
 
     def explain(self) -> str:
         """Say in a table how the transposition is done and why.
@@ -255,6 +288,7 @@ def plan(
     device: str = "cpu",
     threads: int | None = None,
     kernel: str | None = None,
+    tune: str = "model",
 ) -> Plan:
     """Plan a transposition for repeated use.
 
@@ -276,6 +310,10 @@ def plan(
     kernel : str, optional
         Force ``"copy"``, ``"tile"``, ``"shuffle"``, ``"run"`` or ``"reference"`` instead of the
         planner's choice.
+    tune : str
+        ``"model"`` trusts the planner. ``"measure"`` times its candidates (those of `kernel`, if
+        that is given), each in turn on arrays of the real layout, and keeps the fastest in the
+        planner cache, so that `transpose` of this layout on as many threads uses it from then on.
 
     Returns
     -------
@@ -287,8 +325,18 @@ def plan(
     TypeError
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
-        `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, or
-        `kernel` does not apply.
+        `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
+        does not apply, `tune` is unknown, or ``TTLG_CACHE_DIR`` is no directory to write to.
+    MemoryError
+        There is no room for the arrays that ``tune="measure"`` needs.
+
+    Notes
+    -----
+    Every call with ``tune="measure"`` takes the memory of an input and an output and the time of a
+    hundred transpositions or so; where that exceeds a second, a terminal shows a progress bar. If
+    the environment variable ``TTLG_CACHE_DIR`` names a directory, which is made if it is missing,
+    the winner is also kept there, and later calls on the same kind of machine find it without
+    measuring.
 
     Examples
     --------
@@ -298,11 +346,19 @@ def plan(
     ('tile', (6, 20), (1, 0))
     >>> p(np.zeros((4, 5, 6))).shape
     (6, 4, 5)
+
+    The fastest of several ways, by measurement, for `transpose` to use from then on:
+
+    >>> p = ttlg.plan((40, 50, 60), (2, 0, 1), "float64", tune="measure")
+    >>> p.kernel in {each.kernel for each in p.candidates()}
+    True
     """
     if device != "cpu":
         raise ValueError(f"cannot plan for device {device!r}; this version plans for 'cpu'")
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
+    if tune not in ("model", "measure"):
+        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
     name, itemsize = _describe_dtype(dtype)
     extents = _integers("shape", shape)
     if any(extent < 0 for extent in extents):
@@ -320,4 +376,6 @@ def plan(
         core = _core.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
+    if tune == "measure":
+        core = _tune.tune(core, count, kernel)
     return Plan(core, name)

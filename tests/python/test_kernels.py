@@ -104,9 +104,9 @@ def streamed_if_possible(plan, **parameters):
     try:
         return edited(plan, **parameters)
     except ValueError as error:
-        if "streaming needs" not in str(error):
+        if "streaming needs" not in str(error) and "staged block" not in str(error):
             raise
-        return edited(plan, **parameters | {"streaming": False})
+        return edited(plan, **parameters | {"staged": False, "streaming": False})
 
 
 @given(

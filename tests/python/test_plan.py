@@ -193,9 +193,9 @@ def test_explain_counts_the_vectors_of_a_shuffle():
         vectors, shuffles = lines((2,) * 10, None, dtype)
         assert vectors == f"{full.format('loaded')}; {full.format('stored')}"
         assert shuffles.split()[:2] == [str(steps), "steps" if steps > 1 else "step"]
-    # Eight runs of 18 bytes, each in two vectors that overlap.
-    vectors, _ = lines((40, 2, 3, 3), (3, 2, 1, 0), "u2")
-    assert vectors == "16 loaded, 144 of 256 bytes in use; 9 stored, 144 of 144 bytes in use"
+    # Nine runs of 18 bytes on either side, each of two vectors that overlap.
+    vectors, _ = lines((3, 3, 5, 3, 3), None, "u2")
+    assert vectors == "18 loaded, 162 of 288 bytes in use; 18 stored, 162 of 288 bytes in use"
 
 
 def test_only_a_shuffle_shows_vectors():

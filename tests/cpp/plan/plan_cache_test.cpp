@@ -5,6 +5,7 @@
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -127,6 +128,50 @@ TEST(PlanCache, ResizeStartsAnew) {
   EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 3, .capacity = 0}));
 }
 
+// Another way to carry out `request` than the planner's.
+std::shared_ptr<const Plan> reference_plan(const Request& request) {
+  return std::make_shared<const Plan>(build_plan(request, {.kernel = Kernel::reference}));
+}
+
+TEST(PlanCache, PutTakesThePlaceOfThePlannersChoice) {
+  PlanCache cache(kMachine, 5);
+  const auto planned = cache.get(key_of(matrix(3), 2));
+  const auto put = reference_plan(matrix(3));
+  ASSERT_NE(*planned, *put);
+  cache.put(put, 2, {});
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 1, .capacity = 5, .size = 1}));
+  EXPECT_EQ(cache.get(key_of(matrix(3), 2)), put);
+  EXPECT_EQ(cache.get(key_of(matrix(3), 2)), put) << "it stays";
+  EXPECT_EQ(planned.use_count(), 1) << "the cache let go of it";
+}
+
+TEST(PlanCache, PutIsForItsOwnKeyAlone) {
+  PlanCache cache(kMachine, 100);
+  Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
+  cache.put(reference_plan(request), 2, {});
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 100, .size = 1}));
+  EXPECT_EQ(*cache.get(key_of(request, 1)), make_plan(request, kMachine, 1));
+  EXPECT_EQ(*cache.get(key_of(request, 2, Kernel::run)),
+            make_plan(request, kMachine, 2, Kernel::run));
+  request.out_byte_strides = contiguous_byte_strides(request.out_shape(), 4);
+  EXPECT_EQ(*cache.get(key_of(request, 2)), make_plan(request, kMachine, 2));
+  EXPECT_EQ(cache.info().misses, 3U);
+  request.out_byte_strides.clear();
+  EXPECT_EQ(cache.get(key_of(request, 2))->parameters.kernel, Kernel::reference);
+}
+
+TEST(PlanCache, PutDropsTheLeastRecentlyUsed) {
+  PlanCache cache(kMachine, 2);
+  for (const std::int64_t rows : {1, 2}) cache.put(reference_plan(matrix(rows)), 1, {});
+  cache.put(reference_plan(matrix(1)), 1, {});
+  cache.put(reference_plan(matrix(3)), 1, {});  // takes the place of 2
+  for (const std::int64_t rows : {1, 3}) cache.get(key_of(matrix(rows)));
+  EXPECT_EQ(cache.info(), (PlanCache::Info{.hits = 2, .capacity = 2, .size = 2}));
+  cache.resize(0);
+  cache.put(reference_plan(matrix(1)), 1, {});
+  EXPECT_EQ(cache.info(), (PlanCache::Info{}));
+}
+
 TEST(PlanCache, FailuresAreNeitherKeptNorCounted) {
   PlanCache cache(kMachine, 5);
   const Request request = matrix(3);
@@ -143,6 +188,7 @@ TEST(PlanCache, ManyThreadsAtOnce) {
     for (int i = 0; i < kRounds; ++i) {
       const Request request = matrix(test::pick(random, 1, 16));
       EXPECT_EQ(cache.get(key_of(request))->request, request);
+      if (i % 50 == 0) cache.put(reference_plan(request), 1, {});
       if (i % 500 == 499) cache.clear();
       if (i % 700 == 699) cache.resize(4);
     }

@@ -1,0 +1,83 @@
+"""The file that keeps measured plans from one process to the next: ``TTLG_CACHE_DIR``."""
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Entry = dict[str, Any]
+
+
+class TuneFile:
+    """Entries by key, one a line, in a JSON file of the directory ``TTLG_CACHE_DIR``.
+
+    Keys are dictionaries that survive JSON. A file that is missing, corrupt or somebody else's
+    holds no entries, and is replaced at the next `save`.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+        self._path = self._directory / "ttlg-tuned.json"
+
+    @classmethod
+    def from_environment(cls) -> "TuneFile | None":
+        """Return the file that ``TTLG_CACHE_DIR`` asks for, or None where it is not set."""
+        directory = os.environ.get("TTLG_CACHE_DIR")
+        return cls(directory) if directory else None
+
+    def load(self, key: Entry) -> Entry | None:
+        """Return the entry of a key, or None."""
+        return next((entry for entry in self._read() if entry["key"] == key), None)
+
+    def check_writable(self) -> None:
+        """Make the directory if it is missing; ValueError where it cannot be written to."""
+        with self._refusing():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self._directory).close()
+
+    def save(self, key: Entry, values: Entry) -> None:
+        """Keep `values` as the entry of `key`: readers see the file before or after, whole."""
+        with self._refusing(), self._lock():
+            entries = [entry for entry in self._read() if entry["key"] != key]
+            lines = ",\n".join(json.dumps(entry) for entry in [*entries, {"key": key, **values}])
+            fresh = self._path.with_suffix(f".{os.getpid()}")
+            try:
+                fresh.write_text(f"[\n{lines}\n]\n")
+                os.replace(fresh, self._path)
+            finally:
+                fresh.unlink(missing_ok=True)
+
+    def _read(self) -> list[Entry]:
+        try:
+            entries = json.loads(self._path.read_text())
+        except (OSError, ValueError, RecursionError):
+            return []
+        if not isinstance(entries, list):
+            return []
+        return [entry for entry in entries if isinstance(entry, dict) and "key" in entry]
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Let one process at a time read, modify and replace the file."""
+        handle = os.open(self._directory, os.O_RDONLY)
+        try:
+            # Where the file system has no locks, an entry of another process may get lost.
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextlib.contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ValueError(
+                f"TTLG_CACHE_DIR={str(self._directory)!r} cannot be used: {error.strerror}; set "
+                "it to a directory that can be written to, or unset it"
+            ) from error

@@ -1,0 +1,440 @@
+"""Plans chosen by measurement: the winner, who uses it, and the file that keeps it."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import ttlg
+from ttlg import _tune
+from ttlg._tune_file import TuneFile
+
+from .arrays import bits, problems, random_array, random_raw
+
+SHAPE, AXES = (40, 50, 60), (2, 0, 1)
+
+
+@pytest.fixture(autouse=True)
+def _no_traces(monkeypatch):
+    monkeypatch.delenv("TTLG_CACHE_DIR", raising=False)
+    ttlg.cache_clear()
+
+
+@pytest.fixture
+def slowest_wins(monkeypatch):
+    """Let the candidate that the model likes least win, and say which plans were measured."""
+    rounds = []
+
+    def fastest(plans, x, out):
+        rounds.append(plans)
+        return plans[-1]
+
+    monkeypatch.setattr(_tune, "_fastest", fastest)
+    return rounds
+
+
+@pytest.fixture
+def directory(monkeypatch, tmp_path):
+    path = tmp_path / "made" / "when missing"
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(path))
+    return path
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Count measurements, and let them take no time."""
+    plans = []
+
+    def measure(model, threads, kernel):
+        plans.append(model)
+        name, parameters, _ = model.candidates(threads)[-1]
+        return _tune._with(model, name, parameters)
+
+    monkeypatch.setattr(_tune, "_measure", measure)
+    return plans
+
+
+def tuned(shape=SHAPE, axes=AXES, **options):
+    return ttlg.plan(shape, axes, **{"threads": 2, "tune": "measure"} | options)
+
+
+def same_but_for_threads(plan, kernel, parameters):
+    return plan.kernel == kernel and {**plan.parameters, "threads": 0} == {
+        **parameters,
+        "threads": 0,
+    }
+
+
+@pytest.mark.parametrize("plan", [ttlg.plan(SHAPE, AXES), ttlg.plan((3000, 4000), (1, 0))])
+def test_candidates_are_ways_to_do_the_same(plan):
+    found = plan.candidates()
+    assert [each.cost for each in found] == sorted(each.cost for each in found)
+    assert {each.kernel for each in found} == {"tile", "shuffle", "run"}
+    assert any(same_but_for_threads(plan, *each[:2]) for each in found)
+    x = random_array(plan.shape, "<f4")
+    for each in found:
+        record = json.loads(plan.to_json()) | {"kernel": each.kernel, "parameters": each.parameters}
+        twin = ttlg.Plan.from_json(json.dumps(record))
+        assert bits(twin(x)) == bits(x.transpose(plan.axes))
+    assert len({json.dumps(each[:2]) for each in found}) == len(found)
+
+
+def test_the_winner_is_a_candidate_and_takes_no_more_threads_than_allowed():
+    for shape in (SHAPE, (64, 3), (700, 800)):
+        plan = tuned(shape, None)
+        assert any(same_but_for_threads(plan, *each[:2]) for each in plan.candidates())
+        assert plan.parameters["threads"] in (1, 2)
+
+
+def test_transpose_uses_the_winner(slowest_wins):
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+    plan = tuned()
+    assert plan != model
+    before = ttlg.cache_info()
+    x = random_array(SHAPE, "<f4")
+    out = np.empty((60, 40, 50), "<f4")
+    assert bits(ttlg.transpose(x, AXES, threads=2)) == bits(x.transpose(AXES))
+    assert ttlg.transpose(x, AXES, threads=2, out=out) is out
+    assert bits(out) == bits(x.transpose(AXES))
+    assert ttlg.plan(SHAPE, AXES, threads=2) == plan
+    info = ttlg.cache_info()
+    assert (info.hits, info.misses) == (before.hits + 3, before.misses)
+    # The key of the call with out=, seen through a view of the core's.
+    view = _tune._core.view
+    kept = _tune._core.plan_for(view(x, "x"), AXES, view(out, "out"), 2)
+    assert (kept.kernel, kept.parameters) == (plan.kernel, plan.parameters)
+
+
+def test_no_other_layout_is_touched(slowest_wins):
+    others = [
+        lambda: ttlg.plan(SHAPE, AXES, threads=1),
+        lambda: ttlg.plan(SHAPE, AXES, "f8", threads=2),
+        lambda: ttlg.plan(SHAPE, (1, 2, 0), threads=2),
+        lambda: ttlg.plan(SHAPE, AXES, threads=2, kernel="tile"),
+        lambda: ttlg.plan(SHAPE, AXES, threads=2, strides=(48000, 480, 8)),
+    ]
+    before = [make() for make in others]
+    tuned()
+    assert [make() for make in others] == before
+
+
+def test_a_kernel_that_is_asked_for_competes_with_itself_alone(slowest_wins):
+    for kernel in ("tile", "shuffle", "run", "reference"):
+        slowest_wins.clear()
+        plan = tuned((3000, 4000), (1, 0), kernel=kernel)
+        assert {each.kernel for plans in slowest_wins for each in plans} == {kernel}
+        assert plan.kernel == kernel
+        assert ttlg.plan((3000, 4000), (1, 0), threads=2, kernel=kernel) == plan
+        assert ttlg.plan((3000, 4000), (1, 0), threads=2).kernel == "tile"
+    assert len(slowest_wins[0]) == 1  # there is one way to be the reference
+
+
+def test_everything_competes_and_then_numbers_of_threads(slowest_wins):
+    plan = tuned((3000, 4000), (1, 0), threads=5)
+    kernels, counts = slowest_wins
+    assert {each.kernel for each in kernels} == {"tile", "shuffle", "run"}
+    assert len({json.dumps([each.kernel, each.parameters]) for each in kernels}) == len(kernels)
+    assert [each.parameters["threads"] for each in counts] == [5, 1, 2]
+    assert same_but_for_threads(plan, kernels[-1].kernel, kernels[-1].parameters)
+    # One block is nothing to share.
+    slowest_wins.clear()
+    tuned((4, 5), (1, 0), threads=64)
+    assert [each.parameters["threads"] for each in slowest_wins[1]] == [1]
+
+
+@settings(max_examples=25)
+@given(problems())
+def test_any_layout_may_be_measured(problem):
+    layout, axes = problem
+    x = layout.of(random_raw(layout.count))
+    plan = ttlg.plan(x.shape, axes, x.dtype, strides=x.strides, tune="measure")
+    assert bits(plan(x)) == bits(x.transpose(axes))
+
+
+class Paced:
+    """What stands for a plan that takes its time, on a clock of its own."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.samples = 0
+
+    def run(self, x, out):
+        self.samples += 1
+
+
+class PacedTimer:
+    """Tells the time of `Paced` as `timeit.Timer` would."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def timeit(self, calls):
+        self.call()
+        return calls * self.call.func.__self__.seconds
+
+
+@pytest.fixture
+def paced(monkeypatch):
+    monkeypatch.setattr(_tune.timeit, "Timer", PacedTimer)
+
+
+@pytest.mark.parametrize("fastest", range(9))
+def test_the_fastest_wins(paced, fastest):
+    plans = [Paced(0.011 if number != fastest else 0.010) for number in range(9)]
+    assert _tune._fastest(plans, None, None) is plans[fastest]
+
+
+def test_the_slow_are_left_out_early(paced):
+    plans = [Paced(0.01 * factor) for factor in (3, 1, 1.05, 4)]
+    _tune._fastest(plans, None, None)
+    slow, fast, close, slower = (plan.samples for plan in plans)
+    assert slow == slower < fast == close
+
+
+def test_a_clear_winner_ends_it(paced):
+    plans = [Paced(0.01 * factor) for factor in (4, 3, 1, 5)]
+    assert _tune._fastest(plans, None, None) is plans[2]
+    assert len({plan.samples for plan in plans}) == 1
+
+
+def test_among_equals_the_models_choice_wins(paced):
+    plans = [Paced(0.01) for _ in range(5)]
+    assert _tune._fastest(plans, None, None) is plans[0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((0, 3), "f4"), ((5, 0), "u1"), ((4, 4), "V0"), ((4, 4), "S0")]
+)
+def test_nothing_is_measured_where_nothing_moves(measured, directory, shape, dtype):
+    assert tuned(shape, (1, 0), dtype=dtype) == ttlg.plan(shape, (1, 0), dtype, threads=2)
+    assert not measured
+    assert not directory.exists()
+
+
+def test_arrays_that_do_not_fit(directory):
+    huge = {"shape": (1 << 31, 1 << 31), "axes": (1, 0), "dtype": "u1", "strides": (0, 0)}
+    model = ttlg.plan(**huge)
+    with pytest.raises(MemoryError, match=r"takes 1 bytes .* and 4611686018427387904 .*'model'"):
+        ttlg.plan(**huge, tune="measure")
+    assert list(directory.iterdir()) == []
+    assert ttlg.plan(**huge) == model
+
+
+@pytest.mark.parametrize("tune", ["Measure", "", None, 3])
+def test_unknown_tune(tune):
+    with pytest.raises(ValueError, match=r"unknown tune .*; choose one of 'model', 'measure'"):
+        ttlg.plan(SHAPE, AXES, tune=tune)
+
+
+ROUND_TRIP = """
+    import sys, ttlg
+    from ttlg import _tune
+    if sys.argv[1] == "find":
+        _tune._measure = None
+    plan = ttlg.plan((40, 50, 60), (2, 0, 1), "f8", threads=2, tune="measure")
+    assert ttlg.plan((40, 50, 60), (2, 0, 1), "f8", threads=2) == plan
+    print(plan.to_json())
+"""
+
+
+def test_the_next_process_finds_it(run_python, tmp_path):
+    environment = {"TTLG_CACHE_DIR": str(tmp_path / "cache")}
+    first = run_python(ROUND_TRIP, "measure", **environment)
+    assert (first.returncode, first.stderr) == (0, "")  # no progress bar where nobody looks
+    second = run_python(ROUND_TRIP, "find", **environment)
+    assert second.returncode == 0, second.stderr
+    assert second.stdout == first.stdout
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["ttlg-tuned.json"]
+    narrowest, *others = ttlg.show_config()["cpu"]["simd_found"]
+    third = run_python(ROUND_TRIP, "find", **environment, TTLG_SIMD_LEVEL=narrowest)
+    if others:
+        assert "'NoneType' object is not callable" in third.stderr
+
+
+def test_the_second_call_measures_nothing(measured, directory):
+    plan = tuned()
+    ttlg.cache_clear()
+    assert tuned() == plan
+    assert ttlg.plan(SHAPE, AXES, threads=2) == plan
+    assert len(measured) == 1
+
+
+def test_without_a_directory_each_call_measures(measured):
+    tuned()
+    tuned()
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": (40, 50, 61)},
+        {"axes": (1, 2, 0)},
+        {"dtype": "f8"},
+        {"strides": (24000, 480, 8)},
+        {"threads": 1},
+        {"kernel": "run"},
+    ],
+    ids=str,
+)
+def test_what_decides_is_in_the_key(measured, directory, change):
+    plan = tuned()
+    tuned(**change)
+    assert len(measured) == 2
+    assert tuned() == plan
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ttlg", "cpu", "simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes"],
+)
+def test_what_another_machine_or_version_measured_does_not_count(measured, directory, name):
+    tuned()
+    file = directory / "ttlg-tuned.json"
+    (entry,) = json.loads(file.read_text())
+    entry["key"][name] = "another"
+    file.write_text(json.dumps([entry]))
+    tuned()
+    assert len(measured) == 2
+    # Machines may share a directory.
+    assert [each["key"][name] == "another" for each in json.loads(file.read_text())] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: b"",
+        lambda text: text.encode()[:-5],
+        lambda text: b"\xff\xfe\x00",
+        lambda text: b"[" * 100_000,
+        lambda text: b'{"plans": []}',
+        lambda text: b'[1, null, {"key": 3}, {"other": 4}]',
+        lambda text: text.replace('"kernel": "run",', "").encode(),
+        lambda text: text.replace('"kernel": "run"', '"kernel": "copy"').encode(),
+        lambda text: text.replace('"block": [', '"block": [0, ').encode(),
+        lambda text: text.replace('"parameters": {', '"parameters": {"unknown": 1, ').encode(),
+    ],
+)
+def test_a_damaged_file_is_replaced(measured, directory, damage):
+    plan = tuned()
+    assert plan.kernel == "run"
+    file = directory / "ttlg-tuned.json"
+    file.write_bytes(damage(file.read_text()))
+    assert tuned() == plan
+    assert len(measured) == 2
+    assert tuned() == plan
+    assert len(measured) == 2
+    assert list(directory.iterdir()) == [file]
+
+
+def test_two_processes_lose_nothing(tmp_path):
+    script = """
+import sys
+from ttlg._tune_file import TuneFile
+for number in range(60):
+    TuneFile(sys.argv[1]).save({"process": sys.argv[2], "number": number}, {"kernel": "run"})
+"""
+    file = tmp_path / "ttlg-tuned.json"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", script, tmp_path, name]) for name in ("a", "b")
+    ]
+    try:
+        while any(writer.poll() is None for writer in writers):
+            if file.exists():
+                assert json.loads(file.read_text())  # whole at any time
+    finally:
+        codes = [writer.wait(60) for writer in writers]
+    assert codes == [0, 0]
+    keys = [
+        (each["key"]["process"], each["key"]["number"]) for each in json.loads(file.read_text())
+    ]
+    assert sorted(keys) == [(name, number) for name in ("a", "b") for number in range(60)]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.fixture(params=["a file", "below a file", "where nothing can be made", "read-only"])
+def unusable(request, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "read-only").mkdir(0o500)
+    if request.param == "read-only" and os.access(tmp_path / "read-only", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    return {
+        "a file": tmp_path / "file",
+        "below a file": tmp_path / "file" / "cache",
+        "where nothing can be made": "/proc/ttlg-cache",
+        "read-only": tmp_path / "read-only",
+    }[request.param]
+
+
+def test_an_unusable_directory_is_refused_before_measuring(measured, monkeypatch, unusable):
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(unusable))
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+    with pytest.raises(
+        ValueError, match=rf"TTLG_CACHE_DIR='{unusable}' cannot be used: \w+.*unset"
+    ):
+        tuned()
+    assert not measured
+    assert ttlg.plan(SHAPE, AXES, threads=2) == model
+
+
+def test_a_hit_needs_no_right_to_write(measured, directory, monkeypatch):
+    plan = tuned()
+    monkeypatch.setattr(TuneFile, "check_writable", None)
+    monkeypatch.setattr(TuneFile, "save", None)
+    assert tuned() == plan
+
+
+def test_a_failed_write_leaves_nothing_behind(measured, directory, monkeypatch):
+    tuned((5, 6), (1, 0))
+    file = directory / "ttlg-tuned.json"
+    before = file.read_text()
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+
+    def replace(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(ValueError, match="cannot be used: No space left on device"):
+        tuned()
+    assert list(directory.iterdir()) == [file]
+    assert file.read_text() == before
+    assert ttlg.plan(SHAPE, AXES, threads=2) == model
+
+
+def test_an_empty_variable_is_no_directory(measured, monkeypatch):
+    monkeypatch.setenv("TTLG_CACHE_DIR", "")
+    tuned()
+    assert len(measured) == 1
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.15, True), (0.001, False)])
+def test_a_terminal_sees_progress_after_a_second(tmp_path, seconds, shown):
+    script = tmp_path / "slow.py"
+    script.write_text(
+        "import time\n"
+        "from ttlg import _tune\n"
+        "class Sleeper:\n"
+        f"    def run(self, x, out): time.sleep({seconds})\n"
+        "_tune._fastest([Sleeper(), Sleeper()], None, None)\n"
+    )
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    done = subprocess.run([sys.executable, script], stderr=end, timeout=60, check=False)
+    os.write(end, b".")
+    printed = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    os.close(end)
+    assert done.returncode == 0, printed
+    assert ("ttlg tune" in printed) == shown
