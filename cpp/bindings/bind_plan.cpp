@@ -53,8 +53,8 @@ py::object shuffle_of(const Plan& plan) {
   result["tile_bytes"] = tile_bytes;
   result["vector_bytes"] = kLaneBytes;
   result["loads"] = shuffle.loads.size();
-  result["stores"] = shuffle.results.size();
-  result["steps"] = shuffle.steps;
+  result["stores"] = shuffle.out_stores.size();
+  result["steps"] = shuffle.steps();
   return result;
 }
 

@@ -53,9 +53,8 @@ inline void depart_tail(const Departure& block, const RunPlace& place) {
   const std::int64_t rest = block.run_bytes - block.byte;
   if (rest == 0) return;
   // The run goes on at `rest` bytes into its line.
-  std::byte* const to = block.continues_at == nullptr
-                            ? block.out + place.out + block.byte
-                            : block.continues_at + place.stage - rest;
+  std::byte* const to = block.continues_at == nullptr ? block.out + place.out + block.byte
+                                                      : block.continues_at + place.stage - rest;
   move_run(to, block.stage + place.stage + block.byte, rest);
 }
 
@@ -154,7 +153,8 @@ struct WideTile {
   static constexpr int kOutStep = kRows * kGroups;
 
   template <typename Row>
-  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
+                                                 const std::int64_t* out_by_in) {
     Bytes<kBytes> rows[kGroups][kRows];
     for (int g = 0; g < kGroups; ++g) {
       for (int k = 0; k < kRows; ++k) rows[g][k] = load<Bytes<kBytes>>(row(g * kRows + k));
@@ -185,7 +185,8 @@ struct NarrowTile {
   static constexpr int kOutStep = kBytes / int{sizeof(T)};
 
   template <typename Row>
-  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out, const std::int64_t* out_by_in) {
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
+                                                 const std::int64_t* out_by_in) {
     Bytes<kBytes> rows[kRows];
     for (int k = 0; k < kRows; ++k) {
       rows[k] = load_lanes<kBytes>([&](int l) { return row(l * kRows + k); });
@@ -227,9 +228,9 @@ inline void tile_with(const std::byte* in, std::byte* out, const Cells& cells) {
 
 // At most 16 vectors are at work at a time.
 template <typename T, int kBytes>
-constexpr int kMostGroups = int{sizeof(T)} * kBytes / 16 >= kBytes / 4
-                                ? kBytes / 16
-                                : (int{sizeof(T)} >= 2 && kBytes >= 32 ? 2 : 1);
+constexpr int kMostGroups =
+    int{sizeof(T)} * kBytes / 16 >= kBytes / 4 ? kBytes / 16
+                                               : (int{sizeof(T)} >= 2 && kBytes >= 32 ? 2 : 1);
 
 template <typename T>
 void tile(const std::byte* in, std::byte* out, const Cells& cells) {

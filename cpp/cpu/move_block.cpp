@@ -183,8 +183,8 @@ void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
            });
 }
 
-Departure BlockMover::departure(std::byte* stage, std::byte* out,
-                                std::span<RunPlace> places, bool continued, bool continues) const {
+Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
+                                bool continued, bool continues) const {
   std::array<int, kMaxRank> outer;
   const std::size_t outer_modes = block_.modes.size() - static_cast<std::size_t>(block_.run_modes);
   for (std::size_t i = 0; i < outer_modes; ++i) {

@@ -30,13 +30,12 @@ class BlockMover {
   void for_each(const Modes& modes, const Visit& visit) const;
 
   void fill(const std::byte* in, std::byte* to, bool staged);
-  std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged,
-                                                  std::span<std::int64_t> group) const;
+  std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void stream_runs(const std::byte* in, std::byte* out);
   // Lists the runs of the block for its departure.
-  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
-                      bool continued, bool continues) const;
+  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places, bool continued,
+                      bool continues) const;
 
   const Plan& plan_;
   const Kernels& table_;

@@ -44,7 +44,8 @@ const Kernels& choose() {
                                        [](const Kernels* level) { return level->name; });
   if (named == kLevels.end()) {
     std::string valid;
-    for (const Kernels* level : kLevels) valid += (valid.empty() ? "" : ", ") + std::string(level->name);
+    for (const Kernels* level : kLevels)
+      valid += (valid.empty() ? "" : ", ") + std::string(level->name);
     throw std::invalid_argument("TTLG_SIMD_LEVEL=" + std::string(cap) +
                                 " is no SIMD level of this build; set it to one of " + valid +
                                 ", or unset it");

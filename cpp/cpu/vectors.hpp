@@ -37,20 +37,20 @@ template <int kBytes>
 using Bytes = VectorOf<std::uint8_t, kBytes>;
 
 template <typename V>
-inline V load(const std::byte* from) {
+[[gnu::always_inline]] inline V load(const std::byte* from) {
   V value;
   std::memcpy(&value, from, sizeof(V));
   return value;
 }
 
 template <typename V>
-inline void store(std::byte* to, const V& value) {
+[[gnu::always_inline]] inline void store(std::byte* to, const V& value) {
   std::memcpy(to, &value, sizeof(V));
 }
 
 // One vector from kBytes/16 pieces of 16 bytes; piece(l) says where the l-th lies.
 template <int kBytes, typename Piece>
-inline Bytes<kBytes> load_lanes(const Piece& piece) {
+[[gnu::always_inline]] inline Bytes<kBytes> load_lanes(const Piece& piece) {
   if constexpr (kBytes == 16) {
     return load<Bytes<16>>(piece(0));
 #if defined(__AVX2__)
@@ -75,7 +75,7 @@ inline Bytes<kBytes> load_lanes(const Piece& piece) {
 
 // The 16-byte lanes of a vector to kBytes/16 places.
 template <int kBytes, typename Piece>
-inline void store_lanes(const Bytes<kBytes>& value, const Piece& piece) {
+[[gnu::always_inline]] inline void store_lanes(const Bytes<kBytes>& value, const Piece& piece) {
   if constexpr (kBytes == 16) {
     store(piece(0), value);
 #if defined(__AVX2__)
@@ -99,15 +99,15 @@ inline void store_lanes(const Bytes<kBytes>& value, const Piece& piece) {
 
 // Interleaves the lower or the upper halves of each lane.
 template <typename V, bool kHigh, int... kI>
-inline V interleave(V x, V y, std::integer_sequence<int, kI...>) {
+[[gnu::always_inline]] inline V interleave(V x, V y, std::integer_sequence<int, kI...>) {
   constexpr int kAll = sizeof...(kI);
   constexpr int kLane = kAll * 16 / static_cast<int>(sizeof(V));
-  return __builtin_shufflevector(x, y, (kI / kLane * kLane + (kHigh ? kLane / 2 : 0) +
-                                        kI % kLane / 2 + (kI % 2) * kAll)...);
+  return __builtin_shufflevector(
+      x, y, (kI / kLane * kLane + (kHigh ? kLane / 2 : 0) + kI % kLane / 2 + (kI % 2) * kAll)...);
 }
 
 template <typename T, int kBytes, bool kHigh>
-inline Bytes<kBytes> unpack(Bytes<kBytes> x, Bytes<kBytes> y) {
+[[gnu::always_inline]] inline Bytes<kBytes> unpack(Bytes<kBytes> x, Bytes<kBytes> y) {
   using V = VectorOf<T, kBytes>;
   return reinterpret_cast<Bytes<kBytes>>(
       interleave<V, kHigh>(reinterpret_cast<V>(x), reinterpret_cast<V>(y),
@@ -116,8 +116,8 @@ inline Bytes<kBytes> unpack(Bytes<kBytes> x, Bytes<kBytes> y) {
 
 // Interleaves the 16-byte lanes of the lower or the upper halves of two vectors.
 template <int kBytes, bool kHigh, int... kI>
-inline Bytes<kBytes> interleave_lanes(Bytes<kBytes> x, Bytes<kBytes> y,
-                                      std::integer_sequence<int, kI...>) {
+[[gnu::always_inline]] inline Bytes<kBytes> interleave_lanes(Bytes<kBytes> x, Bytes<kBytes> y,
+                                                             std::integer_sequence<int, kI...>) {
   using V = VectorOf<std::uint64_t, kBytes>;
   constexpr int kAll = sizeof...(kI);
   return reinterpret_cast<Bytes<kBytes>>(__builtin_shufflevector(
@@ -145,8 +145,8 @@ inline void gather_groups(Bytes<kBytes>* lanes) {
 
 // In each lane: byte i is byte indices[i] of `value`, or 0 where indices[i] is kNoByte.
 template <int kBytes>
-inline Bytes<kBytes> shuffle_bytes([[maybe_unused]] Bytes<kBytes> value,
-                                   [[maybe_unused]] const std::uint8_t* indices) {
+[[gnu::always_inline]] inline Bytes<kBytes> shuffle_bytes(
+    [[maybe_unused]] Bytes<kBytes> value, [[maybe_unused]] const std::uint8_t* indices) {
 #if defined(__AVX512BW__)
   if constexpr (kBytes == 64) {
     const __m128i once = _mm_load_si128(reinterpret_cast<const __m128i*>(indices));

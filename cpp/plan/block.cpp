@@ -67,7 +67,8 @@ void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
     return mode.loop < 0;  // a cut mode ends its axis
   };
   const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
-    return counting == Counting::offsets || block.modes[static_cast<std::size_t>(index)].*step == bytes;
+    return counting == Counting::offsets ||
+           block.modes[static_cast<std::size_t>(index)].*step == bytes;
   };
   bool in_open = counting != Counting::none;
   bool out_open = in_open;

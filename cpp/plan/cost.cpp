@@ -28,7 +28,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // A block on one side: pieces that are contiguous there.
 struct Pieces {
-  std::int64_t bytes;      // of one piece
+  std::int64_t bytes;  // of one piece
   std::int64_t count = 1;
   std::int64_t places = 1;  // of them in an interleave
   int continues = -1;       // the mode along which a piece goes on in the next block; -1: none

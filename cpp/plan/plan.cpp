@@ -40,9 +40,8 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
 void check_staging(const Plan& plan) {
   if (!plan.is_staged()) return;
   if (plan.block.stage_bytes > kStagingBytes) {
-    throw std::invalid_argument("a staged block may take at most " +
-                                std::to_string(kStagingBytes) + " bytes, not " +
-                                std::to_string(plan.block.stage_bytes));
+    throw std::invalid_argument("a staged block may take at most " + std::to_string(kStagingBytes) +
+                                " bytes, not " + std::to_string(plan.block.stage_bytes));
   }
   if (plan.parameters.streaming && plan.block.run_bytes < 2 * kLineBytes) {
     throw std::invalid_argument("streaming needs runs of at least " +

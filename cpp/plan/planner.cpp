@@ -29,9 +29,7 @@ bool is_tile(const Problem& folded) {
          out_mode.out_byte_stride == folded.element_bytes;
 }
 
-bool is_shuffle(const Problem& folded) {
-  return !is_copy(folded) && !shuffle_tile(folded).empty();
-}
+bool is_shuffle(const Problem& folded) { return !is_copy(folded) && !shuffle_tile(folded).empty(); }
 
 bool is_run(const Problem& folded) { return !is_copy(folded); }
 
@@ -63,10 +61,10 @@ class Growth {
       const auto m = static_cast<std::size_t>(index);
       const Mode& mode = folded_.modes[m];
       if (mode.*step != run) return;
-      const std::int64_t room =
-          std::min((run_bytes + run / 2) / run, limit / (bytes_ / block_[m]));
+      const std::int64_t room = std::min((run_bytes + run / 2) / run, limit / (bytes_ / block_[m]));
       if (room > block_[m]) {
-        const std::int64_t extent = split(mode.extent, room, run == folded_.element_bytes ? grain : 1);
+        const std::int64_t extent =
+            split(mode.extent, room, run == folded_.element_bytes ? grain : 1);
         bytes_ = bytes_ / block_[m] * extent;
         block_[m] = extent;
       }
@@ -96,8 +94,8 @@ class Growth {
   std::int64_t bytes_;
 };
 
-// A block with runs of `in_run` bytes on the input's side and of what that leaves of `limit` bytes on
-// the output's.
+// A block with runs of `in_run` bytes on the input's side and of what that leaves of `limit` bytes
+// on the output's.
 std::vector<std::int64_t> grow_block(const Problem& folded, Kernel kernel, std::int64_t in_run,
                                      std::int64_t limit) {
   std::vector<int> in_order(folded.modes.size());
@@ -149,9 +147,9 @@ void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
 
 // The runs of a block in the output.
 struct Runs {
-  std::int64_t bytes;      // of one run
+  std::int64_t bytes;  // of one run
   std::int64_t count = 1;
-  std::int64_t stride = 0;  // from one to the next
+  std::int64_t stride = 0;   // from one to the next
   std::int64_t in_step = 1;  // of them, until the stride changes
 };
 
@@ -206,8 +204,8 @@ bool fills_vectors(const Plan& plan) {
 }
 
 int choose_threads(std::int64_t bytes, int threads) {
-  return static_cast<int>(std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1,
-                                                   std::clamp(threads, 1, kMaxThreads)));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
 }
 
 // Whether input and output together leave no room in the caches.
@@ -306,9 +304,8 @@ std::vector<Candidate> candidates(const Request& request, const Machine& machine
     }
     for_each_block(folded, rule.kernel, machine, [&](Parameters parameters, double cost) {
       parameters.threads = choose_threads(folded.bytes(), threads);
-      const bool seen = std::ranges::any_of(result, [&](const Candidate& each) {
-        return each.parameters == parameters;
-      });
+      const bool seen = std::ranges::any_of(
+          result, [&](const Candidate& each) { return each.parameters == parameters; });
       if (!seen) result.push_back({std::move(parameters), cost});
     });
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -113,41 +114,6 @@ class Side {
   std::span<const std::int64_t> tile_;
 };
 
-// Adds to the vector being summed the byte `from` of vector `source` as its byte `to`.
-void add_byte(Shuffle& shuffle, std::size_t first_term, std::int64_t source, std::int64_t from,
-              std::int64_t to) {
-  const auto id = static_cast<std::uint8_t>(source);
-  const auto begin = shuffle.terms.begin() + static_cast<std::ptrdiff_t>(first_term);
-  auto term = std::find_if(begin, shuffle.terms.end(),
-                           [&](const Shuffle::Term& each) { return each.source == id; });
-  if (term == shuffle.terms.end()) {
-    Shuffle::Term fresh{.source = id, .bytes = {}};
-    fresh.bytes.fill(kNoByte);
-    term = shuffle.terms.insert(shuffle.terms.end(), fresh);
-  }
-  term->bytes[static_cast<std::size_t>(to)] = static_cast<std::uint8_t>(from);
-}
-
-// Where most stored vectors need most loaded ones, all get a term of every one, in order: a program
-// that regular runs faster than its length says.
-void add_terms_of_all(Shuffle& shuffle) {
-  const std::size_t all = shuffle.loads.size() * shuffle.sums.size();
-  if (2 * shuffle.terms.size() < all) return;
-  Shuffle::Term none{.source = 0, .bytes = {}};
-  none.bytes.fill(kNoByte);
-  std::vector<Shuffle::Term> terms(all, none);
-  std::size_t next = 0;
-  for (std::size_t v = 0; v < shuffle.sums.size(); ++v) {
-    Shuffle::Term* const sum = terms.data() + v * shuffle.loads.size();
-    for (std::size_t i = 0; i < shuffle.loads.size(); ++i)
-      sum[i].source = static_cast<std::uint8_t>(i);
-    for (int i = 0; i < shuffle.sums[v]; ++i, ++next)
-      sum[shuffle.terms[next].source] = shuffle.terms[next];
-    shuffle.sums[v] = static_cast<std::uint8_t>(shuffle.loads.size());
-  }
-  shuffle.terms = std::move(terms);
-}
-
 // Every stored vector straight from the loaded ones: works for any extents.
 void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
@@ -155,21 +121,36 @@ void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   shuffle.loads = in.offsets(block, &BlockMode::in_step);
   shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
   shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
+  const std::size_t loads = shuffle.loads.size();
+  Shuffle::Term empty{.source = 0, .bytes = {}};
+  empty.bytes.fill(kNoByte);
+  std::vector<Shuffle::Term>& terms = shuffle.terms;
+  terms.assign(loads * shuffle.out_stores.size(), empty);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    terms[i].source = static_cast<std::uint8_t>(i % loads);
+  }
   std::vector<std::int64_t> index(shuffle.tile.size(), 0);
   for (int v = 0; v < out.vectors(); ++v) {
-    const std::size_t first_term = shuffle.terms.size();
     const std::int64_t start = out.start(v % out.vectors_in_run());
     for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
       out.index_of(v / out.vectors_in_run(), start + byte, index);
       const auto [run, element] = in.place_of(index);
       const std::int64_t source_byte = element + (start + byte) % element_bytes;
       const int window = static_cast<int>(source_byte / kLaneBytes);
-      add_byte(shuffle, first_term, run * in.vectors_in_run() + window,
-               source_byte - in.start(window), byte);
+      const std::size_t source = at(static_cast<int>(run) * in.vectors_in_run() + window);
+      terms[at(v) * loads + source].bytes[static_cast<std::size_t>(byte)] =
+          static_cast<std::uint8_t>(source_byte - in.start(window));
     }
-    shuffle.sums.push_back(static_cast<std::uint8_t>(shuffle.terms.size() - first_term));
   }
-  add_terms_of_all(shuffle);
+  // Where most stored vectors need most loaded ones, all keep a term of every one: a program that
+  // regular runs faster than its length says.
+  const auto is_used = [&](const Shuffle::Term& term) { return term.bytes != empty.bytes; };
+  const bool keep_all = 2 * std::ranges::count_if(terms, is_used) >= std::ssize(terms);
+  for (std::size_t v = 0; v < shuffle.out_stores.size(); ++v) {
+    const auto count = std::ranges::count_if(std::span(terms).subspan(v * loads, loads), is_used);
+    shuffle.sums.push_back(static_cast<std::uint8_t>(keep_all ? std::ssize(shuffle.loads) : count));
+  }
+  if (!keep_all) std::erase_if(terms, std::not_fn(is_used));
 }
 
 // One bit of an index in a tile whose extents are powers of two (G-12).
@@ -283,6 +264,12 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
 }
 
 }  // namespace
+
+int Shuffle::steps() const {
+  if (!sums.empty()) return 1;
+  const bool reorders = !std::ranges::is_sorted(first);
+  return static_cast<int>(rounds.size()) + static_cast<int>(reorders);
+}
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);

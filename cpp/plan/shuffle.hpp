@@ -44,6 +44,9 @@ struct Shuffle {
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the
   // lanes of a pair, the second between pairs.
   std::array<std::size_t, 2> lane_modes{};
+
+  // Permutations between a load and its store.
+  int steps() const;
 };
 
 // The least tile whose runs fill vectors on both sides, as extents of the folded problem's modes;

@@ -41,6 +41,8 @@ inline std::vector<std::int64_t> random_block(Random& random, const Problem& fol
 inline Parameters random_parameters(Random& random, const Problem& folded, Kernel kernel) {
   Parameters parameters{.kernel = kernel,
                         .block = random_block(random, folded, kernel),
+                        .loop_order = {},
+                        .staged = false,
                         .streaming = false,
                         .prefetch = pick(random, 0, 1) == 0,
                         .threads = static_cast<int>(pick(random, 1, 4))};
@@ -50,17 +52,20 @@ inline Parameters random_parameters(Random& random, const Problem& folded, Kerne
   return parameters;
 }
 
-// The same, streaming where the block allows it.
+// The same, streaming or staged where the block allows it.
 inline Plan random_plan(Random& random, const Request& request, const Problem& folded,
                         Kernel kernel) {
   Parameters parameters = random_parameters(random, folded, kernel);
-  parameters.streaming = true;
-  try {
-    return build_plan(request, parameters);
-  } catch (const std::invalid_argument&) {
-    parameters.streaming = false;
-    return build_plan(request, parameters);
+  for (bool Parameters::* option : {&Parameters::streaming, &Parameters::staged}) {
+    Parameters with = parameters;
+    with.*option = true;
+    try {
+      if (pick(random, 0, 2) > 0) return build_plan(request, with);
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
   }
+  return build_plan(request, parameters);
 }
 
 }  // namespace ttlg::test

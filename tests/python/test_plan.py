@@ -193,9 +193,9 @@ def test_explain_counts_the_vectors_of_a_shuffle():
         vectors, shuffles = lines((2,) * 10, None, dtype)
         assert vectors == f"{full.format('loaded')}; {full.format('stored')}"
         assert shuffles.split()[:2] == [str(steps), "steps" if steps > 1 else "step"]
-    # 54 bytes in a row become three runs of 18, each of two vectors that overlap.
-    vectors, _ = lines((400, 3), (1, 0), "V6")
-    assert vectors == "4 loaded, 54 of 64 bytes in use; 6 stored, 54 of 96 bytes in use"
+    # Nine runs of 18 bytes on either side, each of two vectors that overlap.
+    vectors, _ = lines((3, 3, 5, 3, 3), None, "u2")
+    assert vectors == "18 loaded, 162 of 288 bytes in use; 18 stored, 162 of 288 bytes in use"
 
 
 def test_only_a_shuffle_shows_vectors():

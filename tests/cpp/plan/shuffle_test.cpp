@@ -25,8 +25,6 @@ struct Program {
   std::int64_t element_bytes;
 };
 
-std::size_t at(std::uint8_t number) { return number; }
-
 // The bytes of the first tile with the step of one side, in the order of the tile's elements.
 std::vector<std::int64_t> tile_bytes(const Program& program, std::int64_t BlockMode::* step) {
   std::vector<std::int64_t> bytes(static_cast<std::size_t>(program.element_bytes));
@@ -52,31 +50,58 @@ Lane load(const Memory& memory, std::int64_t offset) {
   return lane;
 }
 
-// The vectors after all sums.
-std::vector<Lane> compute(const Shuffle& shuffle, const Memory& in) {
-  std::vector<Lane> vectors(2 * kMaxTileVectors);
-  std::vector<bool> is_set(vectors.size(), false);
-  for (std::size_t i = 0; i < shuffle.loads.size(); ++i) {
-    vectors.at(i) = load(in, shuffle.loads[i]);
-    is_set[i] = true;
+// What unpack instructions do: `unit` bytes of one vector after as many of the other, from their
+// lower or their upper halves.
+Lane interleave(const Lane& x, const Lane& y, std::size_t unit, bool upper) {
+  Lane result;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const Lane& source = i / unit % 2 == 0 ? x : y;
+    result[i] = source[(upper ? kLaneBytes / 2 : 0) + i / (2 * unit) * unit + i % unit];
   }
+  return result;
+}
+
+std::vector<Lane> compute_rounds(const Shuffle& shuffle, std::vector<Lane> vectors) {
+  for (Lane& vector : vectors) {
+    const Lane before = vector;
+    for (std::size_t i = 0; i < before.size(); ++i) vector[i] = before.at(shuffle.first[i]);
+  }
+  for (const std::uint8_t unit : shuffle.rounds) {
+    const std::size_t half = vectors.size() / 2;
+    std::vector<Lane> next;
+    for (std::size_t i = 0; i < half; ++i) {
+      next.push_back(interleave(vectors[i], vectors[i + half], unit, false));
+      next.push_back(interleave(vectors[i], vectors[i + half], unit, true));
+    }
+    vectors = std::move(next);
+  }
+  return vectors;
+}
+
+std::vector<Lane> compute_sums(const Shuffle& shuffle, const std::vector<Lane>& vectors) {
+  std::vector<Lane> results;
   auto term = shuffle.terms.begin();
-  for (const Shuffle::Sum& sum : shuffle.sums) {
+  for (const std::uint8_t terms : shuffle.sums) {
     Lane value{};
-    for (int k = 0; k < sum.terms; ++k, ++term) {
-      EXPECT_TRUE(is_set.at(term->source));
+    for (int k = 0; k < terms; ++k, ++term) {
       for (std::size_t i = 0; i < value.size(); ++i) {
-        if (term->bytes[i] == Shuffle::kNone) continue;
-        value[i] |= vectors[term->source][at(term->bytes.at(i) & 15U)];
+        if (term->bytes[i] == kNoByte) continue;
         EXPECT_LT(term->bytes[i], kLaneBytes);
+        value[i] |= vectors.at(term->source).at(term->bytes[i]);
       }
     }
-    vectors.at(sum.target) = value;
-    is_set[sum.target] = true;
+    results.push_back(value);
   }
   EXPECT_EQ(term, shuffle.terms.end());
-  for (const std::uint8_t result : shuffle.results) EXPECT_TRUE(is_set.at(result));
-  return vectors;
+  return results;
+}
+
+// The stored vectors.
+std::vector<Lane> compute(const Shuffle& shuffle, const Memory& in) {
+  std::vector<Lane> vectors;
+  for (const std::int64_t offset : shuffle.loads) vectors.push_back(load(in, offset));
+  return shuffle.sums.empty() ? compute_rounds(shuffle, std::move(vectors))
+                              : compute_sums(shuffle, vectors);
 }
 
 // Carries the program out on one tile: every byte of it arrives and nothing else is touched.
@@ -91,14 +116,14 @@ void check(const Program& program) {
   const std::vector<Lane> vectors = compute(shuffle, in);
   const auto check_stores = [&](const std::vector<std::int64_t>& stores,
                                 std::int64_t BlockMode::* step) {
-    ASSERT_EQ(stores.size(), shuffle.results.size());
+    ASSERT_EQ(stores.size(), vectors.size());
     Memory expected;
     const std::vector<std::int64_t> out_bytes = tile_bytes(program, step);
     for (std::size_t i = 0; i < out_bytes.size(); ++i) expected[out_bytes[i]] = in[in_bytes[i]];
     Memory out;
     for (std::size_t i = 0; i < stores.size(); ++i) {
       for (std::size_t k = 0; k < kLaneBytes; ++k) {
-        out[stores[i] + static_cast<std::int64_t>(k)] = vectors[shuffle.results[i]][k];
+        out[stores[i] + static_cast<std::int64_t>(k)] = vectors[i][k];
       }
     }
     ASSERT_EQ(out, expected);
@@ -151,12 +176,14 @@ void check_counts(const std::vector<int>& sigma, int lg_w) {
   const auto swaps = static_cast<std::size_t>(lg_w - common);
   const Shuffle& shuffle = program.shuffle;
   const std::size_t vectors = std::size_t{1} << swaps;
-  const std::size_t steps = swaps > 0 ? swaps : same_order ? 0 : 1;
-  EXPECT_EQ(shuffle.steps, static_cast<int>(steps));
+  EXPECT_TRUE(shuffle.sums.empty());
   EXPECT_EQ(shuffle.loads.size(), vectors);
-  EXPECT_EQ(shuffle.results.size(), vectors) << "vectors are renamed, not moved (G-10)";
-  EXPECT_EQ(shuffle.sums.size(), steps * vectors);
-  for (const Shuffle::Sum& sum : shuffle.sums) EXPECT_EQ(sum.terms, swaps > 0 ? 2 : 1);
+  EXPECT_EQ(shuffle.out_stores.size(), vectors) << "vectors are renamed, not moved (G-10)";
+  EXPECT_EQ(shuffle.rounds.size(), swaps);
+  if (swaps > 0) return;
+  ByteIndices same;
+  std::iota(same.begin(), same.end(), std::uint8_t{0});
+  EXPECT_EQ(shuffle.first == same, same_order) << "nothing to do, or one self-shuffle (G-11)";
 }
 
 TEST(Butterfly, TakesTheStepsAndVectorsThatThePaperCounts) {
@@ -191,14 +218,14 @@ TEST(Shuffle, RandomShapes) {
       if (extent == 11) extent = 17;
     }
     const Request request =
-        test::random_layouts(random, std::move(shape), test::pick(random, 1, 12));
+        test::random_layouts(random, std::move(shape), std::int64_t{1} << test::pick(random, 0, 3));
     const Problem folded = fold_run(make_problem(request));
     if (!test::applies(Kernel::shuffle, folded)) continue;
     const Program program =
         make_program(folded, test::random_block(random, folded, Kernel::shuffle));
     check(program);
     EXPECT_LE(program.shuffle.loads.size(), std::size_t{kMaxTileVectors});
-    EXPECT_LE(program.shuffle.results.size(), std::size_t{kMaxTileVectors});
+    EXPECT_LE(program.shuffle.out_stores.size(), std::size_t{kMaxTileVectors});
     ASSERT_FALSE(HasFailure()) << testing::PrintToString(request.shape) << " by "
                                << testing::PrintToString(request.axes) << ", strides "
                                << testing::PrintToString(request.in_byte_strides) << " -> "
