@@ -205,10 +205,9 @@ def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Ite
         for found, seconds in zip(samples, json.loads(done.stdout), strict=True):
             for variant, value in seconds.items():
                 found.setdefault(variant, []).append(value)
-    used = ttlg.show_config()["cpu"]["simd_used"]
     for case, found in zip(cases, samples, strict=True):
         medians = {variant: statistics.median(values) for variant, values in found.items()}
-        yield Row(name, case, threads, medians, used)
+        yield Row(name, case, threads, medians, ttlg.show_config()["cpu"]["simd_used"])
 
 
 def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> Iterator[Row]:
@@ -240,10 +239,7 @@ def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> I
 
 
 def table(row: Row) -> str:
-    """Write a row as a table: the planner's choice marked, and its model's cost where it has one.
-
-    The share that the model expects is the inverse of the cost.
-    """
+    """Write a row as a table: the planner's choice marked, and costs, which expect 1 / share."""
     copied = bandwidth(row.case, min(row.seconds[name] for name in COPIES))
     lines = [f"{row.ablation}: {row.case.label}, threads {row.threads}, copy {copied:.1f} GB/s"]
     names = [name for name in row.seconds if name not in COPIES]

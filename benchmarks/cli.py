@@ -97,7 +97,7 @@ def _list(suites: Sequence[str] | None, quick: bool) -> None:
         for name, suite in SUITES.items():
             summary = (suite.__doc__ or "").partition("\n")[0]
             print(f"{name:12} {len(list(suite())):5} cases  {summary}")
-        print("\nablations")
+        print("ablations")
         for name, ablation in ablations.ABLATIONS.items():
             print(f"{name:12} {len(ablation.cases):5} cases  {ablation.summary}")
         return
