@@ -211,7 +211,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunP
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
   struct Stage {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
-    std::array<RunPlace, kStagingBytes / (2 * kLineBytes)> places;
+    std::array<RunPlace, kStagingBytes / kLineBytes> places;
   };
   std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();

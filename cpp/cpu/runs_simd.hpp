@@ -29,7 +29,7 @@ template <typename T, int kCount>
   std::memcpy(to + tail, &last, sizeof(T));
 }
 
-// Calls use(move) with what moves runs of so many bytes: move(to, from). Up to a kilobyte, a call
+// Calls use(move) with what moves runs of so many bytes: move(to, from). Up to 16 vectors, a call
 // to memcpy would cost more than the run.
 template <typename Use>
 [[gnu::always_inline]] inline void with_move_of(std::int64_t bytes, const Use& use) {
@@ -56,7 +56,7 @@ template <typename Use>
     pieces(V{}, std::integral_constant<int, 2>{});
   } else if (bytes <= 4 * kVectorBytes) {
     pieces(V{}, std::integral_constant<int, 3>{});
-  } else if (bytes <= 1024) {
+  } else if (bytes <= 16 * kVectorBytes) {
     use([bytes](std::byte* to, const std::byte* from) {
       const std::int64_t tail = bytes - kVectorBytes;
       for (std::int64_t i = 0; i < tail; i += kVectorBytes) store(to + i, load<V>(from + i));

@@ -13,7 +13,7 @@ namespace {
 // the buffer then leaves in whole lines, and the last, partial line of a run can wait in the buffer
 // for the block that continues it.
 void lay_out_stage(Block& block, std::int64_t element_bytes) {
-  constexpr std::int64_t kApart = 2 * kLineBytes - 1;
+  constexpr std::int64_t kApart = kLineBytes - 1;
   std::int64_t span = element_bytes;
   bool in_run = true;
   for (BlockMode& mode : block.modes) {

@@ -174,7 +174,7 @@ Runs runs_of(const Problem& folded, std::span<const std::int64_t> block) {
   return runs;
 }
 
-std::int64_t stage_bytes(const Runs& runs) { return runs.count * (runs.bytes + 3 * kLineBytes); }
+std::int64_t stage_bytes(const Runs& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
 // Whether the block's runs are long enough to be streamed and the staging buffer holds them.
 bool can_stream(const Problem& folded, const Runs& runs) {

@@ -189,7 +189,7 @@ class Plan:
         planner, first case that applies (tile: and whose blocks fill vectors):
             no  copy       all modes fused into one run that is contiguous on both sides
         ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
-            yes shuffle    elements below 16 bytes that are contiguous for 16 bytes on both sides
+            yes shuffle    elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
         """
