@@ -1,17 +1,19 @@
 """``ttlg bench``: the benchmarks' command line."""
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
 
-from ttlg.benchmarks import machine, report
+from ttlg.benchmarks import ablations, machine, report
 from ttlg.benchmarks.contenders import available_cores, optional
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
-from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, Case, cases
+from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, Case, cases
 
 _REPEATS = 5
 _QUICK_REPEATS = 3
@@ -47,12 +49,21 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ttlg bench", description="Measure ttlg, its peers and the copy ceiling in one run."
     )
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--suite",
         nargs="+",
         choices=SUITES,
         metavar="NAME",
         help=f"suites to run, of {', '.join(SUITES)}; by default all but sixd, which takes hours",
+    )
+    what.add_argument(
+        "--ablation",
+        nargs="+",
+        choices=ablations.ABLATIONS,
+        metavar="NAME",
+        help="vary one of the planner's choices instead, of "
+        f"{', '.join(ablations.ABLATIONS)}, and compare the plans",
     )
     parser.add_argument(
         "--threads",
@@ -86,6 +97,9 @@ def _list(suites: Sequence[str] | None, quick: bool) -> None:
         for name, suite in SUITES.items():
             summary = (suite.__doc__ or "").partition("\n")[0]
             print(f"{name:12} {len(list(suite())):5} cases  {summary}")
+        print("ablations")
+        for name, ablation in ablations.ABLATIONS.items():
+            print(f"{name:12} {len(ablation.cases):5} cases  {ablation.summary}")
         return
     for case in cases(suites, quick=quick):
         print(f"{case.suite} {case.label}: {case.shape} by {case.axes}, {case.bytes / 1e6:.4g} MB")
@@ -107,6 +121,20 @@ def _measure_all(chosen: Sequence[Case], threads: Sequence[int], repeats: int) -
     return results
 
 
+def _ablate(args: argparse.Namespace, repeats: int, command: str) -> int:
+    rows = []
+    limit = QUICK_BYTES if args.quick else None
+    for name in args.ablation:
+        for threads in args.threads:
+            for row in ablations.run(name, threads, repeats, limit=limit):
+                rows.append(asdict(row))
+                print(ablations.table(row), flush=True)
+    if args.json:
+        record = {"machine": machine.describe(command), "ablations": rows}
+        args.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmarks.
 
@@ -121,22 +149,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 1 if a contender gave a wrong result or the user interrupted.
     """
     options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
+    parser = _parser()
+    args = parser.parse_args(options)
+    if args.ablation and args.plot:
+        parser.error("--plot draws suites, not ablations")
     if args.list:
         _list(args.suite, args.quick)
         return 0
     chosen = cases(args.suite or DEFAULT_SUITES, quick=args.quick)
     repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
+    command = shlex.join(["ttlg", "bench", *options])
     try:
+        if args.ablation:
+            return _ablate(args, repeats, command)
         results = _measure_all(chosen, args.threads, repeats)
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1
     if not results:
         return 1
-    measured = report.Report(
-        machine.describe(shlex.join(["ttlg", "bench", *options])), tuple(results)
-    )
+    measured = report.Report(machine.describe(command), tuple(results))
     print("\n" + report.table(measured))
     if args.json:
         args.json.write_text(measured.to_json() + "\n")

@@ -118,6 +118,21 @@ _PEERS = {"numpy": numpy, "torch": torch, "jax": jax, "hptt": hptt}
 PEERS = tuple(_PEERS)
 
 
+def whole_calls(
+    x: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
+) -> Iterator[Contender]:
+    """Call as users do, for a new array; sets the threads of ttlg and PyTorch for the process."""
+    ttlg.set_num_threads(threads)
+    yield Contender("ttlg", lambda: ttlg.transpose(x, axes), returns=True)
+    if "numpy" in peers:
+        yield Contender("numpy", lambda: np.ascontiguousarray(x.transpose(axes)), returns=True)
+    library = optional("torch") if "torch" in peers else None
+    if library is not None:
+        library.set_num_threads(threads)
+        source = library.from_numpy(x)
+        yield Contender("torch", lambda: source.permute(axes).contiguous(), returns=True)
+
+
 def contenders(
     x: Array, out: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
 ) -> list[Contender]:

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 import ttlg
-from ttlg.benchmarks.contenders import COPIES, PEERS, Array, Contender, contenders
+from ttlg.benchmarks.contenders import (
+    COPIES,
+    PEERS,
+    Array,
+    Contender,
+    contenders,
+    copies,
+    whole_calls,
+)
 from ttlg.benchmarks.suites import Case
 
 POISON = 0xA5
@@ -148,14 +156,18 @@ def measure(
     -----
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
-    called in a loop and may stay in the caches, for the copies and for all contenders alike.
+    called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
+    suite ``call`` every call allocates its result anew; the copies do not.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))
     out = np.empty_like(expected)
     results = []
     for count in threads:
-        entrants = contenders(x, out, case.axes, count, peers)
+        if case.suite == "call":
+            entrants = [*copies(x, out, count), *whole_calls(x, case.axes, count, peers)]
+        else:
+            entrants = contenders(x, out, case.axes, count, peers)
         for entrant in entrants:
             try:
                 verify(entrant, out, x if entrant.name in COPIES else expected)

@@ -12,8 +12,8 @@ from ttlg.benchmarks.contenders import COPIES, OURS, PEERS
 from ttlg.benchmarks.measure import Result, bandwidth
 from ttlg.benchmarks.suites import Case
 
-# Here a call's overhead counts and not its bandwidth.
-_IN_NANOSECONDS = "latency"
+# Here the time of a call counts and not its bandwidth.
+_IN_NANOSECONDS = ("latency", "call")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def line(result: Result) -> str:
     """Write one result in a line: GB/s of the ceiling, and each contender's share of it."""
     head = f"{result.case.suite} {result.case.label}, {_threads(result.threads)}, {result.kernel}:"
     shown = [name for name in names([result]) if name not in COPIES]
-    if result.case.suite == _IN_NANOSECONDS:
+    if result.case.suite in _IN_NANOSECONDS:
         return f"{head} copy {result.ceiling * 1e9:.0f} ns; " + ", ".join(
             f"{name} {result.seconds[name] * 1e9:.0f}" for name in shown
         )
@@ -73,7 +73,7 @@ def line(result: Result) -> str:
 
 def _summary(name: str, results: Sequence[Result]) -> tuple[str, str, str]:
     """Write a contender's median, its worst, and the case where it is worst."""
-    if results[0].case.suite == _IN_NANOSECONDS:
+    if results[0].case.suite in _IN_NANOSECONDS:
         times = [(result.seconds[name] * 1e9, result.case.label) for result in results]
         longest, where = max(times)
         return f"{statistics.median(time for time, _ in times):.0f} ns", f"{longest:.0f} ns", where
@@ -93,7 +93,7 @@ def _comparison(name: str, results: Sequence[Result]) -> tuple[str, str]:
 
 def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterator[str]:
     yield f"{suite}, {_threads(threads)}, {len(results)} cases"
-    if suite != _IN_NANOSECONDS:
+    if suite not in _IN_NANOSECONDS:
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in results)
         yield f"  copy ceiling {ceiling:.1f} GB/s in the median"
     rows = [("", "median", "worst", "at", "ttlg slower", "least speed-up of ttlg")]
@@ -112,8 +112,8 @@ def table(report: Report) -> str:
     Returns
     -------
     str
-        For each contender the median and the worst share of the copy ceiling (of the latency
-        suite: time), and for each peer the number of cases where ``ttlg.transpose`` is slower.
+        For each contender the median and the worst share of the copy ceiling (of the suites
+        ``latency`` and ``call``: time), and for each peer the number of cases where ``ttlg.transpose`` is slower.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())

@@ -3,6 +3,7 @@
 import pytest
 
 from ttlg.benchmarks import cli, measure
+from ttlg.benchmarks.ablations import ABLATIONS
 from ttlg.benchmarks.contenders import Contender
 from ttlg.benchmarks.report import Report
 from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, Case, cases
@@ -36,7 +37,7 @@ def test_run_writes_json_table_and_plot(tiny, tmp_path, capsys):
     assert printed.err == ""  # no progress bar where nobody looks
 
 
-@pytest.mark.parametrize("suite", ["latency", "gentt"])
+@pytest.mark.parametrize("suite", ["latency", "gentt", "cubes"])
 def test_suites_of_small_cases_run(suite, capsys):
     assert cli.main(["--suite", suite, "--quick", "--threads", "1", "--repeats", "1"]) == 0
     assert f"{suite}, 1 thread, 8 cases\n" in capsys.readouterr().out
@@ -61,14 +62,14 @@ def test_defaults(monkeypatch):
 def test_list_of_suites(capsys):
     assert cli.main(["--list"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split()[0] for row in rows] == list(SUITES)
+    assert [row.split()[0] for row in rows] == [*SUITES, "ablations", *ABLATIONS]
     assert rows[0].split()[1:3] == ["114", "cases"]
 
 
 def test_list_of_cases(capsys):
     assert cli.main(["--list", "--suite", "skinny", "cubes"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert len(rows) == 24 + 12
+    assert len(rows) == 24 + 135
     assert rows[0] == "skinny 10000000x2 float32: (10000000, 2) by (1, 0), 80 MB"
 
 
@@ -80,6 +81,8 @@ def test_list_of_cases(capsys):
         (["--repeats", "many"], "'many' is not a number from 1 up"),
         (["--json", "absent/results.json"], "absent is not a directory"),
         (["--json", "."], ". is a directory"),
+        (["--ablation", "nonsense"], "invalid choice: 'nonsense'"),
+        (["--ablation", "loops", "--suite", "cubes"], "not allowed with argument"),
         (["--plot", "shares.nonsense"], "shares.nonsense must end in one of"),
     ],
 )

@@ -221,3 +221,21 @@ def test_rates():
     assert result.speed_up("torch") == 1.6
     assert TINY.bytes == 6 * 5 * 4 * 8
     assert bandwidth(TINY, 1e-6) == pytest.approx(2 * 960 / 1e3)
+
+
+def test_whole_calls_return_a_new_array(torch):
+    case = Case("call", "3-D", TINY.shape, TINY.axes, TINY.dtype)
+    (result,) = measure(case, [2], 1)
+    assert set(result.seconds) == {*COPIES, "ttlg", "numpy", "torch"}
+    assert ttlg.get_num_threads() == torch.get_num_threads() == 2
+    x = random_array(case.shape, case.dtype)
+    for call in module.whole_calls(x, case.axes, 1):
+        first, second = np.asarray(call.call()), np.asarray(call.call())
+        assert first.flags.c_contiguous
+        assert not np.shares_memory(first, second)
+        assert first.tobytes() == second.tobytes() == x.transpose(case.axes).tobytes()
+
+
+def test_whole_calls_are_beside_the_peers_that_are_asked_for():
+    x = random_array(TINY.shape, TINY.dtype)
+    assert [call.name for call in module.whole_calls(x, TINY.axes, 1, peers=())] == ["ttlg"]

@@ -16,9 +16,10 @@ COUNTS = {
     "matrices": 30,
     "skinny": 3 * 4 * 2,
     "layouts": 3 * 3 * 2,
-    "cubes": 12,
-    "gentt": 6 * 3,
+    "cubes": 3 * 9 * 5,
+    "gentt": 7 * 3,
     "latency": 10,
+    "call": 6,
 }
 
 
@@ -125,6 +126,23 @@ def test_layouts_have_the_same_bytes_in_each_dtype():
         by_dtype.setdefault(case.dtype, []).append(case.bytes)
     assert by_dtype["float32"] == by_dtype["uint16"] == by_dtype["uint8"]
     assert {case.shape[-1] for case in suite("layouts")[::2]} == {3, 64, 512}
+
+
+def test_cubes_have_every_permutation_but_the_copy():
+    every = set(itertools.permutations(range(3))) - {(0, 1, 2)}
+    by_kind = {}
+    for case in suite("cubes"):
+        by_kind.setdefault((case.shape, case.dtype), set()).add(case.axes)
+    assert len(by_kind) == 27
+    assert all(found == every for found in by_kind.values())
+    extents = {shape[0] for shape, _ in by_kind}
+    assert (min(extents), max(extents)) == (8, 192)
+
+
+def test_whole_calls_are_tiny_or_large():
+    counts = [math.prod(case.shape) for case in suite("call")]
+    assert counts[:4] == [64, 64, 1024, 1024]
+    assert all(0.99e8 < 4 * count <= 1e8 for count in counts[4:])
 
 
 def test_latency_is_on_small_tensors():

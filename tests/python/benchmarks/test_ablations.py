@@ -1,0 +1,169 @@
+"""Ablations vary one thing, verify it, and mark what the planner would take."""
+
+import itertools
+import json
+import statistics
+
+import pytest
+
+import ttlg
+from ttlg.benchmarks import ablations, cli
+from ttlg.benchmarks.ablations import ABLATIONS, Ablation, Row, run, table
+from ttlg.benchmarks.contenders import COPIES
+from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.suites import Case
+
+TINY = Case("ablation", "tiny", (40, 50, 60), (2, 0, 1), "float32")
+SECONDS = {"copy-numpy": 2.0, "copy-plain": 1.0, "copy-streaming": 3.0, "a": 2.0, "bc": 4.0}
+
+
+def plan_of(case):
+    return ttlg.plan(case.shape, case.axes, case.dtype, threads=2)
+
+
+def variants(name, case):
+    return dict(ABLATIONS[name].variants(plan_of(case)))
+
+
+def varied(plans):
+    """Names of the parameters, and the kernel, in which plans differ."""
+    records = [{"kernel": plan.kernel, **plan.parameters} for plan in plans]
+    return {name for name in records[0] if len({str(record[name]) for record in records}) > 1}
+
+
+def need_streaming(case):
+    if not plan_of(case).parameters["streaming"]:
+        pytest.skip("the caches of this machine hold the case")
+
+
+def cases():
+    for name, ablation in ABLATIONS.items():
+        if ablation.variants is not None:
+            yield from (
+                pytest.param(name, case, id=f"{name}-{case.name}") for case in ablation.cases
+            )
+
+
+@pytest.mark.parametrize(("name", "case"), list(cases()))
+def test_variants_can_be_built_and_differ(name, case):
+    if name == "streaming":
+        need_streaming(case)
+    found = variants(name, case)
+    assert len(set(found.values())) == len(found)
+    assert len({repr(plan) for plan in found.values()}) == len(found)
+    assert plan_of(case) in found.values()
+    for plan in found.values():
+        assert (plan.shape, plan.axes) == (case.shape, case.axes)
+
+
+def test_one_thing_varies():
+    large = ABLATIONS["prefetch"].cases[0]
+    need_streaming(large)
+    assert varied(variants("prefetch", large).values()) == {"prefetch"}
+    assert varied(variants("blocks", large).values()) <= {
+        "block",
+        "loop_order",
+        "staged",
+        "streaming",
+    }
+    streamed, staged, neither, cached = variants("streaming", large).values()
+    assert varied([streamed, neither]) == {"streaming"}
+    assert varied([staged, neither]) == {"staged"}
+    assert cached.parameters["block"] != neither.parameters["block"]
+
+
+def test_loops_come_in_every_order():
+    (case,) = ABLATIONS["loops"].cases
+    plans = variants("loops", case).values()
+    assert varied(plans) == {"loop_order"}
+    orders = [plan.parameters["loop_order"] for plan in plans]
+    assert len(case.shape) == 4
+    assert len(orders[0]) >= 3
+    assert orders == list(itertools.permutations(sorted(orders[0])))
+
+
+def test_maps_bring_four_to_no_modes_into_a_vector():
+    for new, case in zip((4, 3, 2, 1, 0), ABLATIONS["shuffle"].cases, strict=True):
+        plan = variants("shuffle", case)["shuffle"]
+        assert plan.kernel == "shuffle"
+        assert len(plan.extents) == len(case.shape)  # nothing fuses
+        assert len({*plan.perm[:4]} - {0, 1, 2, 3}) == new
+
+
+def test_a_run_verifies_and_marks_the_planners_choice(monkeypatch):
+    monkeypatch.setitem(ABLATIONS, "tiny", Ablation("", (TINY,), ABLATIONS["kernels"].variants))
+    (row,) = run("tiny", 2, 1)
+    assert set(row.seconds) == {*COPIES, "tile", "shuffle", "run"}
+    assert (row.ablation, row.case, row.threads, row.chosen) == ("tiny", TINY, 2, "tile")
+    assert row.costs.keys() == {"tile", "shuffle", "run"}
+    (cut,) = run("tiny", 2, 1, limit=TINY.bytes // 2)
+    assert cut.case == TINY.cut(TINY.bytes // 2)
+
+
+def test_a_wrong_variant_fails_the_run():
+    class Liar:
+        def __call__(self, x, out):
+            out.fill(0)
+
+    with pytest.raises(WrongResultError, match="liar gave a wrong result"):
+        ablations._time(TINY, [("liar", Liar())], 1, 1)
+
+
+def test_levels_are_timed_in_processes_of_their_own(monkeypatch):
+    monkeypatch.setitem(ABLATIONS, "levels", Ablation("", (TINY, TINY), None))
+    rows = list(run("levels", 1, 2))
+    assert len(rows) == 2
+    found = ttlg.show_config()["cpu"]["simd_found"]
+    for row in rows:
+        assert [name for name in row.seconds if name not in COPIES] == found
+        assert row.chosen == ttlg.show_config()["cpu"]["simd_used"]
+
+
+def test_levels_take_turns_and_the_median_counts(monkeypatch):
+    asked = []
+
+    def child(command, *, env, stdout, check):
+        asked.append(env["TTLG_SIMD_LEVEL"])
+        seconds = {"copy-numpy": 1.0, asked[-1]: float(len(asked))}
+        return type("Done", (), {"stdout": json.dumps([seconds])})
+
+    monkeypatch.setattr(ablations.subprocess, "run", child)
+    found = ttlg.show_config()["cpu"]["simd_found"]
+    (row,) = ablations._levels("levels", [TINY], 1, 3)
+    assert asked == found * 3
+    for number, level in enumerate(found, 1):
+        assert row.seconds[level] == statistics.median(
+            number + turn * len(found) for turn in range(3)
+        )
+
+
+def test_table():
+    row = Row("loops", TINY, 2, SECONDS, "bc", {"a": 1.5})
+    assert row.share("a") == 0.5
+    assert table(row).splitlines() == [
+        "loops: tiny float32, threads 2, copy 0.0 GB/s",
+        "     a    50.0%  cost 1.50",
+        "  -> bc   25.0%",
+    ]
+
+
+def test_command(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(ABLATIONS, "loops", Ablation("", (TINY,), ABLATIONS["kernels"].variants))
+    file = tmp_path / "ablations.json"
+    options = ["--ablation", "loops", "--threads", "1", "2", "--repeats", "1", "--json", str(file)]
+    assert cli.main(options) == 0
+    assert capsys.readouterr().out.count("  -> tile") == 2
+    record = json.loads(file.read_text())
+    assert record["machine"]["command"].startswith("ttlg bench --ablation loops")
+    assert [(row["ablation"], row["threads"]) for row in record["ablations"]] == [
+        ("loops", 1),
+        ("loops", 2),
+    ]
+    assert record["ablations"][0]["case"]["shape"] == list(TINY.shape)
+
+
+def test_plots_are_of_suites(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(SystemExit):
+        cli.main(["--ablation", "loops", "--plot", str(tmp_path / "a.png")])
+    assert "--plot draws suites" in capsys.readouterr().err
