@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ttlg import __version__, _npy
 from ttlg._config import get_num_threads, show_config
-from ttlg._plan import plan
+from ttlg._planning import plan
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -1,6 +1,6 @@
 """The main job on two real tensors: checked, timed beside NumPy and a copy, and explained."""
 
-from ttlg._plan import plan
+from ttlg._planning import plan
 from ttlg.benchmarks.measure import Result, bandwidth, measure
 from ttlg.benchmarks.suites import Case
 

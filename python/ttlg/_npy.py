@@ -21,7 +21,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._api import transpose
 from ttlg._npy_header import format_header, read_header
-from ttlg._plan import plan
+from ttlg._planning import plan
 
 DEFAULT_MEMORY = 256 << 20
 

@@ -1,0 +1,145 @@
+"""`ttlg.plan`: from a caller's arguments to a Plan."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core, _tune
+from ttlg._config import resolve_threads
+from ttlg._plan import Plan
+
+
+def _describe_dtype(dtype: Any) -> tuple[str, int]:
+    """Name and bytes of one element, for NumPy's dtypes and names and PyTorch's dtypes."""
+    if type(dtype).__module__ == "torch":
+        return str(dtype).removeprefix("torch."), dtype.itemsize
+    try:
+        resolved = np.dtype(dtype)
+    except TypeError:
+        try:
+            import ml_dtypes
+
+            resolved = np.dtype(getattr(ml_dtypes, dtype))
+        except (ImportError, AttributeError, TypeError):
+            raise TypeError(
+                f"{dtype!r} is no dtype; pass one of NumPy's, PyTorch's or ml_dtypes', or its name"
+            ) from None
+    if resolved.hasobject:
+        raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
+    name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
+    return name, resolved.itemsize
+
+
+def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
+    """Read a shape or strides: integers that fit in 64 bits."""
+    try:
+        result = tuple(map(operator.index, values))
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
+    if any(not -(2**63) <= value < 2**63 for value in result):
+        raise ValueError(f"{name} {result} exceeds the 64-bit range")
+    return result
+
+
+def plan(
+    shape: Sequence[int],
+    axes: Sequence[int] | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Sequence[int] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    kernel: str | None = None,
+    tune: str = "model",
+) -> Plan:
+    """Plan a transposition for repeated use.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the input.
+    axes : sequence of int, optional
+        As for `transpose`; reversed by default.
+    dtype : dtype or str
+        NumPy's, PyTorch's or ml_dtypes' dtype or name. Only its size matters.
+    strides : sequence of int, optional
+        Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
+        default.
+    device : str
+        ``"cpu"``.
+    threads : int, optional
+        The most threads to use; `get_num_threads()` by default.
+    kernel : str, optional
+        Force ``"copy"``, ``"tile"``, ``"shuffle"``, ``"run"`` or ``"reference"`` instead of the
+        planner's choice.
+    tune : str
+        ``"model"`` trusts the planner. ``"measure"`` times its candidates (those of `kernel`, if
+        that is given), each in turn on arrays of the real layout, and keeps the fastest in the
+        planner cache, so that `transpose` of this layout on as many threads uses it from then on.
+
+    Returns
+    -------
+    Plan
+        Callable: ``plan(x, out=None)``.
+
+    Raises
+    ------
+    TypeError
+        An argument is not of the stated type, or the dtype holds Python objects.
+    ValueError
+        `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
+        does not apply, `tune` is unknown, or ``TTLG_CACHE_DIR`` is no directory to write to.
+    MemoryError
+        There is no room for the arrays that ``tune="measure"`` needs.
+
+    Notes
+    -----
+    Every call with ``tune="measure"`` takes the memory of an input and an output and the time of a
+    hundred transpositions or so; where that exceeds a second, a terminal shows a progress bar. If
+    the environment variable ``TTLG_CACHE_DIR`` names a directory, which is made if it is missing,
+    the winner is also kept there, and later calls on the same kind of machine find it without
+    measuring.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> p = ttlg.plan((4, 5, 6), (2, 0, 1), "float64")
+    >>> p.kernel, p.extents, p.perm
+    ('tile', (6, 20), (1, 0))
+    >>> p(np.zeros((4, 5, 6))).shape
+    (6, 4, 5)
+
+    The fastest of several ways, by measurement, for `transpose` to use from then on:
+
+    >>> p = ttlg.plan((40, 50, 60), (2, 0, 1), "float64", tune="measure")
+    >>> p.kernel in {each.kernel for each in p.candidates()}
+    True
+    """
+    if device != "cpu":
+        raise ValueError(f"cannot plan for device {device!r}; this version plans for 'cpu'")
+    if kernel is not None and not isinstance(kernel, str):
+        raise TypeError(f"kernel must be a name, not {kernel!r}")
+    if tune not in ("model", "measure"):
+        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
+    name, itemsize = _describe_dtype(dtype)
+    extents = _integers("shape", shape)
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"shape {extents} has a negative extent")
+    order = _core.normalize_axes(axes, extents)
+    count = resolve_threads(threads)
+    byte_strides = None if strides is None else _integers("strides", strides)
+    if byte_strides is not None and len(byte_strides) != len(extents):
+        raise ValueError(
+            f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
+        )
+    try:
+        if byte_strides is None:
+            byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+        core = _core.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
+    except ValueError as error:
+        raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
+    if tune == "measure":
+        core = _tune.tune(core, count, kernel)
+    return Plan(core, name)
