@@ -196,11 +196,10 @@ Kernel choose_kernel(const Problem& folded) {
       ->kernel;
 }
 
-bool fills_vectors(const Plan& plan) {
-  const auto bytes = [&](const Axis& axis) {
-    return static_cast<std::int64_t>(axis.in.size()) * plan.element_bytes;
-  };
-  return bytes(plan.block.in_axis) >= kLaneBytes && bytes(plan.block.out_axis) >= kLaneBytes;
+// How long the shorter side of a tiled block is.
+std::int64_t shorter_axis_bytes(const Block& block, std::int64_t element_bytes) {
+  return static_cast<std::int64_t>(std::min(block.in_axis.in.size(), block.out_axis.in.size())) *
+         element_bytes;
 }
 
 int choose_threads(std::int64_t bytes, int threads) {
@@ -289,8 +288,13 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   };
   const Kernel kernel = forced ? *forced : choose_kernel(folded);
   Plan plan = plan_for(kernel);
-  if (forced || kernel != Kernel::tile || fills_vectors(plan)) return plan;
-  return plan_for(machine.has_shuffle && is_shuffle(folded) ? Kernel::shuffle : Kernel::run);
+  if (forced || kernel != Kernel::tile) return plan;
+  // Tiles that hang over their block's edge are moved back and do part of the work twice; a block
+  // of few rows leaves them no room at all.
+  const std::int64_t side = shorter_axis_bytes(plan.block, plan.element_bytes);
+  if (side >= 2 * kLaneBytes) return plan;
+  if (machine.has_shuffle && is_shuffle(folded)) return plan_for(Kernel::shuffle);
+  return side >= kLaneBytes ? plan : plan_for(Kernel::run);
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
