@@ -4,6 +4,7 @@ Every ablation is data: cases, and for each of them the plans that differ in one
 of a case are verified and then timed in one interleaved run with the copies of the same bytes.
 """
 
+import functools
 import itertools
 import json
 import os
@@ -83,9 +84,9 @@ def _loops(plan: ttlg.Plan) -> Variants:
 def _blocks(plan: ttlg.Plan) -> Variants:
     for kernel, parameters, _ in plan.candidates():
         if kernel == plan.kernel:
-            extents = " x ".join(map(str, parameters["block"]))
+            name = " x ".join(map(str, parameters["block"]))
             streamed = ", streamed" if parameters["streaming"] else ""
-            yield f"{extents}{streamed}", _edited(plan, **parameters)
+            yield name + streamed, _edited(plan, **parameters)
 
 
 def _kernels(plan: ttlg.Plan) -> Variants:
@@ -155,7 +156,7 @@ def _time(
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))
     out = np.empty_like(expected)
-    entrants = [Contender(name, lambda plan=plan: plan(x, out)) for name, plan in variants]  # type: ignore[misc]
+    entrants = [Contender(name, functools.partial(plan, x, out)) for name, plan in variants]
     for entrant in entrants:
         verify(entrant, out, expected)
     return time_calls([*copies(x, out, threads), *entrants], repeats)
@@ -176,9 +177,9 @@ def _row(name: str, case: Case, variants: Variants, threads: int, repeats: int) 
 
 
 def time_level(cases: Sequence[Case], threads: int) -> list[dict[str, float]]:
-    """Time the planner's plan once for each case, named by the level that this process uses."""
-    level = ttlg.show_config()["cpu"]["simd_used"]
-    return [_time(case, [(level, _plan(case, threads))], threads, 1) for case in cases]
+    """Time the planner's plan of each case once, named by the level that this process uses."""
+    used = ttlg.show_config()["cpu"]["simd_used"]
+    return [_time(case, [(used, _plan(case, threads))], threads, 1) for case in cases]
 
 
 _CHILD = """
@@ -192,10 +193,9 @@ print(json.dumps(ablations.time_level(cases, int(sys.argv[2]))))
 
 def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Iterator[Row]:
     """Time the levels in processes of their own, by turns, as a process cannot change its level."""
-    levels = ttlg.show_config()["cpu"]["simd_found"]
     records = json.dumps([vars(case) for case in cases])
     samples: list[dict[str, list[float]]] = [{} for _ in cases]
-    for _, level in itertools.product(range(repeats), levels):
+    for _, level in itertools.product(range(repeats), ttlg.show_config()["cpu"]["simd_found"]):
         done = subprocess.run(
             [sys.executable, "-c", _CHILD, records, str(threads)],
             env=os.environ | {"TTLG_SIMD_LEVEL": level},
@@ -231,11 +231,11 @@ def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> I
     """
     ablation = ABLATIONS[name]
     cases = [case if limit is None else case.cut(limit) for case in ablation.cases]
-    if ablation.variants is None:
+    variants = ablation.variants
+    if variants is None:
         yield from _levels(name, cases, threads, repeats)
-        return
-    for case in cases:
-        yield _row(name, case, ablation.variants(_plan(case, threads)), threads, repeats)
+    else:
+        yield from (_row(name, c, variants(_plan(c, threads)), threads, repeats) for c in cases)
 
 
 def table(row: Row) -> str:

@@ -113,7 +113,8 @@ def table(report: Report) -> str:
     -------
     str
         For each contender the median and the worst share of the copy ceiling (of the suites
-        ``latency`` and ``call``: time), and for each peer the number of cases where ``ttlg.transpose`` is slower.
+        ``latency`` and ``call``: time), and for each peer the number of cases where
+        ``ttlg.transpose`` is slower.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
