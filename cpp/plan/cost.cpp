@@ -26,13 +26,17 @@ constexpr std::int64_t kInterleave = 4096;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// A block on one side: pieces that are contiguous there.
-struct Pieces {
-  std::int64_t bytes;  // of one piece
-  std::int64_t count = 1;
-  std::int64_t places = 1;  // of them in an interleave
-  int continues = -1;       // the mode along which a piece goes on in the next block; -1: none
-};
+double aliasing(const Pieces& pieces) {
+  if (pieces.places == pieces.count) return 1;
+  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
+  return 1 - kAliasing * std::min(0.0, std::log2(used));
+}
+
+double lines(std::int64_t bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(kLineBytes);
+}
+
+}  // namespace
 
 Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step) {
@@ -56,18 +60,6 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
   }
   return pieces;
 }
-
-double aliasing(const Pieces& pieces) {
-  if (pieces.places == pieces.count) return 1;
-  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
-  return 1 - kAliasing * std::min(0.0, std::log2(used));
-}
-
-double lines(std::int64_t bytes) {
-  return static_cast<double>(bytes) / static_cast<double>(kLineBytes);
-}
-
-}  // namespace
 
 double block_cost(const Problem& folded, std::span<const std::int64_t> block,
                   std::span<const int> loop_order, bool streaming) {

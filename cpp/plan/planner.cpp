@@ -145,50 +145,18 @@ void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
-// The runs of a block in the output.
-struct Runs {
-  std::int64_t bytes;  // of one run
-  std::int64_t count = 1;
-  std::int64_t stride = 0;   // from one to the next
-  std::int64_t in_step = 1;  // of them, until the stride changes
-};
-
-Runs runs_of(const Problem& folded, std::span<const std::int64_t> block) {
-  Runs runs{.bytes = folded.element_bytes};
-  bool contiguous = true;
-  for (const int index : folded.perm) {
-    const auto m = static_cast<std::size_t>(index);
-    const Mode& mode = folded.modes[m];
-    contiguous = contiguous && mode.out_byte_stride == runs.bytes;
-    if (contiguous) {
-      runs.bytes *= block[m];
-      contiguous = block[m] == mode.extent;
-    } else if (block[m] > 1) {
-      if (runs.stride == 0) {
-        runs.stride = mode.out_byte_stride;
-        runs.in_step = block[m];
-      }
-      runs.count *= block[m];
-    }
-  }
-  return runs;
-}
-
-std::int64_t stage_bytes(const Runs& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
+std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
 // Whether the block's runs are long enough to be streamed and the staging buffer holds them.
-bool can_stream(const Problem& folded, const Runs& runs) {
+bool can_stream(const Problem& folded, const Pieces& runs) {
   if (folded.element_bytes >= kDirectRunBytes) return true;
   return runs.bytes >= kMinStreamedRunBytes && stage_bytes(runs) <= kStagingBytes;
 }
 
-// Whether a power of two in their stride puts more runs of the output into the same sets of L1 than
-// those hold.
-bool crowds_sets(const Runs& runs) {
-  constexpr std::int64_t kWayBytes = 4096;
+// Whether powers of two in their strides put more runs into the same sets of L1 than those hold.
+bool crowds_sets(const Pieces& runs) {
   constexpr std::int64_t kWays = 12;
-  const std::int64_t power = std::min(runs.stride & -runs.stride, kWayBytes);
-  return runs.stride != 0 && runs.in_step * power > kWays * kWayBytes;
+  return runs.count > kWays * runs.places;
 }
 
 Kernel choose_kernel(const Problem& folded) {
@@ -225,7 +193,7 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
     parameters.block = grow_block(folded, kernel, in_run, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
-    const Runs runs = runs_of(folded, parameters.block);
+    const Pieces runs = pieces_of(folded, parameters.block, folded.perm, &Mode::out_byte_stride);
     if (streaming && !can_stream(folded, runs)) return;
     if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
     parameters.streaming = streaming;
@@ -302,8 +270,10 @@ std::vector<Candidate> candidates(const Request& request, const Machine& machine
   std::vector<Candidate> result;
   for (const Rule& rule : kCascade) {
     if (!rule.applies(folded) || rule.kernel == Kernel::reference) continue;
+    if (rule.kernel == Kernel::shuffle && !machine.has_shuffle) continue;
     if (rule.kernel == Kernel::copy) {
       result.push_back({choose_parameters(folded, rule.kernel, machine), 1.0});
+      result.back().parameters.threads = choose_threads(folded.bytes(), threads);
       continue;
     }
     for_each_block(folded, rule.kernel, machine, [&](Parameters parameters, double cost) {
