@@ -18,7 +18,7 @@ namespace {
 constexpr double kApartPiece = 1.0;
 constexpr double kAdjoiningPiece = 0.4;
 constexpr double kPartialLine = 3.0;
-constexpr double kCarriedLine = 1.0;
+constexpr double kCarriedLine = 2.5;
 // Where powers of two in their strides put pieces at the same place of an interleave, memory
 // channels and sets of the caches stay unused; every halving of what is used costs this share.
 constexpr double kAliasing = 0.25;

@@ -210,7 +210,7 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   }
   std::int64_t square = kLineBytes;
   const std::int64_t limit = machine.l1_cache_bytes / 2;
-  while (2 * square * square <= limit * folded.element_bytes) square *= 2;
+  while (2 * square * square <= limit * std::min(folded.element_bytes, limit)) square *= 2;
   add(square, limit, false);
 }
 
