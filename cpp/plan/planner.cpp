@@ -189,7 +189,7 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   const std::int64_t bytes = folded.bytes();
   Parameters parameters;
   parameters.kernel = kernel;
-  parameters.prefetch = 4 * bytes > machine.l2_cache_bytes;
+  parameters.prefetch = bytes > machine.l2_cache_bytes / 4;
   const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
     parameters.block = grow_block(folded, kernel, in_run, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
