@@ -15,6 +15,7 @@ namespace {
 // Below this many bytes per thread, waking a second thread costs more than it saves.
 constexpr std::int64_t kMinBytesPerThread = 512 << 10;
 constexpr std::int64_t kMinStreamedRunBytes = 3 * kLineBytes;
+constexpr std::int64_t kForeseenRunBytes = 4 * kLineBytes;
 constexpr std::int64_t kCopyChunkBytes = 256 << 10;
 
 bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
@@ -189,7 +190,10 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   const std::int64_t bytes = folded.bytes();
   Parameters parameters;
   parameters.kernel = kernel;
-  parameters.prefetch = bytes > machine.l2_cache_bytes / 4;
+  // Long runs that are in the caches already are foreseen by the hardware.
+  const bool foreseen =
+      folded.element_bytes >= kForeseenRunBytes && !exceeds_caches(folded, machine);
+  parameters.prefetch = bytes > machine.l2_cache_bytes / 4 && !foreseen;
   const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
     parameters.block = grow_block(folded, kernel, in_run, limit);
     parameters.loop_order = choose_loop_order(folded, parameters.block);
@@ -260,7 +264,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   // Tiles that hang over their block's edge are moved back and do part of the work twice; a block
   // of few rows leaves them no room at all.
   const std::int64_t side = shorter_axis_bytes(plan.block, plan.element_bytes);
-  if (side >= 2 * kLaneBytes) return plan;
+  if (side >= 4 * kLaneBytes || (side >= 2 * kLaneBytes && side % kLaneBytes == 0)) return plan;
   if (machine.has_shuffle && is_shuffle(folded)) return plan_for(Kernel::shuffle);
   return side >= kLaneBytes ? plan : plan_for(Kernel::run);
 }
