@@ -11,6 +11,12 @@
 
 namespace ttlg::cpu {
 
+// Of a byte within its line. Always inlined: a function that the files of several SIMD levels share
+// must not be emitted by one of them for all.
+[[gnu::always_inline]] inline std::int64_t line_offset(const std::byte* address) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
+}
+
 // Lines of input to come, piece by piece; see Block::pieces.
 struct Requests {
   const std::byte* next = nullptr;  // the block's first byte

@@ -15,10 +15,6 @@
 namespace ttlg::cpu {
 namespace {
 
-inline std::int64_t line_offset(const std::byte* address) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
-}
-
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
 inline void request(Requests& requests, std::int64_t lines) {
   while (lines > 0 && requests.piece < requests.pieces.size()) {
@@ -132,14 +128,7 @@ template <typename T, int kBytes>
 inline void transpose_in_lanes(Bytes<kBytes>* rows) {
   constexpr int kRows = 16 / int{sizeof(T)};
   if constexpr (kRows > 1) {
-    for (int round = 1; round < kRows; round *= 2) {
-      Bytes<kBytes> next[kRows];
-      for (int i = 0; i < kRows / 2; ++i) {
-        next[2 * i] = unpack<T, kBytes, false>(rows[i], rows[i + kRows / 2]);
-        next[2 * i + 1] = unpack<T, kBytes, true>(rows[i], rows[i + kRows / 2]);
-      }
-      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
-    }
+    for (int round = 1; round < kRows; round *= 2) interleave_vectors<T, kBytes, kRows>(rows);
   }
 }
 
@@ -271,9 +260,7 @@ void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
 // Only whole lines bypass the caches: a partial line written around them would cost a read and a
 // write of the full line in memory.
 void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
-  const auto misaligned =
-      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kLineBytes);
-  std::int64_t head = (kLineBytes - misaligned) % kLineBytes;
+  std::int64_t head = (kLineBytes - line_offset(out)) % kLineBytes;
   if (head > bytes) head = bytes;
   move_run(out, in, head);
   std::int64_t i = head;

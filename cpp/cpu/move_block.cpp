@@ -11,10 +11,6 @@ std::size_t width_index(std::int64_t bytes) {
   return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(bytes)));
 }
 
-std::int64_t line_offset(const std::byte* address) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
-}
-
 }  // namespace
 
 BlockMover::BlockMover(const Plan& plan, const Kernels& table)
@@ -40,8 +36,8 @@ std::int64_t BlockMover::count(const Axis& axis) const {
   return result;
 }
 
-template <typename Modes, typename Visit>
-void BlockMover::for_each(const Modes& modes, const Visit& visit) const {
+template <typename Visit>
+void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const {
   std::array<std::int64_t, kMaxRank> index;
   std::fill_n(index.begin(), modes.size(), 0);
   std::int64_t in = 0;
@@ -174,24 +170,16 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
 
 // Runs so long that they go straight from the input to memory.
 void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
-  std::array<int, kMaxRank> every;
-  for (std::size_t i = 0; i < block_.modes.size(); ++i) every[i] = static_cast<int>(i);
-  for_each(std::span(every).first(block_.modes.size()),
-           [&](std::int64_t from, std::int64_t to, std::int64_t) {
-             table_.stream(out + to, in + from, plan_.element_bytes);
-             table_.work(background_, ceil_div(plan_.element_bytes, kLineBytes));
-           });
+  for_each(in_sequence(block_.modes.size()), [&](std::int64_t from, std::int64_t to, std::int64_t) {
+    table_.stream(out + to, in + from, plan_.element_bytes);
+    table_.work(background_, ceil_div(plan_.element_bytes, kLineBytes));
+  });
 }
 
 Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
                                 bool continued, bool continues) const {
-  std::array<int, kMaxRank> outer;
-  const std::size_t outer_modes = block_.modes.size() - static_cast<std::size_t>(block_.run_modes);
-  for (std::size_t i = 0; i < outer_modes; ++i) {
-    outer[i] = block_.run_modes + static_cast<int>(i);
-  }
   std::size_t runs = 0;
-  for_each(std::span(outer).first(outer_modes),
+  for_each(in_sequence(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
            [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
              places[runs++] = {.stage = stage_offset, .out = out_offset};
              // Lines that are written in part must be read first. Ordered early, they are there in
@@ -238,13 +226,14 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
       table_.work(background_, INT64_MAX);
       const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
       background_.departure = departure(base, to, stage.places, continued, continues);
-    } else if (plan_.parameters.streaming) {
+      continue;
+    }
+    if (plan_.parameters.streaming) {
       stream_runs(from, to);
-      table_.work(background_, INT64_MAX);
     } else {
       fill(from, to, false);
-      table_.work(background_, INT64_MAX);
     }
+    table_.work(background_, INT64_MAX);
   }
   table_.work(background_, INT64_MAX);
   if (plan_.parameters.streaming) table_.fence();

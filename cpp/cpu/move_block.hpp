@@ -26,8 +26,8 @@ class BlockMover {
   std::int64_t count(const Axis& axis) const;
 
   // Calls visit(in, out, stage) with the offsets of all indices of the modes.
-  template <typename Modes, typename Visit>
-  void for_each(const Modes& modes, const Visit& visit) const;
+  template <typename Visit>
+  void for_each(std::span<const int> modes, const Visit& visit) const;
 
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;

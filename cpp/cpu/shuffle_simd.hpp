@@ -60,17 +60,6 @@ template <int kGroups, typename Move>
   }
 }
 
-template <typename T, int kCount>
-[[gnu::always_inline]] inline void interleave_vectors(Vector* vectors) {
-  Vector next[kCount];
-  for (int i = 0; i < kCount / 2; ++i) {
-    next[2 * i] = unpack<T, kVectorBytes, false>(vectors[i], vectors[i + kCount / 2]);
-    next[2 * i + 1] = unpack<T, kVectorBytes, true>(vectors[i], vectors[i + kCount / 2]);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kCount; ++i) vectors[i] = next[i];
-}
-
 template <int kCount, bool kReadsWhole, typename Done>
 void interpret_rounds(const std::byte* in, std::byte* out, const Shuffle& program,
                       const std::int64_t* stores, const TileGroups& groups, const Done& done) {
@@ -89,7 +78,7 @@ void interpret_rounds(const std::byte* in, std::byte* out, const Shuffle& progra
       }
     }
     const auto interleave = [&]<typename T>(T) {
-      for (auto& each : vectors) interleave_vectors<T, kCount>(each);
+      for (auto& each : vectors) interleave_vectors<T, kVectorBytes, kCount>(each);
     };
     if constexpr (kCount > 1) {
       for (const std::uint8_t bytes : rounds) {

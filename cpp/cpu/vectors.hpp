@@ -114,6 +114,18 @@ template <typename T, int kBytes, bool kHigh>
                            std::make_integer_sequence<int, kBytes / int{sizeof(T)}>{}));
 }
 
+// One round of a butterfly: vector i and vector i + kCount/2 become vectors 2i and 2i + 1.
+template <typename T, int kBytes, int kCount>
+[[gnu::always_inline]] inline void interleave_vectors(Bytes<kBytes>* vectors) {
+  Bytes<kBytes> next[kCount];
+  for (int i = 0; i < kCount / 2; ++i) {
+    next[2 * i] = unpack<T, kBytes, false>(vectors[i], vectors[i + kCount / 2]);
+    next[2 * i + 1] = unpack<T, kBytes, true>(vectors[i], vectors[i + kCount / 2]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) vectors[i] = next[i];
+}
+
 // Interleaves the 16-byte lanes of the lower or the upper halves of two vectors.
 template <int kBytes, bool kHigh, int... kI>
 [[gnu::always_inline]] inline Bytes<kBytes> interleave_lanes(Bytes<kBytes> x, Bytes<kBytes> y,

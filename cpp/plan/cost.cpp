@@ -4,8 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
-#include <vector>
 
 #include "plan/block.hpp"
 
@@ -62,24 +60,22 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
 }
 
 double block_cost(const Problem& folded, std::span<const std::int64_t> block,
-                  std::span<const int> loop_order, bool streaming) {
-  std::vector<int> in_order(folded.modes.size());
-  std::iota(in_order.begin(), in_order.end(), 0);
-  const Pieces in = pieces_of(folded, block, in_order, &Mode::in_byte_stride);
-  const Pieces out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride);
+                  std::span<const int> loop_order, const Pieces& runs, bool streaming) {
+  const Pieces in =
+      pieces_of(folded, block, in_sequence(folded.modes.size()), &Mode::in_byte_stride);
   const int innermost = loop_order.empty() ? -1 : loop_order.back();
   const bool in_adjoins = in.continues >= 0 && in.continues == innermost;
   const double read =
       (1 + (in_adjoins ? kAdjoiningPiece : kApartPiece) / lines(in.bytes)) * aliasing(in);
   double ends = 2 * kPartialLine;
-  if (out.continues >= 0 && out.continues == innermost) {
+  if (runs.continues >= 0 && runs.continues == innermost) {
     const double chain = static_cast<double>(folded.modes[at(innermost)].extent) /
                          static_cast<double>(block[at(innermost)]);
     ends = kCarriedLine + ends / chain;
   }
   // Written through the caches, every line is read before.
-  if (!streaming) return (read + 2 + 2 / lines(out.bytes)) / 2;
-  return (read + (1 + ends / lines(out.bytes)) * aliasing(out)) / 2;
+  if (!streaming) return (read + 2 + 2 / lines(runs.bytes)) / 2;
+  return (read + (1 + ends / lines(runs.bytes)) * aliasing(runs)) / 2;
 }
 
 }  // namespace ttlg

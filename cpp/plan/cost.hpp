@@ -22,8 +22,9 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step);
 
 // `block` holds an extent for each mode of the folded problem, `loop_order` the cut modes,
-// outermost first. The result is the cost of one block divided by the cost of copying its bytes.
+// outermost first, `runs` what pieces_of says of the output. The result is the cost of one block
+// divided by the cost of copying its bytes.
 double block_cost(const Problem& folded, std::span<const std::int64_t> block,
-                  std::span<const int> loop_order, bool streaming);
+                  std::span<const int> loop_order, const Pieces& runs, bool streaming);
 
 }  // namespace ttlg

@@ -70,14 +70,7 @@ std::shared_ptr<const Plan> PlanCache::get(const PlanKey& key) {
 
 void PlanCache::put(std::shared_ptr<const Plan> plan, int threads, std::optional<Kernel> forced) {
   const std::shared_ptr<const Plan> held = plan;  // the key borrows from its request
-  const Request& request = held->request;
-  const PlanKey key{.shape = request.shape,
-                    .in_byte_strides = request.in_byte_strides,
-                    .axes = request.axes,
-                    .itemsize = request.itemsize,
-                    .out_byte_strides = request.out_byte_strides,
-                    .threads = threads,
-                    .forced = forced};
+  const PlanKey key = key_of(held->request, threads, forced);
   const HashedKey hashed{key, hash_of(key)};
   const std::lock_guard lock(mutex_);
   if (Entry* entry = find(hashed)) {

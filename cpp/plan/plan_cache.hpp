@@ -26,6 +26,17 @@ struct PlanKey {
   std::optional<Kernel> forced{};
 };
 
+// The key of a request, which must outlive it.
+inline PlanKey key_of(const Request& request, int threads = 1, std::optional<Kernel> forced = {}) {
+  return {.shape = request.shape,
+          .in_byte_strides = request.in_byte_strides,
+          .axes = request.axes,
+          .itemsize = request.itemsize,
+          .out_byte_strides = request.out_byte_strides,
+          .threads = threads,
+          .forced = forced};
+}
+
 // Keeps the plans that were asked for most recently. Safe for any number of threads: a mutex guards
 // the look-up, and planning happens outside it. The mutex is never held across anything that could
 // wait, such as Python's global lock, so a caller that holds that lock at every look-up and at

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -78,7 +77,6 @@ class Growth {
     for (std::size_t m = 0; m < tile.size(); ++m) block_[m] = std::max(block_[m], tile[m]);
   }
 
-  std::int64_t bytes() const { return bytes_; }
   std::vector<std::int64_t> take() { return std::move(block_); }
 
  private:
@@ -95,18 +93,17 @@ class Growth {
   std::int64_t bytes_;
 };
 
-// A block with runs of `in_run` bytes on the input's side and of what that leaves of `limit` bytes
-// on the output's.
-std::vector<std::int64_t> grow_block(const Problem& folded, Kernel kernel, std::int64_t in_run,
-                                     std::int64_t limit) {
-  std::vector<int> in_order(folded.modes.size());
-  std::iota(in_order.begin(), in_order.end(), 0);
+// A block that holds the tile, with runs of `in_run` bytes on the input's side and of what that
+// leaves of `limit` bytes on the output's.
+std::vector<std::int64_t> grow_block(const Problem& folded, std::span<const std::int64_t> tile,
+                                     std::int64_t in_run, std::int64_t limit) {
+  const std::span<const int> in_order = in_sequence(folded.modes.size());
   const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
   Growth growth(folded);
   growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
   growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, grain);
   growth.along(in_order, &Mode::in_byte_stride, limit, limit, grain);
-  if (kernel == Kernel::shuffle) growth.at_least(shuffle_tile(folded));
+  growth.at_least(tile);
   return growth.take();
 }
 
@@ -181,31 +178,39 @@ bool exceeds_caches(const Problem& folded, const Machine& machine) {
   return folded.bytes() > machine.last_level_cache_bytes / 8 * 3;
 }
 
-// Blocks of several shapes, all streamed through the staging buffer where the output exceeds the
-// caches: then nothing is evicted for it, and whole lines are not read before they are overwritten.
-// Runs too short for that are left to the caches.
+// Calls visit(parameters, cost) for all that a kernel may try: blocks of several shapes, streamed
+// through the staging buffer where the output exceeds the caches, since then nothing is evicted for
+// it, and whole lines are not read before they are overwritten. Runs too short for that are left to
+// the caches.
 template <typename Visit>
-void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine,
-                    const Visit& visit) {
+void for_each_candidate(const Problem& folded, Kernel kernel, const Machine& machine, int threads,
+                        const Visit& visit) {
+  Parameters parameters{.kernel = kernel};
+  if (kernel == Kernel::reference) return visit(parameters, HUGE_VAL);
   const std::int64_t bytes = folded.bytes();
-  Parameters parameters;
-  parameters.kernel = kernel;
+  const bool beyond_caches = exceeds_caches(folded, machine);
+  parameters.threads = choose_threads(bytes, threads);
+  if (kernel == Kernel::copy) {
+    parameters.block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)};
+    parameters.streaming = beyond_caches;
+    return visit(parameters, 1.0);
+  }
   // Long runs that are in the caches already are foreseen by the hardware.
-  const bool foreseen =
-      folded.element_bytes >= kForeseenRunBytes && !exceeds_caches(folded, machine);
+  const bool foreseen = folded.element_bytes >= kForeseenRunBytes && !beyond_caches;
   parameters.prefetch = bytes > machine.l2_cache_bytes / 4 && !foreseen;
+  std::vector<std::int64_t> tile;
+  if (kernel == Kernel::shuffle) tile = shuffle_tile(folded);
   const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
-    parameters.block = grow_block(folded, kernel, in_run, limit);
-    parameters.loop_order = choose_loop_order(folded, parameters.block);
+    parameters.block = grow_block(folded, tile, in_run, limit);
     const Pieces runs = pieces_of(folded, parameters.block, folded.perm, &Mode::out_byte_stride);
     if (streaming && !can_stream(folded, runs)) return;
+    parameters.loop_order = choose_loop_order(folded, parameters.block);
     if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
     parameters.streaming = streaming;
     parameters.staged = !streaming && crowds_sets(runs) && stage_bytes(runs) <= kStagingBytes;
-    visit(parameters,
-          block_cost(folded, parameters.block, parameters.loop_order, parameters.streaming));
+    visit(parameters, block_cost(folded, parameters.block, parameters.loop_order, runs, streaming));
   };
-  if (exceeds_caches(folded, machine)) {
+  if (beyond_caches) {
     for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
       for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
         add(in_run, limit, true);
@@ -216,24 +221,6 @@ void for_each_block(const Problem& folded, Kernel kernel, const Machine& machine
   const std::int64_t limit = machine.l1_cache_bytes / 2;
   while (2 * square * square <= limit * std::min(folded.element_bytes, limit)) square *= 2;
   add(square, limit, false);
-}
-
-Parameters choose_parameters(const Problem& folded, Kernel kernel, const Machine& machine) {
-  const std::int64_t bytes = folded.bytes();
-  if (kernel == Kernel::copy) {
-    return {.kernel = kernel,
-            .block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)},
-            .streaming = exceeds_caches(folded, machine)};
-  }
-  Parameters best{.kernel = kernel};
-  if (kernel == Kernel::reference) return best;
-  double least = HUGE_VAL;
-  for_each_block(folded, kernel, machine, [&](const Parameters& parameters, double cost) {
-    if (cost >= least) return;
-    least = cost;
-    best = parameters;
-  });
-  return best;
 }
 
 }  // namespace
@@ -254,9 +241,12 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   const Problem folded = fold_run(problem);
   if (forced) check_kernel(*forced, folded);
   const auto plan_for = [&](Kernel kernel) {
-    Parameters parameters = choose_parameters(folded, kernel, machine);
-    if (kernel != Kernel::reference) parameters.threads = choose_threads(folded.bytes(), threads);
-    return assemble(request, problem, folded, parameters);
+    std::optional<Candidate> best;
+    for_each_candidate(folded, kernel, machine, threads,
+                       [&](const Parameters& parameters, double cost) {
+                         if (!best || cost < best->cost) best = {parameters, cost};
+                       });
+    return assemble(request, problem, folded, best->parameters);
   };
   const Kernel kernel = forced ? *forced : choose_kernel(folded);
   Plan plan = plan_for(kernel);
@@ -275,17 +265,12 @@ std::vector<Candidate> candidates(const Request& request, const Machine& machine
   for (const Rule& rule : kCascade) {
     if (!rule.applies(folded) || rule.kernel == Kernel::reference) continue;
     if (rule.kernel == Kernel::shuffle && !machine.has_shuffle) continue;
-    if (rule.kernel == Kernel::copy) {
-      result.push_back({choose_parameters(folded, rule.kernel, machine), 1.0});
-      result.back().parameters.threads = choose_threads(folded.bytes(), threads);
-      continue;
-    }
-    for_each_block(folded, rule.kernel, machine, [&](Parameters parameters, double cost) {
-      parameters.threads = choose_threads(folded.bytes(), threads);
-      const bool seen = std::ranges::any_of(
-          result, [&](const Candidate& each) { return each.parameters == parameters; });
-      if (!seen) result.push_back({std::move(parameters), cost});
-    });
+    for_each_candidate(
+        folded, rule.kernel, machine, threads, [&](const Parameters& parameters, double cost) {
+          const bool seen =
+              std::ranges::find(result, parameters, &Candidate::parameters) != result.end();
+          if (!seen) result.push_back({parameters, cost});
+        });
   }
   std::ranges::stable_sort(result, {}, &Candidate::cost);
   return result;

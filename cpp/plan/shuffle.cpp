@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include "tensor/integer.hpp"
@@ -14,12 +13,6 @@ namespace {
 using Step = std::int64_t BlockMode::*;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-std::vector<int> out_order(const Block& block) {
-  std::vector<int> order(block.modes.size());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
 
 // The extents that one side needs so that its run fills a vector. False if its elements do not
 // follow one another for that long.
@@ -59,7 +52,6 @@ class Side {
     element_bytes_ = element_bytes;
   }
 
-  std::int64_t run_bytes() const { return run_bytes_; }
   int vectors_in_run() const { return static_cast<int>(ceil_div(run_bytes_, kLaneBytes)); }
   int vectors() const { return static_cast<int>(runs_) * vectors_in_run(); }
   // First byte of the v-th vector of a run.
@@ -117,7 +109,8 @@ class Side {
 // Every stored vector straight from the loaded ones: works for any extents.
 void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
-  const Side out(block, out_order(block), shuffle.tile, &BlockMode::out_step, element_bytes);
+  const Side out(block, in_sequence(block.modes.size()), shuffle.tile, &BlockMode::out_step,
+                 element_bytes);
   shuffle.loads = in.offsets(block, &BlockMode::in_step);
   shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
   shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
@@ -217,7 +210,7 @@ bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes)
   const auto lane_bits = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
   std::vector<Bit> rows = bits_of(block.in_order, shuffle.tile);
-  std::vector<Bit> columns = bits_of(out_order(block), shuffle.tile);
+  std::vector<Bit> columns = bits_of(in_sequence(block.modes.size()), shuffle.tile);
   const std::size_t all_bits = rows.size();
   if (all_bits < lane_bits) return false;
   rows.resize(lane_bits);
@@ -273,10 +266,8 @@ int Shuffle::steps() const {
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
-  std::vector<int> in_order(folded.modes.size());
-  std::iota(in_order.begin(), in_order.end(), 0);
   if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes) ||
-      !fill_vector(folded, in_order, &Mode::in_byte_stride, tile) ||
+      !fill_vector(folded, in_sequence(folded.modes.size()), &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
     return {};
   }

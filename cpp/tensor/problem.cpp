@@ -1,6 +1,7 @@
 #include "tensor/problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
@@ -78,6 +79,15 @@ void set_perm(Problem& problem) {
 }
 
 }  // namespace
+
+std::span<const int> in_sequence(std::size_t count) {
+  static constexpr auto kNumbers = [] {
+    std::array<int, kMaxRank> numbers{};
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }();
+  return std::span(kNumbers).first(count);
+}
 
 std::int64_t Problem::elements() const {
   std::int64_t count = 1;

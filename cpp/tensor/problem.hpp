@@ -14,6 +14,9 @@ namespace ttlg {
 
 inline constexpr int kMaxRank = 64;
 
+// The first `count` numbers: the modes in the order in which they are kept.
+std::span<const int> in_sequence(std::size_t count);
+
 struct Mode {
   std::int64_t extent;
   std::int64_t in_byte_stride;

@@ -20,16 +20,6 @@ using test::contiguous_request;
 
 constexpr Machine kMachine{};
 
-PlanKey key_of(const Request& request, int threads = 1, std::optional<Kernel> forced = {}) {
-  return {.shape = request.shape,
-          .in_byte_strides = request.in_byte_strides,
-          .axes = request.axes,
-          .itemsize = request.itemsize,
-          .out_byte_strides = request.out_byte_strides,
-          .threads = threads,
-          .forced = forced};
-}
-
 // Matrices of different heights: as many layouts as a test needs.
 Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }
 
