@@ -19,7 +19,7 @@ import numpy as np
 
 import ttlg
 from ttlg.benchmarks.contenders import COPIES, Contender, copies
-from ttlg.benchmarks.measure import bandwidth, random_array, time_calls, verify
+from ttlg.benchmarks.measure import bandwidth, ceiling, random_array, time_calls, verify
 from ttlg.benchmarks.suites import Case
 
 Variants = Iterable[tuple[str, ttlg.Plan]]
@@ -38,7 +38,7 @@ class Row:
 
     def share(self, variant: str) -> float:
         """Return the variant's speed as a part of the fastest copy's."""
-        return min(self.seconds[name] for name in COPIES) / self.seconds[variant]
+        return ceiling(self.seconds) / self.seconds[variant]
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> I
 
 def table(row: Row) -> str:
     """Write a row as a table: the planner's choice marked, and costs, which expect 1 / share."""
-    copied = bandwidth(row.case, min(row.seconds[name] for name in COPIES))
+    copied = bandwidth(row.case, ceiling(row.seconds))
     lines = [f"{row.ablation}: {row.case.label}, threads {row.threads}, copy {copied:.1f} GB/s"]
     names = [name for name in row.seconds if name not in COPIES]
     for name in names:

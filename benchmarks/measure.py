@@ -3,12 +3,13 @@
 import random
 import statistics
 import timeit
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import ttlg
+from ttlg._tune import calls_in_a_sample
 from ttlg.benchmarks.contenders import (
     COPIES,
     PEERS,
@@ -30,6 +31,11 @@ class WrongResultError(Exception):
     """A contender's output differs from NumPy's."""
 
 
+def ceiling(seconds: Mapping[str, float]) -> float:
+    """Return the seconds of the fastest copy among those of all contenders."""
+    return min(seconds[name] for name in COPIES)
+
+
 @dataclass(frozen=True)
 class Result:
     """The median time of a call for each contender, in seconds."""
@@ -42,7 +48,7 @@ class Result:
     @property
     def ceiling(self) -> float:
         """Seconds of the fastest copy of the same bytes."""
-        return min(self.seconds[name] for name in COPIES)
+        return ceiling(self.seconds)
 
     def share(self, name: str) -> float:
         """Return the contender's speed as a part of the fastest copy's."""
@@ -94,13 +100,6 @@ def verify(contender: Contender, out: Array, expected: Array) -> None:
         raise WrongResultError(f"{contender.name} gave a wrong result")
 
 
-def _calls_in_a_sample(timer: timeit.Timer) -> int:
-    calls = 1
-    while timer.timeit(calls) < MIN_SAMPLE_SECONDS:
-        calls *= 2
-    return calls
-
-
 def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     """Time the contenders round-robin, in an order drawn anew in each round.
 
@@ -117,7 +116,7 @@ def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
         The median of the samples, in seconds a call.
     """
     timers = {entrant.name: timeit.Timer(entrant.call) for entrant in entrants}
-    calls = {name: _calls_in_a_sample(timer) for name, timer in timers.items()}
+    calls = {name: calls_in_a_sample(timer, MIN_SAMPLE_SECONDS) for name, timer in timers.items()}
     samples: dict[str, list[float]] = {name: [] for name in timers}
     generator = random.Random(0)
     for _ in range(repeats):

@@ -147,9 +147,10 @@ def _arrays_for(model: _core.Plan) -> tuple[_core.TensorView, _core.TensorView]:
     return _core.view(x, "x"), _core.view(out, "out")
 
 
-def _calls_in_a_sample(timer: timeit.Timer) -> int:
+def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
+    """Count the calls, by doubling, that last at least so long."""
     calls = 1
-    while timer.timeit(calls) < _SAMPLE_SECONDS:
+    while timer.timeit(calls) < seconds:
         calls *= 2
     return calls
 
@@ -169,7 +170,7 @@ def _fastest(plans: Sequence[_core.Plan], x: _core.TensorView, out: _core.Tensor
     from tqdm import tqdm
 
     timers = [timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans]
-    calls = list(map(_calls_in_a_sample, timers))
+    calls = [calls_in_a_sample(timer, _SAMPLE_SECONDS) for timer in timers]
     samples = max(len(plans), _ROUND_SAMPLES)
     least = [math.inf] * len(plans)
     left = list(range(len(plans)))

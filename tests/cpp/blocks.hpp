@@ -52,6 +52,19 @@ inline Parameters random_parameters(Random& random, const Problem& folded, Kerne
   return parameters;
 }
 
+// Calls check(request, plan) for such plans of random requests, by every kernel that cuts blocks.
+template <typename Check>
+void for_random_plans(Random& random, int requests, const Check& check) {
+  for (int i = 0; i < requests; ++i) {
+    const Request request = i % 2 == 0 ? random_request(random) : many_modes_request(random);
+    const Problem folded = fold_run(make_problem(request));
+    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::run}) {
+      if (!applies(kernel, folded)) continue;
+      check(request, build_plan(request, random_parameters(random, folded, kernel)));
+    }
+  }
+}
+
 // The same, streaming or staged where the block allows it.
 inline Plan random_plan(Random& random, const Request& request, const Problem& folded,
                         Kernel kernel) {

@@ -50,18 +50,10 @@ template <typename Check>
 void for_random_blocks(int seed, const Check& check) {
   test::Random random(static_cast<std::uint64_t>(seed));
   int several_modes = 0;
-  for (int i = 0; i < 500; ++i) {
-    const Request request =
-        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem folded = fold_run(make_problem(request));
-    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::run}) {
-      if (!test::applies(kernel, folded)) continue;
-      const Plan plan = build_plan(request, test::random_parameters(random, folded, kernel));
-      check(plan);
-      several_modes += plan.block.in_axis.modes.size() > 1 || plan.block.out_axis.modes.size() > 1;
-      ASSERT_FALSE(testing::Test::HasFatalFailure());
-    }
-  }
+  test::for_random_plans(random, 500, [&](const Request&, const Plan& plan) {
+    check(plan);
+    several_modes += plan.block.in_axis.modes.size() > 1 || plan.block.out_axis.modes.size() > 1;
+  });
   EXPECT_GT(several_modes, 150) << "too few axes held several modes to say anything";
 }
 

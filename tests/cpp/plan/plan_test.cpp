@@ -47,17 +47,10 @@ test::Moves block_moves(const Plan& plan) {
 TEST(Plan, BlocksCoverEveryElementOnce) {
   test::Random random(4);
   int cut = 0;
-  for (int i = 0; i < 600; ++i) {
-    const Request request =
-        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem folded = fold_run(make_problem(request));
-    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::run}) {
-      if (!test::applies(kernel, folded)) continue;
-      const Plan plan = build_plan(request, test::random_parameters(random, folded, kernel));
-      ASSERT_EQ(block_moves(plan), moves_of(request));
-      cut += plan.loops.size() > 1;
-    }
-  }
+  test::for_random_plans(random, 600, [&](const Request& request, const Plan& plan) {
+    ASSERT_EQ(block_moves(plan), moves_of(request));
+    cut += plan.loops.size() > 1;
+  });
   EXPECT_GT(cut, 250) << "too few cases were cut in several modes to say anything";
 }
 
