@@ -56,4 +56,30 @@ class FastDivisor {
   int shift_ = 0;
 };
 
+// The same for 0 <= n < 2^31 and 1 <= d < 2^31 with p = 31 + L, as the kernels use it.
+class FastDivisor32 {
+ public:
+  constexpr FastDivisor32() : FastDivisor32(1) {}
+  constexpr explicit FastDivisor32(std::int64_t divisor)
+      : divisor_(static_cast<std::uint32_t>(divisor)) {
+    if (divisor < 1 || divisor > INT32_MAX) {
+      throw std::invalid_argument("FastDivisor32 needs a divisor in 1..2^31-1");
+    }
+    shift_ = 31 + static_cast<std::uint32_t>(std::bit_width(divisor_ - 1));
+    multiplier_ =
+        static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) + (divisor_ - 1)) / divisor_);
+  }
+
+  constexpr std::uint32_t divisor() const { return divisor_; }
+
+  constexpr std::uint32_t quotient(std::uint32_t n) const {
+    return static_cast<std::uint32_t>((std::uint64_t{n} * multiplier_) >> shift_);
+  }
+
+ private:
+  std::uint32_t divisor_;
+  std::uint32_t multiplier_ = 0;
+  std::uint32_t shift_ = 0;
+};
+
 }  // namespace ttlg

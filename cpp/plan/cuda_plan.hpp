@@ -1,0 +1,135 @@
+// How a Problem will be carried out on a CUDA device: TTLG's schemas, slices and grids. Pure host
+// code: no device is asked and no CUDA header is read, so plans for any GPU are made anywhere.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/problem.hpp"
+
+namespace ttlg {
+
+// The kernels of TTLG (IPDPS 2018), section III.
+enum class Schema : std::uint8_t {
+  copy,
+  fvi_match_large,
+  fvi_match_small,
+  orthogonal_distinct,
+  orthogonal_arbitrary
+};
+
+std::string_view schema_name(Schema schema);
+std::optional<Schema> schema_from_name(std::string_view name);
+
+inline constexpr int kWarpSize = 32;
+inline constexpr int kBlockThreads = 256;
+// The widest access of a thread, and what pointers and strides must be multiples of for it.
+inline constexpr std::int64_t kVectorBytes = 16;
+// Most modes that one side of a slice may combine.
+inline constexpr int kAxisModes = 8;
+// CUDA's limit for the x dimension of a grid.
+inline constexpr std::int64_t kMaxGridBlocks = (std::int64_t{1} << 31) - 1;
+// Shared memory that a slice may take, so that several blocks share a multiprocessor.
+inline constexpr std::int64_t kSliceBytes = 32 << 10;
+
+// Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
+// their elements in registers.
+constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
+  const std::int64_t by_registers = kBlockThreads * (element_bytes < 4 ? 32 : 16);
+  return std::min(by_registers, kSliceBytes / element_bytes);
+}
+
+// What a thread block moves (outputs of Alg. 3, requirement T-09): the first `in_modes` modes of
+// the input and the first `out_modes` of the output, the last of each cut into blocks.
+struct Slice {
+  int in_modes = 0;            // dimsIn
+  int out_modes = 0;           // dimsOut
+  std::int64_t in_block = 1;   // blockA
+  std::int64_t out_block = 1;  // blockB
+
+  bool operator==(const Slice&) const = default;
+};
+
+// Everything that is chosen. A CudaPlan is a function of its request, alignment and of these.
+// Of fvi_match_large, `in_block` is the length of the chunks into which a run is cut; of
+// fvi_match_small, in_modes = out_modes = 2; copy has no slice.
+struct CudaParameters {
+  Schema schema = Schema::copy;
+  Slice slice{};
+  int coarsened_mode = -1;  // a mode that a thread block walks through slice by slice (T-19)
+
+  bool operator==(const CudaParameters&) const = default;
+};
+
+// One mode of the grid: blocks that differ by one in it lie so far apart.
+struct GridLoop {
+  std::int64_t count;
+  std::int64_t in_byte_step;
+  std::int64_t out_byte_step;
+
+  bool operator==(const GridLoop&) const = default;
+};
+
+struct CudaPlan {
+  Request request;
+  std::vector<std::int64_t> out_shape;
+  std::vector<std::int64_t> out_byte_strides;
+  Problem problem;             // fused; elements of the request's size
+  std::int64_t alignment = 0;  // of both pointers, as far as planned for
+  Problem words;               // the same in words of 1, 2, 4, 8 or 16 bytes
+  CudaParameters parameters;
+  std::string device;  // the model's name
+  double predicted_seconds = 0;
+
+  bool operator==(const CudaPlan& other) const {
+    return request == other.request && alignment == other.alignment &&
+           parameters == other.parameters && device == other.device;
+  }
+};
+
+// The problem in words that a thread can move: a run of 2, 4, 8 or 16 bytes that is contiguous on
+// both sides becomes one element; an element of any other size, or one that strides and pointers
+// leave misaligned, becomes a mode of words in front. `alignment` is a power of two that divides
+// both pointers.
+Problem word_form(const Problem& problem, std::int64_t alignment);
+
+// Extent of the slice along each mode of `words`; 1 outside it. Where a mode belongs to both sides
+// it is the larger one.
+std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters);
+
+// The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
+// blocked on the input's side (count 1 where whole), then the rest in output order; without the
+// coarsened one.
+std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& parameters);
+
+// How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
+std::int64_t grid_blocks(const Problem& words, const CudaParameters& parameters);
+
+// How often a thread block repeats its slice (T-19): the extent of the coarsened mode, or 1.
+std::int64_t coarsening(const Problem& words, const CudaParameters& parameters);
+
+// The mode that coarsening may take: the first in input order with an extent in 4..32 outside the
+// slice, for problems above 2 MB; -1 without one (T-19).
+int coarsened_mode(const Problem& words, const CudaParameters& parameters);
+
+// Whether threads may use 16-byte accesses on either side: pointer, strides and extents of runs
+// must be multiples of it.
+struct Access {
+  bool vector_in = false;
+  bool vector_out = false;
+
+  bool operator==(const Access&) const = default;
+};
+Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
+                 std::int64_t out_alignment);
+
+// Lays the plan out. Throws std::invalid_argument where the parameters do not fit the request.
+CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
+                         const CudaParameters& parameters, std::string device = {});
+
+}  // namespace ttlg
