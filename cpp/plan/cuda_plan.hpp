@@ -28,6 +28,8 @@ std::optional<Schema> schema_from_name(std::string_view name);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr int kBlockThreads = 256;
+// Orthogonal-Arbitrary's threads hold offsets in registers: more of them hold fewer each.
+inline constexpr int kArbitraryThreads = 512;
 // The widest access of a thread, and what pointers and strides must be multiples of for it.
 inline constexpr std::int64_t kVectorBytes = 16;
 // Most modes that one side of a slice may combine.
@@ -40,8 +42,7 @@ inline constexpr std::int64_t kSliceBytes = 32 << 10;
 // Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
 // their elements in registers.
 constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
-  const std::int64_t by_registers = kBlockThreads * (element_bytes < 4 ? 32 : 16);
-  return std::min(by_registers, kSliceBytes / element_bytes);
+  return std::min<std::int64_t>(kArbitraryThreads * 8, kSliceBytes / element_bytes);
 }
 
 // What a thread block moves (outputs of Alg. 3, requirement T-09): the first `in_modes` modes of
@@ -75,6 +76,20 @@ struct GridLoop {
   bool operator==(const GridLoop&) const = default;
 };
 
+// How many banks further each 128-byte line, and each page of 32 lines, of a slice of
+// Orthogonal-Arbitrary starts in shared memory than packed elements would.
+struct Skew {
+  std::uint32_t line = 0;
+  std::uint32_t page = 0;
+
+  bool operator==(const Skew&) const = default;
+};
+
+// Byte at which the element lies that is at `byte` without skew.
+constexpr std::uint32_t skewed(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
+  return byte + bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
+}
+
 struct CudaPlan {
   Request request;
   std::vector<std::int64_t> out_shape;
@@ -83,6 +98,7 @@ struct CudaPlan {
   std::int64_t alignment = 0;  // of both pointers, as far as planned for
   Problem words;               // the same in words of 1, 2, 4, 8 or 16 bytes
   CudaParameters parameters;
+  Skew skew{};         // follows from the words and the parameters
   std::string device;  // the model's name
   double predicted_seconds = 0;
 
@@ -101,6 +117,12 @@ Problem word_form(const Problem& problem, std::int64_t alignment);
 // Extent of the slice along each mode of `words`; 1 outside it. Where a mode belongs to both sides
 // it is the larger one.
 std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters);
+
+// Side of the square tile of elements in which Orthogonal-Distinct goes through its slice: rows of
+// at least 128 bytes, and 4 to 16 KB for 256 threads.
+constexpr int distinct_tile(std::int64_t element_bytes) {
+  return element_bytes == 1 ? 128 : element_bytes <= 4 ? 64 : 32;
+}
 
 // The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
 // blocked on the input's side (count 1 where whole), then the rest in output order; without the
