@@ -75,20 +75,17 @@ void AccessCounter::count_shared(Lanes lanes, std::size_t n, std::int64_t& acces
   }
 }
 
-// A bank serves one of its words a cycle, to all lanes that want it.
+// A bank serves one of its words a cycle, to all lanes that want it. Looking at the first bank of
+// wide words will do: the others of an aligned word are exactly as busy.
 std::int64_t AccessCounter::conflicts(Lanes phase, std::size_t n) {
   ++phase_;
   std::array<std::int64_t, kBanks> words_of_bank{};
   for (const auto& calls : phase) {
     const Call& call = calls[n];
     if (!call.valid) continue;
-    const auto begin = static_cast<std::size_t>(call.position);
-    const std::size_t first = begin / kBankWordBytes;
-    const std::size_t last = (begin + call.bytes - 1) / kBankWordBytes;
-    for (std::size_t word = first; word <= last; ++word) {
-      words_of_bank[word % kBanks] += bank_words_[word] != phase_;
-      bank_words_[word] = phase_;
-    }
+    const std::size_t word = static_cast<std::size_t>(call.position) / kBankWordBytes;
+    words_of_bank[word % kBanks] += bank_words_[word] != phase_;
+    bank_words_[word] = phase_;
   }
   return std::max<std::int64_t>(std::ranges::max(words_of_bank) - 1, 0);
 }

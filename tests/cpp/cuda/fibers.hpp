@@ -37,7 +37,7 @@ class Fibers {
   struct Unwound {};
 
   static void enter(unsigned high, unsigned low);
-  [[noreturn]] void work();
+  void work();
   void call_body(int thread);
   void switch_all(int first, int last);
   ucontext_t& next_context();

@@ -1,4 +1,4 @@
-// Arrays for toy kernels: counted bytes in, sentinels out.
+// What toy kernels need: arrays with counted bytes, and the commonest ways to run.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,17 @@ struct Toy {
     return run_kernel(grid, {in.bytes(), out.bytes(), expected_writes}, kernel);
   }
 };
+
+// Runs a kernel that uses shared memory only and writes no result.
+inline Report run_shared(int threads, const Kernel& kernel) {
+  return Toy(0).run({.threads = threads, .shared_bytes = 256}, kernel);
+}
+
+inline constexpr std::size_t kRow = 128;  // a 4-byte word for each lane of a warp
+
+inline void copy_word(const HostContext& context) {
+  const std::int64_t offset = 4 * context.thread();
+  context.store(true, offset, context.load<std::uint32_t>(true, offset));
+}
 
 }  // namespace ttlg::test

@@ -1,4 +1,6 @@
 // Toy kernels whose traffic is known by hand.
+#include "cuda/accesses.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -161,22 +163,6 @@ TEST(BankConflicts, NotOfEqualWordsNorOfLanesThatAreNotValid) {
               c.template shared_load<std::uint32_t>(true, 128 * (c.thread() / 8));
             }),
             3);
-}
-
-TEST(Shuffle, ReversesAWarpAgainAndAgain) {
-  Toy toy(256 * 4);
-  const Report report = toy.run({.threads = 256}, [](const HostContext& context) {
-    const std::uint32_t lane = context.thread() % 32;
-    std::uint32_t value = context.thread();
-    for (int i = 0; i < 3; ++i) value = context.shuffle(value, 31 - lane);
-    EXPECT_EQ(context.shuffle(std::uint8_t{7}, 40), 7) << "modulo 32";
-    context.store(true, 4 * context.thread(), value);
-  });
-  EXPECT_EQ(report.complaints, Complaints{});
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    const std::byte expected{static_cast<std::uint8_t>(i / 32 * 32 + 31 - i % 32)};
-    EXPECT_EQ(toy.out.bytes()[4 * i], expected);
-  }
 }
 
 }  // namespace
