@@ -45,6 +45,17 @@ constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
   return std::min<std::int64_t>(kArbitraryThreads * 8, kSliceBytes / element_bytes);
 }
 
+// Side of the square tiles, in elements, through which Orthogonal-Distinct moves its slices
+// (T-06, wider for narrow elements so that 32 lanes move at least 128 bytes at once).
+constexpr int distinct_tile(std::int64_t element_bytes) {
+  return element_bytes == 1 ? 128 : element_bytes <= 4 ? 64 : 32;
+}
+
+// Most rows of FVI-Match-Small's buffer: one for each of at most 32 warps (T-14).
+inline constexpr std::int64_t kMaxSmallBlock = 32;
+// Longest chunk of a run that one group of FVI-Match-Large's lanes takes.
+inline constexpr std::int64_t kChunkBytes = 16 << 10;
+
 // What a thread block moves (outputs of Alg. 3, requirement T-09): the first `in_modes` modes of
 // the input and the first `out_modes` of the output, the last of each cut into blocks.
 struct Slice {
@@ -57,8 +68,8 @@ struct Slice {
 };
 
 // Everything that is chosen. A CudaPlan is a function of its request, alignment and of these.
-// Of fvi_match_large, `in_block` is the length of the chunks into which a run is cut; of
-// fvi_match_small, in_modes = out_modes = 2; copy has no slice.
+// Of fvi_match_large, in_modes = out_modes = 1 and `in_block` is the length of the chunks into
+// which a run is cut; of fvi_match_small, in_modes = out_modes = 2; copy has no slice.
 struct CudaParameters {
   Schema schema = Schema::copy;
   Slice slice{};
@@ -110,8 +121,8 @@ struct CudaPlan {
 
 // The problem in words that a thread can move: a run of 2, 4, 8 or 16 bytes that is contiguous on
 // both sides becomes one element; an element of any other size, or one that strides and pointers
-// leave misaligned, becomes a mode of words in front. `alignment` is a power of two that divides
-// both pointers.
+// leave misaligned, becomes a mode of words in front, as does a longer run of bytes or pairs that
+// words of 4 bytes can carry. `alignment` is a power of two that divides both pointers.
 Problem word_form(const Problem& problem, std::int64_t alignment);
 
 // Extent of the slice along each mode of `words`; 1 outside it. Where a mode belongs to both sides
@@ -125,8 +136,8 @@ constexpr int distinct_tile(std::int64_t element_bytes) {
 }
 
 // The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
-// blocked on the input's side (count 1 where whole), then the rest in output order; without the
-// coarsened one.
+// blocked on the input's side (count 1 where whole or the same one), then the rest in output order;
+// without the coarsened one. Empty for copy.
 std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& parameters);
 
 // How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
@@ -149,6 +160,9 @@ struct Access {
 };
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment);
+
+// Why the parameters do not fit the problem, or an empty string.
+std::string misfit(const Problem& words, const CudaParameters& parameters);
 
 // Lays the plan out. Throws std::invalid_argument where the parameters do not fit the request.
 CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
