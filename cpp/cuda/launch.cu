@@ -1,5 +1,3 @@
-#include "cuda/launch.hpp"
-
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "cuda/enqueue.hpp"
+#include "cuda/launch.hpp"
 #include "cuda/lower.hpp"
 
 namespace ttlg::cuda {
@@ -76,8 +75,8 @@ std::string problem_text(const CudaPlan& plan) {
   for (const Mode& mode : plan.problem.modes) text += " " + std::to_string(mode.extent);
   text += ", perm";
   for (const int mode : plan.problem.perm) text += " " + std::to_string(mode);
-  return text + " (fastest mode first), elements of " +
-         std::to_string(plan.problem.element_bytes) + " bytes";
+  return text + " (fastest mode first), elements of " + std::to_string(plan.problem.element_bytes) +
+         " bytes";
 }
 
 // Makes a device current for as long as it lives.
@@ -106,12 +105,12 @@ void check_pointer(const void* pointer, const char* name, int device) {
   check(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes", device);
   if (attributes.type == cudaMemoryTypeManaged) return;
   if (attributes.type != cudaMemoryTypeDevice) {
-    throw Error(std::string(name) + " points to host memory, not to memory of " + device_text(device) +
-                "; copy the array to the device first");
+    throw Error(std::string(name) + " points to host memory, not to memory of " +
+                device_text(device) + "; copy the array to the device first");
   }
   if (attributes.device != device) {
-    throw Error(std::string(name) + " points to memory of " + device_text(attributes.device) + ", not of " +
-                device_text(device) + "; copy the array to that device first");
+    throw Error(std::string(name) + " points to memory of " + device_text(attributes.device) +
+                ", not of " + device_text(device) + "; copy the array to that device first");
   }
 }
 

@@ -52,8 +52,8 @@ std::uint64_t CpuPlanning::Choice::hash() const {
 }
 
 std::uint64_t CudaPlanning::Choice::hash() const {
-  return std::hash<std::string>{}(model->name) +
-         static_cast<std::uint64_t>(alignment) * 16 + number_of(forced);
+  return std::hash<std::string>{}(model->name) + static_cast<std::uint64_t>(alignment) * 16 +
+         number_of(forced);
 }
 
 }  // namespace ttlg
