@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _arrays, _core
-from ttlg._config import resolve_threads
 
 
 def transpose(
@@ -74,18 +73,14 @@ def transpose(
         result = _core.transpose_ndarray(x, axes, out, threads)
         if result is not None:
             return result
-    source = _arrays.view(x, "x")
+    source = _arrays.view(x, "x", stream)
     order = _core.normalize_axes(axes, source.shape)
-    if stream is not None:
-        raise ValueError(
-            "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
-        )
+    _arrays.check_stream(source, stream)
     if out is None:
-        plan = _core.plan_for(source, order, None, resolve_threads(threads))
-        return _arrays.run_into_new(plan, x, source)
-    target = _arrays.view(out, "out")
+        return _arrays.run_into_new(_arrays.plan_for(source, order, None, threads), x, source)
+    target = _arrays.view(out, "out", source.stream)
     _arrays.check_out(source, order, out, target)
-    _core.plan_for(source, order, target, resolve_threads(threads)).run(source, target)
+    _arrays.plan_for(source, order, target, threads).run(source, target)
     return out
 
 
