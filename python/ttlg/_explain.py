@@ -77,7 +77,8 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
     perm = " ".join(map(str, core.perm)) or "none"
     counts = core.transactions()
     moved = ", ".join(
-        f"{counts[f'{side}_dram']} {verb}" for side, verb in (("in", "to read"), ("out", "to write"))
+        f"{counts[f'{side}_dram']} {verb}"
+        for side, verb in (("in", "to read"), ("out", "to write"))
     )
     lines = [
         f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",

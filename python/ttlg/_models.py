@@ -13,9 +13,7 @@ _FOLDER = resources.files("ttlg") / "models"
 def shipped() -> list[str]:
     """Name the models that come with the package."""
     return sorted(
-        file.name.removesuffix(".json")
-        for file in _FOLDER.iterdir()
-        if file.name.endswith(".json")
+        file.name.removesuffix(".json") for file in _FOLDER.iterdir() if file.name.endswith(".json")
     )
 
 
@@ -43,7 +41,7 @@ def model_for(device: str) -> _core.DeviceModel | None:
         return None
     if device == "cuda":
         return model_of("cuda:0")
-    if isinstance(device, str) and re.fullmatch(r"cuda:\d{1,4}", device):
+    if re.fullmatch(r"cuda:\d{1,4}", device):
         return model_of(device)
     names = shipped()
     if device in names:

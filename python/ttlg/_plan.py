@@ -157,6 +157,7 @@ class Plan:
         core = self._core
         if isinstance(core, _core.Plan):
             return [Candidate(*each) for each in core.candidates(core.parameters["threads"])]
+        assert self._model is not None
         return [CudaCandidate(*each) for each in core.candidates(self._model)]
 
     @property

@@ -8,9 +8,7 @@ from ttlg import _core
 Parts = tuple[_core.Plan | _core.CudaPlan, str, _core.DeviceModel | None]
 
 
-def write(
-    core: _core.Plan | _core.CudaPlan, dtype: str, model: _core.DeviceModel | None
-) -> str:
+def write(core: _core.Plan | _core.CudaPlan, dtype: str, model: _core.DeviceModel | None) -> str:
     """Write what `read` rebuilds a plan from."""
     record: dict[str, Any] = {
         "ttlg": _core.__version__,

@@ -145,9 +145,7 @@ def plan(
         )
     model = _models.model_for(device)
     if model is not None and (threads is not None or tune != "model"):
-        raise ValueError(
-            f"threads= and tune= are for device 'cpu', not {device!r}: leave them out"
-        )
+        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
     count = resolve_threads(threads)
     try:
         if byte_strides is None:
