@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "plan/skew.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {
@@ -201,6 +202,10 @@ CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply so: " + reason);
+  }
+  if (parameters.schema == Schema::orthogonal_arbitrary) {
+    plan.skew = choose_skew(slice_in_output_order(plan.words, parameters), plan.words.element_bytes,
+                            access_of(plan.words, parameters, alignment, alignment));
   }
   return plan;
 }

@@ -129,12 +129,6 @@ Problem word_form(const Problem& problem, std::int64_t alignment);
 // it is the larger one.
 std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters);
 
-// Side of the square tile of elements in which Orthogonal-Distinct goes through its slice: rows of
-// at least 128 bytes, and 4 to 16 KB for 256 threads.
-constexpr int distinct_tile(std::int64_t element_bytes) {
-  return element_bytes == 1 ? 128 : element_bytes <= 4 ? 64 : 32;
-}
-
 // The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
 // blocked on the input's side (count 1 where whole or the same one), then the rest in output order;
 // without the coarsened one. Empty for copy.
