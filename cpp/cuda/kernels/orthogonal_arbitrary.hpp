@@ -119,10 +119,13 @@ TTLG_DEVICE void put_into_slice(const Context& context, bool valid, std::uint32_
     context.shared_store(valid, to, value);
   } else if constexpr (kWidth == 8) {
     context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
-    context.shared_store(valid, to + 8, value.part[2] | std::uint64_t{value.part[3]} << 32);
+    context.shared_store(valid, (to & ~127u) | ((to + 8) & 127u),
+                         value.part[2] | std::uint64_t{value.part[3]} << 32);
   } else {
     TTLG_UNROLL
-    for (std::uint32_t q = 0; q < 4; ++q) context.shared_store(valid, to + 4 * q, value.part[q]);
+    for (std::uint32_t q = 0; q < 4; ++q) {
+      context.shared_store(valid, (to & ~127u) | ((to + 4 * q) & 127u), value.part[q]);
+    }
   }
 }
 
