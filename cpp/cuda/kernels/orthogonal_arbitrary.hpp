@@ -161,9 +161,8 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
   using Out = Lanes<kWidth, kVectorOut>;
   constexpr std::uint32_t kInItems = kAccesses<kWidth, In>;
   constexpr std::uint32_t kOutItems = kAccesses<kWidth, Out>;
-  // Loads in flight: 64 bytes, or as many elements as registers are worth.
-  constexpr std::uint32_t kAsked = 64 / sizeof(typename In::Access);
-  constexpr std::uint32_t kBatch = kAsked < 8 ? kAsked : 8;
+  // Loads in flight, as many as registers allow.
+  constexpr std::uint32_t kBatch = sizeof(typename In::Access) < 8 ? 8 : 4;
   constexpr std::uint32_t kHeld = kBatch < kInItems ? kBatch : kInItems;
   const Place place = decode(grid, context.block());
   ThreadItems<kWidth, In, Out> items{};
