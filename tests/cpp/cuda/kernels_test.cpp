@@ -27,7 +27,11 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
     ++admissible_;
     if (!plan) return;
     ++runs_;
-    EXPECT_EQ(run_plan(*plan, skews).complaints, Complaints{}) << describe(*plan, skews);
+    const Report report = run_plan(*plan, skews);
+    EXPECT_EQ(report.complaints, Complaints{}) << describe(*plan, skews);
+    if (schema() != Schema::orthogonal_arbitrary) {
+      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(*plan, skews);
+    }
   }
 
   // So far beyond a 256-byte boundary, by multiples of a byte, of a word or of a vector.
@@ -77,6 +81,19 @@ TEST_P(Kernels, Matrices) {
       run(contiguous_request({rows * columns}, {0}, width()), random_skews());
     }
   }
+}
+
+// T-20: above 15 modes the grid is walked by a loop at run time.
+TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
+  std::vector<int> axes(16);
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  const Request request = contiguous_request(std::vector<std::int64_t>(16, 2), axes, 4);
+  const CudaParameters parameters{
+      .schema = Schema::orthogonal_distinct,
+      .slice = {.in_modes = 1, .out_modes = 1, .in_block = 2, .out_block = 2}};
+  const CudaPlan plan = build_cuda_plan(request, 256, parameters);
+  EXPECT_EQ(grid_loops(plan.words, parameters).size(), 16U);
+  EXPECT_EQ(run_plan(plan, {}).complaints, Complaints{});
 }
 
 INSTANTIATE_TEST_SUITE_P(
