@@ -184,7 +184,8 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
         held[b] = context.template load<typename In::Access>(
-            items.reads(first + b), in + std::int64_t{items.in_offset[first + b]} * kWidth);
+            items.reads(first + b),
+            in + std::int64_t{computed_anew(items.in_offset[first + b])} * kWidth);
       }
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
@@ -197,7 +198,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
     for (std::uint32_t k = 0; k < kOutItems; ++k) {
       if (k >= out_count) break;
       const bool valid = items.writes(k);
-      context.store(valid, out + std::int64_t{items.out_offset[k]} * kWidth,
+      context.store(valid, out + std::int64_t{computed_anew(items.out_offset[k])} * kWidth,
                     take_from_slice<kWidth, typename Out::Access>(context, valid,
                                                                   &items.slot[k * Out::kElements]));
     }
