@@ -1,0 +1,87 @@
+"""Every schema that is admissible, forced, moves the same bytes as NumPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from .moves import ODD_WIDTHS, SCHEMAS, WIDTHS, check
+
+pytest.importorskip("torch")
+
+
+def forced(schema, shape, axes, itemsize):
+    """Return a call that uses the schema, or None where it says that it is not admissible."""
+    try:
+        plan = ttlg.plan(shape, axes, f"V{itemsize}", device="cuda", kernel=schema)
+    except ValueError:
+        return None
+    assert plan.schema == schema
+    assert plan.predicted_time > 0
+    return lambda x, _axes, out: plan(x, out)
+
+
+def check_all(schema, problems, itemsize):
+    """Move all problems that the schema admits, and return how many these are."""
+    calls = [(shape, axes, forced(schema, shape, axes, itemsize)) for shape, axes in problems]
+    for shape, axes, call in calls:
+        if call is not None:
+            check(shape, axes, itemsize, call)
+    return sum(call is not None for *_, call in calls)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_all_permutations_of_six_modes(schema, itemsize):
+    shape = (3, 4, 2, 5, 4, 3)
+    moved = check_all(
+        schema, [(shape, axes) for axes in itertools.permutations(range(6))], itemsize
+    )
+    # One permutation is the copy; 120 keep the fastest mode; the rest, and all in
+    # Orthogonal-Arbitrary, change it.
+    least = {"copy": 1, "orthogonal_distinct": 100, "orthogonal_arbitrary": 600}
+    assert moved >= least.get(schema, 20)
+
+
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_extents_beside_the_tiles(schema, itemsize):
+    problems = [
+        ((65, 129), (1, 0)),
+        ((128, 64), (1, 0)),
+        ((33, 31, 17), (2, 1, 0)),
+        ((40, 27, 27), (1, 2, 0)),
+        ((9, 33, 65), (1, 0, 2)),
+        ((33, 34, 7), (1, 0, 2)),
+        ((33, 34, 16), (1, 0, 2)),
+        ((9, 8, 7, 6, 5), (4, 1, 3, 0, 2)),
+        ((4096,), (0,)),
+        ((63, 10_007), (0, 1)),
+    ]
+    assert check_all(schema, problems, itemsize) > 0
+
+
+@pytest.mark.parametrize("itemsize", [1, 4, 8])
+def test_candidates_move_the_same_bytes(itemsize):
+    """The slices that the search weighs, and not only those that it takes."""
+    for shape, axes in (((27,) * 5, (1, 4, 2, 3, 0)), ((40, 6, 33, 8), (2, 1, 0, 3))):
+        plan = ttlg.plan(shape, axes, f"V{itemsize}", device="cuda")
+        found = plan.candidates()
+        for each in found[:: max(1, len(found) // 12)]:
+            chosen = plan_of(plan, each)
+            check(shape, axes, itemsize, lambda x, _axes, out, chosen=chosen: chosen(x, out))
+
+
+def plan_of(plan, candidate):
+    """Rebuild a plan with a candidate's parameters."""
+    from ttlg.benchmarks.gpu.calibrate import plan_of as rebuilt
+
+    return rebuilt(plan, candidate)
+
+
+def test_large_grids_of_small_slices():
+    check((3, 70_001, 5), (1, 0, 2), 4)
+    check((70_001, 3, 5), (1, 0, 2), 4)
+    assert np.prod((3, 70_001, 5)) > 2**20
