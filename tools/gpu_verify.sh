@@ -49,7 +49,7 @@ site=$PWD/build/gpu/site
 export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 export XLA_PYTHON_CLIENT_PREALLOCATE=false # leave the GPU's memory to the other libraries
-[[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin
+[[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin # nvcc, compute-sanitizer
 
 # Prints a command in a dry run, else runs it for as long as its stage has.
 run() {
@@ -76,7 +76,7 @@ stage_test() {
 
 # Each tool runs the same cases; all of them run, whatever the ones before found.
 stage_sanitize() {
-  local tool failed=0 # of this stage
+  local tool failed=0
   for tool in memcheck racecheck initcheck; do
     run compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
       --log-file "$work/$tool.log" python3 tests/gpu/sanitize_cases.py || failed=1
@@ -114,7 +114,7 @@ for package in pip pytest pytest_timeout hypothesis scikit_build_core pybind11 n
     refuse "python3 has no package $package"
 done
 
-commit=$(git rev-parse HEAD 2>/dev/null) || commit=${TTLG_COMMIT:-unknown}
+commit=$(git describe --always --abbrev=40 --exclude='*' --dirty 2>/dev/null) || commit=${TTLG_COMMIT:-unknown}
 export TTLG_COMMIT=$commit
 mkdir -p "$outdir" || exit 2
 log=$outdir/gpu_verify.log

@@ -36,6 +36,11 @@ class Result:
         """Seconds of the fastest copy of the same bytes."""
         return min(self.seconds[name] for name in COPIES if name in self.seconds)
 
+    @property
+    def prediction_error(self) -> float:
+        """Of the time with the plan made before, as a part of it."""
+        return abs(self.predicted / self.seconds["ttlg-plan"] - 1)
+
     def share(self, name: str) -> float:
         """Return the contender's speed as a part of the fastest copy's."""
         return self.ceiling / self.seconds[name]

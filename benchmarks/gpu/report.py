@@ -53,7 +53,11 @@ def table(results: Sequence[Result]) -> list[str]:
     lines = []
     for label, group in _groups(results).items():
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in group)
-        lines.append(f"{label}: {len(group)} cases, copy ceiling {ceiling:.0f} GB/s in the median")
+        error = statistics.median(result.prediction_error for result in group)
+        lines.append(
+            f"{label}: {len(group)} cases; in the median, copy ceiling {ceiling:.0f} GB/s and "
+            f"predicted time {error:.0%} off"
+        )
         rows = [("", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:

@@ -120,9 +120,11 @@ def test_samples_are_whole_turns():
 
 def results():
     copies = {"copy-memcpy": 1e-5, "copy-cupy": 2e-5, "copy-ttlg": 1.5e-5}
-    fast = Result(CASE, "orthogonal_distinct", 1e-5, {"ttlg": 2e-5, "torch": 4e-5, **copies})
+    own = {"ttlg-plan": 2e-5, "ttlg": 2e-5}
+    fast = Result(CASE, "orthogonal_distinct", 1.5e-5, {**own, "torch": 4e-5, **copies})
     other = Case("ttc57", "B", (500, 1000), (1, 0), "float64")
-    slow = Result(other, "orthogonal_arbitrary", 1e-5, {"ttlg": 4e-5, "torch": 2e-5, **copies})
+    own = {"ttlg-plan": 4e-5, "ttlg": 4e-5}
+    slow = Result(other, "orthogonal_arbitrary", 5e-5, {**own, "torch": 2e-5, **copies})
     return [fast, slow]
 
 
@@ -130,12 +132,14 @@ def test_shares_and_table():
     fast, slow = results()
     assert (fast.ceiling, fast.share("ttlg"), slow.share("ttlg")) == (1e-5, 0.5, 0.25)
     lines = report.table([fast, slow])
-    assert lines[0] == "ttc57 float64: 2 cases, copy ceiling 800 GB/s in the median"
+    assert lines[0] == (
+        "ttc57 float64: 2 cases; in the median, copy ceiling 800 GB/s and predicted time 25% off"
+    )
     rows = {line.split()[0]: line.split() for line in lines[2:]}
     assert rows["ttlg"] == ["ttlg", "0.38", "0.25", "B"]
     assert rows["torch"] == ["torch", "0.38", "0.25", "1", "of", "2", "A"]
     assert report.line(fast) == (
-        "ttc57 A float64, orthogonal_distinct: copy 800 GB/s; ttlg 50%, torch 25%"
+        "ttc57 A float64, orthogonal_distinct: copy 800 GB/s; ttlg-plan 50%, ttlg 50%, torch 25%"
     )
 
 
