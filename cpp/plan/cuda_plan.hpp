@@ -28,6 +28,8 @@ std::optional<Schema> schema_from_name(std::string_view name);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr int kBlockThreads = 256;
+// Orthogonal-Arbitrary's threads hold offsets in registers: more of them hold fewer each.
+inline constexpr int kArbitraryThreads = 512;
 // The widest access of a thread, and what pointers and strides must be multiples of for it.
 inline constexpr std::int64_t kVectorBytes = 16;
 // Most modes that one side of a slice may combine.
@@ -40,9 +42,19 @@ inline constexpr std::int64_t kSliceBytes = 32 << 10;
 // Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
 // their elements in registers.
 constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
-  const std::int64_t by_registers = kBlockThreads * (element_bytes < 4 ? 32 : 16);
-  return std::min(by_registers, kSliceBytes / element_bytes);
+  return std::min<std::int64_t>(kArbitraryThreads * 8, kSliceBytes / element_bytes);
 }
+
+// Side of the square tiles, in elements, through which Orthogonal-Distinct moves its slices
+// (T-06, wider for narrow elements so that 32 lanes move at least 128 bytes at once).
+constexpr int distinct_tile(std::int64_t element_bytes) {
+  return element_bytes == 1 ? 128 : element_bytes <= 4 ? 64 : 32;
+}
+
+// Most rows of FVI-Match-Small's buffer: one for each of at most 32 warps (T-14).
+inline constexpr std::int64_t kMaxSmallBlock = 32;
+// Longest chunk of a run that one group of FVI-Match-Large's lanes takes.
+inline constexpr std::int64_t kChunkBytes = 16 << 10;
 
 // What a thread block moves (outputs of Alg. 3, requirement T-09): the first `in_modes` modes of
 // the input and the first `out_modes` of the output, the last of each cut into blocks.
@@ -56,8 +68,8 @@ struct Slice {
 };
 
 // Everything that is chosen. A CudaPlan is a function of its request, alignment and of these.
-// Of fvi_match_large, `in_block` is the length of the chunks into which a run is cut; of
-// fvi_match_small, in_modes = out_modes = 2; copy has no slice.
+// Of fvi_match_large, in_modes = out_modes = 1 and `in_block` is the length of the chunks into
+// which a run is cut; of fvi_match_small, in_modes = out_modes = 2; copy has no slice.
 struct CudaParameters {
   Schema schema = Schema::copy;
   Slice slice{};
@@ -75,6 +87,20 @@ struct GridLoop {
   bool operator==(const GridLoop&) const = default;
 };
 
+// How many banks further each 128-byte line, and each page of 32 lines, of a slice of
+// Orthogonal-Arbitrary starts in shared memory than packed elements would.
+struct Skew {
+  std::uint32_t line = 0;
+  std::uint32_t page = 0;
+
+  bool operator==(const Skew&) const = default;
+};
+
+// Byte at which the element lies that is at `byte` without skew.
+constexpr std::uint32_t skewed(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
+  return byte + bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
+}
+
 struct CudaPlan {
   Request request;
   std::vector<std::int64_t> out_shape;
@@ -83,6 +109,7 @@ struct CudaPlan {
   std::int64_t alignment = 0;  // of both pointers, as far as planned for
   Problem words;               // the same in words of 1, 2, 4, 8 or 16 bytes
   CudaParameters parameters;
+  Skew skew{};         // follows from the words and the parameters
   std::string device;  // the model's name
   double predicted_seconds = 0;
 
@@ -94,8 +121,8 @@ struct CudaPlan {
 
 // The problem in words that a thread can move: a run of 2, 4, 8 or 16 bytes that is contiguous on
 // both sides becomes one element; an element of any other size, or one that strides and pointers
-// leave misaligned, becomes a mode of words in front. `alignment` is a power of two that divides
-// both pointers.
+// leave misaligned, becomes a mode of words in front, as does a longer run of bytes or pairs that
+// words of 4 bytes can carry. `alignment` is a power of two that divides both pointers.
 Problem word_form(const Problem& problem, std::int64_t alignment);
 
 // Extent of the slice along each mode of `words`; 1 outside it. Where a mode belongs to both sides
@@ -103,8 +130,8 @@ Problem word_form(const Problem& problem, std::int64_t alignment);
 std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters);
 
 // The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
-// blocked on the input's side (count 1 where whole), then the rest in output order; without the
-// coarsened one.
+// blocked on the input's side (count 1 where whole or the same one), then the rest in output order;
+// without the coarsened one. Empty for copy.
 std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& parameters);
 
 // How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
@@ -127,6 +154,9 @@ struct Access {
 };
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment);
+
+// Why the parameters do not fit the problem, or an empty string.
+std::string misfit(const Problem& words, const CudaParameters& parameters);
 
 // Lays the plan out. Throws std::invalid_argument where the parameters do not fit the request.
 CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,

@@ -1,0 +1,116 @@
+// Whether given parameters fit a problem, and else why not: the limits of the kernels.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "plan/cuda_planner.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg {
+namespace {
+
+std::string more_than(std::string_view what, std::int64_t limit) {
+  return std::string(what) + " may be at most " + std::to_string(limit);
+}
+
+std::string axis_misfit(const Problem& words, std::span<const int> order, int modes,
+                        std::int64_t block, const std::string& side) {
+  if (modes < 1 || modes > std::min<int>(kAxisModes, static_cast<int>(order.size()))) {
+    return "a slice combines from 1 to " + std::to_string(kAxisModes) + " modes of the " + side;
+  }
+  const auto last = static_cast<std::size_t>(order[static_cast<std::size_t>(modes - 1)]);
+  if (block >= 1 && block <= words.modes[last].extent) return {};
+  return "the block of the " + side + "'s last mode must be from 1 to its extent, " +
+         std::to_string(words.modes[last].extent);
+}
+
+std::string large_misfit(const Slice& slice, std::int64_t bytes) {
+  if (slice.in_modes != 1 || slice.out_modes != 1 || slice.out_block != 1) {
+    return "it cuts the first mode alone";
+  }
+  return bytes > kChunkBytes ? more_than("the bytes of a chunk", kChunkBytes) : "";
+}
+
+std::string small_misfit(const Slice& slice, std::int64_t bytes) {
+  if (slice.in_modes != 2 || slice.out_modes != 2) return "it cuts two modes";
+  if (std::max(slice.in_block, slice.out_block) > kMaxSmallBlock) {
+    return more_than("a block", kMaxSmallBlock);
+  }
+  return bytes > kSliceBytes ? more_than("the bytes of a slice", kSliceBytes) : "";
+}
+
+std::string arbitrary_misfit(int modes, std::int64_t elements, std::int64_t element_bytes) {
+  if (modes > kAxisModes) return more_than("the modes of a slice", kAxisModes);
+  const std::int64_t limit = arbitrary_slice_limit(element_bytes);
+  return elements > limit ? more_than("the elements of a slice", limit) : "";
+}
+
+// The furthest that two elements of a slice lie apart on a side, in elements.
+std::int64_t span(const Problem& words, std::span<const std::int64_t> extents,
+                  std::int64_t Mode::* stride) {
+  std::int64_t reach = 0;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    const std::int64_t step = std::abs(words.modes[m].*stride / words.element_bytes);
+    reach = checked_add(reach, checked_mul(extents[m] - 1, step));
+  }
+  return reach;
+}
+
+std::string slice_misfit(const Problem& words, const CudaParameters& parameters) {
+  const Slice& slice = parameters.slice;
+  const std::span<const int> in_order = in_sequence(words.modes.size());
+  std::string reason = axis_misfit(words, in_order, slice.in_modes, slice.in_block, "input");
+  if (!reason.empty()) return reason;
+  reason = axis_misfit(words, words.perm, slice.out_modes, slice.out_block, "output");
+  if (!reason.empty()) return reason;
+  int modes = slice.in_modes;
+  for (int i = 0; i < slice.out_modes; ++i) {
+    modes += words.perm[static_cast<std::size_t>(i)] >= slice.in_modes;
+  }
+  const std::vector<std::int64_t> extents = slice_extents(words, parameters);
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : extents) elements = checked_mul(elements, extent);
+  switch (parameters.schema) {
+    case Schema::fvi_match_large:
+      return large_misfit(slice, elements * words.element_bytes);
+    case Schema::fvi_match_small:
+      return small_misfit(slice, elements * words.element_bytes);
+    case Schema::orthogonal_arbitrary:
+      if (std::max(span(words, extents, &Mode::in_byte_stride),
+                   span(words, extents, &Mode::out_byte_stride)) > INT32_MAX) {
+        return more_than("the distance of two elements of a slice", INT32_MAX);
+      }
+      return arbitrary_misfit(modes, elements, words.element_bytes);
+    case Schema::orthogonal_distinct:
+      return modes == slice.in_modes + slice.out_modes
+                 ? ""
+                 : "the modes of the input and of the output in a slice must be distinct";
+    case Schema::copy:
+      break;
+  }
+  return {};
+}
+
+bool is_outside(const Problem& words, const Slice& slice, int mode) {
+  const auto place = std::ranges::find(words.perm, mode) - words.perm.begin();
+  return mode >= slice.in_modes && mode < static_cast<int>(words.modes.size()) &&
+         place >= slice.out_modes;
+}
+
+}  // namespace
+
+std::string misfit(const Problem& words, const CudaParameters& parameters) {
+  if (!is_admissible(parameters.schema, words)) {
+    return "it needs " + std::string(requirement_of(parameters.schema));
+  }
+  if (parameters.schema == Schema::copy) {
+    return parameters == CudaParameters{} ? "" : "it has neither slice nor coarsened mode";
+  }
+  const std::string reason = slice_misfit(words, parameters);
+  if (!reason.empty() || parameters.coarsened_mode == -1) return reason;
+  return is_outside(words, parameters.slice, parameters.coarsened_mode)
+             ? ""
+             : "the coarsened mode must lie outside the slice";
+}
+
+}  // namespace ttlg
