@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import pytest
 
 import ttlg
@@ -39,10 +38,16 @@ def test_all_permutations_of_six_modes(schema, itemsize):
     moved = check_all(
         schema, [(shape, axes) for axes in itertools.permutations(range(6))], itemsize
     )
-    # One permutation is the copy; 120 keep the fastest mode; the rest, and all in
-    # Orthogonal-Arbitrary, change it.
-    least = {"copy": 1, "orthogonal_distinct": 100, "orthogonal_arbitrary": 600}
-    assert moved >= least.get(schema, 20)
+    # One permutation is the copy, 120 keep the fastest mode, the others change it; whether there
+    # are two second-fastest modes for FVI-Match-Small depends on what fuses into words.
+    least = {
+        "copy": 1,
+        "fvi_match_large": 120,
+        "fvi_match_small": 110,
+        "orthogonal_distinct": 600,
+        "orthogonal_arbitrary": 720,
+    }
+    assert moved >= least[schema]
 
 
 @pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
@@ -66,6 +71,8 @@ def test_extents_beside_the_tiles(schema, itemsize):
 @pytest.mark.parametrize("itemsize", [1, 4, 8])
 def test_candidates_move_the_same_bytes(itemsize):
     """The slices that the search weighs, and not only those that it takes."""
+    from ttlg.benchmarks.gpu.calibrate import plan_of
+
     for shape, axes in (((27,) * 5, (1, 4, 2, 3, 0)), ((40, 6, 33, 8), (2, 1, 0, 3))):
         plan = ttlg.plan(shape, axes, f"V{itemsize}", device="cuda")
         found = plan.candidates()
@@ -74,14 +81,7 @@ def test_candidates_move_the_same_bytes(itemsize):
             check(shape, axes, itemsize, lambda x, _axes, out, chosen=chosen: chosen(x, out))
 
 
-def plan_of(plan, candidate):
-    """Rebuild a plan with a candidate's parameters."""
-    from ttlg.benchmarks.gpu.calibrate import plan_of as rebuilt
-
-    return rebuilt(plan, candidate)
-
-
-def test_large_grids_of_small_slices():
-    check((3, 70_001, 5), (1, 0, 2), 4)
-    check((70_001, 3, 5), (1, 0, 2), 4)
-    assert np.prod((3, 70_001, 5)) > 2**20
+@pytest.mark.parametrize("shape", [(3, 70_001, 5), (70_001, 3, 5)], ids=str)
+@pytest.mark.parametrize("schema", ["fvi_match_large", "fvi_match_small", "orthogonal_arbitrary"])
+def test_large_grids_of_small_slices(schema, shape):
+    assert check_all(schema, [(shape, (1, 0, 2))], 4) == 1
