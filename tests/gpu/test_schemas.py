@@ -65,7 +65,9 @@ def test_extents_beside_the_tiles(schema, itemsize):
         ((4096,), (0,)),
         ((63, 10_007), (0, 1)),
     ]
-    assert check_all(schema, problems, itemsize) > 0
+    moved = check_all(schema, problems, itemsize)
+    # An element of an odd width is a mode of words, the fastest on both sides.
+    assert (moved > 0) != (schema == "orthogonal_distinct" and itemsize in ODD_WIDTHS)
 
 
 @pytest.mark.parametrize("itemsize", [1, 4, 8])

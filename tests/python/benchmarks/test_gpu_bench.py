@@ -11,10 +11,13 @@ from ttlg.benchmarks.suites import Case
 
 torch = pytest.importorskip("torch")
 
+import ttlg
+from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import report
+from ttlg.benchmarks.gpu import calibrate, report
 from ttlg.benchmarks.gpu.contenders import Contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
+from ttlg.benchmarks.gpu.fit import Point
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
 from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases
 
@@ -157,6 +160,39 @@ def test_budget_is_kept(monkeypatch, capsys):
     measured, left_out = cli._run([CASE] * 5, deadline=3)
     assert (len(measured), left_out) == (3, {"ttc57": 2})
     assert capsys.readouterr().out.count("ttc57 A float64") == 3
+
+
+def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, capsys):
+    points = [Point("copy", {"Volume": float(n)}, 2e-9 * n, "a case") for n in range(1000, 1200)]
+    known = {"name": "some-gpu", "launch_seconds": 1e-9}
+    monkeypatch.setattr(calibrate, "require", lambda: None)
+    monkeypatch.setattr(calibrate, "Memory", lambda: None)
+    monkeypatch.setattr(calibrate, "properties", lambda: known)
+    monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
+    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points)
+    report_file = tmp_path / "calibrate.json"
+    assert calibrate.main(["--outdir", str(tmp_path), "--json", str(report_file)]) == 0
+    model = json.loads((tmp_path / "some-gpu.json").read_text())
+    assert model["coefficients"]["copy"]["Volume"] == pytest.approx(2e-9)
+    assert model["source"] == "fitted to 200 launches on Some GPU, commit c0ffee"
+    found = json.loads(report_file.read_text())
+    assert len(found["points"]) == 200
+    assert found["regressions"]["copy"]["test_points"] == 40
+    assert "copy" in capsys.readouterr().out
+    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points[:3])
+    assert calibrate.main(["--outdir", str(tmp_path)]) == 1
+
+
+def test_candidates_are_rebuilt_as_plans():
+    model = _core.DeviceModel(name="some-gpu", memory_bytes_per_second=4e12, launch_seconds=1e-9)
+    core = _core.make_cuda_plan((60, 70, 80), (22400, 320, 4), 4, (2, 0, 1), None, model, None)
+    plan = ttlg.Plan(core, "float32", model)
+    drawn = calibrate.chosen(plan, seed=0)
+    assert {each.kernel for each in drawn} == {each.kernel for each in plan.candidates()}
+    for each in drawn:
+        rebuilt = calibrate.plan_of(plan, each)
+        assert (rebuilt.schema, rebuilt.parameters) == (each.kernel, each.parameters)
+        assert rebuilt.predicted_time == each.seconds
 
 
 def test_without_a_gpu_it_says_so(capsys):

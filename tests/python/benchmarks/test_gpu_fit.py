@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from ttlg import _core
 from ttlg.benchmarks.gpu.dataset import (
     DTYPES,
     ORDERINGS,
@@ -120,13 +121,37 @@ def test_schemas_are_fitted_apart_and_need_points():
     assert lines[1].split()[:2] == ["orthogonal_distinct", "100"]
 
 
+def device_model(coefficients):
+    return _core.DeviceModel(name="some-gpu", launch_seconds=1e-12, coefficients=coefficients)
+
+
 def test_model_has_the_form_of_the_shipped_ones():
-    properties = {"name": "some-gpu", "launch_seconds": 2e-6, "multiprocessors": 132}
-    found = model(properties, fit(synthetic(TRUTH, 100), 0, seed=1), "measured")
-    record = json.loads(json.dumps(found))
-    assert record["coefficients"].keys() == {"orthogonal_distinct"}
-    assert record["coefficients"]["orthogonal_distinct"].keys() == TRUTH.keys()
-    assert (record["name"], record["source"]) == ("some-gpu", "measured")
+    properties = device_model({}).to_dict()
+    regressions = fit(synthetic(TRUTH, 100), 0, seed=1)
+    record = json.loads(json.dumps(model(properties, regressions, "measured")))
+    assert record.pop("source") == "measured"
+    loaded = _core.DeviceModel(**record).to_dict()
+    assert loaded == record
+    assert loaded["coefficients"]["orthogonal_distinct"].keys() == TRUTH.keys()
+    assert (loaded["name"], loaded["launch_seconds"]) == ("some-gpu", 1e-12)
+
+
+def test_times_that_the_planner_predicts_give_its_coefficients_back():
+    """The planner's features of real slices are independent enough to be told apart."""
+    known = device_model({"orthogonal_distinct": TRUTH})
+    points = []
+    for case in itertools.islice(problems(seed=0), 120):
+        itemsize = np.dtype(case.dtype).itemsize
+        strides = _core.contiguous_byte_strides(case.shape, itemsize)
+        plan = _core.make_cuda_plan(case.shape, strides, itemsize, case.axes, None, known, None)
+        for kernel, parameters, features, seconds in plan.candidates(known):
+            if kernel == "orthogonal_distinct" and seconds > 1e-12:
+                points.append(Point(kernel, features, seconds, case.label, parameters))
+    found = fit(points, 0, seed=1)["orthogonal_distinct"]
+    assert found.dropped == []
+    for name, value in TRUTH.items():
+        assert found.coefficients[name].estimate == pytest.approx(value, rel=1e-4)
+    assert found.test_error < 0.01
 
 
 @pytest.mark.parametrize("count", [0, 4, 5, 41, 1000])
