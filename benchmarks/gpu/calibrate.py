@@ -5,6 +5,7 @@ device's model when it is put among the package's ``models``.
 """
 
 import argparse
+import gc
 import json
 import shlex
 import sys
@@ -115,6 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(options)
     try:
         require()
+        gc.freeze()  # each capture of a graph collects garbage, among all that was imported
         deadline = time.monotonic() + args.budget
         known = properties()
         points = list(measure_until(deadline, Memory()))
