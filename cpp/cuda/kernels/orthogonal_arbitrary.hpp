@@ -173,8 +173,11 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
       (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
   const std::uint32_t out_count =
       (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
-  std::int64_t in = place.in;
-  std::int64_t out = place.out;
+  // Decoded once more: the offsets would take registers while the items are found.
+  const auto block = static_cast<std::int32_t>(context.block());
+  const Place base = decode(grid, static_cast<std::uint32_t>(computed_anew(block)));
+  std::int64_t in = base.in;
+  std::int64_t out = base.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
     TTLG_UNROLL
