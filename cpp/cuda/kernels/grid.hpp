@@ -67,6 +67,7 @@ struct AxisSide {
 
   TTLG_DEVICE std::int64_t offset(std::uint32_t index) const {
     std::int64_t result = 0;
+    TTLG_UNROLL_BY(1)
     for (int m = 0; m < inner_modes; ++m) {
       const std::uint32_t rest = extent[m].quotient(index);
       result += (index - rest * extent[m].divisor()) * step[m];
