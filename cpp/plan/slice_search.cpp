@@ -131,10 +131,10 @@ std::vector<CudaParameters> distinct_slices(const Problem& words) {
 
 std::vector<CudaParameters> arbitrary_slices(const Problem& words) {
   Lengths lengths;
-  lengths.add(1);
-  for (std::int64_t bytes = kSectorBytes; bytes <= 32 * kSectorBytes; bytes *= 2) {
-    lengths.add(std::max<std::int64_t>(bytes / words.element_bytes, 1));
+  for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
+    lengths.add(sectors * kSectorBytes / words.element_bytes);
   }
+  lengths.add(arbitrary_slice_limit(words.element_bytes));
   return combine(words, Schema::orthogonal_arbitrary, lengths,
                  [&](const CudaParameters& p) { return fits_arbitrary(words, p); });
 }
