@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bindings/bind_request.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "cpu/machine.hpp"
@@ -23,14 +24,6 @@ Kernel parse_kernel(const std::string& name) {
     valid += (valid.empty() ? "'" : ", '") + std::string(kernel_name(rule.kernel)) + "'";
   }
   throw py::value_error("unknown kernel '" + name + "'; choose one of " + valid);
-}
-
-py::tuple to_tuple(const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); }
-
-std::vector<std::int64_t> fused_extents(const Plan& plan) {
-  std::vector<std::int64_t> extents;
-  for (const Mode& mode : plan.problem.modes) extents.push_back(mode.extent);
-  return extents;
 }
 
 py::dict to_dict(const Parameters& parameters) {
@@ -56,27 +49,6 @@ py::object shuffle_of(const Plan& plan) {
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
   return result;
-}
-
-void check_matches(const TensorView& view, const std::vector<std::int64_t>& shape,
-                   const std::vector<std::int64_t>& byte_strides, const Request& request,
-                   std::string_view argument) {
-  const bool same_shape = view.itemsize == request.itemsize && view.shape == shape;
-  if (same_shape && has_byte_strides(view.layout(), byte_strides)) return;
-  const std::string name(argument);
-  const auto text = [](const std::vector<std::int64_t>& values) {
-    return py::str(to_tuple(values)).cast<std::string>();
-  };
-  if (!same_shape) {
-    throw py::value_error("this plan is for " + name + " of shape " + text(shape) + " and " +
-                          std::to_string(request.itemsize) + "-byte elements, not shape " +
-                          text(view.shape) + " and " + std::to_string(view.itemsize) +
-                          "-byte elements; make another with ttlg.plan(...)");
-  }
-  throw py::value_error("this plan is for " + name + " of byte strides " + text(byte_strides) +
-                        ", not " + text(view.byte_strides) +
-                        "; make one for this layout with ttlg.plan(..., strides=...), or call "
-                        "ttlg.transpose, which looks at the strides itself");
 }
 
 void run_checked(const Plan& plan, const TensorView& in, const TensorView& out) {
@@ -129,19 +101,13 @@ std::vector<int> normalize_axes(const py::object& axes, const std::vector<std::i
   return result;
 }
 
-Request make_request(std::vector<std::int64_t> shape, std::vector<std::int64_t> in_byte_strides,
-                     std::int64_t itemsize, std::vector<int> axes,
-                     std::optional<std::vector<std::int64_t>> out_byte_strides) {
-  return {.shape = std::move(shape),
-          .in_byte_strides = std::move(in_byte_strides),
-          .axes = std::move(axes),
-          .itemsize = itemsize,
-          .out_byte_strides = std::move(out_byte_strides).value_or(std::vector<std::int64_t>{})};
+// Python's Plan has no method that changes it.
+std::shared_ptr<Plan> cached_plan(const LayoutKey& key, const CpuPlanning::Choice& choice) {
+  return std::const_pointer_cast<Plan>(plan_cache().get(key, choice));
 }
 
-// Python's Plan has no method that changes it.
-std::shared_ptr<Plan> cached_plan(const PlanKey& key) {
-  return std::const_pointer_cast<Plan>(plan_cache().get(key));
+std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {
+  return kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
 }
 
 py::list candidates_for(const Plan& plan, int threads) {
@@ -164,25 +130,31 @@ py::list cascade_for(const Plan& plan) {
 
 }  // namespace
 
+void check_matches(const TensorView& view, const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& byte_strides, const Request& request,
+                   std::string_view argument) {
+  const bool same_shape = view.itemsize == request.itemsize && view.shape == shape;
+  if (same_shape && has_byte_strides(view.layout(), byte_strides)) return;
+  const std::string name(argument);
+  const auto text = [](const std::vector<std::int64_t>& values) {
+    return py::str(to_tuple(values)).cast<std::string>();
+  };
+  if (!same_shape) {
+    throw py::value_error("this plan is for " + name + " of shape " + text(shape) + " and " +
+                          std::to_string(request.itemsize) + "-byte elements, not shape " +
+                          text(view.shape) + " and " + std::to_string(view.itemsize) +
+                          "-byte elements; make another with ttlg.plan(...)");
+  }
+  throw py::value_error("this plan is for " + name + " of byte strides " + text(byte_strides) +
+                        ", not " + text(view.byte_strides) +
+                        "; make one for this layout with ttlg.plan(..., strides=...), or call "
+                        "ttlg.transpose, which looks at the strides itself");
+}
+
 void bind_plan(py::module_& module) {
-  py::class_<Plan, std::shared_ptr<Plan>>(module, "Plan",
-                                          "How one transposition is carried out on the CPU.")
-      .def_property_readonly("shape", [](const Plan& plan) { return to_tuple(plan.request.shape); })
-      .def_property_readonly(
-          "byte_strides", [](const Plan& plan) { return to_tuple(plan.request.in_byte_strides); })
-      .def_property_readonly(
-          "axes", [](const Plan& plan) { return py::tuple(py::cast(plan.request.axes)); })
-      .def_property_readonly("itemsize", [](const Plan& plan) { return plan.request.itemsize; })
-      .def_property_readonly("out_shape", [](const Plan& plan) { return to_tuple(plan.out_shape); })
-      .def_property_readonly("out_byte_strides",
-                             [](const Plan& plan) -> py::object {
-                               if (plan.request.out_byte_strides.empty()) return py::none();
-                               return to_tuple(plan.request.out_byte_strides);
-                             })
-      .def_property_readonly("extents",
-                             [](const Plan& plan) { return to_tuple(fused_extents(plan)); })
-      .def_property_readonly(
-          "perm", [](const Plan& plan) { return py::tuple(py::cast(plan.problem.perm)); })
+  py::class_<Plan, std::shared_ptr<Plan>> plans(module, "Plan",
+                                                "How one transposition is done on the CPU.");
+  bind_request_of<Plan>(plans)
       .def_property_readonly("kernel",
                              [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
       .def_property_readonly("parameters",
@@ -192,10 +164,7 @@ void bind_plan(py::module_& module) {
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
       .def("cascade", &cascade_for)
-      .def("run", &run_checked, py::arg("x"), py::arg("out"))
-      .def(
-          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
-          py::is_operator());
+      .def("run", &run_checked, py::arg("x"), py::arg("out"));
 
   module.def(
       "make_plan",
@@ -203,14 +172,8 @@ void bind_plan(py::module_& module) {
          std::int64_t itemsize, const std::vector<int>& axes,
          const std::optional<std::vector<std::int64_t>>& out_byte_strides, int threads,
          const std::optional<std::string>& kernel) {
-        PlanKey key{.shape = shape,
-                    .in_byte_strides = byte_strides,
-                    .axes = axes,
-                    .itemsize = itemsize,
-                    .threads = threads};
-        if (out_byte_strides) key.out_byte_strides = *out_byte_strides;
-        if (kernel) key.forced = parse_kernel(*kernel);
-        return cached_plan(key);
+        const Request request = make_request(shape, byte_strides, itemsize, axes, out_byte_strides);
+        return cached_plan(key_of(request), {.threads = threads, .forced = parse_forced(kernel)});
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::arg("threads"), py::arg("kernel"),
@@ -218,32 +181,33 @@ void bind_plan(py::module_& module) {
   module.def(
       "plan_for",
       [](const TensorView& x, const std::vector<int>& axes, const TensorView* out, int threads) {
-        PlanKey key{.shape = x.shape,
-                    .in_byte_strides = x.byte_strides,
-                    .axes = axes,
-                    .itemsize = x.itemsize,
-                    .threads = threads};
-        if (out != nullptr) key.out_byte_strides = out->byte_strides;
-        return cached_plan(key);
+        return cached_plan(key_of(x, axes, out), {.threads = threads});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
       "The same for a view moved into another, or into a new array where out is None.");
   module.def(
       "cache_put",
       [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {
-        std::optional<Kernel> forced;
-        if (kernel) forced = parse_kernel(*kernel);
-        plan_cache().put(std::move(plan), threads, forced);
+        plan_cache().put(std::move(plan), {.threads = threads, .forced = parse_forced(kernel)});
       },
       py::arg("plan"), py::arg("threads"), py::arg("kernel"),
       "Keep a plan for its layout in place of the planner's choice.");
   module.def("cache_info", [] {
-    const PlanCache::Info info = plan_cache().info();
-    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
+    const CacheInfo cpu = plan_cache().info();
+    const CacheInfo cuda = cuda_plan_cache().info();
+    return py::make_tuple(cpu.hits + cuda.hits, cpu.misses + cuda.misses, cpu.capacity,
+                          cpu.size + cuda.size);
   });
-  module.def("cache_clear", [] { plan_cache().clear(); });
+  module.def("cache_clear", [] {
+    plan_cache().clear();
+    cuda_plan_cache().clear();
+  });
   module.def(
-      "cache_resize", [](std::size_t capacity) { plan_cache().resize(capacity); },
+      "cache_resize",
+      [](std::size_t capacity) {
+        plan_cache().resize(capacity);
+        cuda_plan_cache().resize(capacity);
+      },
       py::arg("capacity"));
   module.def(
       "build_plan",

@@ -11,6 +11,10 @@ inline constexpr std::uint32_t kMinorVersion = 1;
 
 enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
 
+// Of streams there are handles, two default ones (which CUDA takes as handles too), and none.
+inline constexpr std::uintptr_t kLegacyStream = 1;
+inline constexpr int kNoSynchronization = -1;
+
 inline constexpr std::uint64_t kFlagReadOnly = 1;
 inline constexpr std::uint64_t kFlagSubbytePadded = 4;
 

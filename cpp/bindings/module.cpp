@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/ndarray_call.hpp"
 #include "bindings/tensor_view.hpp"
@@ -75,6 +76,7 @@ PYBIND11_MODULE(_core, module) {
 
   ttlg::bindings::bind_tensor_view(module);
   ttlg::bindings::bind_plan(module);
+  ttlg::bindings::bind_cuda(module);
   ttlg::bindings::add_ndarray_calls(module);
   module.def("num_threads", &ttlg::cpu::num_threads);
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));

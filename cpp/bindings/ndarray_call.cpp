@@ -113,18 +113,19 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   const std::size_t rank = x.layout.shape.size();
   std::array<int, kMaxRank> axes_buffer;
   const std::span<int> axes(axes_buffer.data(), rank);
-  PlanKey key{.shape = x.layout.shape,
-              .in_byte_strides = x.layout.byte_strides,
-              .axes = axes,
-              .itemsize = x.layout.itemsize};
-  if (!read_axes(axes_object, axes) || !read_threads(threads_object, key.threads)) return {};
+  LayoutKey key{.shape = x.layout.shape,
+                .in_byte_strides = x.layout.byte_strides,
+                .axes = axes,
+                .itemsize = x.layout.itemsize};
+  CpuPlanning::Choice choice;
+  if (!read_axes(axes_object, axes) || !read_threads(threads_object, choice.threads)) return {};
   Extents extents;
   const std::span<std::int64_t> out_shape(extents.data(), rank);
   for (std::size_t i = 0; i < rank; ++i) {
     out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
   }
   if (out_object == Py_None) {
-    const auto plan = plan_cache().get(key);
+    const auto plan = plan_cache().get(key, choice);
     py::object result = new_ndarray(x, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
@@ -133,7 +134,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
   key.out_byte_strides = out.layout.byte_strides;
-  run(*plan_cache().get(key), x.layout.data, out.layout.data);
+  run(*plan_cache().get(key, choice), x.layout.data, out.layout.data);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 

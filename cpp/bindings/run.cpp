@@ -14,8 +14,13 @@ constexpr std::size_t kDefaultCapacity = 4096;
 
 }  // namespace
 
-PlanCache& plan_cache() {
-  static PlanCache cache(cpu::this_machine(), kDefaultCapacity);
+CpuPlanCache& plan_cache() {
+  static CpuPlanCache cache({cpu::this_machine()}, kDefaultCapacity);
+  return cache;
+}
+
+CudaPlanCache& cuda_plan_cache() {
+  static CudaPlanCache cache({}, kDefaultCapacity);
   return cache;
 }
 

@@ -1,4 +1,4 @@
-// What every way into the extension shares: the planner cache, and carrying a plan out.
+// What every way into the extension shares: the planner caches, and carrying a plan out.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace ttlg::bindings {
 
-PlanCache& plan_cache();
+CpuPlanCache& plan_cache();
+CudaPlanCache& cuda_plan_cache();
 
 // Call with the GIL held; it is let go while much data moves.
 void run(const Plan& plan, const std::byte* in, std::byte* out);

@@ -83,12 +83,26 @@ std::string device_name(const dlpack::Device& device) {
   }
 }
 
+bool is_cuda(const dlpack::Device& device) {
+  return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged;
+}
+
+void check_reachable(const dlpack::Device& device, const std::string& name) {
+  const std::string where = device_name(device);
+  if (where == "cpu" || is_cuda(device)) return;
+  throw py::buffer_error(name + " lives on " + where +
+                         ", which ttlg cannot reach: move it to the host first (.cpu() in "
+                         "PyTorch, jax.device_get in JAX)");
+}
+
 void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t flags,
                const std::string& name) {
   view.itemsize = item_bytes(tensor.dtype, flags, name);
   view.dlpack_dtype = dtype_name(tensor.dtype);
   view.readonly = (flags & dlpack::kFlagReadOnly) != 0;
+  check_reachable(tensor.device, name);
   view.device = device_name(tensor.device);
+  if (is_cuda(tensor.device)) view.cuda_device = tensor.device.id;
   view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
   if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
@@ -176,23 +190,32 @@ std::shared_ptr<dlpack::ManagedTensorVersioned> export_directly(PyObject* array)
   return own(tensor);
 }
 
-// The protocol's own order: ask for version 1, retry bare for producers that predate it.
-py::object export_capsule(const py::object& array) {
+// The protocol's own order: ask for version 1, retry without for producers that predate it.
+// `stream` is None for the host, the only one that its arrays take.
+py::object export_capsule(const py::object& array, const py::object& stream) {
   const py::object dlpack = array.attr("__dlpack__");
+  py::dict keywords;
+  if (!stream.is_none()) keywords["stream"] = stream;
   try {
-    return dlpack(py::arg("max_version") =
-                      py::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion));
+    return dlpack(
+        py::arg("max_version") = py::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion),
+        **keywords);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_TypeError)) throw;
   }
-  return dlpack();
+  return dlpack(**keywords);
 }
 
-void check_host(const std::string& where, const std::string& name) {
-  if (where != "cpu") {
-    throw py::buffer_error(name + " lives on " + where +
-                           ", which this version of ttlg cannot reach: move it to the host first "
-                           "(.cpu() in PyTorch, cupy.asnumpy in CuPy, jax.device_get in JAX)");
+// Where the producer says that the array is; the host if it does not say.
+dlpack::Device device_of(const py::object& array, const std::string& name) {
+  if (!py::hasattr(array, "__dlpack_device__")) return {dlpack::kCpu, 0};
+  const py::object answer = array.attr("__dlpack_device__")();
+  try {
+    const auto [type, id] = answer.cast<std::pair<std::int32_t, std::int32_t>>();
+    return {type, id};
+  } catch (const py::cast_error&) {
+    throw py::type_error(name + ".__dlpack_device__() returned " +
+                         py::repr(answer).cast<std::string>() + ", not a pair of integers");
   }
 }
 
@@ -212,12 +235,17 @@ bool holds_references(const py::dtype& dtype) {
   return (dtype.flags() & kItemRefcount) != 0;
 }
 
-TensorView make_view(const py::object& array, const std::string& name) {
+TensorView make_view(const py::object& array, const std::string& name, std::uintptr_t stream,
+                     bool ordered) {
   if (py::isinstance<py::array>(array)) return view_numpy(array.cast<py::array>(), name);
+  TensorView view;
   if (auto managed = export_directly(array.ptr())) {
-    TensorView view = view_versioned(std::move(managed), name);
-    check_host(view.device, name);
-    return view;
+    view = view_versioned(std::move(managed), name);
+    // Nothing was ordered on any stream.
+    if (view.cuda_device < 0 || ordered) {
+      if (view.cuda_device >= 0) view.stream = stream;
+      return view;
+    }
   }
   if (!py::hasattr(array, "__dlpack__")) {
     throw py::type_error(name +
@@ -225,18 +253,20 @@ TensorView make_view(const py::object& array, const std::string& name) {
                          "__dlpack__), not " +
                          type_name(array) + "; make one with numpy.asarray(" + name + ")");
   }
-  if (py::hasattr(array, "__dlpack_device__")) {
-    const py::object answer = array.attr("__dlpack_device__")();
-    try {
-      const auto [type, id] = answer.cast<std::pair<std::int32_t, std::int32_t>>();
-      check_host(device_name({type, id}), name);
-    } catch (const py::cast_error&) {
-      throw py::type_error(name + ".__dlpack_device__() returned " +
-                           py::repr(answer).cast<std::string>() + ", not a pair of integers");
-    }
+  const dlpack::Device device = device_of(array, name);
+  check_reachable(device, name);
+  py::object asked = py::none();
+  if (is_cuda(device)) {
+    asked = ordered ? py::cast(dlpack::kNoSynchronization) : py::cast(stream);
   }
-  TensorView view = view_capsule(export_capsule(array), name);
-  check_host(view.device, name);
+  view = view_capsule(export_capsule(array, asked), name);
+  if (view.cuda_device < 0) return view;
+  if (!is_cuda(device)) {
+    throw py::buffer_error(name + " lives on " + view.device +
+                           ", but its __dlpack_device__() does not say so, and without that its "
+                           "work cannot be ordered on a stream");
+  }
+  view.stream = stream;
   return view;
 }
 
@@ -256,6 +286,7 @@ void bind_tensor_view(py::module_& module) {
       .def_readonly("itemsize", &TensorView::itemsize)
       .def_property_readonly("dtype", &TensorView::dtype)
       .def_readonly("device", &TensorView::device)
+      .def_readonly("stream", &TensorView::stream)
       .def_readonly("readonly", &TensorView::readonly)
       .def_property_readonly("data_ptr", [](const TensorView& view) {
         return reinterpret_cast<std::uintptr_t>(view.data);
@@ -267,6 +298,7 @@ void bind_tensor_view(py::module_& module) {
       [](const TensorView& x, const TensorView& y) { return ranges_meet(x.layout(), y.layout()); },
       py::arg("x"), py::arg("y"), "Whether the smallest byte ranges around the two views meet.");
   module.def("view", &make_view, py::arg("array"), py::arg("name"),
+             py::arg("stream") = dlpack::kLegacyStream, py::arg("ordered") = false,
              "Look at an array through NumPy's interface or DLPack without copying it.");
 }
 

@@ -25,6 +25,8 @@ struct TensorView {
   std::int64_t itemsize = 0;
   bool readonly = false;
   std::string device = "cpu";
+  int cuda_device = -1;       // of memory that a GPU reaches, else -1
+  std::uintptr_t stream = 0;  // of a GPU's array: where work on it is ordered
 
   py::object array;            // NumPy's array; empty for DLPack
   std::shared_ptr<void> held;  // DLPack's tensor
@@ -38,8 +40,10 @@ struct TensorView {
 // Whether elements hold Python objects, which a copy of their bits would not count.
 bool holds_references(const py::dtype& dtype);
 
-// `name` is what the caller calls the argument ("x", "out"), for messages.
-TensorView make_view(const py::object& array, const std::string& name);
+// `name` is what the caller calls the argument ("x", "out"), for messages. What is on a CUDA device
+// is ordered on `stream`, in DLPack's numbering, by its library, unless the caller has done that.
+TensorView make_view(const py::object& array, const std::string& name, std::uintptr_t stream,
+                     bool ordered);
 
 void bind_tensor_view(py::module_& module);
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "plan/skew.hpp"
 #include "plan/slice_shape.hpp"
 #include "tensor/integer.hpp"
 
@@ -120,8 +121,9 @@ std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& par
   const auto loop = [&](int m) {
     return loop_over(mode_of(words, m), extents[static_cast<std::size_t>(m)]);
   };
-  if (out_mode >= 0) loops[0] = loop(out_mode);
-  if (in_mode != out_mode) loops[1] = loop(in_mode);
+  // A mode that both sides cut is one of the input's axis.
+  if (out_mode >= 0 && out_mode != in_mode) loops[0] = loop(out_mode);
+  loops[1] = loop(in_mode);
   for (const int m : words.perm) {
     if (m == in_mode || m == out_mode || m == parameters.coarsened_mode) continue;
     if (extents[static_cast<std::size_t>(m)] < mode_of(words, m).extent) loops.push_back(loop(m));
@@ -196,6 +198,10 @@ CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply so: " + reason);
+  }
+  if (parameters.schema == Schema::orthogonal_arbitrary) {
+    plan.skew = choose_skew(slice_in_output_order(plan.words, parameters), plan.words.element_bytes,
+                            access_of(plan.words, parameters, alignment, alignment));
   }
   return plan;
 }

@@ -28,6 +28,8 @@ std::optional<Schema> schema_from_name(std::string_view name);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr int kBlockThreads = 256;
+// Orthogonal-Arbitrary's threads hold offsets in registers: more of them hold fewer each.
+inline constexpr int kArbitraryThreads = 512;
 // The widest access of a thread, and what pointers and strides must be multiples of for it.
 inline constexpr std::int64_t kVectorBytes = 16;
 // Most modes that one side of a slice may combine.
@@ -40,8 +42,7 @@ inline constexpr std::int64_t kSliceBytes = 32 << 10;
 // Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
 // their elements in registers.
 constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
-  const std::int64_t by_registers = kBlockThreads * (element_bytes < 4 ? 32 : 16);
-  return std::min(by_registers, kSliceBytes / element_bytes);
+  return std::min<std::int64_t>(kArbitraryThreads * 8, kSliceBytes / element_bytes);
 }
 
 // Side of the square tiles, in elements, through which Orthogonal-Distinct moves its slices
@@ -86,6 +87,21 @@ struct GridLoop {
   bool operator==(const GridLoop&) const = default;
 };
 
+// How far each 128-byte line of a slice of Orthogonal-Arbitrary is turned in shared memory: by so
+// many banks for every line, and for every page of 32 lines, before it.
+struct Skew {
+  std::uint32_t line = 0;
+  std::uint32_t page = 0;
+
+  bool operator==(const Skew&) const = default;
+};
+
+// Where the byte lies that is at `byte` without skew.
+constexpr std::uint32_t skewed(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
+  const std::uint32_t turn = bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
+  return (byte & ~127u) | ((byte + turn) & 127u);
+}
+
 struct CudaPlan {
   Request request;
   std::vector<std::int64_t> out_shape;
@@ -94,6 +110,7 @@ struct CudaPlan {
   std::int64_t alignment = 0;  // of both pointers, as far as planned for
   Problem words;               // the same in words of 1, 2, 4, 8 or 16 bytes
   CudaParameters parameters;
+  Skew skew{};         // follows from the words and the parameters
   std::string device;  // the model's name
   double predicted_seconds = 0;
 

@@ -1,6 +1,7 @@
 // The planner cache: a repeated layout costs a hash and a comparison, and no allocation.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -9,102 +10,220 @@
 #include <optional>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
+#include "plan/cuda_planner.hpp"
 #include "plan/planner.hpp"
 
 namespace ttlg {
 
-// Everything that decides a plan on one machine, borrowed from where the caller has it; the spans
-// mean what the fields of the same names in Request mean.
-struct PlanKey {
+// A request, borrowed from where the caller has it; the spans mean what the fields of the same
+// names in Request mean.
+struct LayoutKey {
   std::span<const std::int64_t> shape;
   std::span<const std::int64_t> in_byte_strides;
   std::span<const int> axes;
   std::int64_t itemsize = 1;
   std::span<const std::int64_t> out_byte_strides{};
-  int threads = 1;
-  std::optional<Kernel> forced{};
+
+  // A polynomial in an odd constant: one multiplication and one addition a word.
+  std::uint64_t hash() const;
+  bool matches(const Request& request) const;
+  Request request() const;
 };
 
 // The key of a request, which must outlive it.
-inline PlanKey key_of(const Request& request, int threads = 1, std::optional<Kernel> forced = {}) {
+inline LayoutKey key_of(const Request& request) {
   return {.shape = request.shape,
           .in_byte_strides = request.in_byte_strides,
           .axes = request.axes,
           .itemsize = request.itemsize,
-          .out_byte_strides = request.out_byte_strides,
-          .threads = threads,
-          .forced = forced};
+          .out_byte_strides = request.out_byte_strides};
 }
+
+// What plans for the CPU depend on besides the layout, and how they are made.
+struct CpuPlanning {
+  using Plan = ttlg::Plan;
+  struct Choice {
+    int threads = 1;
+    std::optional<Kernel> forced{};
+
+    bool operator==(const Choice&) const = default;
+    std::uint64_t hash() const;
+  };
+
+  const Machine& machine;  // must outlive the cache
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return make_plan(request, machine, choice.threads, choice.forced);
+  }
+};
+
+// The same for CUDA devices. Models of one name are the same to the cache.
+struct CudaPlanning {
+  using Plan = CudaPlan;
+  struct Choice {
+    std::int64_t alignment;  // of both pointers, see word_form
+    std::shared_ptr<const DeviceModel> model;
+    std::optional<Schema> forced{};
+
+    bool operator==(const Choice& other) const {
+      return alignment == other.alignment && model->name == other.model->name &&
+             forced == other.forced;
+    }
+    std::uint64_t hash() const;
+  };
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return make_cuda_plan(request, choice.alignment, *choice.model, choice.forced);
+  }
+};
+
+struct CacheInfo {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::size_t capacity = 0;
+  std::size_t size = 0;
+
+  bool operator==(const CacheInfo&) const = default;
+};
 
 // Keeps the plans that were asked for most recently. Safe for any number of threads: a mutex guards
 // the look-up, and planning happens outside it. The mutex is never held across anything that could
 // wait, such as Python's global lock, so a caller that holds that lock at every look-up and at
 // fork() finds the cache unlocked in the child.
+template <typename Planning>
 class PlanCache {
  public:
-  // `machine` must outlive the cache.
-  PlanCache(const Machine& machine, std::size_t capacity)
-      : machine_(machine), capacity_(capacity) {}
+  using Plan = typename Planning::Plan;
+  using Choice = typename Planning::Choice;
+
+  PlanCache(const Planning& planning, std::size_t capacity)
+      : planning_(planning), capacity_(capacity) {}
 
   // The plan for this key, made now if it is not there. It stays valid for as long as the caller
-  // keeps it. Throws what make_plan throws; failures are neither kept nor counted.
-  std::shared_ptr<const Plan> get(const PlanKey& key);
+  // keeps it. Throws what the planner throws; failures are neither kept nor counted.
+  std::shared_ptr<const Plan> get(const LayoutKey& layout, const Choice& choice) {
+    const Key key(layout, choice);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const Entry* entry = find(key)) {
+        ++hits_;
+        return entry->plan;
+      }
+    }
+    auto plan = std::make_shared<const Plan>(planning_(layout.request(), choice));
+    const std::lock_guard lock(mutex_);
+    ++misses_;
+    // Another thread may have made the same plan meanwhile, or put a better one there.
+    if (const Entry* entry = find(key)) return entry->plan;
+    insert(key, plan);
+    return plan;
+  }
 
-  // From now on the plan for its own request with this many threads, in place of the planner's
-  // choice: neither a hit nor a miss.
-  void put(std::shared_ptr<const Plan> plan, int threads, std::optional<Kernel> forced);
+  // From now on the plan for its own request with this choice, in place of the planner's: neither a
+  // hit nor a miss.
+  void put(std::shared_ptr<const Plan> plan, const Choice& choice) {
+    const std::shared_ptr<const Plan> held = plan;  // the key borrows from its request
+    const LayoutKey layout = key_of(held->request);
+    const Key key(layout, choice);
+    const std::lock_guard lock(mutex_);
+    if (Entry* entry = find(key)) {
+      entry->plan = std::move(plan);
+    } else {
+      insert(key, std::move(plan));
+    }
+  }
 
   // Forgets all plans and counts.
-  void clear();
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    forget();
+  }
+
   // The same, and holds this many from now on; 0 turns the cache off.
-  void resize(std::size_t capacity);
+  void resize(std::size_t capacity) {
+    const std::lock_guard lock(mutex_);
+    forget();
+    capacity_ = capacity;
+  }
 
-  struct Info {
-    std::uint64_t hits = 0;
-    std::uint64_t misses = 0;
-    std::size_t capacity = 0;
-    std::size_t size = 0;
-
-    bool operator==(const Info&) const = default;
-  };
-  Info info() const;
+  CacheInfo info() const {
+    const std::lock_guard lock(mutex_);
+    return {.hits = hits_, .misses = misses_, .capacity = capacity_, .size = entries_.size()};
+  }
 
  private:
+  struct Key {
+    Key(const LayoutKey& of_layout, const Choice& of_choice)
+        : layout(of_layout), choice(of_choice), hash(mixed(of_layout.hash(), of_choice.hash())) {}
+
+    const LayoutKey& layout;
+    const Choice& choice;
+    std::size_t hash;
+  };
   struct Entry {
     std::size_t hash;
-    int threads;
-    std::optional<Kernel> forced;
+    Choice choice;
     std::shared_ptr<const Plan> plan;
   };
   using Entries = std::list<Entry>;
-  struct HashedKey {
-    const PlanKey& key;
-    std::size_t hash;
-  };
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(const HashedKey& key) const noexcept { return key.hash; }
-    std::size_t operator()(Entries::iterator entry) const noexcept { return entry->hash; }
+    std::size_t operator()(const Key& key) const noexcept { return key.hash; }
+    std::size_t operator()(typename Entries::iterator entry) const noexcept { return entry->hash; }
   };
   struct Equal {
     using is_transparent = void;
-    bool operator()(const HashedKey& key, Entries::iterator entry) const;
-    bool operator()(Entries::iterator x, Entries::iterator y) const { return x == y; }
+    bool operator()(const Key& key, typename Entries::iterator entry) const {
+      return key.hash == entry->hash && key.choice == entry->choice &&
+             key.layout.matches(entry->plan->request);
+    }
+    bool operator()(typename Entries::iterator x, typename Entries::iterator y) const {
+      return x == y;
+    }
   };
 
-  // Call these three with the mutex held. `find` makes what it finds the most recent.
-  Entry* find(const HashedKey& key);
-  void insert(const HashedKey& key, std::shared_ptr<const Plan> plan);
-  void forget();  // everything but the capacity
+  static std::size_t mixed(std::uint64_t layout, std::uint64_t choice) {
+    const std::uint64_t hash = layout * 0x9e3779b97f4a7c15 + choice;
+    return hash ^ (hash >> 32);
+  }
 
-  const Machine& machine_;
+  // Call these three with the mutex held. `find` makes what it finds the most recent.
+  Entry* find(const Key& key) {
+    const auto found = index_.find(key);
+    if (found == index_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, *found);
+    return &entries_.front();
+  }
+
+  void insert(const Key& key, std::shared_ptr<const Plan> plan) {
+    if (capacity_ == 0) return;
+    if (entries_.size() == capacity_) {
+      index_.erase(std::prev(entries_.end()));
+      entries_.pop_back();
+    }
+    entries_.push_front({key.hash, key.choice, std::move(plan)});
+    index_.insert(entries_.begin());
+  }
+
+  // Everything but the capacity.
+  void forget() {
+    hits_ = misses_ = 0;
+    index_.clear();
+    entries_.clear();
+  }
+
+  const Planning planning_;
   mutable std::mutex mutex_;  // guards all below
   std::size_t capacity_;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
   Entries entries_;  // the most recent first
-  std::unordered_set<Entries::iterator, Hash, Equal> index_;
+  std::unordered_set<typename Entries::iterator, Hash, Equal> index_;
 };
+
+using CpuPlanCache = PlanCache<CpuPlanning>;
+using CudaPlanCache = PlanCache<CudaPlanning>;
 
 }  // namespace ttlg

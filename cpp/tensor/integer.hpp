@@ -50,7 +50,7 @@ class FastDivisor {
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;  // nvcc knows no __extension__ using
   std::int64_t divisor_;
   std::uint64_t multiplier_ = 0;
   int shift_ = 0;

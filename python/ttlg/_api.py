@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _arrays, _core
-from ttlg._config import resolve_threads
 
 
 def transpose(
@@ -23,20 +22,24 @@ def transpose(
     Parameters
     ----------
     x : array
-        NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory. Any
-        rank up to 64, any strides (negative and zero included), any dtype whose elements have a
+        NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory or on a
+        CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose elements have a
         fixed size: structured, bfloat16, float8 and datetime64 among them, objects not.
     axes : sequence of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
     out : array, optional
         Where to write: a writable array of the result's shape and dtype, of any strides and any
-        library, that shares no memory with `x`. By default a new C-contiguous array of the
+        library, on the device of `x`, that shares no memory with it. By default a new C-contiguous array of the
         library of `x`, allocated by that library.
     stream : optional
-        For arrays on a CUDA device; None for arrays in host memory.
+        For arrays on a CUDA device: the stream that the work is ordered on, as a handle (an int),
+        a stream of PyTorch or CuPy, or an object with ``__cuda_stream__``. By default the one that
+        the library of `x` uses at that moment; for JAX and libraries that do not tell, CUDA's
+        default stream.
     threads : int, optional
-        The most threads to use. By default `get_num_threads()`. Small arrays use fewer.
+        For arrays in host memory: the most threads to use. By default `get_num_threads()`. Small
+        arrays use fewer.
 
     Returns
     -------
@@ -50,15 +53,24 @@ def transpose(
         `x` is no array or holds Python objects, `axes` are no integers, or the dtype of `out`
         differs.
     ValueError
-        `axes` is no permutation, or `out` has another shape, is read-only or overlaps `x`.
+        `axes` is no permutation, or `out` has another shape, is read-only or overlaps `x`;
+        `stream` is given for the host or `threads` for a GPU.
     BufferError
-        The array is out of reach: on another device, or a PyTorch tensor that requires grad or
+        The array is out of reach: `out` on another device than `x`, or on one that is neither the
+        host nor CUDA's, or a PyTorch tensor that requires grad or
         has its conjugate or negative bit set.
+    CudaError
+        The driver refused, or ttlg was built without CUDA.
 
     Notes
     -----
     The problem is normalised (modes of extent 1 dropped, adjacent modes fused: TTLG, IPDPS 2018,
     section III), planned once per layout and kept in a cache; see `cache_info`.
+
+    On a CUDA device the result is ready when the stream gets there: nothing waits, and the call may
+    be captured in a CUDA graph. JAX has streams of its own, so for its arrays the call waits until
+    `x` is ready, and again until the result is. Where `stream` is not the one that CuPy uses, keep
+    `x` until the work is done, lest its memory pool give the memory away; PyTorch is told.
 
     Examples
     --------
@@ -74,18 +86,14 @@ def transpose(
         result = _core.transpose_ndarray(x, axes, out, threads)
         if result is not None:
             return result
-    source = _arrays.view(x, "x")
+    source = _arrays.view(x, "x", stream)
     order = _core.normalize_axes(axes, source.shape)
-    if stream is not None:
-        raise ValueError(
-            "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
-        )
+    _arrays.check_stream(source, stream)
     if out is None:
-        plan = _core.plan_for(source, order, None, resolve_threads(threads))
-        return _arrays.run_into_new(plan, x, source)
-    target = _arrays.view(out, "out")
+        return _arrays.run_into_new(_arrays.plan_for(source, order, None, threads), x, source)
+    target = _arrays.view(out, "out", source.stream)
     _arrays.check_out(source, order, out, target)
-    _core.plan_for(source, order, target, resolve_threads(threads)).run(source, target)
+    _arrays.plan_for(source, order, target, threads).run(source, target)
     return out
 
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ttlg import _core
+from ttlg import _core, _models, _streams
+from ttlg._config import resolve_threads
 
 # JAX takes a buffer over without copying when it starts on a multiple of this.
 _JAX_ALIGNMENT = 64
@@ -16,47 +17,69 @@ _OVERLAP_WORK = 1_000_000
 
 
 class Library(NamedTuple):
-    """How a library allocates: `empty` makes a writable buffer, `deliver` turns it into a result."""
+    """How a library allocates: `empty` makes a writable buffer, `deliver` turns it into a result.
 
-    empty: Callable[[Any, tuple[int, ...]], Any]
-    deliver: Callable[[Any, Any], Any]
+    Both get the array and its view, from which the buffer takes dtype, device and stream.
+    """
+
+    empty: Callable[[Any, _core.TensorView, tuple[int, ...]], Any]
+    deliver: Callable[[Any, _core.TensorView, Any], Any]
 
 
-def _same(_x: Any, buffer: Any) -> Any:
+def _same(_x: Any, _source: _core.TensorView, buffer: Any) -> Any:
     return buffer
 
 
-def _numpy_empty(x: Any, shape: tuple[int, ...]) -> Any:
+def _numpy_empty(x: Any, _source: _core.TensorView, shape: tuple[int, ...]) -> Any:
     # numpy.empty turns a dtype of no bytes, such as S0, into one of one byte.
     return np.empty(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
 
 
-def _torch_empty(x: Any, shape: tuple[int, ...]) -> Any:
+def _torch_empty(x: Any, _source: _core.TensorView, shape: tuple[int, ...]) -> Any:
     return sys.modules["torch"].empty(shape, dtype=x.dtype, device=x.device)
 
 
-def _jax_empty(x: Any, shape: tuple[int, ...]) -> Any:
-    # JAX arrays are immutable, so the result is written before JAX sees it.
+def _cupy_empty(x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    cupy = sys.modules["cupy"]
+    with x.device:
+        if _streams.stream_for(x, None) == source.stream:
+            return cupy.empty(shape, x.dtype)
+        # The pool gives memory away for work on the stream that it was allocated on.
+        with cupy.cuda.ExternalStream(source.stream, x.device.id):
+            return cupy.empty(shape, x.dtype)
+
+
+def _jax_empty(x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    jax = sys.modules["jax"]
     dtype = np.dtype(x.dtype)
+    if source.device != "cpu":
+        # JAX has streams of its own, so nothing may be left to do on the buffer.
+        with jax.enable_x64(True):
+            return jax.numpy.empty(shape, dtype, device=x.device).block_until_ready()
+    # JAX arrays are immutable, so the result is written before JAX sees it.
     size = math.prod(shape) * dtype.itemsize
     raw = np.empty(size + _JAX_ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _JAX_ALIGNMENT
     return raw[start : start + size].view(dtype).reshape(shape)
 
 
-def _jax_deliver(x: Any, buffer: Any) -> Any:
+def _jax_deliver(x: Any, source: _core.TensorView, buffer: Any) -> Any:
+    if source.device != "cpu":
+        _core.synchronize(source)
+        return buffer
     jax = sys.modules["jax"]
     # In JAX's 32-bit mode device_put would convert 64-bit elements, which x may have all the same.
     with jax.enable_x64(True):
         return jax.device_put(buffer, x.device, may_alias=True)
 
 
-def _namespace_empty(x: Any, shape: tuple[int, ...]) -> Any:
+def _namespace_empty(x: Any, _source: _core.TensorView, shape: tuple[int, ...]) -> Any:
     return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
 
 
 _NUMPY = Library(_numpy_empty, _same)
 _TORCH = Library(_torch_empty, _same)
+_CUPY = Library(_cupy_empty, _same)
 _JAX = Library(_jax_empty, _jax_deliver)
 _NAMESPACE = Library(_namespace_empty, _same)
 
@@ -74,6 +97,8 @@ def library_of(x: Any) -> Library:
         return _NUMPY
     if _is(x, "torch", "Tensor"):
         return _TORCH
+    if _is(x, "cupy", "ndarray"):
+        return _CUPY
     if _is(x, "jax", "Array"):
         return _JAX
     if hasattr(x, "__array_namespace__"):
@@ -84,12 +109,37 @@ def library_of(x: Any) -> Library:
     )
 
 
-def run_into_new(plan: _core.Plan, x: Any, source: _core.TensorView) -> Any:
+def check_stream(x: _core.TensorView, stream: Any) -> None:
+    """Refuse a stream for an array that needs none."""
+    if stream is not None and x.device == "cpu":
+        raise ValueError(
+            "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
+        )
+
+
+def plan_for(
+    x: _core.TensorView,
+    axes: tuple[int, ...],
+    out: _core.TensorView | None,
+    threads: int | None,
+) -> _core.Plan | _core.CudaPlan:
+    """Take the plan for moving `x` into `out`, or into a new array, from the planner cache."""
+    if x.device == "cpu":
+        return _core.plan_for(x, axes, out, resolve_threads(threads))
+    if threads is not None:
+        raise ValueError(
+            f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
+        )
+    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
+
+
+def run_into_new(plan: _core.Plan | _core.CudaPlan, x: Any, source: _core.TensorView) -> Any:
     """Carry `plan` out on `x`, seen as `source`, into a new array of its library."""
     library = library_of(x)
-    buffer = library.empty(x, plan.out_shape)
-    plan.run(source, _core.view(buffer, "out"))
-    return library.deliver(x, buffer)
+    buffer = library.empty(x, source, plan.out_shape)
+    on_host = source.device == "cpu"
+    plan.run(source, _core.view(buffer, "out") if on_host else view(buffer, "out", source.stream))
+    return library.deliver(x, source, buffer)
 
 
 def _refuse(name: str, what: str, method: str) -> NoReturn:
@@ -97,8 +147,11 @@ def _refuse(name: str, what: str, method: str) -> NoReturn:
     raise BufferError(f"{name} {what}; pass {mend}")
 
 
-def view(x: Any, name: str) -> _core.TensorView:
-    """Look at `x` without copying, or say why that cannot be done and what to do about it."""
+def view(x: Any, name: str, stream: Any = None) -> _core.TensorView:
+    """Look at `x` without copying, or say why that cannot be done and what to do about it.
+
+    What lives on a CUDA device is ordered on `stream`, or on the stream of its library.
+    """
     if type(x) is np.ndarray:
         return _core.view(x, name)
     if isinstance(x, np.ma.MaskedArray):
@@ -115,6 +168,8 @@ def view(x: Any, name: str) -> _core.TensorView:
             _refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():
             _refuse(name, "has its negative bit set", ".resolve_neg()")
+        if x.is_cuda:
+            return _streams.view_torch(x, name, stream)
     elif _is(x, "jax", "Array"):
         if _is(x, "jax.core", "Tracer"):
             raise TypeError(
@@ -123,7 +178,8 @@ def view(x: Any, name: str) -> _core.TensorView:
             )
         if x.is_deleted():
             raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")
-    return _core.view(x, name)
+        x.block_until_ready()
+    return _core.view(x, name, _streams.stream_for(x, stream))
 
 
 class _ArrayInterface:
@@ -158,6 +214,10 @@ def check_out(
 ) -> None:
     """Refuse an `out` that cannot take the result, before anything is written."""
     shape = tuple(x.shape[axis] for axis in axes)
+    if target.device != x.device:
+        raise BufferError(
+            f"out lives on {target.device}, but x lives on {x.device}; pass out on {x.device}"
+        )
     if target.shape != shape:
         raise ValueError(
             f"out has shape {target.shape}, but x of shape {x.shape} permuted by axes {axes} has "

@@ -44,6 +44,8 @@ def cache_clear() -> None:
 def cache_resize(n: int) -> None:
     """Let the planner cache hold `n` plans; 0 turns it off. The plans it holds are forgotten.
 
+    Plans for the CPU and plans for GPUs are counted together but have room for `n` each.
+
     Parameters
     ----------
     n : int

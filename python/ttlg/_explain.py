@@ -58,3 +58,43 @@ def explain(core: _core.Plan, dtype: str) -> str:
         mark = "->" if kernel == core.kernel else "  "
         lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
     return "\n".join(lines)
+
+
+def _describe_slice(core: _core.CudaPlan) -> str:
+    """Say what a thread block moves, and how many of them there are."""
+    blocks = f"{core.blocks} thread block{'s' if core.blocks != 1 else ''}"
+    if core.kernel == "copy":
+        return blocks
+    extents = " x ".join(map(str, core.slice)) or "1"
+    mode = core.parameters["coarsened_mode"]
+    repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
+    return f"{blocks}, each a slice of {extents}{repeated}"
+
+
+def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
+    """Write the table of a plan for a CUDA device."""
+    fused = " x ".join(map(str, core.extents)) or "1"
+    perm = " ".join(map(str, core.perm)) or "none"
+    counts = core.transactions()
+    moved = ", ".join(
+        f"{counts[f'{side}_dram']} {verb}"
+        for side, verb in (("in", "to read"), ("out", "to write"))
+    )
+    lines = [
+        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
+        f"  fused         extents {fused}, perm {perm} (fastest mode first)",
+        f"  words         of {core.word_bytes} bytes",
+        f"  kernel        {core.kernel}: {_describe_slice(core)}",
+        f"  transactions  {moved}",
+        f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.device}",
+        "taxonomy, first case that applies (of several kernels: the least predicted time):",
+    ]
+    chosen = False
+    for name, applies, schemas, requirement in core.taxonomy():
+        first = applies and not chosen
+        chosen = chosen or applies
+        lines.append(
+            f"{'->' if first else '  '}  {'yes' if applies else 'no ':3} {name} "
+            f"({' or '.join(schemas)}): {requirement}"
+        )
+    return "\n".join(lines)

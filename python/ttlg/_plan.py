@@ -1,21 +1,10 @@
 """Plans: how one transposition is done."""
 
-import json
-from typing import Any, NamedTuple
+from typing import Any
 
-from ttlg import _arrays, _core
-from ttlg._explain import explain
-
-
-class Candidate(NamedTuple):
-    """One way to carry a plan's request out, as `Plan.candidates` lists them.
-
-    ``cost`` is what the planner expects, in the time that a copy of the same bytes takes.
-    """
-
-    kernel: str
-    parameters: dict[str, Any]
-    cost: float
+from ttlg import _arrays, _core, _models, _plan_json
+from ttlg._candidates import Candidate, CudaCandidate
+from ttlg._explain import explain, explain_cuda
 
 
 class Plan:
@@ -26,13 +15,19 @@ class Plan:
     layout, from as many threads as you like.
     """
 
-    __slots__ = ("_core", "_dtype")
+    __slots__ = ("_core", "_dtype", "_model")
 
-    def __init__(self, core: _core.Plan, dtype: str) -> None:
+    def __init__(
+        self,
+        core: _core.Plan | _core.CudaPlan,
+        dtype: str,
+        model: _core.DeviceModel | None = None,
+    ) -> None:
         self._core = core
         self._dtype = dtype
+        self._model = model  # what a CudaPlan was made for
 
-    def __call__(self, x: Any, out: Any = None) -> Any:
+    def __call__(self, x: Any, out: Any = None, *, stream: Any = None) -> Any:
         """Transpose `x`, an array of the planned shape, layout and element size.
 
         Parameters
@@ -42,6 +37,8 @@ class Plan:
         out : array, optional
             C-contiguous and writable, of the result's shape and dtype. By default a new array of
             the library of `x`.
+        stream : optional
+            As for `transpose`.
 
         Returns
         -------
@@ -50,20 +47,33 @@ class Plan:
 
         Raises
         ------
-        TypeError, ValueError, BufferError
-            As for `transpose`, and ValueError if `x` is not of the planned layout.
+        TypeError, ValueError, BufferError, CudaError
+            As for `transpose`, and ValueError if `x` is not of the planned layout or device.
         """
-        result = _core.run_ndarray(self._core, x, out)
-        if result is not None:
-            return result
-        source = _arrays.view(x, "x")
+        if stream is None and isinstance(self._core, _core.Plan):
+            result = _core.run_ndarray(self._core, x, out)
+            if result is not None:
+                return result
+        source = _arrays.view(x, "x", stream)
+        _arrays.check_stream(source, stream)
+        self._check_device(source)
         if out is None:
             return _arrays.run_into_new(self._core, x, source)
-        target = _arrays.view(out, "out")
+        target = _arrays.view(out, "out", source.stream)
         if source.shape == self._core.shape:
             _arrays.check_out(source, self._core.axes, out, target)
         self._core.run(source, target)
         return out
+
+    def _check_device(self, x: _core.TensorView) -> None:
+        on_host = x.device == "cpu"
+        if (self._model is None) != on_host or not (
+            on_host or _models.model_of(x.device).name == self.device
+        ):
+            raise ValueError(
+                f"this plan is for the device {self.device!r}, but x lives on {x.device}; make "
+                f"another with ttlg.plan(..., device={x.device!r})"
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -82,8 +92,18 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``shuffle``, ``run`` or ``reference``."""
+        """The kernel: ``copy``, ``tile``, ``shuffle``, ``run`` or ``reference``, or the schema."""
         return self._core.kernel
+
+    @property
+    def schema(self) -> str | None:
+        """TTLG's name of a GPU's kernel, such as ``orthogonal_distinct``; None for the CPU."""
+        return None if self._model is None else self._core.kernel
+
+    @property
+    def device(self) -> str:
+        """``cpu``, or the name of the device model that the plan was made for."""
+        return "cpu" if self._model is None else self._model.name
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -105,18 +125,25 @@ class Plan:
         blocks pass through a buffer, as those with ``streaming`` stores, which bypass the caches,
         do anyway; ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
+
+        On a GPU, where elements are the words that threads move: the slice of a thread block spans
+        the first ``in_modes`` modes of the input and the first ``out_modes`` of the output, the
+        last of them cut into ``in_block`` and ``out_block``; the block repeats it along
+        ``coarsened_mode``, unless that is -1.
         """
         return self._core.parameters
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[Candidate] | list[CudaCandidate]:
         """List the ways in which this transposition may be done, on as many threads at most.
 
         Returns
         -------
-        list of Candidate
+        list of Candidate or CudaCandidate
             Named tuples ``(kernel, parameters, cost)``, the cheapest first. ``cost`` is what the
             planner expects, in the time that a copy of the same bytes takes;
             ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
+            For a GPU ``(kernel, parameters, features, seconds)``, the fastest first: every slice
+            of every kernel that can do it, with what the model of its time depends on.
 
         Examples
         --------
@@ -127,8 +154,48 @@ class Plan:
         shuffle (30, 64)
         run (30, 64)
         """
-        threads = self._core.parameters["threads"]
-        return [Candidate(*each) for each in self._core.candidates(threads)]
+        core = self._core
+        if isinstance(core, _core.Plan):
+            return [Candidate(*each) for each in core.candidates(core.parameters["threads"])]
+        assert self._model is not None
+        return [CudaCandidate(*each) for each in core.candidates(self._model)]
+
+    @property
+    def predicted_time(self) -> float:
+        """Seconds that a GPU is expected to take; ValueError for the CPU."""
+        return self._on_gpu("predicted_time").predicted_seconds
+
+    def transactions(self) -> dict[str, int]:
+        """Count the memory transactions of a GPU's kernel by TTLG's formulas (Table I).
+
+        Returns
+        -------
+        dict
+            Transactions of 128 bytes for ``in`` and ``out``, of each the device's memory
+            (``_dram``), shared memory (``_shared``) and texture memory (``_texture``), which in
+            this implementation stands for the tables of offsets.
+
+        Raises
+        ------
+        ValueError
+            The plan is for the CPU.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> p = ttlg.plan((64, 128), (1, 0), device="tesla-k40c")
+        >>> p.transactions()["in_dram"]
+        256
+        """
+        return self._on_gpu("transactions()").transactions()
+
+    def _on_gpu(self, what: str) -> _core.CudaPlan:
+        if isinstance(self._core, _core.CudaPlan):
+            return self._core
+        raise ValueError(
+            f"{what} is for GPUs so far; make a plan for one with ttlg.plan(..., device='cuda') "
+            "or, without a GPU, device='tesla-k40c'"
+        )
 
     def explain(self) -> str:
         """Say in a table how the transposition is done and why.
@@ -137,7 +204,8 @@ class Plan:
         -------
         str
             The fused problem, the chosen kernel and parameters, for a shuffle its vectors and
-            steps, and the planner's cases from top to bottom with what each one needs.
+            steps, for a GPU its predicted time, and the planner's cases from top to bottom with
+            what each one needs.
 
         Examples
         --------
@@ -156,7 +224,9 @@ class Plan:
             yes run        at least one mode besides the contiguous run
             yes reference  nothing
         """
-        return explain(self._core, self._dtype)
+        if isinstance(self._core, _core.Plan):
+            return explain(self._core, self._dtype)
+        return explain_cuda(self._core, self._dtype)
 
     def to_json(self) -> str:
         """Write the plan as JSON, from which `from_json` rebuilds an equal one.
@@ -164,23 +234,9 @@ class Plan:
         Returns
         -------
         str
-            A JSON object with the request, the kernel and its parameters.
+            A JSON object with the request, the kernel and its parameters, and the device model.
         """
-        core = self._core
-        return json.dumps(
-            {
-                "ttlg": _core.__version__,
-                "device": "cpu",
-                "shape": core.shape,
-                "byte_strides": core.byte_strides,
-                "axes": core.axes,
-                "dtype": self._dtype,
-                "itemsize": core.itemsize,
-                "out_byte_strides": core.out_byte_strides,
-                "kernel": core.kernel,
-                "parameters": core.parameters,
-            }
-        )
+        return _plan_json.write(self._core, self._dtype, self._model)
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -208,22 +264,7 @@ class Plan:
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        try:
-            data = json.loads(text)
-            core = _core.build_plan(
-                tuple(data["shape"]),
-                tuple(data["byte_strides"]),
-                data["itemsize"],
-                tuple(data["axes"]),
-                data["out_byte_strides"],
-                kernel=data["kernel"],
-                **data["parameters"],
-            )
-            return cls(core, data["dtype"])
-        except json.JSONDecodeError as error:
-            raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+        return cls(*_plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -238,5 +279,6 @@ class Plan:
         chosen = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
         return (
             f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} "
+            f"{'' if self._model is None else f'device={self.device!r} '}"
             f"kernel={self.kernel!r} {chosen}>"
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ttlg import _core, _tune
+from ttlg import _core, _models, _tune
 from ttlg._config import resolve_threads
 from ttlg._plan import Plan
 
@@ -68,21 +68,24 @@ def plan(
         Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
         default.
     device : str
-        ``"cpu"``.
+        ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
+        model that comes with ttlg, such as ``"tesla-k40c"``, for a plan that explains itself and
+        predicts its time anywhere but runs on such a GPU alone.
     threads : int, optional
-        The most threads to use; `get_num_threads()` by default.
+        The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
-        Force ``"copy"``, ``"tile"``, ``"shuffle"``, ``"run"`` or ``"reference"`` instead of the
-        planner's choice.
+        Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
+        ``"shuffle"``, ``"run"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
+        ``"fvi_match_small"``, ``"orthogonal_distinct"`` or ``"orthogonal_arbitrary"``.
     tune : str
-        ``"model"`` trusts the planner. ``"measure"`` times its candidates (those of `kernel`, if
+        ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of `kernel`, if
         that is given), each in turn on arrays of the real layout, and keeps the fastest in the
         planner cache, so that `transpose` of this layout on as many threads uses it from then on.
 
     Returns
     -------
     Plan
-        Callable: ``plan(x, out=None)``.
+        Callable: ``plan(x, out=None, stream=None)``.
 
     Raises
     ------
@@ -90,7 +93,10 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
-        does not apply, `tune` is unknown, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        does not apply, `device` or `tune` is unknown, `threads` or ``tune="measure"`` is asked of
+        a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
+    CudaError
+        `device` is a GPU that the driver does not find.
     MemoryError
         There is no room for the arrays that ``tune="measure"`` needs.
 
@@ -116,9 +122,13 @@ def plan(
     >>> p = ttlg.plan((40, 50, 60), (2, 0, 1), "float64", tune="measure")
     >>> p.kernel in {each.kernel for each in p.candidates()}
     True
+
+    What a GPU would do, without one:
+
+    >>> p = ttlg.plan((27,) * 5, (4, 2, 0, 3, 1), "float64", device="tesla-k40c")
+    >>> p.schema
+    'orthogonal_distinct'
     """
-    if device != "cpu":
-        raise ValueError(f"cannot plan for device {device!r}; this version plans for 'cpu'")
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
     if tune not in ("model", "measure"):
@@ -128,15 +138,23 @@ def plan(
     if any(extent < 0 for extent in extents):
         raise ValueError(f"shape {extents} has a negative extent")
     order = _core.normalize_axes(axes, extents)
-    count = resolve_threads(threads)
     byte_strides = None if strides is None else _integers("strides", strides)
     if byte_strides is not None and len(byte_strides) != len(extents):
         raise ValueError(
             f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
         )
+    model = _models.model_for(device)
+    if model is not None and (threads is not None or tune != "model"):
+        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
+    count = resolve_threads(threads)
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+        if model is not None:
+            chosen = _core.make_cuda_plan(
+                extents, byte_strides, itemsize, order, None, model, kernel
+            )
+            return Plan(chosen, name, model)
         core = _core.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None

@@ -6,12 +6,18 @@
 // takes part, so that one call is one access of the warp. Offsets are in bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #ifdef __CUDACC__
 #define TTLG_DEVICE __device__ __forceinline__
+#define TTLG_UNROLL _Pragma("unroll")
+#define TTLG_PRAGMA(text) _Pragma(#text)
+#define TTLG_UNROLL_BY(n) TTLG_PRAGMA(unroll n)
 #else
 #define TTLG_DEVICE inline
+#define TTLG_UNROLL
+#define TTLG_UNROLL_BY(n)
 #endif
 
 namespace ttlg::cuda {
@@ -65,6 +71,7 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 
 #ifdef __CUDACC__
 
+// Nobody writes the input while a kernel runs, so loads may use the read-only path.
 class DeviceContext {
  public:
   TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out) : in_(in), out_(out) {}
@@ -74,17 +81,58 @@ class DeviceContext {
   TTLG_DEVICE void barrier() const { __syncthreads(); }
 
   template <typename T>
-  TTLG_DEVICE T load(bool valid, std::int64_t offset) const;
+  TTLG_DEVICE T load(bool valid, std::int64_t offset) const {
+    if (!valid) return T{};
+    const std::byte* const from = in_ + offset;
+    if constexpr (sizeof(T) == 16) {
+      const uint4 word = __ldg(reinterpret_cast<const uint4*>(from));
+      return {{word.x, word.y, word.z, word.w}};
+    } else if constexpr (sizeof(T) == 8) {
+      return __ldg(reinterpret_cast<const unsigned long long*>(from));
+    } else {
+      return __ldg(reinterpret_cast<const T*>(from));
+    }
+  }
+
   template <typename T>
-  TTLG_DEVICE void store(bool valid, std::int64_t offset, T value) const;
+  TTLG_DEVICE void store(bool valid, std::int64_t offset, T value) const {
+    if (valid) write(out_ + offset, value);
+  }
+
   template <typename T>
-  TTLG_DEVICE T shared_load(bool valid, std::uint32_t offset) const;
+  TTLG_DEVICE T shared_load(bool valid, std::uint32_t offset) const {
+    if (!valid) return T{};
+    const std::byte* const from = shared() + offset;
+    if constexpr (sizeof(T) == 16) {
+      const uint4 word = *reinterpret_cast<const uint4*>(from);
+      return {{word.x, word.y, word.z, word.w}};
+    } else {
+      return *reinterpret_cast<const T*>(from);
+    }
+  }
+
   template <typename T>
-  TTLG_DEVICE void shared_store(bool valid, std::uint32_t offset, T value) const;
-  template <typename T>
-  TTLG_DEVICE T shuffle(T value, std::uint32_t lane) const;
+  TTLG_DEVICE void shared_store(bool valid, std::uint32_t offset, T value) const {
+    if (valid) write(shared() + offset, value);
+  }
 
  private:
+  // One block of dynamic shared memory serves every kernel.
+  static TTLG_DEVICE std::byte* shared() {
+    extern __shared__ uint4 memory[];
+    return reinterpret_cast<std::byte*>(memory);
+  }
+
+  template <typename T>
+  static TTLG_DEVICE void write(std::byte* to, T value) {
+    if constexpr (sizeof(T) == 16) {
+      *reinterpret_cast<uint4*>(to) =
+          make_uint4(value.part[0], value.part[1], value.part[2], value.part[3]);
+    } else {
+      *reinterpret_cast<T*>(to) = value;
+    }
+  }
+
   const std::byte* in_;
   std::byte* out_;
 };

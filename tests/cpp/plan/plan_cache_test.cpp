@@ -19,30 +19,31 @@ namespace {
 using test::contiguous_request;
 
 constexpr Machine kMachine{};
+constexpr CpuPlanning kPlanning{kMachine};
 
 // Matrices of different heights: as many layouts as a test needs.
 Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }
 
 TEST(PlanCache, GivesWhatThePlannerMakes) {
-  PlanCache cache(kMachine, 10000);
+  CpuPlanCache cache(kPlanning, 10000);
   test::Random random(7);
   for (int i = 0; i < 1000; ++i) {
     const Request request = test::random_request(random);
     const int threads = static_cast<int>(test::pick(random, 1, 3));
-    EXPECT_EQ(*cache.get(key_of(request, threads)), make_plan(request, kMachine, threads));
-    EXPECT_EQ(*cache.get(key_of(request, threads)), make_plan(request, kMachine, threads));
+    EXPECT_EQ(*cache.get(key_of(request), {threads}), make_plan(request, kMachine, threads));
+    EXPECT_EQ(*cache.get(key_of(request), {threads}), make_plan(request, kMachine, threads));
   }
 }
 
 TEST(PlanCache, MakesAPlanOnce) {
-  PlanCache cache(kMachine, 8);
-  const auto plan = cache.get(key_of(matrix(3)));
-  EXPECT_EQ(cache.get(key_of(matrix(3))), plan);
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.hits = 1, .misses = 1, .capacity = 8, .size = 1}));
+  CpuPlanCache cache(kPlanning, 8);
+  const auto plan = cache.get(key_of(matrix(3)), {});
+  EXPECT_EQ(cache.get(key_of(matrix(3)), {}), plan);
+  EXPECT_EQ(cache.info(), (CacheInfo{.hits = 1, .misses = 1, .capacity = 8, .size = 1}));
 }
 
 TEST(PlanCache, TellsApartEverythingThatDecides) {
-  PlanCache cache(kMachine, 100);
+  CpuPlanCache cache(kPlanning, 100);
   const Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
   std::vector<Request> requests(8, request);
   requests[1].shape[1] = 5;
@@ -54,15 +55,15 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
   requests[7] = contiguous_request({6, 6}, {1, 0}, 4);
   std::uint64_t misses = 0;
   for (const Request& each : requests) {
-    EXPECT_EQ(cache.get(key_of(each))->request, each);
+    EXPECT_EQ(cache.get(key_of(each), {})->request, each);
     EXPECT_EQ(cache.info().misses, ++misses);
   }
-  EXPECT_EQ(cache.get(key_of(request, 2))->request, request);
+  EXPECT_EQ(cache.get(key_of(request), {2})->request, request);
   EXPECT_EQ(cache.info().misses, ++misses);
   const Problem folded = fold_run(make_problem(request));
   for (const Rule& rule : cascade()) {
     if (!rule.applies(folded)) continue;
-    EXPECT_EQ(*cache.get(key_of(request, 1, rule.kernel)),
+    EXPECT_EQ(*cache.get(key_of(request), {1, rule.kernel}),
               make_plan(request, kMachine, 1, rule.kernel));
     EXPECT_EQ(cache.info().misses, ++misses);
   }
@@ -70,10 +71,10 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
 }
 
 TEST(PlanCache, DropsTheLeastRecentlyUsed) {
-  PlanCache cache(kMachine, 3);
+  CpuPlanCache cache(kPlanning, 3);
   const auto is_new = [&](std::int64_t rows) {
     const std::uint64_t before = cache.info().misses;
-    cache.get(key_of(matrix(rows)));
+    cache.get(key_of(matrix(rows)), {});
     return cache.info().misses > before;
   };
   for (const std::int64_t rows : {1, 2, 3}) EXPECT_TRUE(is_new(rows));
@@ -88,34 +89,34 @@ TEST(PlanCache, DropsTheLeastRecentlyUsed) {
 }
 
 TEST(PlanCache, APlanOutlivesItsEntry) {
-  PlanCache cache(kMachine, 1);
-  const auto plan = cache.get(key_of(matrix(3)));
-  cache.get(key_of(matrix(4)));
+  CpuPlanCache cache(kPlanning, 1);
+  const auto plan = cache.get(key_of(matrix(3)), {});
+  cache.get(key_of(matrix(4)), {});
   EXPECT_EQ(plan.use_count(), 1) << "the cache let go of it";
   cache.clear();
   EXPECT_EQ(plan->request, matrix(3));
 }
 
 TEST(PlanCache, ClearForgetsPlansAndCounts) {
-  PlanCache cache(kMachine, 5);
-  cache.get(key_of(matrix(3)));
-  cache.get(key_of(matrix(3)));
+  CpuPlanCache cache(kPlanning, 5);
+  cache.get(key_of(matrix(3)), {});
+  cache.get(key_of(matrix(3)), {});
   cache.clear();
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 5}));
-  cache.get(key_of(matrix(3)));
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 1, .capacity = 5, .size = 1}));
+  EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 5}));
+  cache.get(key_of(matrix(3)), {});
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 1, .capacity = 5, .size = 1}));
 }
 
 TEST(PlanCache, ResizeStartsAnew) {
-  PlanCache cache(kMachine, 5);
-  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)));
+  CpuPlanCache cache(kPlanning, 5);
+  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)), {});
   cache.resize(2);
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 2}));
-  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)));
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 3, .capacity = 2, .size = 2}));
+  EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 2}));
+  for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)), {});
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 3, .capacity = 2, .size = 2}));
   cache.resize(0);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.get(key_of(matrix(1)))->request, matrix(1));
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 3, .capacity = 0}));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.get(key_of(matrix(1)), {})->request, matrix(1));
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 3, .capacity = 0}));
 }
 
 // Another way to carry out `request` than the planner's.
@@ -124,61 +125,61 @@ std::shared_ptr<const Plan> reference_plan(const Request& request) {
 }
 
 TEST(PlanCache, PutTakesThePlaceOfThePlannersChoice) {
-  PlanCache cache(kMachine, 5);
-  const auto planned = cache.get(key_of(matrix(3), 2));
+  CpuPlanCache cache(kPlanning, 5);
+  const auto planned = cache.get(key_of(matrix(3)), {2});
   const auto put = reference_plan(matrix(3));
   ASSERT_NE(*planned, *put);
-  cache.put(put, 2, {});
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.misses = 1, .capacity = 5, .size = 1}));
-  EXPECT_EQ(cache.get(key_of(matrix(3), 2)), put);
-  EXPECT_EQ(cache.get(key_of(matrix(3), 2)), put) << "it stays";
+  cache.put(put, {2});
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 1, .capacity = 5, .size = 1}));
+  EXPECT_EQ(cache.get(key_of(matrix(3)), {2}), put);
+  EXPECT_EQ(cache.get(key_of(matrix(3)), {2}), put) << "it stays";
   EXPECT_EQ(planned.use_count(), 1) << "the cache let go of it";
 }
 
 TEST(PlanCache, PutIsForItsOwnKeyAlone) {
-  PlanCache cache(kMachine, 100);
+  CpuPlanCache cache(kPlanning, 100);
   Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
-  cache.put(reference_plan(request), 2, {});
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 100, .size = 1}));
-  EXPECT_EQ(*cache.get(key_of(request, 1)), make_plan(request, kMachine, 1));
-  EXPECT_EQ(*cache.get(key_of(request, 2, Kernel::run)),
+  cache.put(reference_plan(request), {2});
+  EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 100, .size = 1}));
+  EXPECT_EQ(*cache.get(key_of(request), {1}), make_plan(request, kMachine, 1));
+  EXPECT_EQ(*cache.get(key_of(request), {2, Kernel::run}),
             make_plan(request, kMachine, 2, Kernel::run));
   request.out_byte_strides = contiguous_byte_strides(request.out_shape(), 4);
-  EXPECT_EQ(*cache.get(key_of(request, 2)), make_plan(request, kMachine, 2));
+  EXPECT_EQ(*cache.get(key_of(request), {2}), make_plan(request, kMachine, 2));
   EXPECT_EQ(cache.info().misses, 3U);
   request.out_byte_strides.clear();
-  EXPECT_EQ(cache.get(key_of(request, 2))->parameters.kernel, Kernel::reference);
+  EXPECT_EQ(cache.get(key_of(request), {2})->parameters.kernel, Kernel::reference);
 }
 
 TEST(PlanCache, PutDropsTheLeastRecentlyUsed) {
-  PlanCache cache(kMachine, 2);
-  for (const std::int64_t rows : {1, 2}) cache.put(reference_plan(matrix(rows)), 1, {});
-  cache.put(reference_plan(matrix(1)), 1, {});
-  cache.put(reference_plan(matrix(3)), 1, {});  // takes the place of 2
-  for (const std::int64_t rows : {1, 3}) cache.get(key_of(matrix(rows)));
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.hits = 2, .capacity = 2, .size = 2}));
+  CpuPlanCache cache(kPlanning, 2);
+  for (const std::int64_t rows : {1, 2}) cache.put(reference_plan(matrix(rows)), {1});
+  cache.put(reference_plan(matrix(1)), {1});
+  cache.put(reference_plan(matrix(3)), {1});  // takes the place of 2
+  for (const std::int64_t rows : {1, 3}) cache.get(key_of(matrix(rows)), {});
+  EXPECT_EQ(cache.info(), (CacheInfo{.hits = 2, .capacity = 2, .size = 2}));
   cache.resize(0);
-  cache.put(reference_plan(matrix(1)), 1, {});
-  EXPECT_EQ(cache.info(), (PlanCache::Info{}));
+  cache.put(reference_plan(matrix(1)), {1});
+  EXPECT_EQ(cache.info(), (CacheInfo{}));
 }
 
 TEST(PlanCache, FailuresAreNeitherKeptNorCounted) {
-  PlanCache cache(kMachine, 5);
+  CpuPlanCache cache(kPlanning, 5);
   const Request request = matrix(3);
-  EXPECT_THROW(cache.get(key_of(request, 1, Kernel::copy)), std::invalid_argument);
-  EXPECT_EQ(cache.info(), (PlanCache::Info{.capacity = 5}));
+  EXPECT_THROW(cache.get(key_of(request), {1, Kernel::copy}), std::invalid_argument);
+  EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 5}));
 }
 
 TEST(PlanCache, ManyThreadsAtOnce) {
   // Sixteen layouts through a cache of four, emptied and resized meanwhile.
-  PlanCache cache(kMachine, 4);
+  CpuPlanCache cache(kPlanning, 4);
   constexpr int kRounds = 2000;
   const auto work = [&](std::uint64_t seed) {
     test::Random random(seed);
     for (int i = 0; i < kRounds; ++i) {
       const Request request = matrix(test::pick(random, 1, 16));
-      EXPECT_EQ(cache.get(key_of(request))->request, request);
-      if (i % 50 == 0) cache.put(reference_plan(request), 1, {});
+      EXPECT_EQ(cache.get(key_of(request), {})->request, request);
+      if (i % 50 == 0) cache.put(reference_plan(request), {1});
       if (i % 500 == 499) cache.clear();
       if (i % 700 == 699) cache.resize(4);
     }
@@ -192,19 +193,19 @@ TEST(PlanCache, ManyThreadsAtOnce) {
 TEST(PlanCache, ThreadsThatMakeTheSamePlanKeepOne) {
   constexpr int kThreads = 4;
   constexpr int kLayouts = 500;
-  PlanCache cache(kMachine, 2 * kLayouts);
+  CpuPlanCache cache(kPlanning, 2 * kLayouts);
   std::barrier together(kThreads);
   std::vector<std::jthread> workers;
   for (int thread = 0; thread < kThreads; ++thread) {
     workers.emplace_back([&] {
       for (int rows = 1; rows <= kLayouts; ++rows) {
         together.arrive_and_wait();
-        cache.get(key_of(matrix(rows)));
+        cache.get(key_of(matrix(rows)), {});
       }
     });
   }
   workers.clear();  // joins
-  const PlanCache::Info info = cache.info();
+  const CacheInfo info = cache.info();
   EXPECT_EQ(info.size, std::size_t{kLayouts});
   EXPECT_EQ(info.hits + info.misses, std::uint64_t{kThreads} * kLayouts);
   EXPECT_GE(info.misses, std::uint64_t{kLayouts});

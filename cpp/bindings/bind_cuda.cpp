@@ -1,0 +1,255 @@
+#include "bindings/bind_cuda.hpp"
+
+#include <array>
+#include <bit>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/bind_request.hpp"
+#include "bindings/run.hpp"
+#include "cuda/launch.hpp"
+#include "plan/cuda_planner.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
+                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
+
+using Coefficients = std::map<std::string, std::map<std::string, double>>;
+
+Schema parse_schema(const std::string& name) {
+  if (const auto schema = schema_from_name(name)) return *schema;
+  std::string valid;
+  for (const Schema schema : kSchemas) {
+    valid += (valid.empty() ? "'" : ", '") + std::string(schema_name(schema)) + "'";
+  }
+  throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + valid);
+}
+
+DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
+                       double memory_bytes_per_second, std::int64_t l2_cache_bytes,
+                       std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
+                       double launch_seconds, const Coefficients& coefficients) {
+  DeviceModel model{.name = std::move(name),
+                    .multiprocessors = multiprocessors,
+                    .clock_hz = clock_hz,
+                    .memory_bytes_per_second = memory_bytes_per_second,
+                    .l2_cache_bytes = l2_cache_bytes,
+                    .shared_bytes_per_multiprocessor = shared_bytes_per_multiprocessor,
+                    .threads_per_multiprocessor = threads_per_multiprocessor,
+                    .launch_seconds = launch_seconds};
+  for (const auto& [schema, values] : coefficients) {
+    model.coefficients[parse_schema(schema)] = values;
+  }
+  return model;
+}
+
+py::dict to_dict(const DeviceModel& model) {
+  py::dict coefficients;
+  for (const auto& [schema, values] : model.coefficients) {
+    coefficients[py::str(std::string(schema_name(schema)))] = py::cast(values);
+  }
+  py::dict result;
+  result["name"] = model.name;
+  result["multiprocessors"] = model.multiprocessors;
+  result["clock_hz"] = model.clock_hz;
+  result["memory_bytes_per_second"] = model.memory_bytes_per_second;
+  result["l2_cache_bytes"] = model.l2_cache_bytes;
+  result["shared_bytes_per_multiprocessor"] = model.shared_bytes_per_multiprocessor;
+  result["threads_per_multiprocessor"] = model.threads_per_multiprocessor;
+  result["launch_seconds"] = model.launch_seconds;
+  result["coefficients"] = coefficients;
+  return result;
+}
+
+py::dict to_dict(const CudaParameters& parameters) {
+  py::dict result;
+  result["in_modes"] = parameters.slice.in_modes;
+  result["out_modes"] = parameters.slice.out_modes;
+  result["in_block"] = parameters.slice.in_block;
+  result["out_block"] = parameters.slice.out_block;
+  result["coarsened_mode"] = parameters.coarsened_mode;
+  return result;
+}
+
+py::dict to_dict(const Features& features) {
+  py::dict result;
+  for (const auto& [name, value] : features) result[py::str(std::string(name))] = value;
+  return result;
+}
+
+py::dict to_dict(const Transactions& counts) {
+  py::dict result;
+  result["in_dram"] = counts.in_dram;
+  result["in_shared"] = counts.in_shared;
+  result["in_texture"] = counts.in_texture;
+  result["out_dram"] = counts.out_dram;
+  result["out_shared"] = counts.out_shared;
+  result["out_texture"] = counts.out_texture;
+  return result;
+}
+
+py::list candidates_for(const CudaPlan& plan, const DeviceModel& model) {
+  py::list rows;
+  for (const CudaCandidate& each : cuda_candidates(plan.words, model)) {
+    rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
+                               to_dict(features_of(plan.words, each.parameters)), each.seconds));
+  }
+  return rows;
+}
+
+py::list taxonomy_for(const CudaPlan& plan) {
+  py::list rows;
+  for (const TaxonomyRule& rule : taxonomy()) {
+    py::list schemas;
+    for (const Schema schema : rule.schemas) schemas.append(schema_name(schema));
+    rows.append(
+        py::make_tuple(rule.name, rule.applies(plan.words), py::tuple(schemas), rule.requirement));
+  }
+  return rows;
+}
+
+// The largest power of two, up to what a thread moves at once, that divides both pointers.
+std::int64_t alignment_of(const std::byte* in, const std::byte* out) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out) |
+                    static_cast<std::uintptr_t>(kVectorBytes);
+  return std::int64_t{1} << std::countr_zero(bits);
+}
+
+std::shared_ptr<CudaPlan> cached_plan(const LayoutKey& layout, std::int64_t alignment,
+                                      const std::shared_ptr<DeviceModel>& model,
+                                      std::optional<Schema> forced) {
+  return std::const_pointer_cast<CudaPlan>(
+      cuda_plan_cache().get(layout, {.alignment = alignment, .model = model, .forced = forced}));
+}
+
+// Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
+void run_checked(const CudaPlan& plan, const TensorView& x, const TensorView& out) {
+  check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
+  check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
+  const std::int64_t needed = plan.words.element_bytes;
+  if (alignment_of(x.data, out.data) % needed != 0) {
+    throw py::value_error("this plan moves " + std::to_string(needed) +
+                          " bytes at once, and x or out starts at an address that is no multiple "
+                          "of that; call ttlg.transpose, which looks at the addresses itself");
+  }
+  const py::gil_scoped_release release;
+  cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream);
+}
+
+void bind_model(py::module_& module) {
+  const DeviceModel defaults;
+  py::class_<DeviceModel, std::shared_ptr<DeviceModel>>(module, "DeviceModel",
+                                                        "What the planner knows of a GPU.")
+      .def(py::init(&make_model), py::kw_only(), py::arg("name"),
+           py::arg("multiprocessors") = defaults.multiprocessors,
+           py::arg("clock_hz") = defaults.clock_hz,
+           py::arg("memory_bytes_per_second") = defaults.memory_bytes_per_second,
+           py::arg("l2_cache_bytes") = defaults.l2_cache_bytes,
+           py::arg("shared_bytes_per_multiprocessor") = defaults.shared_bytes_per_multiprocessor,
+           py::arg("threads_per_multiprocessor") = defaults.threads_per_multiprocessor,
+           py::arg("launch_seconds") = defaults.launch_seconds,
+           py::arg("coefficients") = Coefficients{})
+      .def_readonly("name", &DeviceModel::name)
+      .def("to_dict", [](const DeviceModel& model) { return to_dict(model); })
+      .def(
+          "__eq__", [](const DeviceModel& x, const DeviceModel& y) { return x == y; },
+          py::is_operator());
+  module.def("device_model", &cuda::device_model, py::arg("device"),
+             "What the driver tells of a CUDA device.");
+}
+
+void bind_plans(py::module_& module) {
+  py::class_<CudaPlan, std::shared_ptr<CudaPlan>> plans(
+      module, "CudaPlan", "How one transposition is done on a CUDA device.");
+  bind_request_of<CudaPlan>(plans)
+      .def_property_readonly(
+          "kernel", [](const CudaPlan& plan) { return schema_name(plan.parameters.schema); })
+      .def_property_readonly("parameters",
+                             [](const CudaPlan& plan) { return to_dict(plan.parameters); })
+      .def_readonly("alignment", &CudaPlan::alignment)
+      .def_readonly("device", &CudaPlan::device)
+      .def_readonly("predicted_seconds", &CudaPlan::predicted_seconds)
+      .def_property_readonly("word_bytes",
+                             [](const CudaPlan& plan) { return plan.words.element_bytes; })
+      .def_property_readonly(
+          "slice",
+          [](const CudaPlan& plan) { return to_tuple(slice_extents(plan.words, plan.parameters)); })
+      .def_property_readonly(
+          "blocks", [](const CudaPlan& plan) { return grid_blocks(plan.words, plan.parameters); })
+      .def_property_readonly(
+          "coarsening",
+          [](const CudaPlan& plan) { return coarsening(plan.words, plan.parameters); })
+      .def("candidates", &candidates_for, py::arg("model"))
+      .def("transactions",
+           [](const CudaPlan& plan) { return to_dict(transactions(plan.words, plan.parameters)); })
+      .def("taxonomy", &taxonomy_for)
+      .def("run", &run_checked, py::arg("x"), py::arg("out"));
+
+  module.def(
+      "make_cuda_plan",
+      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+         const std::vector<int>& axes, const std::optional<Integers>& out_byte_strides,
+         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
+        std::optional<Schema> forced;
+        if (kernel) forced = parse_schema(*kernel);
+        const Request request = make_request(shape, byte_strides, itemsize, axes, out_byte_strides);
+        return cached_plan(ttlg::key_of(request), kVectorBytes, model, forced);
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::arg("model"), py::arg("kernel"),
+      "The plan for this layout where pointers allow the widest words, from the planner cache or "
+      "made and kept there.");
+  module.def(
+      "cuda_plan_for",
+      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out,
+         const std::shared_ptr<DeviceModel>& model) {
+        const std::int64_t alignment = alignment_of(x.data, out == nullptr ? nullptr : out->data);
+        return cached_plan(key_of(x, axes, out), alignment, model, std::nullopt);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"),
+      "The same for a view moved into another, or into a new array where out is None.");
+  module.def(
+      "build_cuda_plan",
+      [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
+         std::optional<Integers> out_byte_strides, std::int64_t alignment, const DeviceModel& model,
+         const std::string& kernel, int in_modes, int out_modes, std::int64_t in_block,
+         std::int64_t out_block, int coarsened_mode) {
+        const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
+                                             std::move(axes), std::move(out_byte_strides));
+        CudaPlan plan = build_cuda_plan(request, alignment,
+                                        {.schema = parse_schema(kernel),
+                                         .slice = {.in_modes = in_modes,
+                                                   .out_modes = out_modes,
+                                                   .in_block = in_block,
+                                                   .out_block = out_block},
+                                         .coarsened_mode = coarsened_mode},
+                                        model.name);
+        plan.predicted_seconds = predict_seconds(model, plan.words, plan.parameters);
+        return plan;
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::kw_only(), py::arg("alignment"), py::arg("model"),
+      py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),
+      py::arg("out_block"), py::arg("coarsened_mode"));
+}
+
+}  // namespace
+
+void bind_cuda(py::module_& module) {
+  py::register_local_exception<cuda::Error>(module, "CudaError", PyExc_RuntimeError);
+  bind_model(module);
+  bind_plans(module);
+  module.def(
+      "synchronize",
+      [](const TensorView& view) {
+        const py::gil_scoped_release release;
+        cuda::synchronize(view.cuda_device, view.stream);
+      },
+      py::arg("view"), "Wait for the work on the stream of an array on a CUDA device.");
+}
+
+}  // namespace ttlg::bindings

@@ -1,0 +1,54 @@
+// From run-time values to a kernel's template parameters.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/lower.hpp"
+
+namespace ttlg::cuda {
+
+template <int kValue>
+using Constant = std::integral_constant<int, kValue>;
+
+// visit(width): a word of 1, 2, 4, 8 or 16 bytes.
+template <typename Visit>
+auto with_width(const Launch& launch, const Visit& visit) {
+  switch (launch.word_bytes) {
+    case 1:
+      return visit(Constant<1>{});
+    case 2:
+      return visit(Constant<2>{});
+    case 4:
+      return visit(Constant<4>{});
+    case 8:
+      return visit(Constant<8>{});
+    default:
+      return visit(Constant<16>{});
+  }
+}
+
+// visit(width, vector in, vector out). Elements of 16 bytes are vectors.
+template <typename Visit>
+auto with_access(const Launch& launch, const Visit& visit) {
+  return with_width(launch, [&](auto width) {
+    if constexpr (width() == 16) {
+      return visit(width, std::true_type{}, std::true_type{});
+    } else if (launch.access.vector_in) {
+      return launch.access.vector_out ? visit(width, std::true_type{}, std::true_type{})
+                                      : visit(width, std::true_type{}, std::false_type{});
+    } else {
+      return launch.access.vector_out ? visit(width, std::false_type{}, std::true_type{})
+                                      : visit(width, std::false_type{}, std::false_type{});
+    }
+  });
+}
+
+// visit(grid) with the fewest compiled modes (requirement T-20).
+template <typename Visit>
+auto with_grid(const Launch& launch, const Visit& visit) {
+  if (launch.grid.modes <= 4) return visit(narrow<4>(launch.grid));
+  if (launch.grid.modes <= 15) return visit(narrow<15>(launch.grid));
+  return visit(launch.grid);
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,25 @@
+#include "cuda/enqueue.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+using Enqueue = cudaError_t (*)(const Launch&, const std::byte*, std::byte*, cudaStream_t);
+
+// In the order of Launch's Parameters.
+constexpr Enqueue kEnqueue[] = {enqueue_copy, enqueue_match_large, enqueue_match_small,
+                                enqueue_distinct, enqueue_arbitrary};
+
+}  // namespace
+
+cudaError_t enqueue(const Launch& launch, const std::byte* in, std::byte* out,
+                    cudaStream_t stream) {
+  if (launch.blocks == 0) return cudaSuccess;
+  for (const Shift& shift : launch.shifts) {
+    const cudaError_t error =
+        kEnqueue[launch.parameters.index()](launch, in + shift.in, out + shift.out, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace ttlg::cuda

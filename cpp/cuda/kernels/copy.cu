@@ -1,0 +1,25 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/kernels/copy.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth>
+__global__ void __launch_bounds__(kBlockThreads)
+    copy_kernel(const __grid_constant__ CopyParameters p, const std::byte* in, std::byte* out) {
+  copy<kWidth>(p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_copy(const Launch& launch, const std::byte* in, std::byte* out,
+                         cudaStream_t stream) {
+  const auto& p = std::get<CopyParameters>(launch.parameters);
+  with_width(launch, [&](auto width) {
+    copy_kernel<width()><<<launch.blocks, kBlockThreads, 0, stream>>>(p, in, out);
+  });
+  return cudaGetLastError();
+}
+
+}  // namespace ttlg::cuda

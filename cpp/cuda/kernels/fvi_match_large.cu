@@ -1,0 +1,30 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/kernels/fvi_match_large.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, int kModes>
+__global__ void __launch_bounds__(kBlockThreads)
+    fvi_match_large_kernel(const __grid_constant__ Grid<kModes> grid,
+                           const __grid_constant__ MatchLargeParameters p, const std::byte* in,
+                           std::byte* out) {
+  fvi_match_large<kWidth>(grid, p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_match_large(const Launch& launch, const std::byte* in, std::byte* out,
+                                cudaStream_t stream) {
+  const auto& p = std::get<MatchLargeParameters>(launch.parameters);
+  with_width(launch, [&](auto width) {
+    with_grid(launch, [&](const auto& grid) {
+      fvi_match_large_kernel<width()>
+          <<<launch.blocks, kBlockThreads, launch.shared_bytes, stream>>>(grid, p, in, out);
+    });
+  });
+  return cudaGetLastError();
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,59 @@
+// FVI-Match-Large (TTLG, Alg. 7; requirement T-17): the fastest mode is the same on both sides and
+// long, so its runs are coalesced as they are and pass through registers alone. A group of lanes
+// just large enough takes a run, or a chunk of a long one, so that short runs share a thread block.
+//
+// Words: the widest access that divides runs, strides and pointers.
+#pragma once
+
+#include "cuda/kernels/grid.hpp"
+
+namespace ttlg::cuda {
+
+struct MatchLargeParameters {
+  Coarsening coarsening;
+  // The grid counts runs; its mode 1 the chunks of one.
+  std::uint32_t runs;        // in all, chunks counted apart
+  int group_shift;           // log2 of the lanes of a group
+  std::uint32_t words;       // of a chunk
+  std::uint32_t last_words;  // of the last chunk of a run
+  std::int64_t in_word_step;
+  std::int64_t out_word_step;
+};
+
+template <int kWidth, int kModes, typename Context>
+TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeParameters& p,
+                                 const Context& context) {
+  constexpr int kBatch = 4;
+  const std::uint32_t lanes = 1u << p.group_shift;
+  const std::uint32_t run =
+      (context.block() * (kBlockThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
+  const Place place = decode(grid, run);
+  const std::uint32_t first = context.thread() & (lanes - 1);
+  const std::uint32_t words =
+      run >= p.runs ? 0 : (place.last_column_block ? p.last_words : p.words);
+  std::uint32_t word = first;
+  std::int64_t in = place.in;
+  std::int64_t out = place.out;
+  const std::uint32_t steps = p.coarsening.count * ((p.words + lanes - 1) >> p.group_shift);
+  for (std::uint32_t step = 0; step < steps; step += kBatch) {
+    Word<kWidth> held[kBatch];
+    std::int64_t to[kBatch];
+    bool valid[kBatch];
+    TTLG_UNROLL
+    for (std::uint32_t b = 0; b < kBatch; ++b) {
+      valid[b] = step + b < steps && word < words;
+      to[b] = out + word * p.out_word_step;
+      held[b] = context.template load<Word<kWidth>>(valid[b], in + word * p.in_word_step);
+      word += lanes;
+      if (word - first >= p.words) {  // on to the next run of the coarsened mode
+        word = first;
+        in += p.coarsening.in_step;
+        out += p.coarsening.out_step;
+      }
+    }
+    TTLG_UNROLL
+    for (std::uint32_t b = 0; b < kBatch; ++b) context.store(valid[b], to[b], held[b]);
+  }
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,30 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/kernels/fvi_match_small.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, int kModes>
+__global__ void __launch_bounds__(kBlockThreads)
+    fvi_match_small_kernel(const __grid_constant__ Grid<kModes> grid,
+                           const __grid_constant__ MatchSmallParameters p, const std::byte* in,
+                           std::byte* out) {
+  fvi_match_small<kWidth>(grid, p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_match_small(const Launch& launch, const std::byte* in, std::byte* out,
+                                cudaStream_t stream) {
+  const auto& p = std::get<MatchSmallParameters>(launch.parameters);
+  with_width(launch, [&](auto width) {
+    with_grid(launch, [&](const auto& grid) {
+      fvi_match_small_kernel<width()>
+          <<<launch.blocks, kBlockThreads, launch.shared_bytes, stream>>>(grid, p, in, out);
+    });
+  });
+  return cudaGetLastError();
+}
+
+}  // namespace ttlg::cuda

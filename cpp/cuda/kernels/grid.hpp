@@ -1,0 +1,116 @@
+// Where a thread block's slice lies, and the offsets inside it: what all kernels share.
+#pragma once
+
+#include "cuda/kernels/context.hpp"
+#include "plan/cuda_plan.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+
+inline constexpr int kWarps = kBlockThreads / kWarpSize;
+
+struct GridMode {
+  FastDivisor32 extent;
+  std::int64_t in_step;
+  std::int64_t out_step;
+};
+
+// The modes outside a slice, the two blocked ones first (requirement T-20): mode 0 counts the
+// blocks on the output's side, mode 1 those on the input's. Up to rank 15 the number of modes is
+// rounded up to a compile-time constant, so that all indices are; above it the loop runs over the
+// kernel's parameters, which stay in constant memory.
+template <int kModes>
+struct Grid {
+  int modes;  // at least 2
+  GridMode mode[kModes];
+};
+
+struct Place {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  bool last_row_block = false;
+  bool last_column_block = false;
+};
+
+// decode and compute_base of Alg. 2.
+template <int kModes>
+TTLG_DEVICE Place decode(const Grid<kModes>& grid, std::uint32_t index) {
+  Place place;
+  const auto visit = [&](int m) {
+    const GridMode& mode = grid.mode[m];
+    const std::uint32_t rest = mode.extent.quotient(index);
+    const std::uint32_t coordinate = index - rest * mode.extent.divisor();
+    if (m == 0) place.last_row_block = coordinate + 1 == mode.extent.divisor();
+    if (m == 1) place.last_column_block = coordinate + 1 == mode.extent.divisor();
+    place.in += coordinate * mode.in_step;
+    place.out += coordinate * mode.out_step;
+    index = rest;
+  };
+  if constexpr (kModes < 16) {
+    TTLG_UNROLL
+    for (int m = 0; m < kModes; ++m) {
+      if (m < grid.modes) visit(m);
+    }
+  } else {
+    for (int m = 0; m < grid.modes; ++m) visit(m);
+  }
+  return place;
+}
+
+// One side of a combined index: where its i-th element lies in one of the tensors.
+struct AxisSide {
+  int modes;  // at least 1
+  FastDivisor32 extent[kAxisModes];
+  std::int64_t step[kAxisModes];
+
+  TTLG_DEVICE std::int64_t offset(std::uint32_t index) const {
+    std::int64_t result = 0;
+    for (int m = 0; m + 1 < modes; ++m) {
+      const std::uint32_t rest = extent[m].quotient(index);
+      result += (index - rest * extent[m].divisor()) * step[m];
+      index = rest;
+    }
+    return result + index * step[modes - 1];
+  }
+};
+
+// Extents of a slice along the input's axis (columns) and across it (rows): the slices at the
+// tensor's edges are smaller (T-08).
+struct SliceShape {
+  std::uint32_t columns;
+  std::uint32_t last_columns;
+  std::uint32_t rows;
+  std::uint32_t last_rows;
+
+  TTLG_DEVICE std::uint32_t columns_at(const Place& place) const {
+    return place.last_column_block ? last_columns : columns;
+  }
+  TTLG_DEVICE std::uint32_t rows_at(const Place& place) const {
+    return place.last_row_block ? last_rows : rows;
+  }
+};
+
+// Thread coarsening (T-19): a block repeats its slice along one mode and decodes its index once.
+struct Coarsening {
+  std::uint32_t count;
+  std::int64_t in_step;
+  std::int64_t out_step;
+};
+
+// How a warp's lanes lie on a line of one side: vector accesses put 8 lanes on 128 bytes and 4
+// lines side by side, element accesses 32 lanes on one line.
+template <int kWidth, bool kVector>
+struct Lanes {
+  static constexpr int kElements = kVector ? 16 / kWidth : 1;  // of one access
+  static constexpr int kAlong = kVector ? 8 : 32;
+  static constexpr int kAcross = kWarpSize / kAlong;
+  static constexpr int kChunk = kAlong * kElements;
+  using Access = Word<kVector ? 16 : kWidth>;
+
+  // Offset along the line. Where vectors of several elements fit, its elements are contiguous.
+  static TTLG_DEVICE std::int64_t along(const AxisSide& axis, std::uint32_t index) {
+    return kElements > 1 ? std::int64_t{index} * kWidth : axis.offset(index);
+  }
+};
+
+}  // namespace ttlg::cuda

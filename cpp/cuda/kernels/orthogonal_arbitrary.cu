@@ -1,0 +1,30 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/kernels/orthogonal_arbitrary.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
+__global__ void __launch_bounds__(kArbitraryThreads, kModes > 15 ? 1 : 2)
+    orthogonal_arbitrary_kernel(const __grid_constant__ Grid<kModes> grid,
+                                const __grid_constant__ ArbitraryParameters p, const std::byte* in,
+                                std::byte* out) {
+  orthogonal_arbitrary<kWidth, kVectorIn, kVectorOut>(grid, p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_arbitrary(const Launch& launch, const std::byte* in, std::byte* out,
+                              cudaStream_t stream) {
+  const auto& p = std::get<ArbitraryParameters>(launch.parameters);
+  with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
+    with_grid(launch, [&](const auto& grid) {
+      orthogonal_arbitrary_kernel<width(), vector_in(), vector_out()>
+          <<<launch.blocks, kArbitraryThreads, launch.shared_bytes, stream>>>(grid, p, in, out);
+    });
+  });
+  return cudaGetLastError();
+}
+
+}  // namespace ttlg::cuda

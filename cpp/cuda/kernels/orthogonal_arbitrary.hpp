@@ -1,0 +1,209 @@
+// Orthogonal-Arbitrary (TTLG, Alg. 4 and 5; requirements T-10 to T-13): the combined fastest modes
+// of input and output may overlap. The slice is their union. Its elements, numbered in input order,
+// pass through shared memory and leave in output order. It handles every permutation.
+//
+// Alg. 4's offset arrays are kept where they cost nothing to read: a thread moves the same elements
+// of every slice that it repeats (coarsening), so it computes their offsets once and holds them in
+// registers, in elements and 32 bits; the moves themselves divide nothing.
+//
+// Element a of the slice lies in shared memory at byte b = a * w, moved on by `skew.line` banks for
+// every 128 bytes and `skew.page` banks for every 4096 before it. Filling goes through a in order
+// and stays free of conflicts, since a warp's elements share a line; the skews are chosen on the
+// host so that draining, whose strides are any products of extents, meets few.
+#pragma once
+
+#include "cuda/kernels/grid.hpp"
+
+namespace ttlg::cuda {
+
+// Accesses of a whole slice that a thread makes.
+template <int kWidth, typename Side>
+inline constexpr int kAccesses =
+    static_cast<int>(ceil_div(arbitrary_slice_limit(kWidth), kArbitraryThreads* Side::kElements));
+
+// A mode of the slice: how far its neighbours are apart in the slice and in the output, in
+// elements.
+struct OutMode {
+  FastDivisor32 extent;
+  std::uint32_t slice_step;
+  std::int32_t out_step;
+};
+
+struct ArbitraryParameters {
+  Coarsening coarsening;
+  SliceShape shape;  // columns: the input's axis; rows: the slice's other modes (OOS)
+  FastDivisor32 row_length;
+  AxisSide column_in;  // steps in elements
+  AxisSide row_in;
+  int modes;
+  OutMode mode[kAxisModes];  // in output order
+  int column_mode;           // which of them is blocked on the input's side; -1 without one
+  int row_mode;              // which on the output's
+  std::uint32_t last_column_extent;
+  std::uint32_t last_row_extent;
+  std::uint32_t elements;
+  Skew skew;
+};
+
+template <int kWidth>
+TTLG_DEVICE std::uint32_t place_in_slice(const Skew& skew, std::uint32_t element) {
+  return skewed(skew, kWidth < 4 ? 4 : kWidth, element * kWidth);
+}
+
+// What a thread moves in every slice: offsets in elements, places in shared memory in bytes.
+template <int kWidth, typename In, typename Out>
+struct ThreadItems {
+  std::int32_t in_offset[kAccesses<kWidth, In>];
+  std::int32_t out_offset[kAccesses<kWidth, Out>];
+  // The lower half is where output element j is read, the upper where input access j is written.
+  std::uint32_t slot[kAccesses<kWidth, Out> * Out::kElements];
+  std::uint32_t in_valid = 0;  // a bit for each access
+  std::uint32_t out_valid = 0;
+
+  TTLG_DEVICE bool reads(std::uint32_t k) const { return (in_valid >> k & 1) != 0; }
+  TTLG_DEVICE bool writes(std::uint32_t k) const { return (out_valid >> k & 1) != 0; }
+};
+
+template <int kWidth, typename Side, typename Items, typename Context>
+TTLG_DEVICE void find_input(const ArbitraryParameters& p, const Context& context,
+                            const Place& place, Items& items) {
+  TTLG_UNROLL
+  for (std::uint32_t k = 0; k < kAccesses<kWidth, Side>; ++k) {
+    const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Side::kElements;
+    const std::uint32_t row = p.row_length.quotient(element);
+    const std::uint32_t column = element - row * p.row_length.divisor();
+    const bool valid = row < p.shape.rows_at(place) && column < p.shape.columns_at(place);
+    items.in_valid |= std::uint32_t{valid} << k;
+    items.in_offset[k] =
+        static_cast<std::int32_t>(p.column_in.offset(column) + p.row_in.offset(row));
+    items.slot[k] |= place_in_slice<kWidth>(p.skew, element) << 16;
+  }
+}
+
+template <int kWidth, typename Side, typename Items, typename Context>
+TTLG_DEVICE void find_output(const ArbitraryParameters& p, const Context& context,
+                             const Place& place, Items& items) {
+  const std::uint32_t column_limit = place.last_column_block ? p.last_column_extent : ~0u;
+  const std::uint32_t row_limit = place.last_row_block ? p.last_row_extent : ~0u;
+  TTLG_UNROLL
+  for (std::uint32_t k = 0; k < kAccesses<kWidth, Side>; ++k) {
+    std::uint32_t rest = (k * kArbitraryThreads + context.thread()) * Side::kElements;
+    bool valid = rest < p.elements;
+    std::uint32_t element = 0;
+    std::int32_t offset = 0;
+    for (int m = 0; m < p.modes; ++m) {
+      const OutMode& mode = p.mode[m];
+      const std::uint32_t quotient = mode.extent.quotient(rest);
+      const std::uint32_t coordinate = rest - quotient * mode.extent.divisor();
+      rest = quotient;
+      element += coordinate * mode.slice_step;
+      offset += static_cast<std::int32_t>(coordinate) * mode.out_step;
+      valid &= coordinate < (m == p.column_mode ? column_limit : ~0u) &&
+               coordinate < (m == p.row_mode ? row_limit : ~0u);
+    }
+    items.out_valid |= std::uint32_t{valid} << k;
+    items.out_offset[k] = offset;
+    TTLG_UNROLL
+    for (std::uint32_t e = 0; e < Side::kElements; ++e) {
+      items.slot[k * Side::kElements + e] |=
+          place_in_slice<kWidth>(p.skew, element + e * p.mode[0].slice_step);
+    }
+  }
+}
+
+// One access of the input into shared memory, in words of a bank.
+template <int kWidth, typename Access, typename Context>
+TTLG_DEVICE void put_into_slice(const Context& context, bool valid, std::uint32_t to,
+                                const Access& value) {
+  if constexpr (sizeof(Access) == kWidth) {
+    context.shared_store(valid, to, value);
+  } else if constexpr (kWidth == 8) {
+    context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
+    context.shared_store(valid, (to & ~127u) | ((to + 8) & 127u),
+                         value.part[2] | std::uint64_t{value.part[3]} << 32);
+  } else {
+    TTLG_UNROLL
+    for (std::uint32_t q = 0; q < 4; ++q) {
+      context.shared_store(valid, (to & ~127u) | ((to + 4 * q) & 127u), value.part[q]);
+    }
+  }
+}
+
+// One access of the output, gathered element by element.
+template <int kWidth, typename Access, typename Context>
+TTLG_DEVICE Access take_from_slice(const Context& context, bool valid, const std::uint32_t* slot) {
+  const auto take = [&](int e) {
+    return context.template shared_load<Word<kWidth>>(valid, slot[e] & 0xffff);
+  };
+  if constexpr (sizeof(Access) == kWidth) {
+    return take(0);
+  } else {
+    constexpr int kPerPart = kWidth < 4 ? 4 / kWidth : 1;
+    Access result{};
+    TTLG_UNROLL
+    for (int e = 0; e < 16 / kWidth; ++e) {
+      const auto element = take(e);
+      if constexpr (kWidth == 8) {
+        result.part[2 * e] = static_cast<std::uint32_t>(element);
+        result.part[2 * e + 1] = static_cast<std::uint32_t>(element >> 32);
+      } else {
+        result.part[e / kPerPart] |= std::uint32_t{element} << (8 * kWidth * (e % kPerPart));
+      }
+    }
+    return result;
+  }
+}
+
+template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
+TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryParameters& p,
+                                      const Context& context) {
+  using In = Lanes<kWidth, kVectorIn>;
+  using Out = Lanes<kWidth, kVectorOut>;
+  constexpr std::uint32_t kInItems = kAccesses<kWidth, In>;
+  constexpr std::uint32_t kOutItems = kAccesses<kWidth, Out>;
+  // Loads in flight, as many as registers allow.
+  constexpr std::uint32_t kBatch = sizeof(typename In::Access) < 8 ? 8 : 4;
+  constexpr std::uint32_t kHeld = kBatch < kInItems ? kBatch : kInItems;
+  const Place place = decode(grid, context.block());
+  ThreadItems<kWidth, In, Out> items{};
+  find_input<kWidth, In>(p, context, place, items);
+  find_output<kWidth, Out>(p, context, place, items);
+  // How many of a thread's accesses lie in the slice at all, whichever thread it is.
+  const std::uint32_t in_count =
+      (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
+  const std::uint32_t out_count =
+      (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
+  std::int64_t in = place.in;
+  std::int64_t out = place.out;
+  for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
+    if (s > 0) context.barrier();
+    TTLG_UNROLL
+    for (std::uint32_t first = 0; first < kInItems; first += kHeld) {
+      if (first >= in_count) break;
+      typename In::Access held[kHeld];
+      TTLG_UNROLL
+      for (std::uint32_t b = 0; b < kHeld; ++b) {
+        held[b] = context.template load<typename In::Access>(
+            items.reads(first + b), in + std::int64_t{items.in_offset[first + b]} * kWidth);
+      }
+      TTLG_UNROLL
+      for (std::uint32_t b = 0; b < kHeld; ++b) {
+        put_into_slice<kWidth>(context, items.reads(first + b), items.slot[first + b] >> 16,
+                               held[b]);
+      }
+    }
+    context.barrier();
+    TTLG_UNROLL
+    for (std::uint32_t k = 0; k < kOutItems; ++k) {
+      if (k >= out_count) break;
+      const bool valid = items.writes(k);
+      context.store(valid, out + std::int64_t{items.out_offset[k]} * kWidth,
+                    take_from_slice<kWidth, typename Out::Access>(context, valid,
+                                                                  &items.slot[k * Out::kElements]));
+    }
+    in += p.coarsening.in_step;
+    out += p.coarsening.out_step;
+  }
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,214 @@
+// Orthogonal-Distinct (TTLG, Alg. 2; requirements T-05 to T-08): the combined fastest modes of the
+// input (columns) and of the output (rows) have none in common, so a slice is a matrix, which moves
+// tile by tile through shared memory.
+//
+// The buffer holds words: an element of 4, 8 or 16 bytes, or 4/w elements of w = 1 or 2 bytes that
+// are neighbours along a column. They are brought together by byte permutes between loading and
+// storing, so that reading a column of words yields whole words of output rows. Word (r, c) lies at
+// r * pitch + c, where the pitch is odd (Alg. 2's 32 x 33, for a tile of this width), and columns
+// of packed words skip 4 after every 32.
+//
+// No access conflicts, whatever the slice (banks counted in words; a warp's access of 8-byte words
+// goes in halves, of 16-byte ones in quarters):
+// - elements, filling: 32 lanes on consecutive c; draining: consecutive r, an odd pitch apart (for
+//   packed words, several lanes read one word).
+// - vectors, filling: lane (r, i) writes c = i * v + k at step k, for r < 4 and i < 8. With v = 4
+//   that is 4i + r * pitch: distinct, because the pitch is odd. With v = 8 or 16 the 4 skipped
+//   words separate those i that would share a bank.
+// - vectors, draining: lane (r, c) reads r * v' + k at step k, for r < 8 and c < 4: 4r * pitch + c.
+#pragma once
+
+#include "cuda/kernels/grid.hpp"
+
+namespace ttlg::cuda {
+
+struct DistinctParameters {
+  Coarsening coarsening;
+  SliceShape shape;
+  AxisSide column_in;
+  AxisSide column_out;
+  AxisSide row_in;
+  AxisSide row_out;
+};
+
+template <int kWidth>
+struct DistinctTile {
+  static constexpr int kPack = kWidth < 4 ? 4 / kWidth : 1;
+  static constexpr int kWordBytes = kWidth < 4 ? 4 : kWidth;
+  static constexpr int kSize = distinct_tile(kWidth);
+  static constexpr int kWordRows = kSize / kPack;
+  static constexpr std::uint32_t place(std::uint32_t column) {
+    return kWidth < 4 ? column + column / 32 * 4 : column;
+  }
+  static constexpr std::uint32_t kPitch = (place(kSize - 1) + 1) | 1;
+  static constexpr int kSharedBytes = kWordRows * static_cast<int>(kPitch) * kWordBytes;
+};
+
+// The words that an access to each of kPack rows makes: word e holds element e of every row.
+template <int kWidth, typename Access>
+TTLG_DEVICE void pack_words(const Access* rows, Word < kWidth < 4 ? 4 : kWidth > *words) {
+  if constexpr (sizeof(Access) == kWidth) {
+    if constexpr (kWidth >= 4) {
+      words[0] = rows[0];
+    } else {
+      words[0] = 0;
+      TTLG_UNROLL
+      for (int r = 0; r < 4 / kWidth; ++r) words[0] |= std::uint32_t{rows[r]} << (8 * kWidth * r);
+    }
+  } else if constexpr (kWidth == 8) {
+    words[0] = rows[0].part[0] | std::uint64_t{rows[0].part[1]} << 32;
+    words[1] = rows[0].part[2] | std::uint64_t{rows[0].part[3]} << 32;
+  } else {
+    TTLG_UNROLL
+    for (int q = 0; q < 4; ++q) {
+      if constexpr (kWidth == 4) {
+        words[q] = rows[0].part[q];
+      } else if constexpr (kWidth == 2) {
+        words[2 * q] = byte_permute(rows[0].part[q], rows[1].part[q], 0x5410);
+        words[2 * q + 1] = byte_permute(rows[0].part[q], rows[1].part[q], 0x7632);
+      } else {
+        const std::uint32_t even01 = byte_permute(rows[0].part[q], rows[1].part[q], 0x5140);
+        const std::uint32_t even23 = byte_permute(rows[2].part[q], rows[3].part[q], 0x5140);
+        const std::uint32_t odd01 = byte_permute(rows[0].part[q], rows[1].part[q], 0x7362);
+        const std::uint32_t odd23 = byte_permute(rows[2].part[q], rows[3].part[q], 0x7362);
+        words[4 * q] = byte_permute(even01, even23, 0x5410);
+        words[4 * q + 1] = byte_permute(even01, even23, 0x7632);
+        words[4 * q + 2] = byte_permute(odd01, odd23, 0x5410);
+        words[4 * q + 3] = byte_permute(odd01, odd23, 0x7632);
+      }
+    }
+  }
+}
+
+// Rows and columns of one tile, counted from the slice's corner.
+struct TileBounds {
+  std::uint32_t first_row;
+  std::uint32_t first_column;
+  std::uint32_t rows;
+  std::uint32_t columns;
+};
+
+template <int kWidth, bool kVector, typename Context>
+TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, std::int64_t in,
+                           const TileBounds& tile) {
+  using Tile = DistinctTile<kWidth>;
+  using Side = Lanes<kWidth, kVector>;
+  constexpr std::uint32_t kChunks = Tile::kSize / Side::kChunk;
+  constexpr int kPerWarp = Tile::kWordRows / Side::kAcross * static_cast<int>(kChunks) / kWarps;
+  constexpr int kBatch = kPerWarp < 8 / Tile::kPack ? kPerWarp : 8 / Tile::kPack;
+  const std::uint32_t lane = context.thread() % kWarpSize;
+  const std::uint32_t word_rows = (tile.rows + Tile::kPack - 1) / Tile::kPack;
+  const std::uint32_t items = (word_rows + Side::kAcross - 1) / Side::kAcross * kChunks;
+  for (std::uint32_t first = context.thread() / kWarpSize; first < items;
+       first += kWarps * kBatch) {
+    typename Side::Access rows[kBatch][Tile::kPack];
+    const auto column_of = [&](int b) {
+      return (first + b * kWarps) % kChunks * Side::kChunk + lane % Side::kAlong * Side::kElements;
+    };
+    const auto word_row_of = [&](int b) {
+      return (first + b * kWarps) / kChunks * Side::kAcross + lane / Side::kAlong;
+    };
+    TTLG_UNROLL
+    for (int b = 0; b < kBatch; ++b) {
+      const std::uint32_t column = column_of(b);
+      const std::int64_t from = in + Side::along(p.column_in, tile.first_column + column);
+      TTLG_UNROLL
+      for (int r = 0; r < Tile::kPack; ++r) {
+        const std::uint32_t row = word_row_of(b) * Tile::kPack + r;
+        rows[b][r] = context.template load<typename Side::Access>(
+            row < tile.rows && column < tile.columns, from + p.row_in.offset(tile.first_row + row));
+      }
+    }
+    TTLG_UNROLL
+    for (int b = 0; b < kBatch; ++b) {
+      const std::uint32_t column = column_of(b);
+      const std::uint32_t word_row = word_row_of(b);
+      Word<Tile::kWordBytes> words[Side::kElements];
+      pack_words<kWidth>(rows[b], words);
+      TTLG_UNROLL
+      for (int e = 0; e < Side::kElements; ++e) {
+        const std::uint32_t word = word_row * Tile::kPitch + Tile::place(column + e);
+        context.shared_store(word_row < word_rows && column < tile.columns, word * Tile::kWordBytes,
+                             words[e]);
+      }
+    }
+  }
+}
+
+// What is written to the output at once: element `row` of a column, or the vector that starts
+// there.
+template <int kWidth, bool kVector, typename Context>
+TTLG_DEVICE auto take_from_tile(const Context& context, bool valid, std::uint32_t row,
+                                std::uint32_t column) {
+  using Tile = DistinctTile<kWidth>;
+  using Entry = Word<Tile::kWordBytes>;
+  const auto take = [&](std::uint32_t k) {
+    const std::uint32_t word = (row / Tile::kPack + k) * Tile::kPitch + Tile::place(column);
+    return context.template shared_load<Entry>(valid, word * Tile::kWordBytes);
+  };
+  if constexpr (kWidth == 16) {
+    return take(0);
+  } else if constexpr (!kVector) {
+    if constexpr (Tile::kPack == 1) return take(0);
+    return static_cast<Word<kWidth>>(take(0) >> (8 * kWidth * (row % Tile::kPack)));
+  } else if constexpr (kWidth == 8) {
+    const std::uint64_t low = take(0);
+    const std::uint64_t high = take(1);
+    return Word16{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+                   static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}};
+  } else {
+    Word16 vector;
+    TTLG_UNROLL
+    for (std::uint32_t k = 0; k < 4; ++k) vector.part[k] = take(k);
+    return vector;
+  }
+}
+
+template <int kWidth, bool kVector, typename Context>
+TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context, std::int64_t out,
+                            const TileBounds& tile) {
+  using Tile = DistinctTile<kWidth>;
+  using Side = Lanes<kWidth, kVector>;
+  constexpr std::uint32_t kChunks = Tile::kSize / Side::kChunk;
+  const std::uint32_t lane = context.thread() % kWarpSize;
+  const std::uint32_t items = (tile.columns + Side::kAcross - 1) / Side::kAcross * kChunks;
+  TTLG_UNROLL_BY(4)
+  for (std::uint32_t item = context.thread() / kWarpSize; item < items; item += kWarps) {
+    const std::uint32_t row = item % kChunks * Side::kChunk + lane % Side::kAlong * Side::kElements;
+    const std::uint32_t column = item / kChunks * Side::kAcross + lane / Side::kAlong;
+    const bool valid = row < tile.rows && column < tile.columns;
+    context.store(valid,
+                  out + p.column_out.offset(tile.first_column + column) +
+                      Side::along(p.row_out, tile.first_row + row),
+                  take_from_tile<kWidth, kVector>(context, valid, row, column));
+  }
+}
+
+template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
+TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctParameters& p,
+                                     const Context& context) {
+  constexpr std::uint32_t kTile = DistinctTile<kWidth>::kSize;
+  const Place place = decode(grid, context.block());
+  const std::uint32_t rows = p.shape.rows_at(place);
+  const std::uint32_t columns = p.shape.columns_at(place);
+  bool drained = true;
+  for (std::uint32_t row = 0; row < rows; row += kTile) {
+    for (std::uint32_t column = 0; column < columns; column += kTile) {
+      const TileBounds tile{row, column, rows - row < kTile ? rows - row : kTile,
+                            columns - column < kTile ? columns - column : kTile};
+      std::int64_t in = place.in;
+      std::int64_t out = place.out;
+      for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
+        if (!drained) context.barrier();
+        fill_tile<kWidth, kVectorIn>(p, context, in, tile);
+        context.barrier();
+        drain_tile<kWidth, kVectorOut>(p, context, out, tile);
+        drained = false;
+        in += p.coarsening.in_step;
+        out += p.coarsening.out_step;
+      }
+    }
+  }
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,50 @@
+"""Device models: what the planner knows of a GPU, from a file or from the driver."""
+
+import functools
+import json
+import re
+from importlib import resources
+
+from ttlg import _core
+
+_FOLDER = resources.files("ttlg") / "models"
+
+
+def shipped() -> list[str]:
+    """Name the models that come with the package."""
+    return sorted(
+        file.name.removesuffix(".json") for file in _FOLDER.iterdir() if file.name.endswith(".json")
+    )
+
+
+@functools.cache
+def load(name: str) -> _core.DeviceModel:
+    """Read a shipped model."""
+    fields = json.loads((_FOLDER / f"{name}.json").read_text())
+    del fields["source"]  # for the reader
+    return _core.DeviceModel(**fields)
+
+
+@functools.cache
+def model_of(device: str) -> _core.DeviceModel:
+    """Return the model of a CUDA device in this machine, such as ``"cuda:0"``.
+
+    A shipped model of the device's name wins over what the driver tells, as it has been fitted.
+    """
+    asked = _core.device_model(int(device.removeprefix("cuda:")))
+    return load(asked.name) if asked.name in shipped() else asked
+
+
+def model_for(device: str) -> _core.DeviceModel | None:
+    """Read a `device=` argument: None for the CPU, else the model to plan for."""
+    if device == "cpu":
+        return None
+    if device == "cuda":
+        return model_of("cuda:0")
+    if re.fullmatch(r"cuda:\d{1,4}", device):
+        return model_of(device)
+    names = shipped()
+    if device in names:
+        return load(device)
+    choices = ", ".join(map(repr, ["cpu", "cuda", "cuda:1", *names]))
+    raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}")

@@ -1,0 +1,220 @@
+#include "cuda/executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "cuda/fibers.hpp"
+
+namespace ttlg::test {
+
+class Executor {
+ public:
+  Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel);
+
+  Report run();
+
+  // What the threads call.
+  std::uint32_t block() const { return block_; }
+  GlobalMemory& global() { return global_; }
+  SharedMemory& shared() { return shared_; }
+  void barrier(std::uint32_t thread);
+  void shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane);
+  // Takes a call down, with what the memory said of it.
+  void note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong);
+
+ private:
+  // Where a thread last stopped.
+  enum class Stop : std::uint8_t { barrier, shuffle, end };
+
+  void run_block();
+  void run_warp(std::size_t first);
+  bool all_stop_at(Stop stop, std::size_t first, std::size_t count) const;
+  void complain_of_stops();
+  void count_calls();
+  void complain_of_missing_writes();
+  void complain(std::size_t thread, const std::string& what);
+  bool is_over() const { return report_.complaints.size() >= kMaxComplaints; }
+
+  std::uint32_t blocks_;
+  GlobalMemory global_;
+  SharedMemory shared_;
+  AccessCounter counter_;
+  Fibers fibers_;
+  std::uint32_t block_ = 0;
+  Report report_;
+  // By thread.
+  std::vector<Stop> stops_;
+  std::vector<std::vector<Call>> calls_;  // since the last barrier
+  std::vector<std::uint32_t> shuffles_;   // how many so far in this block
+  // What the threads offer to a shuffle. Two in turn: a lane may reach the next shuffle before
+  // others have taken their value, but not the one after it.
+  std::array<std::vector<std::array<std::byte, 16>>, 2> offers_;
+};
+
+Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
+    : blocks_(grid.blocks),
+      global_(arrays),
+      shared_(static_cast<std::size_t>(grid.shared_bytes)),
+      counter_(arrays.in.size(), arrays.out.size(), static_cast<std::size_t>(grid.shared_bytes)),
+      fibers_(grid.threads, [this, &kernel](int thread) {
+        kernel(HostContext(*this, static_cast<std::uint32_t>(thread)));
+        stops_[static_cast<std::size_t>(thread)] = Stop::end;
+      }) {
+  if (grid.threads < kLanes || grid.threads > 1024 || grid.threads % kLanes != 0) {
+    throw std::invalid_argument("a block must have 32 to 1024 threads in whole warps");
+  }
+  if (arrays.expected_writes.size() != arrays.out.size()) {
+    throw std::invalid_argument("expected_writes must have one flag for each byte of out");
+  }
+  const auto threads = static_cast<std::size_t>(grid.threads);
+  stops_.resize(threads);
+  calls_.resize(threads);
+  shuffles_.resize(threads);
+  for (auto& offers : offers_) offers.resize(threads);
+}
+
+Report Executor::run() {
+  for (; block_ < blocks_ && !is_over(); ++block_) run_block();
+  complain_of_missing_writes();
+  report_.counts = counter_.counts;
+  return report_;
+}
+
+void Executor::run_block() {
+  fibers_.restart();
+  shared_.begin_block();
+  counter_.begin_block();
+  std::ranges::fill(shuffles_, 0);
+  for (;;) {
+    for (std::size_t first = 0; first < stops_.size(); first += kLanes) run_warp(first);
+    const bool ended = all_stop_at(Stop::end, 0, stops_.size());
+    if (!ended && !all_stop_at(Stop::barrier, 0, stops_.size())) {
+      complain_of_stops();
+      fibers_.unwind();
+      for (auto& calls : calls_) calls.clear();
+      return;
+    }
+    count_calls();
+    if (ended) return;
+    shared_.pass_barrier();
+    ++counter_.counts.barriers;
+  }
+}
+
+// To the next barrier or the end, or to a shuffle that not all lanes reach.
+void Executor::run_warp(std::size_t first) {
+  do {
+    fibers_.run(static_cast<int>(first), static_cast<int>(first) + kLanes);
+  } while (all_stop_at(Stop::shuffle, first, kLanes));
+}
+
+bool Executor::all_stop_at(Stop stop, std::size_t first, std::size_t count) const {
+  return std::all_of(stops_.begin() + static_cast<std::ptrdiff_t>(first),
+                     stops_.begin() + static_cast<std::ptrdiff_t>(first + count),
+                     [stop](Stop other) { return other == stop; });
+}
+
+void Executor::complain_of_stops() {
+  const auto shuffle = std::ranges::find(stops_, Stop::shuffle);
+  if (shuffle != stops_.end()) {
+    complain(static_cast<std::size_t>(shuffle - stops_.begin()),
+             "waits at a shuffle that not all lanes of its warp reach");
+    return;
+  }
+  const auto end = std::ranges::find(stops_, Stop::end);
+  complain(static_cast<std::size_t>(end - stops_.begin()),
+           "returns without the barrier at which others wait");
+}
+
+void Executor::count_calls() {
+  for (std::size_t first = 0; first < calls_.size(); first += kLanes) {
+    const Lanes lanes = Lanes(calls_).subspan(first, kLanes);
+    const int deviating = deviating_lane(lanes);
+    if (deviating < 0) {
+      counter_.count(lanes);
+    } else {
+      complain(first + static_cast<std::size_t>(deviating),
+               "makes other calls than the first lane of its warp");
+    }
+  }
+  for (auto& calls : calls_) calls.clear();
+}
+
+void Executor::complain_of_missing_writes() {
+  for (const std::int64_t offset : global_.missing_writes()) {
+    if (is_over()) return;
+    report_.complaints.push_back("byte " + std::to_string(offset) +
+                                 " of the result is never written");
+  }
+}
+
+void Executor::complain(std::size_t thread, const std::string& what) {
+  if (is_over()) return;
+  report_.complaints.push_back("block " + std::to_string(block_) + ", thread " +
+                               std::to_string(thread) + ": " + what);
+}
+
+void Executor::barrier(std::uint32_t thread) {
+  stops_[thread] = Stop::barrier;
+  fibers_.wait();
+}
+
+void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane) {
+  note(thread, {.kind = CallKind::shuffle, .bytes = bytes}, 0, {});
+  auto& offers = offers_[shuffles_[thread]++ % 2];
+  std::memcpy(offers[thread].data(), word, bytes);
+  stops_[thread] = Stop::shuffle;
+  fibers_.wait();
+  std::memcpy(word, offers[thread - thread % kLanes + lane % kLanes].data(), bytes);
+}
+
+void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
+  if (!wrong.empty()) {
+    call.valid = false;
+    complain(thread, std::string(wrong) + " (" + std::to_string(call.bytes) + " bytes at offset " +
+                         std::to_string(offset) + ")");
+  }
+  calls_[thread].push_back(call);
+}
+
+std::uint32_t HostContext::block() const { return executor_->block(); }
+
+void HostContext::barrier() const { executor_->barrier(thread_); }
+
+void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const {
+  const GlobalMemory& memory = executor_->global();
+  executor_->note(thread_, {memory.in_position(offset), CallKind::load, bytes, valid}, offset,
+                  valid ? memory.load(word, bytes, offset) : "");
+}
+
+void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
+                              std::int64_t offset) const {
+  GlobalMemory& memory = executor_->global();
+  executor_->note(thread_, {memory.out_position(offset), CallKind::store, bytes, valid}, offset,
+                  valid ? memory.store(word, bytes, offset) : "");
+}
+
+void HostContext::shared_load_bytes(void* word, std::size_t bytes, bool valid,
+                                    std::uint32_t offset) const {
+  executor_->note(thread_, {offset, CallKind::shared_load, bytes, valid}, offset,
+                  valid ? executor_->shared().load(thread_, word, bytes, offset) : "");
+}
+
+void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool valid,
+                                     std::uint32_t offset) const {
+  executor_->note(thread_, {offset, CallKind::shared_store, bytes, valid}, offset,
+                  valid ? executor_->shared().store(thread_, word, bytes, offset) : "");
+}
+
+void HostContext::shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const {
+  executor_->shuffle(thread_, word, bytes, lane);
+}
+
+Report run_kernel(const Grid& grid, const Arrays& arrays, const Kernel& kernel) {
+  return Executor(grid, arrays, kernel).run();
+}
+
+}  // namespace ttlg::test

@@ -1,0 +1,99 @@
+// Runs a kernel's body on the host, every thread of every block, and checks and counts all that it
+// does. The kernels under test are the very sources that nvcc compiles (cuda/kernels/context.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/accesses.hpp"
+#include "cuda/memory.hpp"
+
+namespace ttlg::test {
+
+struct Grid {
+  std::uint32_t blocks = 1;
+  int threads = kLanes;  // of a block: whole warps, at most 1024
+  int shared_bytes = 0;  // of a block
+};
+
+// What a kernel did wrong, nothing if it is right. It says so up to kMaxComplaints times; then the
+// run ends early and the counts are incomplete.
+inline constexpr std::size_t kMaxComplaints = 8;
+
+struct Report {
+  std::vector<std::string> complaints;
+  Counts counts;
+};
+
+class Executor;
+
+// The context that a kernel gets: the members of DeviceContext, and a warp's shuffle.
+class HostContext {
+ public:
+  HostContext(Executor& executor, std::uint32_t thread) : executor_(&executor), thread_(thread) {}
+
+  std::uint32_t thread() const { return thread_; }
+  std::uint32_t block() const;
+  void barrier() const;
+
+  template <typename T>
+  T load(bool valid, std::int64_t offset) const {
+    T value{};
+    load_bytes(&value, checked_size<T>(), valid, offset);
+    return value;
+  }
+
+  template <typename T>
+  void store(bool valid, std::int64_t offset, T value) const {
+    store_bytes(&value, checked_size<T>(), valid, offset);
+  }
+
+  template <typename T>
+  T shared_load(bool valid, std::uint32_t offset) const {
+    T value{};
+    shared_load_bytes(&value, checked_size<T>(), valid, offset);
+    return value;
+  }
+
+  template <typename T>
+  void shared_store(bool valid, std::uint32_t offset, T value) const {
+    shared_store_bytes(&value, checked_size<T>(), valid, offset);
+  }
+
+  // As on the device, `lane` counts modulo the size of the warp.
+  template <typename T>
+  T shuffle(T value, std::uint32_t lane) const {
+    shuffle_bytes(&value, checked_size<T>(), lane);
+    return value;
+  }
+
+ private:
+  template <typename T>
+  static constexpr std::size_t checked_size() {
+    constexpr std::size_t kBytes = sizeof(T);
+    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(kBytes <= 16 && (kBytes & (kBytes - 1)) == 0);
+    return kBytes;
+  }
+
+  void load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const;
+  void store_bytes(const void* word, std::size_t bytes, bool valid, std::int64_t offset) const;
+  void shared_load_bytes(void* word, std::size_t bytes, bool valid, std::uint32_t offset) const;
+  void shared_store_bytes(const void* word, std::size_t bytes, bool valid,
+                          std::uint32_t offset) const;
+  void shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const;
+
+  Executor* executor_;
+  std::uint32_t thread_;
+};
+
+using Kernel = std::function<void(const HostContext&)>;
+
+// Exceptions that the kernel throws are passed on.
+Report run_kernel(const Grid& grid, const Arrays& arrays, const Kernel& kernel);
+
+}  // namespace ttlg::test

@@ -1,0 +1,114 @@
+#include "cuda/memory.hpp"
+
+#include <cstring>
+
+#include "cuda/accesses.hpp"
+
+namespace ttlg::test {
+namespace {
+
+constexpr std::uint32_t kSeveral = UINT32_MAX;
+
+// Offsets are whatever a kernel computed, so nothing is added to them in signed arithmetic.
+std::size_t index_of(std::int64_t offset, std::int64_t origin) {
+  return static_cast<std::size_t>(offset) + static_cast<std::size_t>(origin);
+}
+
+bool is_inside(std::size_t index, std::size_t bytes, std::size_t size) {
+  return bytes <= size && index <= size - bytes;
+}
+
+bool is_aligned(const std::byte* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+std::int64_t position_in(std::span<const std::byte> array, std::size_t index) {
+  const auto skew = reinterpret_cast<std::uintptr_t>(array.data()) % kSectorBytes;
+  return static_cast<std::int64_t>(index + skew);
+}
+
+}  // namespace
+
+std::string_view GlobalMemory::load(void* word, std::size_t bytes, std::int64_t offset) const {
+  const std::size_t index = index_of(offset, arrays_.in_origin);
+  if (!is_inside(index, bytes, arrays_.in.size())) return "loads out of bounds";
+  const std::byte* from = arrays_.in.data() + index;
+  if (!is_aligned(from, bytes)) return "loads from a misaligned address";
+  std::memcpy(word, from, bytes);
+  return {};
+}
+
+std::string_view GlobalMemory::store(const void* word, std::size_t bytes, std::int64_t offset) {
+  const std::size_t index = index_of(offset, arrays_.out_origin);
+  if (!is_inside(index, bytes, arrays_.out.size())) return "stores out of bounds";
+  std::byte* to = arrays_.out.data() + index;
+  if (!is_aligned(to, bytes)) return "stores to a misaligned address";
+  for (std::size_t i = index; i < index + bytes; ++i) {
+    if (arrays_.expected_writes[i] == 0) return "stores to a byte that is none of the result's";
+    if (written_[i]) return "stores to a byte that was written before";
+    written_[i] = true;
+  }
+  std::memcpy(to, word, bytes);
+  return {};
+}
+
+std::int64_t GlobalMemory::in_position(std::int64_t offset) const {
+  return position_in(arrays_.in, index_of(offset, arrays_.in_origin));
+}
+
+std::int64_t GlobalMemory::out_position(std::int64_t offset) const {
+  return position_in(arrays_.out, index_of(offset, arrays_.out_origin));
+}
+
+std::vector<std::int64_t> GlobalMemory::missing_writes() const {
+  std::vector<std::int64_t> offsets;
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    if (arrays_.expected_writes[i] != 0 && !written_[i]) {
+      offsets.push_back(static_cast<std::int64_t>(i) - arrays_.out_origin);
+    }
+  }
+  return offsets;
+}
+
+std::string_view SharedMemory::check(std::size_t bytes, std::uint32_t offset) const {
+  if (!is_inside(offset, bytes, bytes_.size())) return "is out of the bounds of shared memory";
+  if (offset % bytes != 0) return "is misaligned in shared memory";
+  return {};
+}
+
+std::string_view SharedMemory::load(std::uint32_t thread, void* word, std::size_t bytes,
+                                    std::uint32_t offset) {
+  if (const auto wrong = check(bytes, offset); !wrong.empty()) return wrong;
+  for (std::size_t i = offset; i < offset + bytes; ++i) {
+    History& byte = history_[i];
+    if (byte.written_in < first_interval_) return "reads shared memory before it is written";
+    if (byte.written_in == interval_ && byte.writer != thread) {
+      return "reads shared memory in a race with a thread that writes it";
+    }
+    const bool shared_reading = byte.read_in == interval_ && byte.reader != thread;
+    byte.reader = shared_reading ? kSeveral : thread;
+    byte.read_in = interval_;
+  }
+  std::memcpy(word, bytes_.data() + offset, bytes);
+  return {};
+}
+
+std::string_view SharedMemory::store(std::uint32_t thread, const void* word, std::size_t bytes,
+                                     std::uint32_t offset) {
+  if (const auto wrong = check(bytes, offset); !wrong.empty()) return wrong;
+  for (std::size_t i = offset; i < offset + bytes; ++i) {
+    History& byte = history_[i];
+    if (byte.written_in == interval_ && byte.writer != thread) {
+      return "writes shared memory in a race with a thread that writes it";
+    }
+    if (byte.read_in == interval_ && byte.reader != thread) {
+      return "writes shared memory in a race with a thread that reads it";
+    }
+    byte.writer = thread;
+    byte.written_in = interval_;
+  }
+  std::memcpy(bytes_.data() + offset, word, bytes);
+  return {};
+}
+
+}  // namespace ttlg::test

@@ -1,0 +1,69 @@
+// Memories that say what is wrong with an access instead of carrying it out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace ttlg::test {
+
+// The arrays of a launch. A kernel's offset 0 is the byte `in_origin` resp. `out_origin` of them.
+struct Arrays {
+  std::span<const std::byte> in;
+  std::span<std::byte> out;
+  std::span<const std::uint8_t> expected_writes;  // by byte of `out`: 1 where one is to be written
+  std::int64_t in_origin = 0;
+  std::int64_t out_origin = 0;
+};
+
+// Accesses return what is wrong with them, or nothing.
+class GlobalMemory {
+ public:
+  explicit GlobalMemory(const Arrays& arrays) : arrays_(arrays), written_(arrays.out.size()) {}
+
+  std::string_view load(void* word, std::size_t bytes, std::int64_t offset) const;
+  std::string_view store(const void* word, std::size_t bytes, std::int64_t offset);
+
+  // Where an offset lies, from the beginning of the side's first sector.
+  std::int64_t in_position(std::int64_t offset) const;
+  std::int64_t out_position(std::int64_t offset) const;
+
+  // Offsets of bytes that were to be written and were not.
+  std::vector<std::int64_t> missing_writes() const;
+
+ private:
+  Arrays arrays_;
+  std::vector<bool> written_;
+};
+
+// The shared memory of a block. Two threads may not touch a byte between the same barriers if one
+// of them writes it.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes) : bytes_(bytes), history_(bytes) {}
+
+  void begin_block() { first_interval_ = ++interval_; }
+  void pass_barrier() { ++interval_; }
+
+  std::string_view load(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t offset);
+  std::string_view store(std::uint32_t thread, const void* word, std::size_t bytes,
+                         std::uint32_t offset);
+
+ private:
+  struct History {
+    std::int64_t written_in = 0;  // the interval between barriers, from 1
+    std::int64_t read_in = 0;
+    std::uint32_t writer = 0;
+    std::uint32_t reader = 0;  // or kSeveral
+  };
+  std::string_view check(std::size_t bytes, std::uint32_t offset) const;
+
+  std::vector<std::byte> bytes_;
+  std::vector<History> history_;
+  std::int64_t interval_ = 0;
+  std::int64_t first_interval_ = 0;  // of this block
+};
+
+}  // namespace ttlg::test

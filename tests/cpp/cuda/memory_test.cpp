@@ -1,0 +1,212 @@
+// Toy kernels that make one wrong access each: the executor must name it.
+#include "cuda/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "cuda/toy.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using Word = std::uint32_t;
+using Complaints = std::vector<std::string>;
+
+TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
+  for (const std::int64_t offset :
+       {std::int64_t{-4}, std::int64_t{128}, std::int64_t{126},
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+    Toy toy(kRow);
+    const Report report = toy.run({}, [offset](const HostContext& context) {
+      copy_word(context);
+      EXPECT_EQ(context.load<Word>(context.thread() == 7, offset), 0U);
+    });
+    EXPECT_EQ(report.complaints,
+              Complaints{"block 0, thread 7: loads out of bounds (4 bytes at offset " +
+                         std::to_string(offset) + ")"});
+    EXPECT_EQ(report.counts.load.accesses, 1) << "the bad one is not counted";
+  }
+}
+
+TEST(GlobalMemory, MayBeSmallerThanAWord) {
+  Toy toy(0);
+  EXPECT_EQ(toy.run({}, [](const HostContext& c) { c.load<Word>(c.thread() == 0, 0); }).complaints,
+            Complaints{"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"});
+}
+
+TEST(GlobalMemory, MustNotBeStoredToOutOfBounds) {
+  Toy toy(kRow);
+  const Report report = toy.run({}, [](const HostContext& context) {
+    copy_word(context);
+    context.store(context.thread() == 31, 128, Word{1});
+  });
+  EXPECT_EQ(report.complaints,
+            Complaints{"block 0, thread 31: stores out of bounds (4 bytes at offset 128)"});
+}
+
+TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
+  Toy toy(kRow, 2);
+  const Report report = toy.run({}, [](const HostContext& context) {
+    for (std::int64_t half = 0; half < 2; ++half) {
+      const std::int64_t offset = 4 * context.thread() + 2 * half;
+      context.store(true, offset, context.load<std::uint16_t>(true, offset));
+    }
+    context.load<Word>(context.thread() == 1, 2);  // aligned, as the array is not
+    context.load<Word>(context.thread() == 2, 4);
+  });
+  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 2: loads from a misaligned address (4 "
+                                          "bytes at offset 4)"});
+}
+
+TEST(GlobalMemory, MustBeStoredToAtAlignedAddresses) {
+  Toy toy(kRow);
+  std::ranges::fill(std::span(toy.expected_writes).subspan(8, 8), std::uint8_t{0});
+  const Report report = toy.run({}, [](const HostContext& context) {
+    const std::int64_t offset = 4 * context.thread();
+    context.store(offset < 8 || offset >= 16, offset, Word{1});
+    context.store(context.thread() == 0, 4, std::uint64_t{1});
+  });
+  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 0: stores to a misaligned address (8 "
+                                          "bytes at offset 4)"});
+}
+
+TEST(GlobalMemory, MustNotBeWrittenBesideTheResult) {
+  Toy toy(kRow);
+  toy.expected_writes[43] = 0;
+  const Report report = toy.run({}, [](const HostContext& context) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const std::int64_t offset = 32 * i + context.thread();
+      context.store(true, offset, std::byte{1});
+    }
+  });
+  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 11: stores to a byte that is none of "
+                                          "the result's (1 bytes at offset 43)"});
+}
+
+TEST(GlobalMemory, MustBeWrittenOnceByAllBlocksTogether) {
+  Toy toy(kRow);
+  const Report report = toy.run({.blocks = 2}, [](const HostContext& context) {
+    const std::int64_t offset = 4 * context.thread();
+    context.store(context.block() == 0 || offset == 8, offset, Word{1});
+  });
+  EXPECT_EQ(report.complaints, Complaints{"block 1, thread 2: stores to a byte that was written "
+                                          "before (4 bytes at offset 8)"});
+}
+
+TEST(GlobalMemory, MustBeWrittenEverywhere) {
+  Toy toy(kRow + 2);
+  EXPECT_EQ(toy.run({}, copy_word).complaints,
+            (Complaints{"byte 128 of the result is never written",
+                        "byte 129 of the result is never written"}));
+  Toy shifted(4);
+  EXPECT_EQ(run_kernel({}, {{}, shifted.out.bytes(), shifted.expected_writes, 0, 3},
+                       [](const HostContext& context) {
+                         context.store(context.thread() < 3, std::int64_t{context.thread()} - 2,
+                                       std::byte{1});
+                       })
+                .complaints,
+            Complaints{"byte -3 of the result is never written"});
+}
+
+TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
+  EXPECT_EQ(run_shared(32,
+                       [](const HostContext& context) {
+                         context.shared_store(context.thread() == 3, 256, std::byte{1});
+                         context.shared_load<Word>(context.thread() == 4, UINT32_MAX - 3);
+                       })
+                .complaints,
+            (Complaints{"block 0, thread 3: is out of the bounds of shared memory (1 bytes at "
+                        "offset 256)",
+                        "block 0, thread 4: is out of the bounds of shared memory (4 bytes at "
+                        "offset 4294967292)"}));
+}
+
+TEST(SharedMemory, MustBeAccessedAtAlignedOffsets) {
+  EXPECT_EQ(run_shared(32,
+                       [](const HostContext& context) {
+                         context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
+                       })
+                .complaints,
+            Complaints{"block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)"});
+}
+
+TEST(SharedMemory, MustBeWrittenByTheBlockThatReadsIt) {
+  const Report report =
+      Toy(0).run({.blocks = 2, .shared_bytes = 256}, [](const HostContext& context) {
+        context.shared_store(context.block() == 0, 4 * context.thread(), Word{1});
+        context.barrier();
+        context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
+      });
+  EXPECT_EQ(report.complaints, Complaints{"block 1, thread 9: reads shared memory before it is "
+                                          "written (4 bytes at offset 36)"});
+}
+
+TEST(SharedMemory, MayBeWrittenAndReadByOneThreadWithoutABarrier) {
+  EXPECT_EQ(run_shared(64,
+                       [](const HostContext& context) {
+                         for (Word value = 0; value < 3; ++value) {
+                           context.shared_store(true, 4 * context.thread(), value);
+                           EXPECT_EQ(context.shared_load<Word>(true, 4 * context.thread()), value);
+                         }
+                       })
+                .complaints,
+            Complaints{});
+}
+
+TEST(SharedMemory, MayBeReadByAll) {
+  EXPECT_EQ(run_shared(64,
+                       [](const HostContext& context) {
+                         context.shared_store(context.thread() == 5, 0, Word{8});
+                         context.barrier();
+                         EXPECT_EQ(context.shared_load<Word>(true, 0), 8U);
+                       })
+                .complaints,
+            Complaints{});
+}
+
+// Threads of the same warp, and of two warps.
+TEST(SharedMemory, MustNotBeWrittenByTwo) {
+  for (const std::uint32_t other : {1, 32}) {
+    EXPECT_EQ(run_shared(64,
+                         [other](const HostContext& context) {
+                           const bool writes = context.thread() == 0 || context.thread() == other;
+                           context.shared_store(writes, 2, std::uint16_t{1});
+                         })
+                  .complaints,
+              Complaints{"block 0, thread " + std::to_string(other) +
+                         ": writes shared memory in a race with a thread that writes it (2 bytes "
+                         "at offset 2)"});
+  }
+}
+
+TEST(SharedMemory, MustNotBeReadWhileAnotherThreadWrites) {
+  EXPECT_EQ(run_shared(64,
+                       [](const HostContext& context) {
+                         context.shared_store(context.thread() == 0, 0, Word{1});
+                         context.shared_load<std::byte>(context.thread() == 40, 3);
+                       })
+                .complaints,
+            Complaints{"block 0, thread 40: reads shared memory in a race with a thread that "
+                       "writes it (1 bytes at offset 3)"});
+}
+
+TEST(SharedMemory, MustNotBeWrittenWhileAnotherThreadReads) {
+  for (const std::uint32_t readers : {1, 2}) {  // with two of them, the second is the writer
+    EXPECT_EQ(run_shared(32,
+                         [readers](const HostContext& context) {
+                           context.shared_store(context.thread() == 4, 0, Word{1});
+                           context.barrier();
+                           context.shared_load<Word>(context.thread() < readers, 0);
+                           context.shared_store(context.thread() == 1, 0, Word{2});
+                         })
+                  .complaints,
+              Complaints{"block 0, thread 1: writes shared memory in a race with a thread that "
+                         "reads it (4 bytes at offset 0)"});
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::test
