@@ -26,6 +26,14 @@ constexpr double kLoneBurst = 1.0;
 // to shared memory together, and bytes that pass both in a cycle.
 constexpr double kAccessCycles = 3;
 constexpr double kBytesPerCycle = 64;
+// Blocks whose registers a multiprocessor holds: as the kernels' launch bounds have it, and an
+// estimate for the FVI kernels.
+constexpr double kResidentBlocks = 6;
+constexpr double kVectorDistinctBlocks = 4;
+constexpr double kScalarDistinctBlocks = 3;
+constexpr double kArbitraryBlocks = 2;
+// Steps that FVI-Match-Large has in flight at once.
+constexpr double kLargeBatch = 4;
 // What Orthogonal-Arbitrary adds to find an element's place in its tables.
 constexpr double kLookupCycles = 3;
 // From the loads of one round to the end of its stores, and from a block's start to its first load.
@@ -38,19 +46,31 @@ constexpr double kExposed = 0.1;
 
 // What a launch asks of the device.
 struct Work {
-  Access access{};
+  std::int64_t in_lane_bytes = 1;  // of a lane's access
+  std::int64_t out_lane_bytes = 1;
   double in_accesses = 0;  // of warps
   double out_accesses = 0;
   double blocks = 1;
   double rounds = 1;  // of one block
+  int threads = kBlockThreads;
+  double resident = kResidentBlocks;  // blocks of a multiprocessor whose registers suffice
   double shared_bytes = 0;
   double lookup_cycles = 0;
 };
 
 double as_double(std::int64_t x) { return static_cast<double>(x); }
 
-std::int64_t lane_bytes(const Problem& words, bool vector) {
-  return vector ? kVectorBytes : words.element_bytes;
+// The widest word that divides runs of mode 0 and all strides: what the FVI kernels move.
+std::int64_t run_word(const Problem& words, std::int64_t chunk) {
+  const Mode& run = words.modes.front();
+  if (run.in_byte_stride != words.element_bytes || run.out_byte_stride != words.element_bytes) {
+    return words.element_bytes;
+  }
+  std::int64_t bits = (chunk | run.extent) * words.element_bytes | kVectorBytes;
+  for (std::size_t m = 1; m < words.modes.size(); ++m) {
+    bits |= words.modes[m].in_byte_stride | words.modes[m].out_byte_stride;
+  }
+  return bits & -bits;
 }
 
 std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
@@ -63,12 +83,19 @@ double row_accesses(const SideShape& side, std::int64_t unit, std::int64_t lane_
 
 Work work_of(const Problem& words, const CudaParameters& parameters, const SliceShape& shape) {
   const std::int64_t element = words.element_bytes;
-  const Access access = access_of(words, parameters, kVectorBytes, kVectorBytes);
-  const std::int64_t in_lane = lane_bytes(words, access.vector_in) / element;
-  const std::int64_t out_lane = lane_bytes(words, access.vector_out) / element;
   const std::int64_t repeats = coarsening(words, parameters);
-  Work work{
-      .access = access, .blocks = as_double(shape.slices / repeats), .rounds = as_double(repeats)};
+  Work work{.blocks = as_double(shape.slices / repeats), .rounds = as_double(repeats)};
+  if (parameters.schema == Schema::fvi_match_large ||
+      parameters.schema == Schema::fvi_match_small) {
+    work.in_lane_bytes = work.out_lane_bytes =
+        run_word(words, std::min(shape.in.length, words.modes.front().extent));
+  } else {
+    const Access access = access_of(words, parameters, kVectorBytes, kVectorBytes);
+    work.in_lane_bytes = access.vector_in ? kVectorBytes : element;
+    work.out_lane_bytes = access.vector_out ? kVectorBytes : element;
+  }
+  const std::int64_t in_lane = work.in_lane_bytes / element;
+  const std::int64_t out_lane = work.out_lane_bytes / element;
   switch (parameters.schema) {
     case Schema::orthogonal_distinct: {
       const std::int64_t tile = distinct_tile(element);
@@ -76,15 +103,20 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
       work.out_accesses = row_accesses(shape.out, tile, out_lane);
       work.rounds *= as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
       work.shared_bytes = as_double(tile * (tile + 1) * element);
+      work.resident = std::min(work.in_lane_bytes, work.out_lane_bytes) == kVectorBytes
+                          ? kVectorDistinctBlocks
+                          : kScalarDistinctBlocks;
       break;
     }
     case Schema::orthogonal_arbitrary: {
       // The lanes of short slices idle, and those of slices cut short.
-      const double slots = as_double(round_up(shape.volume, kBlockThreads) * shape.slices);
+      const double slots = as_double(round_up(shape.volume, kArbitraryThreads) * shape.slices);
       work.in_accesses = slots / as_double(kWarpSize * in_lane);
       work.out_accesses = slots / as_double(kWarpSize * out_lane);
       work.shared_bytes = as_double(shape.volume * element);
       work.lookup_cycles = kLookupCycles;
+      work.threads = kArbitraryThreads;
+      work.resident = kArbitraryBlocks;
       break;
     }
     case Schema::fvi_match_small:
@@ -100,7 +132,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
           kBlockThreads);
       work.in_accesses = row_accesses(shape.in, group * in_lane, in_lane);
       work.out_accesses = work.in_accesses;
-      work.rounds *= as_double(ceil_div(lanes, group));
+      work.rounds = std::ceil(work.rounds * as_double(ceil_div(lanes, group)) / kLargeBatch);
       work.blocks = std::ceil(work.blocks * as_double(group) / kBlockThreads);
     }
   }
@@ -115,12 +147,12 @@ double side_bytes(const Problem& words, const SideShape& side, double foreign_sh
   return as_double(words.bytes()) + foreign_share * foreign;
 }
 
-double issue_seconds(const DeviceModel& model, const Problem& words, const Work& work) {
-  const auto cycles = [&](bool vector) {
-    return kAccessCycles + as_double(kWarpSize * lane_bytes(words, vector)) / kBytesPerCycle;
+double issue_seconds(const DeviceModel& model, const Work& work) {
+  const auto cycles = [](std::int64_t lane_bytes) {
+    return kAccessCycles + as_double(kWarpSize * lane_bytes) / kBytesPerCycle;
   };
-  const double total = work.in_accesses * cycles(work.access.vector_in) +
-                       work.out_accesses * (cycles(work.access.vector_out) + work.lookup_cycles);
+  const double total = work.in_accesses * cycles(work.in_lane_bytes) +
+                       work.out_accesses * (cycles(work.out_lane_bytes) + work.lookup_cycles);
   return total / (std::min(work.blocks, as_double(model.multiprocessors)) * model.clock_hz);
 }
 
@@ -131,16 +163,17 @@ double analytic_seconds(const DeviceModel& model, const Problem& words,
   }
   const SliceShape shape = shape_of(words, parameters);
   const Work work = work_of(words, parameters, shape);
-  const double by_threads = model.threads_per_multiprocessor / kBlockThreads;
+  const double by_threads = model.threads_per_multiprocessor / work.threads;
   const double by_shared =
       as_double(model.shared_bytes_per_multiprocessor) / std::max(work.shared_bytes, 1.0);
   const double resident =
-      model.multiprocessors * std::max(1.0, std::floor(std::min(by_threads, by_shared)));
+      model.multiprocessors *
+      std::max(1.0, std::floor(std::min({by_threads, by_shared, work.resident})));
   const double in_flight = 2 * resident * as_double(shape.volume * words.element_bytes);
   const double share = in_flight <= as_double(model.l2_cache_bytes) ? kSharedBurst : kLoneBurst;
   const double memory = (side_bytes(words, shape.in, share) + side_bytes(words, shape.out, share)) /
                         model.memory_bytes_per_second;
-  const double issue = issue_seconds(model, words, work);
+  const double issue = issue_seconds(model, work);
   const double waves = std::max(1.0, work.blocks / resident);
   const double waiting = waves * (kBlockSeconds + work.rounds * kRoundSeconds);
   const double longest = std::max({memory, issue, waiting});

@@ -95,7 +95,9 @@ bool fits_arbitrary(const Problem& words, const CudaParameters& parameters) {
   std::array<std::int64_t, kMaxRank> storage;
   const std::span extents(storage.data(), words.modes.size());
   fill_slice_extents(words, parameters, extents);
-  if (is_renamed(words, parameters, extents)) return false;
+  if (is_renamed(words, parameters, extents) || slice_span(words, extents) > INT32_MAX) {
+    return false;
+  }
   const std::int64_t limit = arbitrary_slice_limit(words.element_bytes);
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) {
@@ -131,6 +133,7 @@ std::vector<CudaParameters> distinct_slices(const Problem& words) {
 
 std::vector<CudaParameters> arbitrary_slices(const Problem& words) {
   Lengths lengths;
+  lengths.add(1);  // all that fits where elements lie far apart
   for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
     lengths.add(sectors * kSectorBytes / words.element_bytes);
   }

@@ -176,7 +176,7 @@ TEST(Features, OfOrthogonalArbitraryAreTableTwos) {
             (std::vector<std::string_view>{"Volume", "NumThreads", "Total Slice", "Input Stride",
                                            "Output Stride", "Special Instr", "Cycles"}));
   EXPECT_EQ(feature(words, parameters, "Volume"), 4096);
-  EXPECT_EQ(feature(words, parameters, "NumThreads"), 3 * kBlockThreads);
+  EXPECT_EQ(feature(words, parameters, "NumThreads"), 3 * kArbitraryThreads);
   EXPECT_EQ(feature(words, parameters, "Total Slice"), 384);
   EXPECT_EQ(feature(words, parameters, "Input Stride"), 384);
   EXPECT_EQ(feature(words, parameters, "Output Stride"), 48);
@@ -194,6 +194,9 @@ TEST(Features, CountDivisionsOnEverySideThatIsCutShort) {
   EXPECT_EQ(divisions(4, 5), 2 * 3 * 2 * 20);
   EXPECT_EQ(divisions(5, 4), 2 * 3 * 2 * 20);
   EXPECT_EQ(divisions(4, 4), 2 * 3 * (3 + 3) * 16);
+  // One mode that both sides cut is short once.
+  const Problem match = unfused_words({10, 6, 4}, {0, 2, 1}, 4);
+  EXPECT_EQ(feature(match, {orthogonal_arbitrary, {1, 1, 4, 4}}, "Special Instr"), 2 * 24 * 4);
 }
 
 TEST(Features, CountTheBlocksThatCoarseningLeaves) {
