@@ -89,12 +89,15 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
         f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.device}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
-    chosen = False
-    for name, applies, schemas, requirement in core.taxonomy():
-        first = applies and not chosen
-        chosen = chosen or applies
+    rows = core.taxonomy()
+    case = next(row for row in rows if row[1])
+    for row in rows:
+        name, applies, schemas, requirement = row
+        mark = "->" if row is case and core.kernel in schemas else "  "
         lines.append(
-            f"{'->' if first else '  '}  {'yes' if applies else 'no ':3} {name} "
-            f"({' or '.join(schemas)}): {requirement}"
+            f"{mark}  {'yes' if applies else 'no ':3} {name} ({' or '.join(schemas)}): "
+            f"{requirement}"
         )
+    if core.kernel not in case[2]:
+        lines.append(f"->  {core.kernel} was forced")
     return "\n".join(lines)
