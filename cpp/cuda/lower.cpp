@@ -213,10 +213,14 @@ class Lowering {
     const int row = out_mode(1);
     const std::int64_t columns = extent(column);
     const std::int64_t rows = extent(row);
-    // T-15 for words of any width: the next row starts where a run of this one ends, modulo the
-    // words that the banks hold.
-    const std::int64_t banks = kBankBytes / width;
-    const std::int64_t pitch = columns * run + (run * (banks - 1) * (columns - 1) % banks);
+    // T-15 for words of any width: modulo all banks, a row starts where a run of the row before it
+    // ends; for words narrower than a bank, at the first bank that such a run leaves free wherever
+    // it starts.
+    const std::int64_t run_bytes =
+        width < 4 ? ceil_div(run * width + 4 - width, 4) * 4 : run * width;
+    const std::int64_t row_bytes = columns * run * width;
+    const std::int64_t pad = (run_bytes + kBankBytes - row_bytes % kBankBytes) % kBankBytes;
+    const std::int64_t pitch = (row_bytes + pad) / width;
     launch_.blocks = narrow32(set_grid());
     launch_.word_bytes = static_cast<int>(width);
     launch_.shared_bytes = static_cast<int>(rows * pitch * width);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/skew.hpp"
+#include "plan/slice_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {
@@ -105,16 +106,8 @@ Problem word_form(const Problem& problem, std::int64_t alignment) {
 }
 
 std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters) {
-  std::vector<std::int64_t> extents(words.modes.size(), 1);
-  const Slice& slice = parameters.slice;
-  const auto add = [&](std::span<const int> order, int modes, std::int64_t block) {
-    for (int i = 0; i < modes; ++i) {
-      const auto m = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
-      extents[m] = std::max(extents[m], i + 1 < modes ? words.modes[m].extent : block);
-    }
-  };
-  add(in_sequence(words.modes.size()), slice.in_modes, slice.in_block);
-  add(words.perm, slice.out_modes, slice.out_block);
+  std::vector<std::int64_t> extents(words.modes.size());
+  fill_slice_extents(words, parameters, extents);
   return extents;
 }
 
@@ -170,7 +163,9 @@ Access access_of(const Problem& words, const CudaParameters& parameters, std::in
     const bool vector = in_aligned && out_aligned;
     return {vector, vector};
   }
-  const std::vector<std::int64_t> extents = slice_extents(words, parameters);
+  std::array<std::int64_t, kMaxRank> storage;
+  const std::span extents(storage.data(), words.modes.size());
+  fill_slice_extents(words, parameters, extents);
   const auto in_modes = static_cast<std::size_t>(parameters.slice.in_modes);
   const auto out_modes = static_cast<std::size_t>(parameters.slice.out_modes);
   const bool arbitrary = parameters.schema == Schema::orthogonal_arbitrary;

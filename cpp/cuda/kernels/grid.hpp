@@ -106,6 +106,11 @@ struct Lanes {
   static constexpr int kAcross = kWarpSize / kAlong;
   static constexpr int kChunk = kAlong * kElements;
   using Access = Word<kVector ? 16 : kWidth>;
+
+  // Offset along the line. Where vectors of several elements fit, its elements are contiguous.
+  static TTLG_DEVICE std::int64_t along(const AxisSide& axis, std::uint32_t index) {
+    return kElements > 1 ? std::int64_t{index} * kWidth : axis.offset(index);
+  }
 };
 
 }  // namespace ttlg::cuda

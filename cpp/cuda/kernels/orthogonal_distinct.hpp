@@ -111,7 +111,7 @@ TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, 
     TTLG_UNROLL
     for (int b = 0; b < kBatch; ++b) {
       const std::uint32_t column = column_of(b);
-      const std::int64_t from = in + p.column_in.offset(tile.first_column + column);
+      const std::int64_t from = in + Side::along(p.column_in, tile.first_column + column);
       TTLG_UNROLL
       for (int r = 0; r < Tile::kPack; ++r) {
         const std::uint32_t row = word_row_of(b) * Tile::kPack + r;
@@ -179,7 +179,7 @@ TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context,
     const bool valid = row < tile.rows && column < tile.columns;
     context.store(valid,
                   out + p.column_out.offset(tile.first_column + column) +
-                      p.row_out.offset(tile.first_row + row),
+                      Side::along(p.row_out, tile.first_row + row),
                   take_from_tile<kWidth, kVector>(context, valid, row, column));
   }
 }

@@ -1,0 +1,86 @@
+#include "plan/cuda_planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "plan/slice_search.hpp"
+
+namespace ttlg {
+namespace {
+
+constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
+                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
+
+// Whether CUDA can number the blocks. The rows of FVI-Match-Large share blocks, and a copy needs as
+// many as the device runs at once.
+bool fits_grid(const Problem& words, const CudaParameters& parameters) {
+  if (parameters.schema == Schema::copy || parameters.schema == Schema::fvi_match_large ||
+      words.elements() <= kMaxGridBlocks) {
+    return true;
+  }
+  return grid_blocks(words, parameters) <= kMaxGridBlocks;
+}
+
+// Calls visit(candidate) for the slices of a schema, and for the fastest of them once more with a
+// coarsened mode (T-19): coarsening saves the start of blocks and costs parallelism.
+template <typename Visit>
+void for_each_candidate(const Problem& words, Schema schema, const DeviceModel& model,
+                        const Visit& visit) {
+  std::optional<CudaCandidate> best;
+  for (const CudaParameters& parameters : slices_of(words, schema)) {
+    if (!fits_grid(words, parameters)) continue;
+    const CudaCandidate candidate{parameters, predict_seconds(model, words, parameters)};
+    if (!best || candidate.seconds < best->seconds) best = candidate;
+    visit(candidate);
+  }
+  if (!best) return;
+  best->parameters.coarsened_mode = coarsened_mode(words, best->parameters);
+  if (best->parameters.coarsened_mode < 0) return;
+  best->seconds = predict_seconds(model, words, best->parameters);
+  visit(*best);
+}
+
+void check_forced(Schema schema, const Problem& words) {
+  if (is_admissible(schema, words)) return;
+  throw std::invalid_argument("kernel '" + std::string(schema_name(schema)) +
+                              "' does not apply: it needs " + std::string(requirement_of(schema)));
+}
+
+}  // namespace
+
+std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceModel& model) {
+  std::vector<CudaCandidate> result;
+  for (const Schema schema : kSchemas) {
+    if (!is_admissible(schema, words)) continue;
+    for_each_candidate(words, schema, model,
+                       [&](const CudaCandidate& candidate) { result.push_back(candidate); });
+  }
+  std::ranges::stable_sort(result, {}, &CudaCandidate::seconds);
+  return result;
+}
+
+CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const DeviceModel& model,
+                        std::optional<Schema> forced) {
+  const Problem words = word_form(make_problem(request), alignment);
+  if (forced) check_forced(*forced, words);
+  const std::vector<Schema> schemas = forced ? std::vector{*forced} : classify(words).schemas;
+  std::optional<CudaCandidate> best;
+  for (const Schema schema : schemas) {
+    if (!is_admissible(schema, words)) continue;
+    for_each_candidate(words, schema, model, [&](const CudaCandidate& candidate) {
+      if (!best || candidate.seconds < best->seconds) best = candidate;
+    });
+  }
+  if (!best) {
+    throw std::invalid_argument(
+        "no slice is large enough to keep " + std::to_string(words.elements()) + " elements of " +
+        std::to_string(words.modes.size()) + " modes within 2^31 - 1 thread blocks");
+  }
+  CudaPlan plan = build_cuda_plan(request, alignment, best->parameters, model.name);
+  plan.predicted_seconds = best->seconds;
+  return plan;
+}
+
+}  // namespace ttlg

@@ -1,0 +1,168 @@
+#include "plan/device_model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "plan/slice_shape.hpp"
+#include "tensor/integer.hpp"
+
+// The analytic model, for schemas that nobody fitted on a device, and for the FVI kernels of every
+// published model. A launch takes what is longest: moving the sectors, issuing the instructions, or
+// waiting for the rounds that the resident blocks make one after the other; and a tail, while the
+// last blocks run alone. Its constants are estimates: they order slices, and a fit replaces them.
+
+namespace ttlg {
+namespace {
+
+constexpr double kSectorBytes = 32;
+// Share of a sector's foreign bytes that is moved all the same where the slices in flight leave
+// room in the L2 cache for neighbours to meet there, and where they do not.
+constexpr double kSharedSector = 0.25;
+constexpr double kLoneSector = 1.0;
+// Cycles of a multiprocessor for the instructions around one access of a warp, to global memory and
+// to shared memory together, and bytes that pass both in a cycle.
+constexpr double kAccessCycles = 3;
+constexpr double kBytesPerCycle = 64;
+// What Orthogonal-Arbitrary adds to find an element's place in its tables.
+constexpr double kLookupCycles = 3;
+// From the loads of one round to the end of its stores, and from a block's start to its first load.
+constexpr double kRoundSeconds = 1.2e-6;
+constexpr double kBlockSeconds = 0.5e-6;
+// Part of a block's time for which the device idles at the end.
+constexpr double kTail = 0.25;
+
+// What a launch asks of the device.
+struct Work {
+  Access access{};
+  double in_accesses = 0;  // of warps
+  double out_accesses = 0;
+  double blocks = 1;
+  double rounds = 1;  // of one block
+  double shared_bytes = 0;
+  double lookup_cycles = 0;
+};
+
+double as_double(std::int64_t x) { return static_cast<double>(x); }
+
+std::int64_t lane_bytes(const Problem& words, bool vector) {
+  return vector ? kVectorBytes : words.element_bytes;
+}
+
+std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
+
+// Accesses of warps to rows of one side's axis, whose ends leave lanes of the last unit idle.
+double row_accesses(const SideShape& side, std::int64_t unit, std::int64_t lane_elements) {
+  const std::int64_t per_row = side.whole * round_up(side.length, unit) + round_up(side.rest, unit);
+  return as_double(per_row) * as_double(side.rows) / as_double(kWarpSize * lane_elements);
+}
+
+Work work_of(const Problem& words, const CudaParameters& parameters, const SliceShape& shape) {
+  const std::int64_t element = words.element_bytes;
+  const Access access = access_of(words, parameters, kVectorBytes, kVectorBytes);
+  const std::int64_t in_lane = lane_bytes(words, access.vector_in) / element;
+  const std::int64_t out_lane = lane_bytes(words, access.vector_out) / element;
+  const std::int64_t repeats = coarsening(words, parameters);
+  Work work{
+      .access = access, .blocks = as_double(shape.slices / repeats), .rounds = as_double(repeats)};
+  switch (parameters.schema) {
+    case Schema::orthogonal_distinct: {
+      const std::int64_t tile = distinct_tile(element);
+      work.in_accesses = row_accesses(shape.in, tile, in_lane);
+      work.out_accesses = row_accesses(shape.out, tile, out_lane);
+      work.rounds *= as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
+      work.shared_bytes = as_double(tile * (tile + 1) * element);
+      break;
+    }
+    case Schema::orthogonal_arbitrary: {
+      // The lanes of short slices idle, and those of slices cut short.
+      const double slots = as_double(round_up(shape.volume, kBlockThreads) * shape.slices);
+      work.in_accesses = slots / as_double(kWarpSize * in_lane);
+      work.out_accesses = slots / as_double(kWarpSize * out_lane);
+      work.shared_bytes = as_double(shape.volume * element);
+      work.lookup_cycles = kLookupCycles;
+      break;
+    }
+    case Schema::fvi_match_small:
+      work.in_accesses = row_accesses(shape.in, kWarpSize * in_lane, in_lane);
+      work.out_accesses = row_accesses(shape.out, kWarpSize * out_lane, out_lane);
+      work.shared_bytes = as_double(shape.volume * element);
+      break;
+    default: {
+      // Groups of lanes take a run each, as many as fit into a block (T-17).
+      const std::int64_t lanes = ceil_div(shape.in.length, in_lane);
+      const std::int64_t group = std::min<std::int64_t>(
+          static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes))),
+          kBlockThreads);
+      work.in_accesses = row_accesses(shape.in, group * in_lane, in_lane);
+      work.out_accesses = work.in_accesses;
+      work.rounds *= as_double(ceil_div(lanes, group));
+      work.blocks = std::ceil(work.blocks * as_double(group) / kBlockThreads);
+    }
+  }
+  return work;
+}
+
+// Bytes moved on one side: what is asked for, and the foreign part of the sectors at both ends of
+// every run.
+double side_bytes(const Problem& words, const SideShape& side, double foreign_share) {
+  const double foreign =
+      std::max(0.0, kSectorBytes - as_double(side.run_alignment)) * as_double(side.runs);
+  return as_double(words.bytes()) + foreign_share * foreign;
+}
+
+double issue_seconds(const DeviceModel& model, const Problem& words, const Work& work) {
+  const auto cycles = [&](bool vector) {
+    return kAccessCycles + as_double(kWarpSize * lane_bytes(words, vector)) / kBytesPerCycle;
+  };
+  const double total = work.in_accesses * cycles(work.access.vector_in) +
+                       work.out_accesses * (cycles(work.access.vector_out) + work.lookup_cycles);
+  return total / (std::min(work.blocks, as_double(model.multiprocessors)) * model.clock_hz);
+}
+
+double analytic_seconds(const DeviceModel& model, const Problem& words,
+                        const CudaParameters& parameters) {
+  if (parameters.schema == Schema::copy) {
+    return model.launch_seconds + 2 * as_double(words.bytes()) / model.memory_bytes_per_second;
+  }
+  const SliceShape shape = shape_of(words, parameters);
+  const Work work = work_of(words, parameters, shape);
+  const double by_threads = model.threads_per_multiprocessor / kBlockThreads;
+  const double by_shared =
+      as_double(model.shared_bytes_per_multiprocessor) / std::max(work.shared_bytes, 1.0);
+  const double resident =
+      model.multiprocessors * std::max(1.0, std::floor(std::min(by_threads, by_shared)));
+  const double in_flight = 2 * resident * as_double(shape.volume * words.element_bytes);
+  const double share = in_flight <= as_double(model.l2_cache_bytes) ? kSharedSector : kLoneSector;
+  const double memory = (side_bytes(words, shape.in, share) + side_bytes(words, shape.out, share)) /
+                        model.memory_bytes_per_second;
+  const double issue = issue_seconds(model, words, work);
+  const double waves = std::max(1.0, work.blocks / resident);
+  const double waiting = waves * (kBlockSeconds + work.rounds * kRoundSeconds);
+  return model.launch_seconds + std::max({memory, issue, waiting}) * (1 + kTail / waves);
+}
+
+// The regression (section V). Small tensors lie outside what it was fitted to, where its negative
+// coefficients would win.
+double fitted_seconds(const DeviceModel& model, const std::map<std::string, double>& coefficients,
+                      const Problem& words, const CudaParameters& parameters) {
+  double seconds = 0;
+  for (const auto& [name, value] : features_of(words, parameters)) {
+    const auto found =
+        std::ranges::find_if(coefficients, [&](const auto& entry) { return entry.first == name; });
+    if (found != coefficients.end()) seconds += found->second * value;
+  }
+  return std::max(seconds, model.launch_seconds);
+}
+
+}  // namespace
+
+double predict_seconds(const DeviceModel& model, const Problem& words,
+                       const CudaParameters& parameters) {
+  if (words.bytes() == 0) return model.launch_seconds;
+  const auto fitted = model.coefficients.find(parameters.schema);
+  if (fitted == model.coefficients.end()) return analytic_seconds(model, words, parameters);
+  return fitted_seconds(model, fitted->second, words, parameters);
+}
+
+}  // namespace ttlg
