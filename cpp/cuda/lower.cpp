@@ -291,9 +291,8 @@ class Lowering {
       }
       ++p.modes;
     }
-    const auto width = static_cast<std::uint32_t>(words_.element_bytes);
     launch_.shared_bytes =
-        static_cast<int>(skewed(skew_, std::max(width, 4u), (p.elements - 1) * width) + width);
+        static_cast<int>(ceil_div(elements * words_.element_bytes, kBankBytes) * kBankBytes);
     launch_.parameters = p;
   }
 

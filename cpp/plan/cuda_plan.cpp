@@ -121,8 +121,9 @@ std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& par
   const auto loop = [&](int m) {
     return loop_over(mode_of(words, m), extents[static_cast<std::size_t>(m)]);
   };
-  if (out_mode >= 0) loops[0] = loop(out_mode);
-  if (in_mode != out_mode) loops[1] = loop(in_mode);
+  // A mode that both sides cut is one of the input's axis.
+  if (out_mode >= 0 && out_mode != in_mode) loops[0] = loop(out_mode);
+  loops[1] = loop(in_mode);
   for (const int m : words.perm) {
     if (m == in_mode || m == out_mode || m == parameters.coarsened_mode) continue;
     if (extents[static_cast<std::size_t>(m)] < mode_of(words, m).extent) loops.push_back(loop(m));

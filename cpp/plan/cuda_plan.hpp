@@ -87,8 +87,8 @@ struct GridLoop {
   bool operator==(const GridLoop&) const = default;
 };
 
-// How many banks further each 128-byte line, and each page of 32 lines, of a slice of
-// Orthogonal-Arbitrary starts in shared memory than packed elements would.
+// How far each 128-byte line of a slice of Orthogonal-Arbitrary is turned in shared memory: by so
+// many banks for every line, and for every page of 32 lines, before it.
 struct Skew {
   std::uint32_t line = 0;
   std::uint32_t page = 0;
@@ -96,9 +96,10 @@ struct Skew {
   bool operator==(const Skew&) const = default;
 };
 
-// Byte at which the element lies that is at `byte` without skew.
+// Where the byte lies that is at `byte` without skew.
 constexpr std::uint32_t skewed(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
-  return byte + bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
+  const std::uint32_t turn = bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
+  return (byte & ~127u) | ((byte + turn) & 127u);
 }
 
 struct CudaPlan {

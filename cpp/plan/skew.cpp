@@ -137,20 +137,21 @@ Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_byte
   const Sample sample(out_order, element_bytes, access);
   Skew best{};
   int fewest = sample.conflicts_with(best);
-  // Odd skews part strides of whole lines, powers of two part the powers of two inside a line.
-  constexpr std::array<std::uint32_t, 5> kLines{0, 1, 2, 3, 4};
-  constexpr std::array<std::uint32_t, 6> kPages{0, 1, 2, 3, 4, 8};
-  const std::size_t pages = sample.slice_bytes() > 4096 ? kPages.size() : 1;
-  for (const std::uint32_t line : kLines) {
-    for (std::size_t i = 0; i < pages && fewest > 0; ++i) {
-      const Skew skew{line, kPages[i]};
+  const auto search = [&](std::uint32_t Skew::* part, std::uint32_t step) {
+    const Skew start = best;
+    for (std::uint32_t turn = 0; turn < kBankBytes / 4 && fewest > 0; turn += step) {
+      Skew skew = start;
+      skew.*part = turn;
       const int extra = sample.conflicts_with(skew);
       if (extra < fewest) {
         fewest = extra;
         best = skew;
       }
     }
-  }
+  };
+  search(&Skew::line, 1);
+  search(&Skew::page, 1);
+  search(&Skew::line, 1);
   return best;
 }
 

@@ -1,4 +1,5 @@
-// Requests as the tests need them: contiguous ones, and seeded random ones of any layout.
+// Requests as the tests need them: contiguous ones, seeded random ones of any layout, and the
+// memory that they span.
 #pragma once
 
 #include <algorithm>
@@ -91,6 +92,33 @@ inline Request many_modes_request(Random& random) {
     elements *= shape.back();
   }
   return random_layouts(random, std::move(shape), random_itemsize(random));
+}
+
+// Offsets of an array's first byte and of the byte after its last, from element (0, ..., 0).
+struct Span {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(last - first); }
+};
+
+inline Span span_of(const std::vector<std::int64_t>& shape,
+                    const std::vector<std::int64_t>& byte_strides, std::int64_t itemsize) {
+  if (std::ranges::find(shape, 0) != shape.end()) return {};
+  Span span{0, itemsize};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t reach = (shape[axis] - 1) * byte_strides[axis];
+    (reach < 0 ? span.first : span.last) += reach;
+  }
+  return span;
+}
+
+inline Span in_span_of(const Request& request) {
+  return span_of(request.shape, request.in_byte_strides, request.itemsize);
+}
+
+inline Span out_span_of(const Request& request) {
+  return span_of(request.out_shape(), request.resolved_out_byte_strides(), request.itemsize);
 }
 
 }  // namespace ttlg::test

@@ -119,10 +119,13 @@ TTLG_DEVICE void put_into_slice(const Context& context, bool valid, std::uint32_
     context.shared_store(valid, to, value);
   } else if constexpr (kWidth == 8) {
     context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
-    context.shared_store(valid, to + 8, value.part[2] | std::uint64_t{value.part[3]} << 32);
+    context.shared_store(valid, (to & ~127u) | ((to + 8) & 127u),
+                         value.part[2] | std::uint64_t{value.part[3]} << 32);
   } else {
     TTLG_UNROLL
-    for (std::uint32_t q = 0; q < 4; ++q) context.shared_store(valid, to + 4 * q, value.part[q]);
+    for (std::uint32_t q = 0; q < 4; ++q) {
+      context.shared_store(valid, (to & ~127u) | ((to + 4 * q) & 127u), value.part[q]);
+    }
   }
 }
 
@@ -158,9 +161,8 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
   using Out = Lanes<kWidth, kVectorOut>;
   constexpr std::uint32_t kInItems = kAccesses<kWidth, In>;
   constexpr std::uint32_t kOutItems = kAccesses<kWidth, Out>;
-  // Loads in flight: 64 bytes, or as many elements as registers are worth.
-  constexpr std::uint32_t kAsked = 64 / sizeof(typename In::Access);
-  constexpr std::uint32_t kBatch = kAsked < 8 ? kAsked : 8;
+  // Loads in flight, as many as registers allow.
+  constexpr std::uint32_t kBatch = sizeof(typename In::Access) < 8 ? 8 : 4;
   constexpr std::uint32_t kHeld = kBatch < kInItems ? kBatch : kInItems;
   const Place place = decode(grid, context.block());
   ThreadItems<kWidth, In, Out> items{};

@@ -10,35 +10,9 @@
 
 #include "cpu/buffers.hpp"
 #include "cpu/execute.hpp"
+#include "requests.hpp"
 
 namespace ttlg::test {
-
-// Offsets of an array's first byte and of the byte after its last, from element (0, ..., 0).
-struct Span {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-
-  std::size_t bytes() const { return static_cast<std::size_t>(last - first); }
-};
-
-inline Span span_of(const std::vector<std::int64_t>& shape,
-                    const std::vector<std::int64_t>& byte_strides, std::int64_t itemsize) {
-  if (std::ranges::find(shape, 0) != shape.end()) return {};
-  Span span{0, itemsize};
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::int64_t reach = (shape[axis] - 1) * byte_strides[axis];
-    (reach < 0 ? span.first : span.last) += reach;
-  }
-  return span;
-}
-
-inline Span in_span_of(const Request& request) {
-  return span_of(request.shape, request.in_byte_strides, request.itemsize);
-}
-
-inline Span out_span_of(const Request& request) {
-  return span_of(request.out_shape(), request.resolved_out_byte_strides(), request.itemsize);
-}
 
 inline std::string describe(const Plan& plan) {
   const auto join = [](const auto& values) {

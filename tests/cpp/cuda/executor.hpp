@@ -31,7 +31,7 @@ struct Report {
 
 class Executor;
 
-// The context that a kernel gets, with the members of DeviceContext.
+// The context that a kernel gets: the members of DeviceContext, and a warp's shuffle.
 class HostContext {
  public:
   HostContext(Executor& executor, std::uint32_t thread) : executor_(&executor), thread_(thread) {}

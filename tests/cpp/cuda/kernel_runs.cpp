@@ -1,0 +1,178 @@
+#include "cuda/kernel_runs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <variant>
+
+#include "cuda/aligned.hpp"
+#include "cuda/dispatch.hpp"
+#include "moves.hpp"
+
+namespace ttlg::test {
+namespace {
+
+constexpr std::size_t kBoundary = 256;
+constexpr int kTries = 40;
+constexpr std::int64_t kPreferredBlocks = 32;
+
+Kernel bind(const cuda::Launch& launch, const cuda::CopyParameters& p) {
+  return cuda::with_width(launch, [&p]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cuda::copy<kWidth>(p, context); };
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeParameters& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
+    return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+      return [grid, &p](const HostContext& context) {
+        cuda::fvi_match_large<kWidth>(grid, p, context);
+      };
+    });
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallParameters& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
+    return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+      return [grid, &p](const HostContext& context) {
+        cuda::fvi_match_small<kWidth>(grid, p, context);
+      };
+    });
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::DistinctParameters& p) {
+  return cuda::with_access(
+      launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
+                                                   std::bool_constant<kOut>) {
+        return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+          return [grid, &p](const HostContext& context) {
+            cuda::orthogonal_distinct<kWidth, kIn, kOut>(grid, p, context);
+          };
+        });
+      });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::ArbitraryParameters& p) {
+  return cuda::with_access(
+      launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
+                                                   std::bool_constant<kOut>) {
+        return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+          return [grid, &p](const HostContext& context) {
+            cuda::orthogonal_arbitrary<kWidth, kIn, kOut>(grid, p, context);
+          };
+        });
+      });
+}
+
+// An array of which element (0, ..., 0) has the wanted address.
+class Array {
+ public:
+  Array(const Span& span, std::size_t skew)
+      : origin_(-span.first),
+        bytes_(span.bytes(), (skew + static_cast<std::size_t>(span.first)) % kBoundary) {}
+
+  std::span<std::byte> bytes() { return bytes_.bytes(); }
+  std::int64_t origin() const { return origin_; }
+  std::byte* first() { return bytes().data() + origin_; }
+  std::size_t index(std::int64_t offset) const {
+    return static_cast<std::size_t>(offset + origin_);
+  }
+
+ private:
+  std::int64_t origin_;
+  AlignedBytes bytes_;
+};
+
+// Any part of 1..extent, the whole one half of the time.
+std::int64_t random_block(Random& random, std::int64_t extent) {
+  return pick(random, 0, 1) == 0 ? extent : pick(random, 1, extent);
+}
+
+CudaParameters random_parameters(Random& random, const Problem& words, Schema schema) {
+  if (schema == Schema::copy) return {};
+  const int rank = static_cast<int>(words.modes.size());
+  const int most = std::min(rank, kAxisModes);
+  const auto some_modes = [&] { return static_cast<int>(pick(random, 1, most)); };
+  Slice slice{.in_modes = some_modes(), .out_modes = some_modes()};
+  if (schema == Schema::fvi_match_large) slice = {.in_modes = 1, .out_modes = 1};
+  if (schema == Schema::fvi_match_small) slice = {.in_modes = 2, .out_modes = 2};
+  if (std::max(slice.in_modes, slice.out_modes) > rank) return {.schema = schema};
+  const auto extent = [&](int m) { return words.modes[static_cast<std::size_t>(m)].extent; };
+  const int out_mode = words.perm[static_cast<std::size_t>(slice.out_modes) - 1];
+  slice.in_block = random_block(random, extent(slice.in_modes - 1));
+  if (schema != Schema::fvi_match_large) slice.out_block = random_block(random, extent(out_mode));
+  return {.schema = schema,
+          .slice = slice,
+          .coarsened_mode =
+              static_cast<int>(std::max<std::int64_t>(pick(random, -rank, rank - 1), -1))};
+}
+
+}  // namespace
+
+std::int64_t alignment_of(const Skews& skews) {
+  return std::int64_t{1} << std::countr_zero(skews.in | skews.out | kBoundary);
+}
+
+Kernel kernel_of(const cuda::Launch& launch) {
+  return std::visit([&](const auto& p) { return bind(launch, p); }, launch.parameters);
+}
+
+Report run_plan(const CudaPlan& plan, const Skews& skews) {
+  Array in(in_span_of(plan.request), skews.in);
+  Array out(out_span_of(plan.request), skews.out);
+  std::ranges::generate(in.bytes(), [random = std::minstd_rand(1)]() mutable {
+    return static_cast<std::byte>(random() >> 8);
+  });
+  std::vector<std::byte> expected(out.bytes().begin(), out.bytes().end());
+  std::vector<std::uint8_t> expected_writes(expected.size());
+  for (const auto& [from, to] : moves_of(plan.request)) {
+    expected[out.index(to)] = in.bytes()[in.index(from)];
+    expected_writes[out.index(to)] = 1;
+  }
+  const cuda::Launch launch = cuda::lower(plan, in.first(), out.first());
+  if (launch.blocks == 0) return {};
+  if (launch.shifts.size() != 1) throw std::logic_error("a test's plan takes several launches");
+  const bool arbitrary = std::holds_alternative<cuda::ArbitraryParameters>(launch.parameters);
+  const Grid grid{launch.blocks, arbitrary ? kArbitraryThreads : kBlockThreads,
+                  launch.shared_bytes};
+  const Arrays arrays{in.bytes(), out.bytes(), expected_writes, in.origin() + launch.shifts[0].in,
+                      out.origin() + launch.shifts[0].out};
+  Report report = run_kernel(grid, arrays, kernel_of(launch));
+  if (!std::ranges::equal(out.bytes(), expected)) report.complaints.push_back("wrong bytes");
+  return report;
+}
+
+std::optional<CudaPlan> random_plan(Random& random, const Request& request, std::int64_t alignment,
+                                    Schema schema) {
+  const Problem words = word_form(make_problem(request), alignment);
+  for (int i = 0; i < kTries; ++i) {
+    const CudaParameters parameters = random_parameters(random, words, schema);
+    if (!misfit(words, parameters).empty()) continue;
+    // Blocks take time to run, however little they do.
+    if (i < kTries / 2 && grid_blocks(words, parameters) > kPreferredBlocks) continue;
+    return build_cuda_plan(request, alignment, parameters);
+  }
+  return std::nullopt;
+}
+
+std::string describe(const CudaPlan& plan, const Skews& skews) {
+  const auto join = [](const auto& values) {
+    std::string text;
+    for (const auto value : values) text += std::to_string(value) + " ";
+    return text;
+  };
+  const Slice& slice = plan.parameters.slice;
+  return "kernel " + std::string(schema_name(plan.parameters.schema)) + ", slice " +
+         join(std::vector<std::int64_t>{slice.in_modes, slice.out_modes, slice.in_block,
+                                        slice.out_block}) +
+         ", coarsened " + std::to_string(plan.parameters.coarsened_mode) + ", itemsize " +
+         std::to_string(plan.request.itemsize) + ", words of " +
+         std::to_string(plan.words.element_bytes) + ", shape " + join(plan.request.shape) +
+         ", axes " + join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) +
+         "-> " + join(plan.out_byte_strides) + ", skews " + std::to_string(skews.in) + " " +
+         std::to_string(skews.out);
+}
+
+}  // namespace ttlg::test

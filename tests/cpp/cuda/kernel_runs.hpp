@@ -1,0 +1,37 @@
+// Carries CUDA plans out on the host executor and compares with the oracle.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "cuda/executor.hpp"
+#include "cuda/lower.hpp"
+#include "plan/cuda_plan.hpp"
+#include "requests.hpp"
+
+namespace ttlg::test {
+
+// How many bytes beyond a 256-byte boundary element (0, ..., 0) lies.
+struct Skews {
+  std::size_t in = 0;
+  std::size_t out = 0;
+};
+
+// The largest power of two, up to 256, that divides both.
+std::int64_t alignment_of(const Skews& skews);
+
+// The kernel's body with its parameters bound. The launch must outlive it.
+Kernel kernel_of(const cuda::Launch& launch);
+
+// Runs the plan's only launch. That the output is not the oracle's, in its gaps too, is a complaint
+// like any other.
+Report run_plan(const CudaPlan& plan, const Skews& skews);
+
+// Any slice and coarsening that the schema takes for the request, or nothing if none was found.
+std::optional<CudaPlan> random_plan(Random& random, const Request& request, std::int64_t alignment,
+                                    Schema schema);
+
+std::string describe(const CudaPlan& plan, const Skews& skews);
+
+}  // namespace ttlg::test

@@ -1,0 +1,110 @@
+// Every kernel, forced, in slices of any kind, on the host executor: the bytes are the oracle's and
+// there is no complaint.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "cuda/kernel_runs.hpp"
+#include "plan/cuda_planner.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using Complaints = std::vector<std::string>;
+
+class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> {
+ protected:
+  static Schema schema() { return std::get<0>(GetParam()); }
+  static std::int64_t width() { return std::get<1>(GetParam()); }
+
+  // Runs the schema on the request if it is admissible.
+  void run(const Request& request, const Skews& skews) {
+    const std::int64_t alignment = alignment_of(skews);
+    if (!is_admissible(schema(), word_form(make_problem(request), alignment))) return;
+    const std::optional<CudaPlan> plan = random_plan(random_, request, alignment, schema());
+    ++admissible_;
+    if (!plan) return;
+    ++runs_;
+    const Report report = run_plan(*plan, skews);
+    EXPECT_EQ(report.complaints, Complaints{}) << describe(*plan, skews);
+    if (schema() != Schema::orthogonal_arbitrary) {
+      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(*plan, skews);
+    }
+  }
+
+  // So far beyond a 256-byte boundary, by multiples of a byte, of a word or of a vector.
+  Skews random_skews() {
+    const std::int64_t step = std::int64_t{1} << pick(random_, 0, 5);
+    return {static_cast<std::size_t>(step * pick(random_, 0, 3)),
+            static_cast<std::size_t>(step * pick(random_, 0, 3))};
+  }
+
+  void run_permutations(const std::vector<std::int64_t>& shape) {
+    std::vector<int> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    do {
+      run(contiguous_request(shape, axes, width()), {});
+    } while (!HasFailure() && std::ranges::next_permutation(axes).found);
+  }
+
+  Random random_{7};
+  int admissible_ = 0;
+  int runs_ = 0;
+};
+
+TEST_P(Kernels, AllPermutationsOfSixModes) {
+  run_permutations({3, 2, 5, 4, 2, 3});
+  EXPECT_GT(runs_, admissible_ * 9 / 10);
+}
+
+TEST_P(Kernels, AllPermutationsOfFourLongerModes) {
+  run_permutations({5, 9, 6, 8});
+  EXPECT_GT(runs_, admissible_ * 9 / 10);
+}
+
+TEST_P(Kernels, RandomLayoutsAndAddresses) {
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    const Request any = i % 2 == 0 ? random_request(random_) : many_modes_request(random_);
+    const std::int64_t itemsize = width() * (i % 3 == 0 ? 3 : 1);
+    run(random_layouts(random_, any.shape, itemsize), random_skews());
+  }
+}
+
+// Rows and columns a tile long, a little less and a little more.
+TEST_P(Kernels, Matrices) {
+  for (const std::int64_t rows : {1, 31, 64, 132}) {
+    for (const std::int64_t columns : {33, 128, 144}) {
+      run(contiguous_request({rows, columns}, {1, 0}, width()), random_skews());
+      run(contiguous_request({3, 2, columns}, {1, 0, 2}, width()), random_skews());
+      run(contiguous_request({rows * columns}, {0}, width()), random_skews());
+    }
+  }
+}
+
+// T-20: above 15 modes the grid is walked by a loop at run time.
+TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
+  std::vector<int> axes(16);
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  const Request request = contiguous_request(std::vector<std::int64_t>(16, 2), axes, 4);
+  const CudaParameters parameters{
+      .schema = Schema::orthogonal_distinct,
+      .slice = {.in_modes = 1, .out_modes = 1, .in_block = 2, .out_block = 2}};
+  const CudaPlan plan = build_cuda_plan(request, 256, parameters);
+  EXPECT_EQ(grid_loops(plan.words, parameters).size(), 16U);
+  EXPECT_EQ(run_plan(plan, {}).complaints, Complaints{});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Kernels,
+    testing::Combine(testing::Values(Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
+                                     Schema::orthogonal_distinct, Schema::orthogonal_arbitrary),
+                     testing::Values(1, 2, 4, 8, 16)),
+    [](const auto& parameters) {
+      return std::string(schema_name(std::get<0>(parameters.param))) + "_" +
+             std::to_string(std::get<1>(parameters.param));
+    });
+
+}  // namespace
+}  // namespace ttlg::test
