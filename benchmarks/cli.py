@@ -47,7 +47,9 @@ def _image(text: str) -> Path:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="ttlg bench", description="Measure ttlg, its peers and the copy ceiling in one run."
+        prog="ttlg bench",
+        description="Measure ttlg, its peers and the copy ceiling in one run.",
+        epilog="On a GPU: python -m ttlg.benchmarks.gpu --help",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(

@@ -46,7 +46,7 @@ auto with_access(const Launch& launch, const Visit& visit) {
 // visit(grid) with the fewest compiled modes (requirement T-20).
 template <typename Visit>
 auto with_grid(const Launch& launch, const Visit& visit) {
-  if (launch.grid.modes <= 4) return visit(narrow<4>(launch.grid));
+  if (launch.grid.modes <= 6) return visit(narrow<6>(launch.grid));
   if (launch.grid.modes <= 15) return visit(narrow<15>(launch.grid));
   return visit(launch.grid);
 }

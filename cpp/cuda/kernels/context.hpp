@@ -69,6 +69,15 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 #endif
 }
 
+// The same value, whose consequences the compiler cannot compute before a loop to hold them in
+// registers that the loop is short of.
+TTLG_DEVICE std::int32_t computed_anew(std::int32_t value) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
 #ifdef __CUDACC__
 
 // Nobody writes the input while a kernel runs, so loads may use the read-only path.

@@ -173,8 +173,11 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
       (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
   const std::uint32_t out_count =
       (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
-  std::int64_t in = place.in;
-  std::int64_t out = place.out;
+  // Decoded once more: the offsets would take registers while the items are found.
+  const auto block = static_cast<std::int32_t>(context.block());
+  const Place base = decode(grid, static_cast<std::uint32_t>(computed_anew(block)));
+  std::int64_t in = base.in;
+  std::int64_t out = base.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
     TTLG_UNROLL
@@ -184,7 +187,8 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
         held[b] = context.template load<typename In::Access>(
-            items.reads(first + b), in + std::int64_t{items.in_offset[first + b]} * kWidth);
+            items.reads(first + b),
+            in + std::int64_t{computed_anew(items.in_offset[first + b])} * kWidth);
       }
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
@@ -197,7 +201,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
     for (std::uint32_t k = 0; k < kOutItems; ++k) {
       if (k >= out_count) break;
       const bool valid = items.writes(k);
-      context.store(valid, out + std::int64_t{items.out_offset[k]} * kWidth,
+      context.store(valid, out + std::int64_t{computed_anew(items.out_offset[k])} * kWidth,
                     take_from_slice<kWidth, typename Out::Access>(context, valid,
                                                                   &items.slot[k * Out::kElements]));
     }

@@ -1,0 +1,5 @@
+"""Benchmarks on a GPU: ttlg beside its peers and the copy ceiling, and the fit of the time model.
+
+``python -m ttlg.benchmarks.gpu`` measures, ``python -m ttlg.benchmarks.gpu.calibrate`` fits. Both
+need PyTorch, whose memory, streams and events they use.
+"""

@@ -1,0 +1,162 @@
+"""The GPU that benchmarks run on: its memory, its clock, its name."""
+
+import math
+import os
+import statistics
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+import ttlg
+from ttlg.benchmarks.measure import POISON
+from ttlg.benchmarks.suites import Case
+
+# Buffers that a case's calls take turns with hold so many times the L2 cache ...
+_CACHES = 4
+# ... unless it takes more than this many, for small tensors, which then stay in the L2.
+_MOST_BUFFERS = 32
+_ALIGNMENT = 512  # that of the libraries' allocators
+
+# A sample lasts at least this long, so that starting and stopping the clock weighs little.
+_SAMPLE_SECONDS = 0.002
+_MOST_CALLS = 1000
+
+# PyTorch moves unsigned 16-bit words through the kernels of signed ones.
+_DTYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "uint16": torch.int16,
+    "uint8": torch.uint8,
+}
+
+
+class NoGpuError(Exception):
+    """There is no GPU, or ttlg was built without CUDA."""
+
+
+def require() -> None:
+    """Raise NoGpuError unless this process can use a GPU."""
+    cuda = ttlg.show_config()["cuda"]
+    if not cuda["built"]:
+        raise NoGpuError("ttlg was built without CUDA")
+    if not torch.cuda.is_available():
+        raise NoGpuError(f"PyTorch {torch.__version__} finds no GPU")
+
+
+def describe(command: str) -> dict[str, Any]:
+    """Describe the device, the versions and the command of a measurement."""
+    properties = torch.cuda.get_device_properties(0)
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        driver = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        driver = ""
+    return {
+        "command": command,
+        "device": properties.name,
+        "driver": driver.partition("\n")[0].strip() or None,
+        "l2_bytes": properties.L2_cache_size,
+        "memory_bytes": properties.total_memory,
+        "versions": {"ttlg": ttlg.__version__, "torch": torch.__version__},
+        "commit": os.environ.get("TTLG_COMMIT"),
+    }
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """Inputs of random bytes and outputs, that calls take turns with."""
+
+    inputs: list[torch.Tensor]
+    outputs: list[torch.Tensor]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def poison(self) -> None:
+        """Overwrite the first output, so that only what a call writes can be right."""
+        self.outputs[0].view(-1).view(torch.uint8).fill_(POISON)
+
+
+class Memory:
+    """Device memory, random in its first half, that the cases of a run use one after another."""
+
+    def __init__(self) -> None:
+        self._inputs = self._outputs = torch.empty(0, dtype=torch.uint8, device="cuda")
+        self._l2 = torch.cuda.get_device_properties(0).L2_cache_size
+
+    def _reserve(self, size: int) -> None:
+        if self._inputs.numel() >= size:
+            return
+        self._inputs = self._outputs = self._inputs[:0]
+        self._inputs = torch.empty(size, dtype=torch.uint8, device="cuda")
+        for part in self._inputs.split(1 << 30):
+            part.random_()
+        self._outputs = torch.empty_like(self._inputs)
+
+    def buffers(self, case: Case) -> Buffers:
+        """Lay the inputs and outputs of a case out in this memory."""
+        count = math.ceil(_CACHES * self._l2 / (2 * case.bytes))
+        count = min(max(count, 2), _MOST_BUFFERS)
+        step = math.ceil(case.bytes / _ALIGNMENT) * _ALIGNMENT
+        self._reserve(count * step)
+        dtype = _DTYPES[case.dtype]
+
+        def views(raw: torch.Tensor, shape: Sequence[int]) -> list[torch.Tensor]:
+            parts = (raw[i * step : i * step + case.bytes] for i in range(count))
+            return [part.view(dtype).view(*shape) for part in parts]
+
+        return Buffers(views(self._inputs, case.shape), views(self._outputs, case.out_shape))
+
+
+def seconds_between(work: Callable[[], Any]) -> float:
+    """Return the seconds that the GPU takes from an idle stream to the end of `work`."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.synchronize()
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end)) / 1e3
+
+
+def calls_in_a_sample(seconds: float, buffers: int) -> int:
+    """Count the calls of so many seconds that make a sample, in whole turns of the buffers."""
+    turns = math.ceil(min(_SAMPLE_SECONDS / seconds, _MOST_CALLS) / buffers)
+    return max(1, turns) * buffers
+
+
+def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> float:
+    """Return the median seconds of a call when a graph launches it, without the host's work.
+
+    Parameters
+    ----------
+    call : callable
+        Takes the number of the buffers that it works on.
+    buffers : int
+        How many there are.
+    repeats : int
+        Samples.
+    """
+    call(0)
+    once = seconds_between(lambda: [call(i) for i in range(buffers)]) / buffers
+    calls = calls_in_a_sample(once, buffers)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for i in range(calls):
+            call(i % buffers)
+    graph.replay()
+    return statistics.median(seconds_between(graph.replay) / calls for _ in range(repeats))
+
+
+def same_bits(result: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Compare bit for bit: random floating-point numbers are NaNs now and then."""
+    words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[expected.itemsize]
+    return result.shape == expected.shape and torch.equal(result.view(words), expected.view(words))
+
+
+def transposed(x: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
+    """Return what `ttlg.transpose(x, axes)` must give, by PyTorch."""
+    return x.permute(*axes).contiguous()

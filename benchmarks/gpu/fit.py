@@ -1,0 +1,165 @@
+"""The time model's linear regressions, one for each schema (TTLG, section V; T-22 to T-30)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ttlg.benchmarks.gpu.dataset import split
+
+SIGNIFICANCE = 0.05  # the paper's cut
+# Of each schema: fewer points say nothing of a handful of coefficients.
+MIN_POINTS = 40
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A launch's features, and the seconds that it took."""
+
+    schema: str
+    features: dict[str, float]
+    seconds: float
+    case: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """An estimate of the regression, with what Table II says of each."""
+
+    estimate: float
+    standard_error: float
+    t: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A schema's regression; errors are in per cent, as T-30 defines them."""
+
+    coefficients: dict[str, Coefficient]
+    dropped: list[str]  # not significant, or constant beside the others
+    train_points: int
+    test_points: int
+    train_error: float
+    test_error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def error_percent(actual: Array, predicted: Array) -> float:
+    """Return 100 * mean(|actual - predicted| / actual), the paper's metric (T-30)."""
+    return float(100 * np.mean(np.abs(actual - predicted) / actual))
+
+
+def _solve(matrix: Array, seconds: Array) -> list[Coefficient]:
+    """Fit by least squares of the relative error: every row is divided by its time."""
+    rows = matrix / seconds[:, None]
+    # Features differ by ten orders of magnitude.
+    scale = np.linalg.norm(rows, axis=0)
+    scaled = rows / scale
+    estimate, *_ = np.linalg.lstsq(scaled, np.ones(len(rows)))
+    freedom = max(1, len(rows) - len(scale))
+    variance = np.sum((scaled @ estimate - 1) ** 2) / freedom
+    errors = np.sqrt(variance * np.diag(np.linalg.pinv(scaled.T @ scaled)))
+    return [
+        Coefficient(float(value / unit), float(error / unit), float(t), _p_value(float(t)))
+        for value, error, unit, t in zip(
+            estimate, errors, scale, estimate / np.maximum(errors, 1e-300), strict=True
+        )
+    ]
+
+
+def _p_value(t: float) -> float:
+    """Two-sided; with this many points Student's distribution is the normal one."""
+    return math.erfc(abs(t) / math.sqrt(2))
+
+
+def _independent(matrix: Array) -> list[int]:
+    """Choose the columns that are not zero and no combination of those before them."""
+    chosen: list[int] = []
+    unit = matrix / np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
+    for column in range(matrix.shape[1]):
+        tried = [*chosen, column]
+        if np.linalg.matrix_rank(unit[:, tried], tol=1e-9) == len(tried):
+            chosen.append(column)
+    return chosen
+
+
+def _eliminate(matrix: Array, seconds: Array) -> dict[int, Coefficient]:
+    """Fit, and leave out the least significant feature until all that are left are significant."""
+    left = _independent(matrix / seconds[:, None])
+    while True:
+        found = dict(zip(left, _solve(matrix[:, left], seconds), strict=True))
+        worst = max(left, key=lambda column: found[column].p)
+        if found[worst].p <= SIGNIFICANCE or len(left) == 1:
+            return found
+        left.remove(worst)
+
+
+def regress(points: Sequence[Point], floor: float, seed: int) -> Regression:
+    """Fit one schema's points and test the fit on those that it has not seen.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of one schema, all with the same features.
+    floor : float
+        Seconds of a launch: no prediction is below.
+    seed : int
+        Draws the split.
+    """
+    names = list(points[0].features)
+    matrix = np.array([[point.features[name] for name in names] for point in points], float)
+    seconds = np.array([point.seconds for point in points])
+    train, test = split(len(points), seed)
+    found = _eliminate(matrix[train], seconds[train])
+    weights = np.array([found[i].estimate if i in found else 0.0 for i in range(len(names))])
+    predicted = np.maximum(matrix @ weights, floor)
+    return Regression(
+        coefficients={names[column]: coefficient for column, coefficient in found.items()},
+        dropped=[name for column, name in enumerate(names) if column not in found],
+        train_points=len(train),
+        test_points=len(test),
+        train_error=error_percent(seconds[train], predicted[train]),
+        test_error=error_percent(seconds[test], predicted[test]),
+    )
+
+
+def fit(points: Sequence[Point], floor: float, seed: int) -> dict[str, Regression]:
+    """Fit every schema that has enough points."""
+    schemas: dict[str, list[Point]] = {}
+    for point in points:
+        schemas.setdefault(point.schema, []).append(point)
+    return {
+        schema: regress(of_schema, floor, seed)
+        for schema, of_schema in schemas.items()
+        if len(of_schema) >= MIN_POINTS
+    }
+
+
+def model(
+    properties: Mapping[str, Any], regressions: Mapping[str, Regression], source: str
+) -> dict[str, Any]:
+    """Put a device's properties and its fitted coefficients into the form of models/*.json."""
+    coefficients = {
+        schema: {name: each.estimate for name, each in regression.coefficients.items()}
+        for schema, regression in regressions.items()
+    }
+    return {**properties, "coefficients": coefficients, "source": source}
+
+
+def table(regressions: Mapping[str, Regression]) -> list[str]:
+    """Write each schema's points, errors and features in a line."""
+    lines = [f"{'schema':20} {'points':>7} {'train':>7} {'test':>7}  features"]
+    for schema, found in regressions.items():
+        points = found.train_points + found.test_points
+        errors = f"{found.train_error:6.2f}% {found.test_error:6.2f}%"
+        lines.append(f"{schema:20} {points:7} {errors}  {', '.join(found.coefficients)}")
+    return lines

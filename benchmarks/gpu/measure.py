@@ -1,0 +1,160 @@
+"""Verify and time all contenders of a case on a GPU in one run."""
+
+import itertools
+import random
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+import ttlg
+from ttlg.benchmarks.gpu.contenders import COPIES, Contender, Work, contenders
+from ttlg.benchmarks.gpu.device import Buffers, Memory, calls_in_a_sample, same_bits, transposed
+from ttlg.benchmarks.gpu.suites import CALLS
+from ttlg.benchmarks.measure import POISON, WrongResultError
+from ttlg.benchmarks.suites import Case
+
+
+@dataclass(frozen=True)
+class Result:
+    """The median seconds of a call for each contender.
+
+    `curve` holds, for the suite ``calls``, the seconds of so many calls together, from an idle
+    device with an empty plan cache.
+    """
+
+    case: Case
+    schema: str
+    predicted: float
+    seconds: dict[str, float]
+    curve: dict[str, dict[int, float]] = field(default_factory=dict)
+
+    @property
+    def ceiling(self) -> float:
+        """Seconds of the fastest copy of the same bytes."""
+        return min(self.seconds[name] for name in COPIES if name in self.seconds)
+
+    @property
+    def prediction_error(self) -> float:
+        """Of the time with the plan made before, as a part of it."""
+        return abs(self.predicted / self.seconds["ttlg-plan"] - 1)
+
+    def share(self, name: str) -> float:
+        """Return the contender's speed as a part of the fastest copy's."""
+        return self.ceiling / self.seconds[name]
+
+
+def verify(contender: Contender, buffers: Buffers, expected: torch.Tensor) -> None:
+    """Let the contender work once on a poisoned output and compare the result bit for bit.
+
+    Raises
+    ------
+    WrongResultError
+        The result differs from `expected`.
+    """
+    buffers.poison()
+    # So is the memory that PyTorch will give to the next result of this size.
+    torch.full_like(expected.view(torch.uint8), POISON)
+    torch.cuda.synchronize()
+    returned = contender.call(0)
+    if contender.finish is not None:
+        contender.finish(returned)
+    if not contender.returns:
+        result = buffers.outputs[0].view(expected.shape)
+    elif isinstance(returned, torch.Tensor):
+        result = returned
+    else:
+        result = torch.from_dlpack(returned)
+    if not same_bits(result, expected):
+        raise WrongResultError(f"{contender.name} gave a wrong result")
+
+
+def _sample(contender: Contender, calls: int, turns: Iterator[int]) -> Work:
+    """Return work that makes so many calls, on the buffers whose turn it is."""
+
+    def work() -> None:
+        result: Any = None
+        for i in itertools.islice(turns, calls):
+            result = contender.call(i)
+        if contender.finish is not None:
+            contender.finish(result)
+
+    return work
+
+
+def time_calls(entrants: Sequence[Contender], buffers: int, repeats: int) -> dict[str, float]:
+    """Time the contenders round-robin, in an order drawn anew in each round.
+
+    Returns
+    -------
+    dict of str to float
+        The median of the samples, in seconds a call.
+    """
+    counts = {}
+    turns = itertools.cycle(range(buffers))
+    for entrant in entrants:
+        entrant.clock(_sample(entrant, 1, turns))
+        once = entrant.clock(_sample(entrant, buffers, turns)) / buffers
+        counts[entrant.name] = 1 if entrant.alone else calls_in_a_sample(once, buffers)
+    samples: dict[str, list[float]] = {entrant.name: [] for entrant in entrants}
+    draw = random.Random(0)
+    for _ in range(repeats):
+        for entrant in draw.sample(entrants, len(entrants)):
+            calls = counts[entrant.name]
+            seconds = entrant.clock(_sample(entrant, calls, turns)) / calls
+            samples[entrant.name].append(seconds)
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def call_curve(entrants: Sequence[Contender], buffers: int) -> dict[str, dict[int, float]]:
+    """Time so many calls together for each of `CALLS`, planning included (T-36)."""
+    found: dict[str, dict[int, float]] = {}
+    for entrant in entrants:
+        if entrant.name in COPIES or entrant.alone or entrant.name == "ttlg-plan":
+            continue
+        found[entrant.name] = {}
+        turns = itertools.cycle(range(buffers))
+        for calls in CALLS:
+            ttlg.cache_clear()
+            found[entrant.name][calls] = entrant.clock(_sample(entrant, calls, turns))
+    return found
+
+
+def measure(case: Case, memory: Memory, repeats: int) -> Result:
+    """Verify and time all contenders of a case.
+
+    Parameters
+    ----------
+    case : Case
+        The transposition.
+    memory : Memory
+        Where inputs and outputs lie.
+    repeats : int
+        Samples of each contender, of which the median counts.
+
+    Raises
+    ------
+    WrongResultError
+        A contender moved an element wrongly.
+
+    Notes
+    -----
+    The calls of a sample take turns on buffers that together exceed the L2 cache, except of small
+    tensors, which may stay in it for the copies and for all contenders alike.
+    """
+    buffers = memory.buffers(case)
+    entrants = contenders(case, buffers)
+    x = buffers.inputs[0]
+    expected = transposed(x, case.axes)
+    for entrant in entrants:
+        copied = x.reshape(expected.shape) if entrant.name in COPIES else expected
+        try:
+            verify(entrant, buffers, copied)
+        except WrongResultError as error:
+            raise WrongResultError(f"{error} for {case}") from None
+    plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda")
+    curve = call_curve(entrants, len(buffers)) if case.suite == "calls" else {}
+    seconds = time_calls(entrants, len(buffers), repeats)
+    return Result(case, plan.schema, plan.predicted_time, seconds, curve)

@@ -1,0 +1,89 @@
+"""What is measured on a GPU: TTLG's experiments (T-34 to T-38) and image layouts."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ttlg.benchmarks import suites
+from ttlg.benchmarks.suites import Case
+
+DTYPES = ("float64", "float32", "uint16", "uint8")
+_SIXD_DTYPES = ("float64", "float32")
+# TTLG's two permutations for the number of calls (Fig. 12), mode 0 fastest: the first has no modes
+# to fuse, the second fuses to rank 5.
+_CALLS_PERMS = ((0, 2, 5, 1, 4, 3), (4, 1, 2, 5, 3, 0))
+CALLS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def axes_of(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """Turn a permutation of modes, the fastest first, into NumPy's axes."""
+    rank = len(perm)
+    return tuple(rank - 1 - mode for mode in reversed(perm))
+
+
+def ttc57() -> Iterator[Case]:
+    """TTC's 57 transpositions in float64, float32, uint16 and uint8, the extents the same."""
+    listed = [case for case in suites.ttc57() if case.dtype == "float32"]
+    for dtype in DTYPES:
+        for case in listed:
+            yield replace(case, dtype=dtype)
+
+
+def sixd(extent: int) -> Iterator[Case]:
+    """All 720 permutations of six equal extents, in float64 and float32."""
+    for dtype in _SIXD_DTYPES:
+        for axes in itertools.permutations(range(6)):
+            name = f"{extent}^6 ({','.join(map(str, axes))})"
+            yield Case(f"sixd-{extent}", name, (extent,) * 6, axes, dtype)
+
+
+def varying() -> Iterator[Case]:
+    """Volumes from 6 KB to 1.5 GB by the permutation 4 1 2 5 3 0, in float64 (Fig. 13).
+
+    The paper's own permutation is only in its figure.
+    """
+    for extent in (3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24):
+        yield Case("varying", f"{extent}^6", (extent,) * 6, axes_of(_CALLS_PERMS[1]), "float64")
+
+
+def calls() -> Iterator[Case]:
+    """Two permutations of 16^6 in float64, by the number of calls, plan included (Fig. 12)."""
+    for perm in _CALLS_PERMS:
+        name = " ".join(map(str, perm))
+        yield Case("calls", name, (16,) * 6, axes_of(perm), "float64")
+
+
+SUITES = {
+    "ttc57": ttc57,
+    "layouts": suites.layouts,
+    "varying": varying,
+    "calls": calls,
+    "sixd-16": lambda: sixd(16),
+    "sixd-15": lambda: sixd(15),
+    "sixd-17": lambda: sixd(17),
+}
+
+
+def cases(name: str, sample: int | None) -> list[Case]:
+    """List a suite's cases.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SUITES`.
+    sample : int or None
+        How many of the 720 permutations of a ``sixd`` suite, the same ones for each dtype and
+        extent; None for all. Other suites are not sampled.
+
+    Returns
+    -------
+    list of Case
+        In the order of the suite.
+    """
+    every = list(SUITES[name]())
+    if sample is None or not name.startswith("sixd"):
+        return every
+    permutations = sorted({case.axes for case in every})
+    drawn = set(random.Random(6).sample(permutations, min(sample, len(permutations))))
+    return [case for case in every if case.axes in drawn]

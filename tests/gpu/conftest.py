@@ -1,0 +1,33 @@
+"""The tests that need a CUDA device; without one all of them are skipped, with the reason."""
+
+import pytest
+
+import ttlg
+
+
+def _missing():
+    """Say what is missing for these tests, or return None."""
+    cuda = ttlg.show_config()["cuda"]
+    if not cuda["built"]:
+        return "ttlg was built without CUDA"
+    if not cuda["devices"]:
+        return f"no CUDA device: {cuda['status']}"
+    import torch
+
+    return None if torch.cuda.is_available() else "PyTorch finds no CUDA device"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _needs_cuda():
+    missing = _missing()
+    if missing is not None:
+        pytest.skip(missing)
+
+
+@pytest.fixture(autouse=True)
+def _finish_what_was_launched():
+    """Let an asynchronous fault fail the test that caused it."""
+    yield
+    import torch
+
+    torch.cuda.synchronize()

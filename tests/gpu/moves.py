@@ -1,0 +1,124 @@
+"""Moves in device memory, of any layout that NumPy can describe, compared byte by byte."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+import ttlg
+
+from ..python.arrays import random_raw
+from ..python.interop.producer import CUDA, Producer
+
+WIDTHS = (1, 2, 4, 8, 16)
+ODD_WIDTHS = (3, 12, 24)
+SCHEMAS = (
+    "copy",
+    "fvi_match_large",
+    "fvi_match_small",
+    "orthogonal_distinct",
+    "orthogonal_arbitrary",
+)
+POISON = 0xA5
+GUARD = 256  # bytes before and after what a call may write
+
+_BYTE = (1, 8, 1)
+_CODES = {1: _BYTE, 2: (1, 16, 1), 4: (1, 32, 1), 8: (1, 64, 1), 16: (5, 128, 1)}
+
+
+@dataclass(frozen=True)
+class _Address:
+    """What `Producer` asks of an array: ``array.ctypes.data``."""
+
+    data: int
+
+    @property
+    def ctypes(self):
+        return self
+
+
+class DeviceArray(Producer):
+    """A DLPack producer of device memory; the caller keeps the memory alive."""
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return self.capsule()
+
+
+def on_device(view, raw, pointer, *, by_bytes=False):
+    """Describe the device memory at `pointer`, a copy of the bytes `raw`, as NumPy sees `view`.
+
+    With `by_bytes` each element is an axis of bytes, for strides that are no multiples of it.
+    """
+    start = view.__array_interface__["data"][0] - raw.__array_interface__["data"][0]
+    size = view.dtype.itemsize
+    if by_bytes:
+        shape, strides, dtype = (*view.shape, size), (*view.strides, 1), _BYTE
+    else:
+        shape, strides = view.shape, tuple(step // size for step in view.strides)
+        dtype = _CODES.get(size, (1, 8, size))
+    return DeviceArray(_Address(pointer + start), shape, strides, dtype, device=(CUDA, 0))
+
+
+def transpose_into(x, axes, out):
+    """Transpose as users do: the call that `check_move` makes by default."""
+    ttlg.transpose(x, axes, out=out)
+
+
+def check_move(raw, x, axes, out_raw, out, call=transpose_into, *, memory):
+    """Transpose `x`, which lies in `raw`, into `out`, which lies in `out_raw`, on the GPU.
+
+    `memory` copies bytes to the device and gives an object with ``pointer`` and ``bytes()``.
+    Afterwards all bytes of both buffers must be those that NumPy leaves on the host.
+    """
+    by_bytes = any(step % x.itemsize for step in (*x.strides, *out.strides))
+    device_in, device_out = memory(raw), memory(out_raw)
+    source = on_device(x, raw, device_in.pointer, by_bytes=by_bytes)
+    target = on_device(out, out_raw, device_out.pointer, by_bytes=by_bytes)
+    call(source, (*axes, len(axes)) if by_bytes else tuple(axes), target)
+    found = device_out.bytes()
+    out[...] = x.transpose(axes)
+    wrong = np.flatnonzero(found != out_raw)
+    assert wrong.size == 0, f"{wrong.size} bytes differ, the first at {wrong[0]} of {found.size}"
+    assert np.array_equal(device_in.bytes(), raw), "the input has been written to"
+
+
+def contiguous(shape, itemsize, lead=0, *, guard=GUARD, poisoned=False):
+    """Return bytes with guards at both ends, and a C-contiguous array `lead` bytes past the first.
+
+    A `guard` of 0 leaves it to memcheck to see what lies outside of the array.
+    """
+    count = guard + lead + math.prod(shape) * itemsize + guard
+    raw = np.full(count, POISON, np.uint8) if poisoned else random_raw(count)
+    return raw, np.ndarray(shape, f"V{itemsize}", raw, guard + lead)
+
+
+class TorchMemory:
+    """Bytes that PyTorch allocates, on a multiple of 512."""
+
+    def __init__(self, raw):
+        import torch
+
+        self._tensor = torch.from_numpy(raw).cuda()
+        self.pointer = self._tensor.data_ptr()
+
+    def bytes(self):
+        """Copy back to the host; waits for what was launched before."""
+        return self._tensor.cpu().numpy()
+
+
+def check(
+    shape,
+    axes,
+    itemsize,
+    call=transpose_into,
+    *,
+    lead=0,
+    out_lead=0,
+    memory=TorchMemory,
+    guard=GUARD,
+):
+    """Transpose a contiguous array into another, each so many bytes off an aligned address."""
+    raw, x = contiguous(shape, itemsize, lead, guard=guard)
+    out_shape = tuple(shape[axis] for axis in axes)
+    out_raw, out = contiguous(out_shape, itemsize, out_lead, guard=guard, poisoned=True)
+    check_move(raw, x, axes, out_raw, out, call, memory=memory)

@@ -1,0 +1,179 @@
+"""PyTorch, CuPy and JAX arrays on the GPU: every dtype and layout, and what is refused."""
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..python.arrays import bits, random_array
+from .moves import contiguous, on_device
+
+torch = pytest.importorskip("torch")
+
+# fmt: off
+TORCH_DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16",
+    "bfloat16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+    "float8_e8m0fnu",
+]
+# fmt: on
+CUPY_DTYPES = ["?", "u1", "i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16"]
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
+def jax():
+    library = pytest.importorskip("jax")
+    try:
+        library.devices("gpu")
+    except RuntimeError as error:
+        pytest.skip(f"JAX finds no GPU: {error}")
+    return library
+
+
+def torch_bits(x):
+    return x.contiguous().flatten().view(torch.uint8).cpu().numpy().tobytes()
+
+
+@pytest.mark.parametrize("name", TORCH_DTYPES)
+def test_torch_dtypes(name):
+    dtype = getattr(torch, name)
+    array = random_array((9, 33, 20), f"V{dtype.itemsize}")
+    raw = torch.from_numpy(array.reshape(-1).view(np.uint8)).cuda()
+    x = raw.view(dtype).view(9, 33, 20)
+    y = ttlg.transpose(x, (2, 0, 1))
+    assert (type(y), y.dtype, y.device) == (torch.Tensor, dtype, x.device)
+    assert y.is_contiguous()
+    assert torch_bits(y) == bits(array.transpose(2, 0, 1))
+    assert torch_bits(x) == bits(array)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.permute(2, 0, 1),
+        lambda x: x[1:, ::2, 3:],
+        lambda x: x[:, :1].expand(-1, 40, -1),
+        lambda x: x.unfold(1, 5, 3),
+        lambda x: x[:0],
+    ],
+    ids=["permuted", "sliced", "broadcast", "unfolded", "empty"],
+)
+def test_torch_views(view):
+    x = view(torch.empty((24, 30, 36), dtype=torch.int32, device="cuda").random_())
+    axes = tuple(reversed(range(x.dim())))
+    y = ttlg.transpose(x, axes)
+    assert y.is_contiguous()
+    assert torch.equal(y, x.permute(axes))
+
+
+def test_torch_refusals():
+    x = torch.ones((3, 4), device="cuda", requires_grad=True)
+    with pytest.raises(BufferError, match=r"requires grad.*x\.detach\(\)"):
+        ttlg.transpose(x)
+    assert torch.equal(ttlg.transpose(x.detach()), x.detach().t())
+    with pytest.raises(BufferError, match="conjugate"):
+        ttlg.transpose(torch.ones((3, 4), dtype=torch.complex64, device="cuda").conj())
+
+
+@pytest.mark.parametrize("dtype", CUPY_DTYPES)
+def test_cupy_dtypes(cupy, dtype):
+    array = np.random.default_rng(0).integers(0, 2, (9, 33, 20)).astype(dtype)
+    x = cupy.asarray(array)
+    y = ttlg.transpose(x, (1, 2, 0))
+    assert (type(y), y.dtype) == (cupy.ndarray, array.dtype)
+    assert y.flags.c_contiguous
+    assert bits(cupy.asnumpy(y)) == bits(array.transpose(1, 2, 0))
+
+
+def test_cupy_layouts(cupy):
+    base = cupy.arange(24 * 30 * 36, dtype="f4").reshape(24, 30, 36)
+    for x in (base[::-1], base[:, ::-2, ::-1], base.T, cupy.broadcast_to(base[:, :1], base.shape)):
+        assert bool((ttlg.transpose(x) == x.T).all())
+        buffer = cupy.full((x.shape[2], 2 * x.shape[1], x.shape[0]), -1, "f4")
+        out = buffer[:, ::-2]
+        assert ttlg.transpose(x, out=out) is out
+        assert bool((out == x.T).all())
+        assert bool((buffer[:, ::2] == -1).all())
+
+
+def test_cupy_stream(cupy):
+    x = cupy.zeros((64, 96), "i4")
+    contents = cupy.arange(64 * 96, dtype="i4").reshape(64, 96)
+    # Compile and load what is called below, lest that outlast the wait.
+    x[...] = contents
+    x[...] = 0
+    ttlg.transpose(x)
+    torch.cuda._sleep(1)
+    cupy.cuda.Device().synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr)):
+            torch.cuda._sleep(100_000_000)
+        x[...] = contents
+        y = ttlg.transpose(x)
+        x[...] = 0
+    stream.synchronize()
+    assert bool((y == contents.T).all())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "uint16", "complex64"])
+def test_jax(jax, dtype):
+    x = jax.numpy.arange(9 * 33 * 20).reshape(9, 33, 20).astype(dtype)
+    y = ttlg.transpose(x, (2, 0, 1))
+    assert isinstance(y, jax.Array)
+    assert (y.shape, y.dtype, y.devices()) == ((20, 9, 33), x.dtype, x.devices())
+    assert bits(np.asarray(y)) == bits(np.asarray(x).transpose(2, 0, 1))
+
+
+def test_jax_follows_what_is_still_being_computed(jax):
+    x = jax.jit(lambda a: (a @ a) * 0 + jax.numpy.arange(4096.0))(jax.numpy.ones((4096, 4096)))
+    y = ttlg.transpose(x)
+    z = y + 1  # JAX reads it at once, on streams of its own
+    assert bool((z == x.T + 1).all())
+
+
+def test_from_one_library_into_another(cupy):
+    x = torch.empty((40, 50), dtype=torch.float32, device="cuda").normal_()
+    out = cupy.zeros((50, 40), "f4")
+    assert ttlg.transpose(x, out=out) is out
+    assert np.array_equal(cupy.asnumpy(out), x.cpu().numpy().T)
+
+
+def test_host_and_device_do_not_mix():
+    on_gpu = torch.ones((3, 4), device="cuda")
+    on_cpu = torch.ones((3, 4))
+    for x, out in (
+        (on_cpu, torch.zeros((4, 3), device="cuda")),
+        (on_gpu, torch.zeros((4, 3))),
+        (on_gpu, np.zeros((4, 3), "f4")),
+    ):
+        with pytest.raises((BufferError, ValueError), match=r"cpu.*cuda:0|cuda:0.*cpu"):
+            ttlg.transpose(x, out=out)
+        assert not np.any(np.asarray(out.cpu() if isinstance(out, torch.Tensor) else out))
+
+
+def test_host_memory_said_to_be_the_devices_is_refused():
+    raw, x = contiguous((64, 96), 4)
+    pointer = raw.__array_interface__["data"][0]
+    out = torch.zeros((96, 64), dtype=torch.uint32, device="cuda")
+    with pytest.raises((ttlg.CudaError, BufferError, ValueError)):
+        ttlg.transpose(on_device(x, raw, pointer), out=out)
+    assert not bool(out.any())
+    usable = torch.arange(12, device="cuda").view(3, 4)
+    assert torch.equal(ttlg.transpose(usable), usable.t())
+
+
+def test_overlap_is_refused():
+    x = torch.arange(100, dtype=torch.int32, device="cuda").view(10, 10)
+    with pytest.raises(ValueError, match="overlap"):
+        ttlg.transpose(x, out=x)
+
+
+def test_device_that_is_not_there():
+    with pytest.raises((ttlg.CudaError, ValueError)):
+        ttlg.plan((3, 4), device=f"cuda:{torch.cuda.device_count()}")

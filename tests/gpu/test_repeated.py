@@ -1,0 +1,74 @@
+"""Repeated calls find their plan, allocate their result and nothing else."""
+
+import pytest
+
+import ttlg
+
+torch = pytest.importorskip("torch")
+
+SHAPE, AXES = (60, 70, 80), (2, 0, 1)
+
+
+@pytest.fixture
+def x():
+    return torch.empty(SHAPE, dtype=torch.float32, device="cuda").normal_()
+
+
+def allocations():
+    return torch.cuda.memory_stats()["allocation.all.allocated"]
+
+
+def test_second_call_hits_the_cache(x):
+    ttlg.cache_clear()
+    for _ in range(5):
+        ttlg.transpose(x, AXES)
+    assert (ttlg.cache_info().hits, ttlg.cache_info().misses) == (4, 1)
+
+
+def test_alignment_is_part_of_the_key():
+    ttlg.cache_clear()
+    raw = torch.zeros(64 * 64 + 16, dtype=torch.uint8, device="cuda")
+    for offset in (0, 1):
+        ttlg.transpose(raw[offset : offset + 64 * 64].view(64, 64))
+    assert ttlg.cache_info().misses == 2
+
+
+def test_a_call_allocates_its_result_alone(x):
+    y = ttlg.transpose(x, AXES)
+    before, count = torch.cuda.memory_allocated(), allocations()
+    again = ttlg.transpose(x, AXES)
+    assert torch.cuda.memory_allocated() - before == y.numel() * y.itemsize
+    assert allocations() - count == 1
+    del again
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_calls_into_out_allocate_nothing_on_the_device(x):
+    out = torch.empty([SHAPE[axis] for axis in AXES], device="cuda")
+    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
+    ttlg.transpose(x, AXES, out=out)
+    plan(x, out)
+    torch.cuda.synchronize()
+    free, count = torch.cuda.mem_get_info()[0], allocations()
+    for _ in range(200):
+        ttlg.transpose(x, AXES, out=out)
+        plan(x, out)
+    torch.cuda.synchronize()
+    assert allocations() == count
+    assert torch.cuda.mem_get_info()[0] == free
+
+
+def test_predicted_time_and_explanation():
+    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
+    assert plan.predicted_time > 0
+    assert plan.schema in plan.explain()
+    assert ttlg.Plan.from_json(plan.to_json()) == plan
+    seconds = [each.seconds for each in plan.candidates()]
+    assert seconds
+    assert min(seconds) > 0
+
+
+def test_a_plan_refuses_another_layout(x):
+    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
+    with pytest.raises(ValueError, match=r"layout|shape"):
+        plan(x[:, ::2])

@@ -1,0 +1,207 @@
+"""What can be tested of the GPU's benchmarks without one: cases, samples, tables."""
+
+import itertools
+import json
+import statistics
+
+import pytest
+
+from ttlg.benchmarks.measure import POISON, WrongResultError
+from ttlg.benchmarks.suites import Case
+
+torch = pytest.importorskip("torch")
+
+import ttlg
+from ttlg import _core
+from ttlg.benchmarks.gpu import __main__ as cli
+from ttlg.benchmarks.gpu import calibrate, report
+from ttlg.benchmarks.gpu.contenders import Contender
+from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
+from ttlg.benchmarks.gpu.fit import Point
+from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
+from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases
+
+CASE = Case("ttc57", "A", (1000, 500), (1, 0), "float64")
+
+
+@pytest.fixture(autouse=True)
+def _no_device(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+
+
+def test_suites():
+    counts = {name: len(cases(name, None)) for name in SUITES}
+    assert counts == {
+        "ttc57": 4 * 57,
+        "layouts": 18,
+        "varying": 12,
+        "calls": 2,
+        "sixd-16": 2 * 720,
+        "sixd-15": 2 * 720,
+        "sixd-17": 2 * 720,
+    }
+    assert {case.dtype for case in cases("ttc57", None)} == set(DTYPES)
+    sizes = [case.bytes for case in cases("varying", None)]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (3**6 * 8, 24**6 * 8)
+
+
+def test_sample_draws_the_same_permutations_for_all_extents_and_dtypes():
+    drawn = {
+        (name, dtype): {case.axes for case in cases(name, 10) if case.dtype == dtype}
+        for name in ("sixd-15", "sixd-16", "sixd-17")
+        for dtype in ("float64", "float32")
+    }
+    assert {len(axes) for axes in drawn.values()} == {10}
+    assert len({frozenset(axes) for axes in drawn.values()}) == 1
+    assert len(cases("sixd-15", 10_000)) == 2 * 720
+    assert cases("varying", 1) == cases("varying", None)
+
+
+def test_axes_of_the_papers_permutation():
+    # Output mode i is input mode perm[i], mode 0 the fastest.
+    assert axes_of((1, 2, 0)) == (2, 0, 1)
+    assert axes_of((4, 1, 2, 5, 3, 0)) == (5, 2, 0, 3, 4, 1)
+
+
+@pytest.fixture
+def buffers():
+    x = torch.arange(12, dtype=torch.int16).view(3, 4)
+    return Buffers([x, x + 1], [torch.zeros(4, 3, dtype=torch.int16) for _ in range(2)])
+
+
+def test_verify(buffers):
+    x, y = buffers.inputs[0], buffers.outputs[0]
+    expected = x.t().contiguous()
+    verify(Contender("writes", lambda i: y.copy_(x.t())), buffers, expected)
+    verify(Contender("returns", lambda i: x.t().clone(), returns=True), buffers, expected)
+    verify(Contender("numpy", lambda i: x.t().numpy(), returns=True), buffers, expected)
+    for liar in (
+        Contender("liar", lambda i: None),
+        Contender("liar", lambda i: y[:-1].copy_(x.t()[:-1])),
+        Contender("liar", lambda i: x.clone(), returns=True),
+        Contender("liar", lambda i: x.t() + 1, returns=True),
+    ):
+        y.copy_(x.t())
+        with pytest.raises(WrongResultError, match="liar gave a wrong result"):
+            verify(liar, buffers, expected)
+    buffers.poison()
+    assert bytes(y.view(torch.uint8).flatten().tolist()) == bytes([POISON]) * 24
+
+
+def test_bits_are_compared_and_not_values():
+    nan, zero = torch.tensor([float("nan")]), torch.tensor([0.0])
+    assert same_bits(nan, nan.clone())
+    assert not same_bits(zero, -zero)
+
+
+def test_time_calls_takes_turns_and_the_median_of_samples():
+    seen = {"long": [], "alone": []}
+    ticks = {"long": itertools.chain([0.5, 0.4], itertools.cycle([0.2, 0.4, 0.9]))}
+    ticks["alone"] = itertools.chain([0.5, 0.4], itertools.cycle([0.1]))
+
+    def contender(name, **more):
+        def clock(work):
+            work()
+            return next(ticks[name])
+
+        return Contender(name, seen[name].append, clock=clock, **more)
+
+    found = time_calls([contender("long"), contender("alone", alone=True)], 4, 3)
+    # Longer than a sample: one turn of the four buffers.
+    assert found == {"long": statistics.median([0.2, 0.4, 0.9]) / 4, "alone": 0.1}
+    assert len(seen["long"]) == 1 + 4 + 3 * 4
+    assert len(seen["alone"]) == 1 + 4 + 3
+    assert set(seen["long"]) == {0, 1, 2, 3}
+
+
+def test_samples_are_whole_turns():
+    assert calls_in_a_sample(1.0, 3) == 3
+    assert calls_in_a_sample(1e-4, 3) == 21
+    assert calls_in_a_sample(1e-9, 32) == 1024
+
+
+def results():
+    copies = {"copy-memcpy": 1e-5, "copy-cupy": 2e-5, "copy-ttlg": 1.5e-5}
+    own = {"ttlg-plan": 2e-5, "ttlg": 2e-5}
+    fast = Result(CASE, "orthogonal_distinct", 1.5e-5, {**own, "torch": 4e-5, **copies})
+    other = Case("ttc57", "B", (500, 1000), (1, 0), "float64")
+    own = {"ttlg-plan": 4e-5, "ttlg": 4e-5}
+    slow = Result(other, "orthogonal_arbitrary", 5e-5, {**own, "torch": 2e-5, **copies})
+    return [fast, slow]
+
+
+def test_shares_and_table():
+    fast, slow = results()
+    assert (fast.ceiling, fast.share("ttlg"), slow.share("ttlg")) == (1e-5, 0.5, 0.25)
+    lines = report.table([fast, slow])
+    assert lines[0] == (
+        "ttc57 float64: 2 cases; in the median, copy ceiling 800 GB/s and predicted time 25% off"
+    )
+    rows = {line.split()[0]: line.split() for line in lines[2:]}
+    assert rows["ttlg"] == ["ttlg", "0.38", "0.25", "B"]
+    assert rows["torch"] == ["torch", "0.38", "0.25", "1", "of", "2", "A"]
+    assert report.line(fast) == (
+        "ttc57 A float64, orthogonal_distinct: copy 800 GB/s; ttlg-plan 50%, ttlg 50%, torch 25%"
+    )
+
+
+def test_record_is_json_and_says_what_was_left_out():
+    found = report.record({"device": "some GPU"}, results(), {"sixd-17": 3})
+    assert json.loads(json.dumps(found))["results"][0]["case"]["shape"] == [1000, 500]
+    assert found["table"][-1] == "left out for want of time: 3 of sixd-17"
+
+
+def test_budget_is_kept(monkeypatch, capsys):
+    now = iter(range(100))
+    monkeypatch.setattr(cli.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(cli, "Memory", lambda: None)
+    monkeypatch.setattr(cli, "measure", lambda case, memory, repeats: results()[0])
+    measured, left_out = cli._run([CASE] * 5, deadline=3)
+    assert (len(measured), left_out) == (3, {"ttc57": 2})
+    assert capsys.readouterr().out.count("ttc57 A float64") == 3
+
+
+def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, capsys):
+    points = [Point("copy", {"Volume": float(n)}, 2e-9 * n, "a case") for n in range(1000, 1200)]
+    known = {"name": "some-gpu", "launch_seconds": 1e-9}
+    monkeypatch.setattr(calibrate, "require", lambda: None)
+    monkeypatch.setattr(calibrate, "Memory", lambda: None)
+    monkeypatch.setattr(calibrate, "properties", lambda: known)
+    monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
+    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points)
+    report_file = tmp_path / "calibrate.json"
+    assert calibrate.main(["--outdir", str(tmp_path), "--json", str(report_file)]) == 0
+    model = json.loads((tmp_path / "some-gpu.json").read_text())
+    assert model["coefficients"]["copy"]["Volume"] == pytest.approx(2e-9)
+    assert model["source"] == "fitted to 200 launches on Some GPU, commit c0ffee"
+    found = json.loads(report_file.read_text())
+    assert len(found["points"]) == 200
+    assert found["regressions"]["copy"]["test_points"] == 40
+    assert "copy" in capsys.readouterr().out
+    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points[:3])
+    assert calibrate.main(["--outdir", str(tmp_path)]) == 1
+
+
+def test_candidates_are_rebuilt_as_plans():
+    model = _core.DeviceModel(name="some-gpu", memory_bytes_per_second=4e12, launch_seconds=1e-9)
+    core = _core.make_cuda_plan((60, 70, 80), (22400, 320, 4), 4, (2, 0, 1), None, model, None)
+    plan = ttlg.Plan(core, "float32", model)
+    drawn = calibrate.chosen(plan, seed=0)
+    assert {each.kernel for each in drawn} == {each.kernel for each in plan.candidates()}
+    for each in drawn:
+        rebuilt = calibrate.plan_of(plan, each)
+        assert (rebuilt.schema, rebuilt.parameters) == (each.kernel, each.parameters)
+        assert rebuilt.predicted_time == each.seconds
+
+
+def test_without_a_gpu_it_says_so(capsys):
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    assert cli.main(["--suite", "calls"]) == 2
+    assert "ttlg.benchmarks.gpu: " in capsys.readouterr().err
+
+
+def test_list(capsys):
+    assert cli.main(["--suite", "calls", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2

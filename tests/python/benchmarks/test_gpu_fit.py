@@ -1,0 +1,204 @@
+"""The fit finds the coefficients that made the times; the data set has the paper's strata."""
+
+import itertools
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+
+from ttlg import _core
+from ttlg.benchmarks.gpu.dataset import (
+    DTYPES,
+    ORDERINGS,
+    RANKS,
+    VOLUMES,
+    problems,
+    sample,
+    shape,
+    split,
+)
+from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point, error_percent, fit, model, regress, table
+
+# Table II's estimates for Orthogonal-Distinct.
+TRUTH = {
+    "Volume": 1.278e-11,
+    "NumBlocks": 5.001e-08,
+    "Input slice": 7.835e-07,
+    "Output slice": 1.252e-06,
+    "Cycles": -2.692e-11,
+}
+
+
+def synthetic(truth, count, *, noise=0.0, seed=0, schema="orthogonal_distinct"):
+    draw = random.Random(seed)
+    points = []
+    while len(points) < count:
+        volume = draw.uniform(16e6, 256e6)
+        features = {
+            "Volume": volume,
+            "NumBlocks": draw.uniform(100, 20_000),
+            "Input slice": draw.uniform(32, 512),
+            "Output slice": draw.uniform(32, 512),
+            "Cycles": draw.uniform(0.5, 2) * volume / 8,
+        }
+        seconds = sum(truth.get(name, 0) * value for name, value in features.items())
+        if seconds > 0:
+            points.append(Point(schema, features, seconds * (1 + draw.gauss(0, noise))))
+    return points
+
+
+def test_exact_times_give_the_coefficients_back():
+    found = regress(synthetic(TRUTH, 500), 0, seed=1)
+    assert found.dropped == []
+    for name, value in TRUTH.items():
+        assert found.coefficients[name].estimate == pytest.approx(value, rel=1e-6)
+    assert found.train_error < 1e-6
+    assert found.test_error < 1e-6
+
+
+def test_noisy_times_give_them_back_within_their_errors():
+    found = regress(synthetic(TRUTH, 4000, noise=0.03), 0, seed=1)
+    for name, each in found.coefficients.items():
+        assert abs(each.estimate - TRUTH[name]) < 4 * each.standard_error
+        assert each.t == pytest.approx(each.estimate / each.standard_error)
+        assert each.p <= 0.05
+    # The mean of |noise| is 0.8 of its deviation.
+    assert 2 < found.test_error < 3
+
+
+def test_features_that_do_not_matter_are_dropped():
+    matters = {name: TRUTH[name] for name in ("Volume", "NumBlocks")}
+    found = regress(synthetic(matters, 2000, noise=0.05, seed=3), 0, seed=1)
+    assert set(found.coefficients) == set(matters)
+    assert set(found.dropped) == set(TRUTH) - set(matters)
+
+
+def test_features_that_say_the_same_are_not_both_kept():
+    points = [
+        Point(
+            point.schema,
+            point.features | {"Twice": 2 * point.features["Volume"], "Nothing": 0.0},
+            point.seconds,
+        )
+        for point in synthetic(TRUTH, 300)
+    ]
+    found = regress(points, 0, seed=1)
+    assert found.dropped == ["Twice", "Nothing"]
+    assert found.coefficients["Volume"].estimate == pytest.approx(TRUTH["Volume"], rel=1e-6)
+
+
+def test_short_times_weigh_as_much_as_long_ones():
+    """A line through points that no line fits: the relative error decides."""
+    points = [Point("s", {"Volume": 1.0}, 1.0)] * 50 + [Point("s", {"Volume": 100.0}, 200.0)] * 50
+    estimate = regress(points, 0, seed=1).coefficients["Volume"].estimate
+    # Minimises (1 - w)^2 + (1 - w / 2)^2: at 1.2, where plain least squares would give 2.
+    assert estimate == pytest.approx(1.2, rel=0.05)
+
+
+def test_no_prediction_is_below_a_launch():
+    points = [Point("s", {"Volume": float(n)}, max(10.0, 2.0 * n)) for n in range(1, 200)]
+    assert regress(points, 10.0, seed=1).test_error < regress(points, 0.0, seed=1).test_error
+
+
+def test_error_metric():
+    assert error_percent(np.array([1.0, 2.0]), np.array([1.1, 1.6])) == pytest.approx(15)
+
+
+def test_schemas_are_fitted_apart_and_need_points():
+    points = [
+        *synthetic(TRUTH, 100),
+        *synthetic({"Volume": 3e-11}, 100, schema="fvi_match_large"),
+        *synthetic(TRUTH, MIN_POINTS - 1, schema="copy"),
+    ]
+    found = fit(points, 0, seed=1)
+    assert set(found) == {"orthogonal_distinct", "fvi_match_large"}
+    large = found["fvi_match_large"].coefficients
+    assert large["Volume"].estimate == pytest.approx(3e-11)
+    lines = table(found)
+    assert len(lines) == 3
+    assert lines[1].split()[:2] == ["orthogonal_distinct", "100"]
+
+
+def device_model(coefficients):
+    return _core.DeviceModel(name="some-gpu", launch_seconds=1e-12, coefficients=coefficients)
+
+
+def test_model_has_the_form_of_the_shipped_ones():
+    properties = device_model({}).to_dict()
+    regressions = fit(synthetic(TRUTH, 100), 0, seed=1)
+    record = json.loads(json.dumps(model(properties, regressions, "measured")))
+    assert record.pop("source") == "measured"
+    loaded = _core.DeviceModel(**record).to_dict()
+    assert loaded == record
+    assert loaded["coefficients"]["orthogonal_distinct"].keys() == TRUTH.keys()
+    assert (loaded["name"], loaded["launch_seconds"]) == ("some-gpu", 1e-12)
+
+
+def test_times_that_the_planner_predicts_give_its_coefficients_back():
+    """The planner's features of real slices are independent enough to be told apart."""
+    known = device_model({"orthogonal_distinct": TRUTH})
+    points = []
+    for case in itertools.islice(problems(seed=0), 120):
+        itemsize = np.dtype(case.dtype).itemsize
+        strides = _core.contiguous_byte_strides(case.shape, itemsize)
+        plan = _core.make_cuda_plan(case.shape, strides, itemsize, case.axes, None, known, None)
+        for kernel, parameters, features, seconds in plan.candidates(known):
+            if kernel == "orthogonal_distinct" and seconds > 1e-12:
+                points.append(Point(kernel, features, seconds, case.label, parameters))
+    found = fit(points, 0, seed=1)["orthogonal_distinct"]
+    assert found.dropped == []
+    for name, value in TRUTH.items():
+        assert found.coefficients[name].estimate == pytest.approx(value, rel=1e-4)
+    assert found.test_error < 0.01
+
+
+@pytest.mark.parametrize("count", [0, 4, 5, 41, 1000])
+def test_split_is_disjoint_complete_and_the_same_each_time(count):
+    train, test = split(count, seed=7)
+    assert sorted(train + test) == list(range(count))
+    assert len(test) == count // 5
+    assert (train, test) == split(count, seed=7)
+    if count == 1000:
+        assert test != split(count, seed=8)[1]
+
+
+def test_strata():
+    round_length = len(RANKS) * len(VOLUMES) * len(ORDERINGS) * len(DTYPES)
+    cases = list(itertools.islice(problems(seed=0), 2 * round_length))
+    assert cases == list(itertools.islice(problems(seed=0), 2 * round_length))
+    for part in (cases[:round_length], cases[round_length:]):
+        assert len({(case.name, case.dtype) for case in part}) == round_length
+    assert {case.axes for case in cases if len(case.shape) == 3} == set(
+        itertools.permutations(range(3))
+    )
+    for case in cases:
+        volume = int(case.name.split()[2].removesuffix("M")) << 20
+        assert 0.7 < case.bytes / volume < 1.4
+
+
+def test_orderings():
+    def ordered(name):
+        return shape(5, 1 << 22, name)
+
+    equal, increasing = ordered("equal"), ordered("increasing")
+    assert len(set(equal)) == 1
+    assert list(increasing) == sorted(set(increasing))
+    assert ordered("decreasing") == increasing[::-1]
+    peak, valley = ordered("peak"), ordered("valley")
+    assert sorted(peak) == sorted(valley) == list(increasing)
+    assert peak[:3] == tuple(sorted(peak[:3]))
+    assert peak[2:] == tuple(sorted(peak[2:], reverse=True))
+    assert valley[:3] == tuple(sorted(valley[:3], reverse=True))
+    assert valley[2:] == tuple(sorted(valley[2:]))
+    assert 0.8 < math.prod(increasing) / 2**22 < 1.2
+
+
+def test_sample_keeps_the_predicted_best():
+    assert sample([1], 5, seed=0) == [1]
+    drawn = sample(list(range(100)), 6, seed=0)
+    assert drawn[0] == 0
+    assert len(set(drawn)) == 6
+    assert drawn == sample(list(range(100)), 6, seed=0)
+    assert sample([], 6, seed=0) == []

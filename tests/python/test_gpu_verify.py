@@ -1,0 +1,165 @@
+"""`tools/gpu_verify.sh` refuses wrong usage, lists what it would do, and records what came of it."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+STAGES = ["build", "test", "sanitize", "calibrate", "bench"]
+
+pytestmark = pytest.mark.skipif(not TOOLS.is_dir(), reason="needs a checkout")
+
+
+@pytest.fixture(scope="module")
+def recorder():
+    spec = importlib.util.spec_from_file_location("gpu_record", TOOLS / "gpu_record.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def verify(*arguments, **environment):
+    return subprocess.run(
+        [shutil.which("bash"), str(TOOLS / "gpu_verify.sh"), *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "no OUTDIR given"),
+        (["out", "tset"], "unknown stage tset; choose of build test sanitize calibrate bench"),
+        (["test"], "the first argument is OUTDIR, and test is a stage"),
+        (["--fast", "out"], "unknown option --fast"),
+    ],
+)
+def test_wrong_usage(arguments, complaint):
+    done = verify(*arguments)
+    assert done.returncode == 2
+    assert f"gpu_verify: {complaint}" in done.stderr
+
+
+def programs(folder, *names, **scripts):
+    """Make a folder for the PATH with links to programs, and with scripts."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name))
+    for name, script in scripts.items():
+        path = folder / name.replace("_", "-")
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.skipif(Path("/usr/local/cuda/bin").is_dir(), reason="that is where nvcc is found")
+def test_no_compiler(tmp_path):
+    done = verify(tmp_path / "out", PATH=programs(tmp_path / "bin", "dirname", "realpath"))
+    assert (done.returncode, done.stderr[:19]) == (2, "gpu_verify: no nvcc")
+
+
+@pytest.mark.parametrize("smi", ["exit 9", "echo No devices were found"])
+def test_no_gpu(tmp_path, smi):
+    path = programs(tmp_path / "bin", "dirname", "realpath", nvcc="", nvidia_smi=smi)
+    done = verify(tmp_path / "out", PATH=path)
+    assert (done.returncode, done.stderr[:18]) == (2, "gpu_verify: no GPU")
+    assert not (tmp_path / "out").exists()
+
+
+def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
+    done = verify("--dry-run", tmp_path / "out")
+    assert done.returncode == 0
+    headings = [line.rstrip(":") for line in done.stdout.splitlines()[1:] if line[0] != " "]
+    assert headings == STAGES
+    assert "-m pytest tests/gpu" in done.stdout
+    assert all(f"--tool {tool}" in done.stdout for tool in ("memcheck", "racecheck", "initcheck"))
+    one = verify("--dry-run", tmp_path / "out", "calibrate")
+    assert str(tmp_path / "out") in one.stdout
+    assert "-m pytest" not in one.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def record(recorder, folder, stage, status=0):
+    out = folder / "out"
+    out.mkdir(exist_ok=True)
+    (folder / "log").write_text("first\nlast\n")
+    told = ["--seconds", "3", "--commit", "c0ffee", "--device", "Some GPU", "--driver", "580"]
+    arguments = ["record", str(out), stage, str(folder), "--status", str(status), *told]
+    code = recorder.main(arguments)
+    found = json.loads((out / f"{stage}.json").read_text())
+    assert found["passed"] == (code == 0)
+    return found
+
+
+def junit(folder, *cases):
+    counts = {
+        "tests": len(cases),
+        "failures": sum("<failure" in case for case in cases),
+        "errors": 0,
+        "skipped": sum("<skipped" in case for case in cases),
+    }
+    text = " ".join(f'{name}="{value}"' for name, value in counts.items())
+    body = "".join(f'<testcase classname="m" name="t">{case}</testcase>' for case in cases)
+    (folder / "junit.xml").write_text(
+        f"<testsuites><testsuite {text}>{body}</testsuite></testsuites>"
+    )
+
+
+def test_tests_pass_only_if_some_ran(recorder, tmp_path):
+    junit(tmp_path, "", "", '<skipped message="no CuPy"/>')
+    found = record(recorder, tmp_path, "test")
+    assert found["passed"]
+    assert (found["stage"], found["commit"], found["device"]) == ("test", "c0ffee", "Some GPU")
+    assert (found["driver"], found["seconds"]) == ("580", 3)
+    assert found["results"]["skip_reasons"] == ["no CuPy"]
+    junit(tmp_path, '<skipped message="no GPU"/>')
+    assert not record(recorder, tmp_path, "test")["passed"]
+    junit(tmp_path, "", '<failure message="x"/>')
+    assert record(recorder, tmp_path, "test", status=1)["results"]["failing"] == ["m::t"]
+
+
+def test_sanitizers_pass_only_without_findings(recorder, tmp_path):
+    (tmp_path / "memcheck.log").write_text("========= ERROR SUMMARY: 0 errors\n")
+    summary = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
+    (tmp_path / "racecheck.log").write_text(summary.format(0, 0))
+    assert record(recorder, tmp_path, "sanitize")["passed"]
+    (tmp_path / "racecheck.log").write_text(summary.format(2, 2))
+    found = record(recorder, tmp_path, "sanitize")
+    assert not found["passed"]
+    assert found["results"]["table"] == ["memcheck: 0, racecheck: 2"]
+    (tmp_path / "racecheck.log").write_text("killed\n")
+    assert not record(recorder, tmp_path, "sanitize")["passed"]
+
+
+def test_results_of_a_program_and_of_one_that_failed(recorder, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"], "results": []}))
+    assert record(recorder, tmp_path, "bench")["passed"]
+    stopped = record(recorder, tmp_path, "bench", status=124)
+    assert stopped["timed_out"]
+    assert stopped["log"] == ["first", "last"]
+    (tmp_path / "results.json").unlink()
+    lost = record(recorder, tmp_path, "calibrate")
+    assert not lost["passed"]
+    assert "left no results" in lost["results"]["table"][0]
+
+
+def test_table(recorder, tmp_path, capsys):
+    (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"]}))
+    record(recorder, tmp_path, "bench")
+    record(recorder, tmp_path, "calibrate", status=1)
+    assert recorder.main(["table", str(tmp_path / "out"), "calibrate", "bench"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        ["calibrate", "FAILED", "3"],
+        ["a", "line"],
+        ["bench", "passed", "3"],
+        ["a", "line"],
+    ]
