@@ -89,15 +89,8 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
         f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.device}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
-    rows = core.taxonomy()
-    case = next(row for row in rows if row[1])
-    for row in rows:
-        name, applies, schemas, requirement = row
-        mark = "->" if row is case and core.kernel in schemas else "  "
-        lines.append(
-            f"{mark}  {'yes' if applies else 'no ':3} {name} ({' or '.join(schemas)}): "
-            f"{requirement}"
-        )
-    if core.kernel not in case[2]:
-        lines.append(f"->  {core.kernel} was forced")
+    for name, is_case, schemas, requirement in core.taxonomy():
+        lines.append(f"{'->' if is_case else '  '}  {name} ({' or '.join(schemas)}): {requirement}")
+        if is_case and core.kernel not in schemas:
+            lines.append(f"->  forced: {core.kernel}")
     return "\n".join(lines)

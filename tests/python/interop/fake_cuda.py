@@ -1,6 +1,6 @@
 """Arrays that claim to be on a CUDA device, and libraries of them, for machines without one.
 
-What they hold is host memory, so a launch fails on every machine: there is no driver, or the
+The libraries make arrays of float32 whatever they are asked for. What they hold is host memory, so a launch fails on every machine: there is no driver, or the
 pointer is refused.
 """
 
@@ -70,7 +70,7 @@ def torch(current):
     return SimpleNamespace(
         Tensor=Tensor,
         strided="strided",
-        empty=lambda shape, dtype, device: Tensor(np.zeros(shape, dtype), device=device),
+        empty=lambda shape, dtype, device: Tensor(np.zeros(shape, "f4"), device=device),
         cuda=SimpleNamespace(
             current_stream=lambda device: Stream(current, device), ExternalStream=external
         ),
@@ -79,12 +79,10 @@ def torch(current):
 
 
 class CupyArray(OnCuda):
-    """What ttlg asks of an array of CuPy, allocated under its library's current stream."""
+    """What ttlg asks of an array of CuPy."""
 
-    def __init__(self, array, library):
-        super().__init__(array)
-        self.library = library
-        self.dtype = array.dtype
+    def __post_init__(self):
+        super().__post_init__()
         self.device = Device(self.device)
 
 
@@ -115,7 +113,7 @@ def cupy(current):
         library.current = before
 
     def empty(shape, dtype):
-        library.allocated.append((CupyArray(np.zeros(shape, dtype), library), library.current))
+        library.allocated.append((CupyArray(np.zeros(shape, "f4")), library.current))
         return library.allocated[-1][0]
 
     library.empty = empty
@@ -131,10 +129,6 @@ class JaxArray(OnCuda):
 
     waited = False
 
-    @property
-    def dtype(self):
-        return self.array.dtype
-
     def is_deleted(self):
         return False
 
@@ -148,7 +142,7 @@ def jax():
     library = SimpleNamespace(Array=JaxArray, allocated=[])
 
     def empty(shape, dtype, device):
-        library.allocated.append(JaxArray(np.zeros(shape, dtype), device=device, flags=1))
+        library.allocated.append(JaxArray(np.zeros(shape, "f4"), device=device, flags=1))
         return library.allocated[-1]
 
     library.numpy = SimpleNamespace(empty=empty)
