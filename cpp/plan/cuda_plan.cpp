@@ -157,8 +157,8 @@ int coarsened_mode(const Problem& words, const CudaParameters& parameters) {
 
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment) {
-  const bool in_aligned = is_vector_multiple(in_alignment | words.in_byte_offset);
-  const bool out_aligned = is_vector_multiple(out_alignment | words.out_byte_offset);
+  const bool in_aligned = is_vector_multiple(in_alignment);
+  const bool out_aligned = is_vector_multiple(out_alignment);
   if (words.element_bytes == kVectorBytes) return {in_aligned, out_aligned};
   if (parameters.schema == Schema::copy) {
     const bool vector = in_aligned && out_aligned;

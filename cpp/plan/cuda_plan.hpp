@@ -130,9 +130,9 @@ Problem word_form(const Problem& problem, std::int64_t alignment);
 // it is the larger one.
 std::vector<std::int64_t> slice_extents(const Problem& words, const CudaParameters& parameters);
 
-// The grid of slices, the fastest mode first: the mode blocked on the output's side, the one
-// blocked on the input's side (count 1 where whole or the same one), then the rest in output order;
-// without the coarsened one. Empty for copy.
+// The grid of slices, the fastest mode first: the mode blocked on the output's side (count 1 where
+// whole, or blocked on the input's side too), the one blocked on the input's side (count 1 where
+// whole), then the rest in output order; without the coarsened one. Empty for copy.
 std::vector<GridLoop> grid_loops(const Problem& words, const CudaParameters& parameters);
 
 // How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
@@ -146,7 +146,7 @@ std::int64_t coarsening(const Problem& words, const CudaParameters& parameters);
 int coarsened_mode(const Problem& words, const CudaParameters& parameters);
 
 // Whether threads may use 16-byte accesses on either side: pointer, strides and extents of runs
-// must be multiples of it.
+// must be multiples of it. The alignments are those of element (0, ..., 0) of `words`.
 struct Access {
   bool vector_in = false;
   bool vector_out = false;

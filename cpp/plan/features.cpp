@@ -94,7 +94,7 @@ Features features_of(const Problem& words, const CudaParameters& parameters) {
     case Schema::orthogonal_arbitrary:
       // Cycles by T-26: C3 + C3' summed over whole and partial slices.
       return {{"Volume", bytes},
-              {"NumThreads", blocks * kBlockThreads},
+              {"NumThreads", blocks * kArbitraryThreads},
               {"Total Slice", of(shape.volume)},
               {"Input Stride", of(shape.in.run)},
               {"Output Stride", of(shape.out.run)},

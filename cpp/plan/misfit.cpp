@@ -1,9 +1,9 @@
 // Whether given parameters fit a problem, and else why not: the limits of the kernels.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "plan/cuda_planner.hpp"
+#include "plan/slice_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {
@@ -45,17 +45,6 @@ std::string arbitrary_misfit(int modes, std::int64_t elements, std::int64_t elem
   return elements > limit ? more_than("the elements of a slice", limit) : "";
 }
 
-// The furthest that two elements of a slice lie apart on a side, in elements.
-std::int64_t span(const Problem& words, std::span<const std::int64_t> extents,
-                  std::int64_t Mode::* stride) {
-  std::int64_t reach = 0;
-  for (std::size_t m = 0; m < extents.size(); ++m) {
-    const std::int64_t step = std::abs(words.modes[m].*stride / words.element_bytes);
-    reach = checked_add(reach, checked_mul(extents[m] - 1, step));
-  }
-  return reach;
-}
-
 std::string slice_misfit(const Problem& words, const CudaParameters& parameters) {
   const Slice& slice = parameters.slice;
   const std::span<const int> in_order = in_sequence(words.modes.size());
@@ -76,8 +65,7 @@ std::string slice_misfit(const Problem& words, const CudaParameters& parameters)
     case Schema::fvi_match_small:
       return small_misfit(slice, elements * words.element_bytes);
     case Schema::orthogonal_arbitrary:
-      if (std::max(span(words, extents, &Mode::in_byte_stride),
-                   span(words, extents, &Mode::out_byte_stride)) > INT32_MAX) {
+      if (slice_span(words, extents) > INT32_MAX) {
         return more_than("the distance of two elements of a slice", INT32_MAX);
       }
       return arbitrary_misfit(modes, elements, words.element_bytes);

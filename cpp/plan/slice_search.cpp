@@ -95,7 +95,9 @@ bool fits_arbitrary(const Problem& words, const CudaParameters& parameters) {
   std::array<std::int64_t, kMaxRank> storage;
   const std::span extents(storage.data(), words.modes.size());
   fill_slice_extents(words, parameters, extents);
-  if (is_renamed(words, parameters, extents)) return false;
+  if (is_renamed(words, parameters, extents) || slice_span(words, extents) > INT32_MAX) {
+    return false;
+  }
   const std::int64_t limit = arbitrary_slice_limit(words.element_bytes);
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) {
@@ -131,10 +133,11 @@ std::vector<CudaParameters> distinct_slices(const Problem& words) {
 
 std::vector<CudaParameters> arbitrary_slices(const Problem& words) {
   Lengths lengths;
-  lengths.add(1);
-  for (std::int64_t bytes = kSectorBytes; bytes <= 32 * kSectorBytes; bytes *= 2) {
-    lengths.add(std::max<std::int64_t>(bytes / words.element_bytes, 1));
+  lengths.add(1);  // all that fits where elements lie far apart
+  for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
+    lengths.add(sectors * kSectorBytes / words.element_bytes);
   }
+  lengths.add(arbitrary_slice_limit(words.element_bytes));
   return combine(words, Schema::orthogonal_arbitrary, lengths,
                  [&](const CudaParameters& p) { return fits_arbitrary(words, p); });
 }

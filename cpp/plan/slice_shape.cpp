@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "tensor/integer.hpp"
 
@@ -72,6 +73,16 @@ void fill_slice_extents(const Problem& words, const CudaParameters& parameters,
   };
   add(in_sequence(words.modes.size()), parameters.slice.in_modes, parameters.slice.in_block);
   add(words.perm, parameters.slice.out_modes, parameters.slice.out_block);
+}
+
+std::int64_t slice_span(const Problem& words, std::span<const std::int64_t> extents) {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    in += (extents[m] - 1) * std::abs(words.modes[m].in_byte_stride);
+    out += (extents[m] - 1) * std::abs(words.modes[m].out_byte_stride);
+  }
+  return std::max(in, out) / words.element_bytes;
 }
 
 SliceShape shape_of(const Problem& words, const CudaParameters& parameters) {

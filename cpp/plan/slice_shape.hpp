@@ -36,4 +36,7 @@ SliceShape shape_of(const Problem& words, const CudaParameters& parameters);
 void fill_slice_extents(const Problem& words, const CudaParameters& parameters,
                         std::span<std::int64_t> extents);
 
+// The furthest that two elements of a slice lie apart on either side, in elements.
+std::int64_t slice_span(const Problem& words, std::span<const std::int64_t> extents);
+
 }  // namespace ttlg

@@ -88,10 +88,7 @@ const std::array<TaxonomyRule, 7> kTaxonomy{{
 }};
 
 bool has_small_run(const Problem& words) {
-  if (!matches(words) || matches_two_modes(words)) return false;
-  const Mode& first = words.modes.front();
-  return first.extent < kWarpSize && first.in_byte_stride == words.element_bytes &&
-         first.out_byte_stride == words.element_bytes;
+  return matches(words) && !matches_two_modes(words) && words.modes.front().extent < kWarpSize;
 }
 
 }  // namespace
@@ -127,8 +124,8 @@ std::string_view requirement_of(Schema schema) {
     case Schema::fvi_match_large:
       return "the same fastest mode on both sides";
     case Schema::fvi_match_small:
-      return "the same fastest mode on both sides, of fewer than 32 contiguous elements, and "
-             "different second-fastest ones";
+      return "the same fastest mode on both sides, of fewer than 32 elements, and different "
+             "second-fastest ones";
     case Schema::orthogonal_distinct:
       return "different fastest modes";
     case Schema::orthogonal_arbitrary:
