@@ -9,9 +9,6 @@
 namespace ttlg::cuda {
 namespace {
 
-// Bytes that the 32 banks of shared memory give at once.
-constexpr std::int64_t kBankBytes = 128;
-
 // The widest access that a value of this size, stride or address allows.
 std::int64_t power_of_two_in(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value) | static_cast<std::uint64_t>(kVectorBytes);
@@ -278,10 +275,10 @@ class Lowering {
                           .last_row_extent = 0,
                           .elements = narrow32(elements),
                           .skew = skew_};
-    for (const auto& [m, slice_extent, step] : slice_in_output_order(words_, chosen_)) {
+    for (const auto& [m, slice_extent, step, row_step] : slice_in_output_order(words_, chosen_)) {
       if (p.modes == kAxisModes) throw std::invalid_argument("a slice combines too many modes");
       p.mode[p.modes] = {.extent = FastDivisor32(slice_extent),
-                         .slice_step = narrow32(step),
+                         .slice_step = narrow32(step + row_step * skew_.row),
                          .out_step = in_elements(mode(m).out_byte_stride)};
       if (!columns.empty() && m == columns.back()) {
         p.column_mode = p.modes;
@@ -293,8 +290,9 @@ class Lowering {
       }
       ++p.modes;
     }
-    launch_.shared_bytes =
-        static_cast<int>(ceil_div(elements * words_.element_bytes, kBankBytes) * kBankBytes);
+    launch_.shared_bytes = static_cast<int>(
+        ceil_div((elements + volume(rows) * skew_.row) * words_.element_bytes, kBankBytes) *
+        kBankBytes);
     launch_.parameters = p;
   }
 

@@ -87,19 +87,31 @@ struct GridLoop {
   bool operator==(const GridLoop&) const = default;
 };
 
-// How far each 128-byte line of a slice of Orthogonal-Arbitrary is turned in shared memory: by so
-// many banks for every line, and for every page of 32 lines, before it.
+// What the 32 banks of shared memory give at once.
+inline constexpr std::uint32_t kBankBytes = 128;
+
+// How Orthogonal-Arbitrary keeps its slice apart in shared memory: every row of the slice begins
+// `row` elements later than packed ones would, or every line of 128 bytes is turned by so many
+// banks for each line, and for each page of as many lines as there are banks, before it.
 struct Skew {
+  std::uint32_t row = 0;
   std::uint32_t line = 0;
   std::uint32_t page = 0;
 
   bool operator==(const Skew&) const = default;
 };
 
-// Where the byte lies that is at `byte` without skew.
-constexpr std::uint32_t skewed(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
-  const std::uint32_t turn = bank_bytes * (skew.line * (byte >> 7) + skew.page * (byte >> 12));
-  return (byte & ~127u) | ((byte + turn) & 127u);
+// Whether 16 bytes that are aligned without skew stay together, so that they move at once.
+constexpr bool keeps_vectors(const Skew& skew, std::uint32_t bank_bytes) {
+  return (skew.line | skew.page) * bank_bytes % kVectorBytes == 0;
+}
+
+// Where the byte lies that would be at `byte` if lines were not turned.
+constexpr std::uint32_t turned(const Skew& skew, std::uint32_t bank_bytes, std::uint32_t byte) {
+  const std::uint32_t line = byte / kBankBytes;
+  const std::uint32_t page = line * bank_bytes / kBankBytes;
+  const std::uint32_t turn = bank_bytes * (skew.line * line + skew.page * page);
+  return line * kBankBytes + (byte + turn) % kBankBytes;
 }
 
 struct CudaPlan {

@@ -2,107 +2,133 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "tensor/integer.hpp"
 
 namespace ttlg {
 namespace {
 
-// What the 32 banks of shared memory give at once.
-constexpr std::uint32_t kBankBytes = 128;
+// One access of a warp to elements of a slice whose rows follow one another. Lanes that take no
+// part are left out.
+struct WarpAccess {
+  std::array<std::uint32_t, kWarpSize> byte{};
+  std::array<std::uint32_t, kWarpSize> row{};
+  std::uint32_t lanes = 0;
+  std::uint32_t bytes = 0;  // of a lane
+  double weight = 1;        // how often a thread block makes the like
+};
 
-// A byte of the slice for each lane; none for those that take no part.
-using Lanes = std::array<std::optional<std::uint32_t>, kWarpSize>;
-
-// Extra cycles of one warp access of `bytes` each (of 8 in two phases, of 16 in four) from the
-// skewed places of `lanes`: the most words that share a bank, equal words counted once.
-int conflicts(const Skew& skew, const Lanes& lanes, std::uint32_t bank_bytes, std::uint32_t bytes) {
-  const std::uint32_t phase_banks = kBankBytes / bank_bytes;
-  const int phase_lanes = bytes <= 4 ? kWarpSize : static_cast<int>(phase_banks);
-  int extra = 0;
-  for (int begin = 0; begin < kWarpSize; begin += phase_lanes) {
-    std::array<std::uint32_t, kWarpSize> taken;
-    std::array<int, kBankBytes / 4> load{};
-    int words = 0;
-    int most = 1;
-    for (int lane = begin; lane < begin + phase_lanes; ++lane) {
-      const std::optional<std::uint32_t> byte = lanes[static_cast<std::size_t>(lane)];
-      if (!byte) continue;
-      const std::uint32_t word = skewed(skew, bank_bytes, *byte) / bank_bytes;
-      const auto end = taken.begin() + words;
-      if (bytes < 4 && std::find(taken.begin(), end, word) != end) continue;
-      taken[static_cast<std::size_t>(words++)] = word;
-      most = std::max(most, ++load[word % phase_banks]);
+// Extra cycles of an access (of 8-byte words in two phases, of 16-byte ones in four): the most
+// words that share a bank, a word that several lanes read counted once.
+std::uint32_t conflicts(const Skew& skew, const WarpAccess& access, std::uint32_t element_bytes) {
+  const std::uint32_t bank_bytes = std::max(access.bytes, 4u);
+  const std::uint32_t banks = kBankBytes / bank_bytes;
+  std::uint32_t extra = 0;
+  for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
+    std::array<std::uint32_t, kBankBytes / 4> load{};
+    std::array<std::uint32_t, kBankBytes / 4> last{};  // one more than the word
+    std::uint32_t most = 1;
+    for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
+      const std::uint32_t byte = access.byte[lane] + access.row[lane] * skew.row * element_bytes;
+      const std::uint32_t word = turned(skew, bank_bytes, byte) / bank_bytes;
+      const std::uint32_t bank = word % banks;
+      if (last[bank] != word + 1) most = std::max(most, ++load[bank]);
+      last[bank] = word + 1;
     }
     extra += most - 1;
   }
   return extra;
 }
 
-// Where the lanes of warp accesses read and write without skew, for a few warps.
+// A few of the accesses that fill and drain a slice.
 class Sample {
  public:
   Sample(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access)
-      : order_(out_order), bytes_(element_bytes) {
-    for (const SliceMode& mode : order_) elements_ *= mode.extent;
-    const std::int64_t per_vector = kVectorBytes / bytes_;
+      : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
+    for (const SliceMode& mode : order_) {
+      elements_ *= mode.extent;
+      if (mode.row_step > 0) rows_ *= mode.extent;
+    }
+    const std::int64_t per_vector = kVectorBytes / element_bytes;
     add_drains(access.vector_out ? per_vector : 1);
-    if (access.vector_in && bytes_ < kVectorBytes) add_fill(per_vector);
+    is_filled_by_vectors_ = access.vector_in && element_bytes < kVectorBytes;
+    add_fill(is_filled_by_vectors_ ? per_vector : 1);
   }
 
-  int conflicts_with(const Skew& skew) const {
-    const auto bytes = static_cast<std::uint32_t>(bytes_);
-    const std::uint32_t bank_bytes = std::max(bytes, 4u);
-    int extra = 0;
-    for (const Lanes& lanes : drains_) extra += conflicts(skew, lanes, bank_bytes, bytes);
-    for (const Lanes& lanes : fills_) extra += conflicts(skew, lanes, bank_bytes, bank_bytes);
-    return extra;
+  // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
+  // number that is not below `limit`.
+  double cost(const Skew& skew, double limit) const {
+    double total = 0;
+    for (const WarpAccess& access : accesses_) {
+      if (total >= limit) break;
+      const bool is_fill = &access == &accesses_.back();
+      if (is_fill && is_filled_by_vectors_ && keeps_vectors(skew, std::max(bytes_, 4u))) break;
+      total += access.weight * conflicts(skew, access, bytes_);
+    }
+    return total;
   }
 
-  std::int64_t slice_bytes() const { return elements_ * bytes_; }
+  bool is_filled_by_vectors() const { return is_filled_by_vectors_; }
+  std::int64_t elements() const { return elements_; }
+  std::int64_t rows() const { return rows_; }
 
  private:
-  std::optional<std::uint32_t> byte_of(std::int64_t out_index) const {
-    if (out_index >= elements_) return {};
+  void add_lane(WarpAccess& access, std::int64_t element, std::int64_t row) const {
+    access.byte[access.lanes] = static_cast<std::uint32_t>(element) * bytes_;
+    access.row[access.lanes++] = static_cast<std::uint32_t>(row);
+  }
+
+  void add_drained_lane(WarpAccess& access, std::int64_t out_index) const {
+    if (out_index >= elements_) return;
     std::int64_t element = 0;
+    std::int64_t row = 0;
     for (const SliceMode& mode : order_) {
-      element += out_index % mode.extent * mode.step;
+      const std::int64_t coordinate = out_index % mode.extent;
       out_index /= mode.extent;
+      element += coordinate * mode.step;
+      row += coordinate * mode.row_step;
     }
-    return static_cast<std::uint32_t>(element * bytes_);
+    add_lane(access, element, row);
   }
 
   void add_drains(std::int64_t per_access) {
-    constexpr std::int64_t kWarpsSampled = 4;
+    constexpr std::int64_t kWarpsSampled = 3;
     const std::int64_t warps = ceil_div(elements_, kWarpSize * per_access);
     const std::int64_t stride = std::max<std::int64_t>(warps / kWarpsSampled, 1);
     for (std::int64_t warp = 0; warp < std::min(warps, kWarpsSampled * stride); warp += stride) {
       for (std::int64_t e = 0; e < per_access; e += std::max<std::int64_t>(per_access / 2, 1)) {
-        Lanes& lanes = drains_.emplace_back();
-        for (int lane = 0; lane < kWarpSize; ++lane) {
-          const std::int64_t index = (warp * kWarpSize + lane) * per_access + e;
-          lanes[static_cast<std::size_t>(lane)] = byte_of(index);
+        WarpAccess& access = accesses_.emplace_back(WarpAccess{.bytes = bytes_});
+        for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
+          add_drained_lane(access, (warp * kWarpSize + lane) * per_access + e);
         }
       }
     }
+    for (WarpAccess& access : accesses_)
+      access.weight = 1.0 / static_cast<double>(accesses_.size());
   }
 
-  // Vectors are written bank by bank. All warps do alike.
+  // Vectors are written bank by bank, by all warps alike. Elements meet a conflict where a warp's
+  // lie in two rows.
   void add_fill(std::int64_t per_access) {
-    Lanes& lanes = fills_.emplace_back();
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      const std::int64_t element = lane * per_access;
-      if (element >= elements_) break;
-      lanes[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(element * bytes_);
+    const std::int64_t columns = elements_ / rows_;
+    const std::int64_t warps = ceil_div(elements_, kWarpSize);
+    const std::int64_t first = per_access > 1 ? 0 : columns / kWarpSize * kWarpSize;
+    const std::int64_t crossing = per_access > 1 ? warps : std::min(rows_ - 1, warps);
+    WarpAccess access{.bytes = per_access > 1 ? std::max(bytes_, 4u) : bytes_,
+                      .weight = static_cast<double>(crossing) / static_cast<double>(warps)};
+    for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
+      const std::int64_t element = first + lane * per_access;
+      if (element < elements_) add_lane(access, element, element / columns);
     }
+    accesses_.push_back(access);
   }
 
   std::span<const SliceMode> order_;
-  std::int64_t bytes_;
+  std::uint32_t bytes_;
   std::int64_t elements_ = 1;
-  std::vector<Lanes> drains_;
-  std::vector<Lanes> fills_;
+  std::int64_t rows_ = 1;
+  bool is_filled_by_vectors_ = false;
+  std::vector<WarpAccess> accesses_;
 };
 
 }  // namespace
@@ -117,41 +143,52 @@ std::vector<int> rows_of(const Problem& words, const Slice& slice) {
 std::vector<SliceMode> slice_in_output_order(const Problem& words,
                                              const CudaParameters& parameters) {
   const std::vector<std::int64_t> extents = slice_extents(words, parameters);
-  const auto extent = [&](int m) { return extents[static_cast<std::size_t>(m)]; };
-  std::vector<std::int64_t> steps(extents.size());
+  std::vector<SliceMode> modes(extents.size());
   std::int64_t step = 1;
+  std::int64_t row_step = 0;
   const auto add = [&](int m) {
-    steps[static_cast<std::size_t>(m)] = step;
-    step *= extent(m);
+    const std::int64_t extent = extents[static_cast<std::size_t>(m)];
+    modes[static_cast<std::size_t>(m)] = {m, extent, step, row_step};
+    step *= extent;
+    row_step *= extent;
   };
   for (int m = 0; m < parameters.slice.in_modes; ++m) add(m);
+  row_step = 1;
   for (const int m : rows_of(words, parameters.slice)) add(m);
   std::vector<SliceMode> order;
   for (const int m : words.perm) {
-    if (extent(m) > 1) order.push_back({m, extent(m), steps[static_cast<std::size_t>(m)]});
+    const SliceMode& mode = modes[static_cast<std::size_t>(m)];
+    if (mode.extent > 1) order.push_back(mode);
   }
   return order;
 }
 
 Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access) {
+  // Extra cycles, of a fill and a drain together, that are not worth a longer search.
+  constexpr double kGoodEnough = 0.1;
   const Sample sample(out_order, element_bytes, access);
   Skew best{};
-  int fewest = sample.conflicts_with(best);
-  const auto search = [&](std::uint32_t Skew::* part, std::uint32_t step) {
-    const Skew start = best;
-    for (std::uint32_t turn = 0; turn < kBankBytes / 4 && fewest > 0; turn += step) {
-      Skew skew = start;
-      skew.*part = turn;
-      const int extra = sample.conflicts_with(skew);
-      if (extra < fewest) {
-        fewest = extra;
-        best = skew;
-      }
+  double least = sample.cost(best, 1e9);
+  const auto consider = [&](const Skew& skew) {
+    const double cost = sample.cost(skew, least);
+    if (cost < least) {
+      least = cost;
+      best = skew;
     }
   };
-  search(&Skew::line, 1);
-  search(&Skew::page, 1);
-  search(&Skew::line, 1);
+  const auto lane_elements =
+      static_cast<std::uint32_t>(sample.is_filled_by_vectors() ? kVectorBytes / element_bytes : 1);
+  const std::int64_t room = kSliceBytes + kSliceBytes / 4 - sample.elements() * element_bytes;
+  for (std::uint32_t row = lane_elements; row < 32 && least > kGoodEnough; row += lane_elements) {
+    if (row * sample.rows() * element_bytes > room) break;
+    consider({.row = row});
+  }
+  constexpr std::array<std::uint32_t, 6> kTurns{0, 1, 2, 3, 4, 8};
+  for (const std::uint32_t line : kTurns) {
+    for (const std::uint32_t page : kTurns) {
+      if (least > kGoodEnough) consider({.line = line, .page = page});
+    }
+  }
   return best;
 }
 

@@ -15,11 +15,13 @@ namespace ttlg {
 // the slice cuts, which comes last.
 std::vector<int> rows_of(const Problem& words, const Slice& slice);
 
-// A mode of the slice: elements between its neighbours when the slice is numbered in input order.
+// A mode of the slice: elements between its neighbours when the slice is numbered in input order,
+// and, for the modes that the input's axis does not hold, rows.
 struct SliceMode {
   int mode;
   std::int64_t extent;
   std::int64_t step;
+  std::int64_t row_step;
 };
 std::vector<SliceMode> slice_in_output_order(const Problem& words,
                                              const CudaParameters& parameters);

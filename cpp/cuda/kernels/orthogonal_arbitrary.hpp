@@ -6,10 +6,9 @@
 // of every slice that it repeats (coarsening), so it computes their offsets once and holds them in
 // registers, in elements and 32 bits; the moves themselves divide nothing.
 //
-// Element a of the slice lies in shared memory at byte b = a * w, moved on by `skew.line` banks for
-// every 128 bytes and `skew.page` banks for every 4096 before it. Filling goes through a in order
-// and stays free of conflicts, since a warp's elements share a line; the skews are chosen on the
-// host so that draining, whose strides are any products of extents, meets few.
+// Shared memory holds the elements in input order, skewed (see Skew) as the host chose for this
+// slice: packed, filling meets no conflict, because a warp's elements share a line, but draining,
+// whose strides are any products of extents, may meet many.
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
@@ -47,7 +46,7 @@ struct ArbitraryParameters {
 
 template <int kWidth>
 TTLG_DEVICE std::uint32_t place_in_slice(const Skew& skew, std::uint32_t element) {
-  return skewed(skew, kWidth < 4 ? 4 : kWidth, element * kWidth);
+  return turned(skew, kWidth < 4 ? 4 : kWidth, element * kWidth);
 }
 
 // What a thread moves in every slice: offsets in elements, places in shared memory in bytes.
@@ -76,7 +75,7 @@ TTLG_DEVICE void find_input(const ArbitraryParameters& p, const Context& context
     items.in_valid |= std::uint32_t{valid} << k;
     items.in_offset[k] =
         static_cast<std::int32_t>(p.column_in.offset(column) + p.row_in.offset(row));
-    items.slot[k] |= place_in_slice<kWidth>(p.skew, element) << 16;
+    items.slot[k] |= place_in_slice<kWidth>(p.skew, element + row * p.skew.row) << 16;
   }
 }
 
@@ -111,20 +110,24 @@ TTLG_DEVICE void find_output(const ArbitraryParameters& p, const Context& contex
   }
 }
 
-// One access of the input into shared memory, in words of a bank.
+// One access of the input into shared memory: at once where the skew allows, else bank by bank.
 template <int kWidth, typename Access, typename Context>
-TTLG_DEVICE void put_into_slice(const Context& context, bool valid, std::uint32_t to,
-                                const Access& value) {
+TTLG_DEVICE void put_into_slice(const Skew& skew, const Context& context, bool valid,
+                                std::uint32_t to, const Access& value) {
+  const auto next = [&](std::uint32_t bytes) {
+    return to / kBankBytes * kBankBytes + (to + bytes) % kBankBytes;
+  };
   if constexpr (sizeof(Access) == kWidth) {
+    context.shared_store(valid, to, value);
+  } else if (keeps_vectors(skew, kWidth < 4 ? 4 : kWidth)) {
     context.shared_store(valid, to, value);
   } else if constexpr (kWidth == 8) {
     context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
-    context.shared_store(valid, (to & ~127u) | ((to + 8) & 127u),
-                         value.part[2] | std::uint64_t{value.part[3]} << 32);
+    context.shared_store(valid, next(8), value.part[2] | std::uint64_t{value.part[3]} << 32);
   } else {
     TTLG_UNROLL
     for (std::uint32_t q = 0; q < 4; ++q) {
-      context.shared_store(valid, (to & ~127u) | ((to + 4 * q) & 127u), value.part[q]);
+      context.shared_store(valid, next(4 * q), value.part[q]);
     }
   }
 }
@@ -192,7 +195,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
       }
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
-        put_into_slice<kWidth>(context, items.reads(first + b), items.slot[first + b] >> 16,
+        put_into_slice<kWidth>(p.skew, context, items.reads(first + b), items.slot[first + b] >> 16,
                                held[b]);
       }
     }
