@@ -101,13 +101,15 @@ py::list candidates_for(const CudaPlan& plan, const DeviceModel& model) {
   return rows;
 }
 
+// Every case with whether it is the plan's; those below it need not make sense for its problem.
 py::list taxonomy_for(const CudaPlan& plan) {
+  const TaxonomyRule& rule_of_plan = classify(plan.words);
   py::list rows;
   for (const TaxonomyRule& rule : taxonomy()) {
     py::list schemas;
     for (const Schema schema : rule.schemas) schemas.append(schema_name(schema));
     rows.append(
-        py::make_tuple(rule.name, rule.applies(plan.words), py::tuple(schemas), rule.requirement));
+        py::make_tuple(rule.name, &rule == &rule_of_plan, py::tuple(schemas), rule.requirement));
   }
   return rows;
 }

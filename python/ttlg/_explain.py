@@ -89,12 +89,8 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
         f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.device}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
-    chosen = False
-    for name, applies, schemas, requirement in core.taxonomy():
-        first = applies and not chosen
-        chosen = chosen or applies
-        lines.append(
-            f"{'->' if first else '  '}  {'yes' if applies else 'no ':3} {name} "
-            f"({' or '.join(schemas)}): {requirement}"
-        )
+    for name, is_case, schemas, requirement in core.taxonomy():
+        lines.append(f"{'->' if is_case else '  '}  {name} ({' or '.join(schemas)}): {requirement}")
+        if is_case and core.kernel not in schemas:
+            lines.append(f"->  forced: {core.kernel}")
     return "\n".join(lines)

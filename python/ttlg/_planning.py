@@ -125,12 +125,14 @@ def plan(
 
     What a GPU would do, without one:
 
-    >>> p = ttlg.plan((27,) * 5, (4, 2, 0, 3, 1), "float64", device="tesla-k40c")
-    >>> p.schema
-    'orthogonal_distinct'
+    >>> p = ttlg.plan((16,) * 6, (3, 4, 5, 0, 1, 2), "float64", device="tesla-k40c")
+    >>> p.schema, 1e-3 < p.predicted_time < 2e-3
+    ('orthogonal_distinct', True)
     """
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a name, not {device!r}")
     if tune not in ("model", "measure"):
         raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
     name, itemsize = _describe_dtype(dtype)

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,13 @@ METHODS = [
 @pytest.mark.parametrize("module", MODULES)
 def test_examples(module):
     result = doctest.testmod(importlib.import_module(module))
+    assert result.failed == 0
+
+
+def test_examples_of_the_readme():
+    readme = Path(__file__).parents[2] / "README.md"
+    result = doctest.testfile(str(readme), module_relative=False)
+    assert result.attempted > 0
     assert result.failed == 0
 
 

@@ -134,9 +134,11 @@ def exchanging(version=(1, 3), *, name=_API_NAME, status=0):
 
     class Exchanging(Producer):
         calls = 0  # of __dlpack__
+        asked = ()  # the streams that it was called with
 
-        def __dlpack__(self, *, max_version=None):
+        def __dlpack__(self, *, stream=None, max_version=None):
             self.calls += 1
+            self.asked += (stream,)
             return self.capsule()
 
     def export(producer, tensor):

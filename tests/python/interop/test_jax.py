@@ -79,9 +79,9 @@ def test_result_works_in_jax():
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float8_e5m2", "float32", "complex64"])
 def test_result_is_taken_over_without_a_copy(dtype):
     x, _ = random_jax((30, 40), dtype)
-    library = _arrays.library_of(x)
-    buffer = library.empty(x, (40, 30))
-    result = library.deliver(x, buffer)
+    library, source = _arrays.library_of(x), _arrays.view(x, "x")
+    buffer = library.empty(x, source, (40, 30))
+    result = library.deliver(x, source, buffer)
     assert result.unsafe_buffer_pointer() == buffer.ctypes.data
 
 

@@ -1,0 +1,150 @@
+"""Arrays that claim to be on a CUDA device, and libraries of them, for machines without one.
+
+The libraries make arrays of float32 whatever they are asked for. What they hold is host memory, so a launch fails on every machine: there is no driver, or the
+pointer is refused.
+"""
+
+import contextlib
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+
+from .producer import CUDA, Producer
+
+
+@dataclass(eq=False)
+class OnCuda(Producer):
+    """A producer on a device, which notes the streams that it was asked to export for."""
+
+    device: tuple[int, int] = (CUDA, 0)
+    asked: list = field(default_factory=list)
+    kept: ClassVar[list] = []  # an array must not go before what borrows from it
+
+    def __post_init__(self):
+        self.kept.append(self)
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        self.asked.append(stream)
+        return self.capsule()
+
+
+class Tensor(OnCuda):
+    """What ttlg asks of a tensor of PyTorch."""
+
+    layout = "strided"
+    requires_grad = False
+    is_cuda = True
+    recorded = ()
+
+    def is_conj(self):
+        return False
+
+    is_neg = is_conj
+
+    def record_stream(self, stream):
+        self.recorded += (stream.cuda_stream,)
+
+
+@dataclass
+class Stream:
+    """A stream of PyTorch, which notes what it waits for."""
+
+    cuda_stream: int
+    device: object = None
+    waited: list = field(default_factory=list)
+
+    def wait_stream(self, other):
+        self.waited.append(other.cuda_stream)
+
+
+def torch(current):
+    """Return a PyTorch of which `current` is the handle of the current stream."""
+    streams = []
+
+    def external(handle, device):
+        streams.append(Stream(handle, device))
+        return streams[-1]
+
+    return SimpleNamespace(
+        Tensor=Tensor,
+        strided="strided",
+        empty=lambda shape, dtype, device: Tensor(np.zeros(shape, "f4"), device=device),
+        cuda=SimpleNamespace(
+            current_stream=lambda device: Stream(current, device), ExternalStream=external
+        ),
+        streams=streams,
+    )
+
+
+class CupyArray(OnCuda):
+    """What ttlg asks of an array of CuPy."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.device = Device(self.device)
+
+
+class Device(tuple):
+    """A device that is DLPack's pair and CuPy's context."""
+
+    __slots__ = ()
+
+    @property
+    def id(self):
+        return self[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+def cupy(current):
+    """Return a CuPy of which `current` is the handle of the current stream."""
+    library = SimpleNamespace(ndarray=CupyArray, current=current, allocated=[])
+
+    @contextlib.contextmanager
+    def external(handle, _device):
+        before, library.current = library.current, handle
+        yield
+        library.current = before
+
+    def empty(shape, dtype):
+        library.allocated.append((CupyArray(np.zeros(shape, "f4")), library.current))
+        return library.allocated[-1][0]
+
+    library.empty = empty
+    library.cuda = SimpleNamespace(
+        get_current_stream=lambda _device: SimpleNamespace(ptr=library.current),
+        ExternalStream=external,
+    )
+    return library
+
+
+class JaxArray(OnCuda):
+    """What ttlg asks of an array of JAX, with a note of whether somebody waited for it."""
+
+    waited = False
+
+    def is_deleted(self):
+        return False
+
+    def block_until_ready(self):
+        self.waited = True
+        return self
+
+
+def jax():
+    """Return a JAX whose new arrays are kept in ``allocated``."""
+    library = SimpleNamespace(Array=JaxArray, allocated=[])
+
+    def empty(shape, dtype, device):
+        library.allocated.append(JaxArray(np.zeros(shape, "f4"), device=device, flags=1))
+        return library.allocated[-1]
+
+    library.numpy = SimpleNamespace(empty=empty)
+    library.enable_x64 = lambda _on: contextlib.nullcontext()
+    return library
