@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/device_model.hpp"
+#include "plan/cuda_planner.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
@@ -83,6 +83,29 @@ void for_each_point(const std::vector<std::int64_t>& extents, const Visit& visit
     std::size_t i = 0;
     while (i < point.size() && ++point[i] == extents[i]) point[i++] = 0;
     if (i == point.size()) return;
+  }
+}
+
+inline std::vector<std::int64_t> word_extents(const Problem& words) {
+  std::vector<std::int64_t> extents;
+  for (const Mode& mode : words.modes) extents.push_back(mode.extent);
+  return extents;
+}
+
+// A few candidates of random problems, some with a coarsened mode.
+template <typename Check>
+void for_random_candidates(Random& random, int problems, const Check& check) {
+  for (int i = 0; i < problems; ++i) {
+    const Request request = i % 2 == 0 ? random_request(random) : many_modes_request(random);
+    const Problem words = word_form(make_problem(request), 16);
+    const auto found = cuda_candidates(words, analytic_model());
+    for (std::size_t c = 0; c < found.size(); c += found.size() / 6 + 1) {
+      CudaParameters parameters = found[c].parameters;
+      if (parameters.schema == Schema::copy) continue;
+      check(words, parameters);
+      parameters.coarsened_mode = static_cast<int>(words.modes.size()) - 1;
+      if (misfit(words, parameters).empty()) check(words, parameters);
+    }
   }
 }
 
