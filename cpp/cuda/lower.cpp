@@ -97,22 +97,24 @@ class Lowering {
   // One side of the axis, modes that are contiguous there fused.
   AxisSide side(std::span<const int> modes, std::int64_t Mode::* stride, std::int64_t unit) const {
     AxisSide result{};
-    std::int64_t inner = 1;
+    std::int64_t last_extent = 1;
     for (const int m : modes) {
       if (extent(m) == 1) continue;
       const std::int64_t step = mode(m).*stride / unit;
-      if (result.modes > 0 && step == inner * result.step[result.modes - 1]) {
-        inner *= extent(m);
-        result.extent[result.modes - 1] = FastDivisor32(inner);
+      if (last_extent > 1 && step == last_extent * result.last_step) {
+        last_extent *= extent(m);
         continue;
       }
-      if (result.modes == kAxisModes)
-        throw std::invalid_argument("a slice combines too many modes");
-      result.extent[result.modes] = FastDivisor32(extent(m));
-      result.step[result.modes++] = step;
-      inner = extent(m);
+      if (last_extent > 1) {
+        if (result.inner_modes == kAxisModes - 1) {
+          throw std::invalid_argument("a slice combines too many modes");
+        }
+        result.extent[result.inner_modes] = FastDivisor32(last_extent);
+        result.step[result.inner_modes++] = result.last_step;
+      }
+      last_extent = extent(m);
+      result.last_step = step;
     }
-    result.modes = std::max(result.modes, 1);
     return result;
   }
 

@@ -57,20 +57,23 @@ TTLG_DEVICE Place decode(const Grid<kModes>& grid, std::uint32_t index) {
   return place;
 }
 
-// One side of a combined index: where its i-th element lies in one of the tensors.
+// One side of a combined index: where its i-th element lies in one of the tensors. The last mode
+// stands apart, so that an index of a single mode, the common case, costs one multiplication.
 struct AxisSide {
-  int modes;  // at least 1
-  FastDivisor32 extent[kAxisModes];
-  std::int64_t step[kAxisModes];
+  int inner_modes;
+  FastDivisor32 extent[kAxisModes - 1];
+  std::int64_t step[kAxisModes - 1];
+  std::int64_t last_step;
 
   TTLG_DEVICE std::int64_t offset(std::uint32_t index) const {
     std::int64_t result = 0;
-    for (int m = 0; m + 1 < modes; ++m) {
+    TTLG_UNROLL_BY(1)
+    for (int m = 0; m < inner_modes; ++m) {
       const std::uint32_t rest = extent[m].quotient(index);
       result += (index - rest * extent[m].divisor()) * step[m];
       index = rest;
     }
-    return result + index * step[modes - 1];
+    return result + index * last_step;
   }
 };
 
