@@ -43,9 +43,9 @@ std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
 }
 
 void check_reachable(const dlpack::Device& device, const std::string& name) {
-  const std::string where = dlpack::device_name(device);
-  if (where == "cpu" || dlpack::is_cuda(device)) return;
-  throw py::buffer_error(name + " lives on " + where +
+  const bool on_host = device.type == dlpack::kCpu || device.type == dlpack::kCudaHost;
+  if (on_host || dlpack::is_cuda(device)) return;
+  throw py::buffer_error(name + " lives on " + dlpack::device_name(device) +
                          ", which ttlg cannot reach: move it to the host first (.cpu() in "
                          "PyTorch, jax.device_get in JAX)");
 }
@@ -252,9 +252,17 @@ void bind_tensor_view(py::module_& module) {
       "may_share_memory",
       [](const TensorView& x, const TensorView& y) { return ranges_meet(x.layout(), y.layout()); },
       py::arg("x"), py::arg("y"), "Whether the smallest byte ranges around the two views meet.");
-  module.def("view", &make_view, py::arg("array"), py::arg("name"),
-             py::arg("stream") = dlpack::kLegacyStream, py::arg("ordered") = false,
-             "Look at an array through NumPy's interface or DLPack without copying it.");
+  // Apart, because a small array on the host notices every argument.
+  module.def(
+      "view",
+      [](const py::object& array, const std::string& name) {
+        return make_view(array, name, dlpack::kLegacyStream, false);
+      },
+      py::arg("array"), py::arg("name"),
+      "Look at an array through NumPy's interface or DLPack without copying it.");
+  module.def("view_on_stream", &make_view, py::arg("array"), py::arg("name"), py::arg("stream"),
+             py::arg("ordered"),
+             "The same; what is on a CUDA device is ordered on the stream, or has been.");
 }
 
 }  // namespace ttlg::bindings
