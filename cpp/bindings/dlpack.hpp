@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ttlg::dlpack {
 
@@ -68,5 +69,15 @@ struct ExchangeApi {
   // Exports an array without waiting for the work on its device; not 0: a Python error is set.
   int (*export_no_sync)(void* array, ManagedTensorVersioned** tensor);
 };
+
+// "float32", "bfloat16"; equal for equal dtypes of any two libraries.
+std::string dtype_name(const DataType& dtype);
+
+// "cpu" or "cuda:1", or the number of a device that is neither.
+std::string device_name(const Device& device);
+
+inline bool is_cuda(const Device& device) {
+  return device.type == kCuda || device.type == kCudaManaged;
+}
 
 }  // namespace ttlg::dlpack

@@ -3,8 +3,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "bindings/dlpack.hpp"
 #include "tensor/integer.hpp"
@@ -35,32 +33,6 @@ TensorView view_numpy(const py::array& array, const std::string& name) {
   return view;
 }
 
-std::string dtype_name(const dlpack::DataType& dtype) {
-  static constexpr std::array<std::string_view, 18> kNames{"int",
-                                                           "uint",
-                                                           "float",
-                                                           "opaque",
-                                                           "bfloat",
-                                                           "complex",
-                                                           "bool",
-                                                           "float8_e3m4",
-                                                           "float8_e4m3",
-                                                           "float8_e4m3b11fnuz",
-                                                           "float8_e4m3fn",
-                                                           "float8_e4m3fnuz",
-                                                           "float8_e5m2",
-                                                           "float8_e5m2fnuz",
-                                                           "float8_e8m0fnu",
-                                                           "float6_e2m3fn",
-                                                           "float6_e3m2fn",
-                                                           "float4_e2m1fn"};
-  std::string name = dtype.code < kNames.size() ? std::string(kNames[dtype.code])
-                                                : "code" + std::to_string(dtype.code);
-  if (dtype.code < 6) name += std::to_string(dtype.bits);
-  if (dtype.lanes != 1) name += "x" + std::to_string(dtype.lanes);
-  return name;
-}
-
 std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
                         const std::string& name) {
   const std::int64_t bits = std::int64_t{dtype.bits} * dtype.lanes;
@@ -70,27 +42,10 @@ std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
                          " bits packed into bytes; ttlg moves whole bytes: unpack it first");
 }
 
-std::string device_name(const dlpack::Device& device) {
-  switch (device.type) {
-    case dlpack::kCpu:
-    case dlpack::kCudaHost:
-      return "cpu";
-    case dlpack::kCuda:
-    case dlpack::kCudaManaged:
-      return "cuda:" + std::to_string(device.id);
-    default:
-      return "DLPack device type " + std::to_string(device.type);
-  }
-}
-
-bool is_cuda(const dlpack::Device& device) {
-  return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged;
-}
-
 void check_reachable(const dlpack::Device& device, const std::string& name) {
-  const std::string where = device_name(device);
-  if (where == "cpu" || is_cuda(device)) return;
-  throw py::buffer_error(name + " lives on " + where +
+  const bool on_host = device.type == dlpack::kCpu || device.type == dlpack::kCudaHost;
+  if (on_host || dlpack::is_cuda(device)) return;
+  throw py::buffer_error(name + " lives on " + dlpack::device_name(device) +
                          ", which ttlg cannot reach: move it to the host first (.cpu() in "
                          "PyTorch, jax.device_get in JAX)");
 }
@@ -98,11 +53,11 @@ void check_reachable(const dlpack::Device& device, const std::string& name) {
 void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t flags,
                const std::string& name) {
   view.itemsize = item_bytes(tensor.dtype, flags, name);
-  view.dlpack_dtype = dtype_name(tensor.dtype);
+  view.dlpack_dtype = dlpack::dtype_name(tensor.dtype);
   view.readonly = (flags & dlpack::kFlagReadOnly) != 0;
   check_reachable(tensor.device, name);
-  view.device = device_name(tensor.device);
-  if (is_cuda(tensor.device)) view.cuda_device = tensor.device.id;
+  view.device = dlpack::device_name(tensor.device);
+  if (dlpack::is_cuda(tensor.device)) view.cuda_device = tensor.device.id;
   view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
   if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
@@ -256,12 +211,12 @@ TensorView make_view(const py::object& array, const std::string& name, std::uint
   const dlpack::Device device = device_of(array, name);
   check_reachable(device, name);
   py::object asked = py::none();
-  if (is_cuda(device)) {
+  if (dlpack::is_cuda(device)) {
     asked = ordered ? py::cast(dlpack::kNoSynchronization) : py::cast(stream);
   }
   view = view_capsule(export_capsule(array, asked), name);
   if (view.cuda_device < 0) return view;
-  if (!is_cuda(device)) {
+  if (!dlpack::is_cuda(device)) {
     throw py::buffer_error(name + " lives on " + view.device +
                            ", but its __dlpack_device__() does not say so, and without that its "
                            "work cannot be ordered on a stream");
@@ -297,9 +252,17 @@ void bind_tensor_view(py::module_& module) {
       "may_share_memory",
       [](const TensorView& x, const TensorView& y) { return ranges_meet(x.layout(), y.layout()); },
       py::arg("x"), py::arg("y"), "Whether the smallest byte ranges around the two views meet.");
-  module.def("view", &make_view, py::arg("array"), py::arg("name"),
-             py::arg("stream") = dlpack::kLegacyStream, py::arg("ordered") = false,
-             "Look at an array through NumPy's interface or DLPack without copying it.");
+  // Apart, because a small array on the host notices every argument.
+  module.def(
+      "view",
+      [](const py::object& array, const std::string& name) {
+        return make_view(array, name, dlpack::kLegacyStream, false);
+      },
+      py::arg("array"), py::arg("name"),
+      "Look at an array through NumPy's interface or DLPack without copying it.");
+  module.def("view_on_stream", &make_view, py::arg("array"), py::arg("name"), py::arg("stream"),
+             py::arg("ordered"),
+             "The same; what is on a CUDA device is ordered on the stream, or has been.");
 }
 
 }  // namespace ttlg::bindings

@@ -88,7 +88,8 @@ def transpose(
             return result
     source = _arrays.view(x, "x", stream)
     order = _core.normalize_axes(axes, source.shape)
-    _arrays.check_stream(source, stream)
+    if stream is not None:
+        _arrays.check_stream(source)
     if out is None:
         return _arrays.run_into_new(_arrays.plan_for(source, order, None, threads), x, source)
     target = _arrays.view(out, "out", source.stream)

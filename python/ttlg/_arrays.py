@@ -109,9 +109,9 @@ def library_of(x: Any) -> Library:
     )
 
 
-def check_stream(x: _core.TensorView, stream: Any) -> None:
+def check_stream(x: _core.TensorView) -> None:
     """Refuse a stream for an array that needs none."""
-    if stream is not None and x.device == "cpu":
+    if x.device == "cpu":
         raise ValueError(
             "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
         )
@@ -124,7 +124,7 @@ def plan_for(
     threads: int | None,
 ) -> _core.Plan | _core.CudaPlan:
     """Take the plan for moving `x` into `out`, or into a new array, from the planner cache."""
-    if x.device == "cpu":
+    if x.stream == 0:  # on the host
         return _core.plan_for(x, axes, out, resolve_threads(threads))
     if threads is not None:
         raise ValueError(
@@ -137,8 +137,8 @@ def run_into_new(plan: _core.Plan | _core.CudaPlan, x: Any, source: _core.Tensor
     """Carry `plan` out on `x`, seen as `source`, into a new array of its library."""
     library = library_of(x)
     buffer = library.empty(x, source, plan.out_shape)
-    on_host = source.device == "cpu"
-    plan.run(source, _core.view(buffer, "out") if on_host else view(buffer, "out", source.stream))
+    stream = source.stream  # 0 on the host
+    plan.run(source, view(buffer, "out", stream) if stream else _core.view(buffer, "out"))
     return library.deliver(x, source, buffer)
 
 
@@ -168,9 +168,8 @@ def view(x: Any, name: str, stream: Any = None) -> _core.TensorView:
             _refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():
             _refuse(name, "has its negative bit set", ".resolve_neg()")
-        if x.is_cuda:
-            return _streams.view_torch(x, name, stream)
-    elif _is(x, "jax", "Array"):
+        return _streams.view_torch(x, name, stream) if x.is_cuda else _core.view(x, name)
+    if _is(x, "jax", "Array"):
         if _is(x, "jax.core", "Tracer"):
             raise TypeError(
                 f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, "
@@ -179,7 +178,7 @@ def view(x: Any, name: str, stream: Any = None) -> _core.TensorView:
         if x.is_deleted():
             raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")
         x.block_until_ready()
-    return _core.view(x, name, _streams.stream_for(x, stream))
+    return _core.view_on_stream(x, name, _streams.stream_for(x, stream), ordered=False)
 
 
 class _ArrayInterface:

@@ -55,7 +55,8 @@ class Plan:
             if result is not None:
                 return result
         source = _arrays.view(x, "x", stream)
-        _arrays.check_stream(source, stream)
+        if stream is not None:
+            _arrays.check_stream(source)
         self._check_device(source)
         if out is None:
             return _arrays.run_into_new(self._core, x, source)

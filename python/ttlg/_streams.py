@@ -51,4 +51,4 @@ def view_torch(x: Any, name: str, stream: Any) -> _core.TensorView:
         other.wait_stream(current)
         # Lest the allocator give the memory away before the work on the other stream is done.
         x.record_stream(other)
-    return _core.view(x, name, handle, ordered=True)
+    return _core.view_on_stream(x, name, handle, ordered=True)

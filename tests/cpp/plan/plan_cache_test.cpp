@@ -70,6 +70,29 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
   EXPECT_EQ(cache.info().hits, 0U);
 }
 
+TEST(PlanCache, TellsApartEverythingThatDecidesOnAGpu) {
+  CudaPlanCache cache({}, 100);
+  const Request request = contiguous_request({60, 40, 4}, {1, 0, 2}, 1);
+  const auto model = std::make_shared<const DeviceModel>(DeviceModel{.name = "one"});
+  const auto other = std::make_shared<const DeviceModel>(DeviceModel{.name = "other"});
+  using Choice = CudaPlanning::Choice;
+  const std::vector<Choice> choices{
+      {.alignment = 16, .model = model},
+      {.alignment = 2, .model = model},
+      {.alignment = 16, .model = other},
+      {.alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary}};
+  for (const Choice& choice : choices) {
+    EXPECT_EQ(*cache.get(key_of(request), choice),
+              make_cuda_plan(request, choice.alignment, *choice.model, choice.forced));
+  }
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 4, .capacity = 100, .size = 4}));
+  // Another model of the same name.
+  const auto twin = std::make_shared<const DeviceModel>(*model);
+  EXPECT_EQ(cache.get(key_of(request), {.alignment = 16, .model = twin}),
+            cache.get(key_of(request), choices.front()));
+  EXPECT_EQ(cache.info().hits, 2U);
+}
+
 TEST(PlanCache, DropsTheLeastRecentlyUsed) {
   CpuPlanCache cache(kPlanning, 3);
   const auto is_new = [&](std::int64_t rows) {

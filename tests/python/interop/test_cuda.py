@@ -109,7 +109,7 @@ def test_the_exchange_functions_order_nothing():
     x, out = exchanging()(random_array((4, 6), "f4"), device=(CUDA, 0)), pair()[1]
     check_launch_fails(lambda: ttlg.transpose(x, out=out, stream=5), x, out)
     assert x.asked == (5,)
-    view = _core.view(x, "x", stream=6, ordered=True)
+    view = _core.view_on_stream(x, "x", 6, True)
     assert (view.device, view.stream, x.asked) == ("cuda:0", 6, (5,))
 
 
