@@ -159,18 +159,8 @@ class Lowering {
     return size;
   }
 
-  // Words as wide as the runs of mode 0, all strides and both pointers allow.
-  std::int64_t run_word(std::int64_t run_elements) const {
-    const Mode& run = mode(0);
-    if (run.in_byte_stride != words_.element_bytes || run.out_byte_stride != words_.element_bytes) {
-      return words_.element_bytes;
-    }
-    std::int64_t bits = run_elements * words_.element_bytes | run.extent * words_.element_bytes |
-                        in_alignment_ | out_alignment_;
-    for (const Mode& other : std::span(words_.modes).subspan(1)) {
-      bits |= other.in_byte_stride | other.out_byte_stride;
-    }
-    return power_of_two_in(bits);
+  std::int64_t run_word(std::int64_t chunk) const {
+    return run_word_bytes(words_, chunk, in_alignment_ | out_alignment_);
   }
 
   void lower_copy() {
@@ -191,8 +181,8 @@ class Lowering {
     const std::int64_t per_word = width / words_.element_bytes;
     const std::int64_t words = chunk / per_word;
     const std::int64_t runs = set_grid();
-    const auto shift = static_cast<int>(std::bit_width(
-        std::min<std::uint64_t>(static_cast<std::uint64_t>(words) - 1, kBlockThreads - 1)));
+    const auto lanes = static_cast<unsigned>(run_lanes(words, width));
+    const int shift = std::countr_zero(lanes);
     launch_.word_bytes = static_cast<int>(width);
     launch_.blocks = narrow32(ceil_div(runs, kBlockThreads >> shift));
     launch_.parameters = MatchLargeParameters{.coarsening = coarsening_steps(),

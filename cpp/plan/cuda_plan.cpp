@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -181,6 +182,31 @@ Access access_of(const Problem& words, const CudaParameters& parameters, std::in
                       has_vector_runs(words, run, extents, &Mode::in_byte_stride) &&
                       has_vector_runs(words, run, extents, &Mode::out_byte_stride);
   return {vector, vector};
+}
+
+std::int64_t run_word_bytes(const Problem& words, std::int64_t chunk, std::int64_t alignment) {
+  const Mode& run = words.modes.front();
+  if (run.in_byte_stride != words.element_bytes || run.out_byte_stride != words.element_bytes) {
+    return words.element_bytes;
+  }
+  std::int64_t bits = (chunk | run.extent) * words.element_bytes | alignment;
+  for (const Mode& mode : std::span(words.modes).subspan(1)) {
+    bits |= mode.in_byte_stride | mode.out_byte_stride;
+  }
+  return common_power(bits, kVectorBytes);
+}
+
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes) {
+  constexpr std::int64_t kSteps = 4;  // that a thread has in flight
+  std::int64_t best = std::min<std::int64_t>(kBlockThreads, 128 / word_bytes);
+  if (chunk_words <= best) {
+    return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(chunk_words)));
+  }
+  for (std::int64_t lanes = 2 * best; lanes <= kBlockThreads; lanes *= 2) {
+    const auto places = [&](std::int64_t n) { return ceil_div(chunk_words, n) * n; };
+    if (ceil_div(chunk_words, best) > kSteps || places(lanes) < places(best)) best = lanes;
+  }
+  return static_cast<int>(best);
 }
 
 CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,

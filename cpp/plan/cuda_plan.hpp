@@ -168,6 +168,16 @@ struct Access {
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment);
 
+// The widest word, in bytes, in which the FVI kernels can move chunks of mode 0 of so many
+// elements: it divides them, all strides and both pointers, of which `alignment` is a common power
+// of two.
+std::int64_t run_word_bytes(const Problem& words, std::int64_t chunk, std::int64_t alignment);
+
+// How many lanes of a thread block take a chunk of FVI-Match-Large together, a power of two: they
+// move at least 128 bytes side by side, and have as few steps idle and as many loads in flight as
+// that allows.
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes);
+
 // Why the parameters do not fit the problem, or an empty string.
 std::string misfit(const Problem& words, const CudaParameters& parameters);
 

@@ -1,7 +1,6 @@
 #include "plan/device_model.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "plan/slice_shape.hpp"
@@ -28,7 +27,7 @@ constexpr double kAccessCycles = 3;
 constexpr double kBytesPerCycle = 64;
 // Blocks whose registers a multiprocessor holds: as the kernels' launch bounds have it, and an
 // estimate for the FVI kernels.
-constexpr double kResidentBlocks = 6;
+constexpr double kResidentBlocks = 8;
 constexpr double kVectorDistinctBlocks = 4;
 constexpr double kScalarDistinctBlocks = 3;
 constexpr double kArbitraryBlocks = 2;
@@ -60,19 +59,6 @@ struct Work {
 
 double as_double(std::int64_t x) { return static_cast<double>(x); }
 
-// The widest word that divides runs of mode 0 and all strides: what the FVI kernels move.
-std::int64_t run_word(const Problem& words, std::int64_t chunk) {
-  const Mode& run = words.modes.front();
-  if (run.in_byte_stride != words.element_bytes || run.out_byte_stride != words.element_bytes) {
-    return words.element_bytes;
-  }
-  std::int64_t bits = (chunk | run.extent) * words.element_bytes | kVectorBytes;
-  for (std::size_t m = 1; m < words.modes.size(); ++m) {
-    bits |= words.modes[m].in_byte_stride | words.modes[m].out_byte_stride;
-  }
-  return bits & -bits;
-}
-
 std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
 
 // Accesses of warps to rows of one side's axis, whose ends leave lanes of the last unit idle.
@@ -88,7 +74,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
   if (parameters.schema == Schema::fvi_match_large ||
       parameters.schema == Schema::fvi_match_small) {
     work.in_lane_bytes = work.out_lane_bytes =
-        run_word(words, std::min(shape.in.length, words.modes.front().extent));
+        run_word_bytes(words, std::min(shape.in.length, words.modes.front().extent), kVectorBytes);
   } else {
     const Access access = access_of(words, parameters, kVectorBytes, kVectorBytes);
     work.in_lane_bytes = access.vector_in ? kVectorBytes : element;
@@ -127,9 +113,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
     default: {
       // Groups of lanes take a run each, as many as fit into a block (T-17).
       const std::int64_t lanes = ceil_div(shape.in.length, in_lane);
-      const std::int64_t group = std::min<std::int64_t>(
-          static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes))),
-          kBlockThreads);
+      const std::int64_t group = run_lanes(lanes, work.in_lane_bytes);
       work.in_accesses = row_accesses(shape.in, group * in_lane, in_lane);
       work.out_accesses = work.in_accesses;
       work.rounds = std::ceil(work.rounds * as_double(ceil_div(lanes, group)) / kLargeBatch);
