@@ -13,12 +13,12 @@ namespace {
 constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
                               Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
 
-// From here on, in a copy's time, a schema is slow.
-constexpr double kSlow = 2;
-
-double copy_seconds(const DeviceModel& model, const Problem& words) {
-  return model.launch_seconds +
-         2 * static_cast<double>(words.bytes()) / model.memory_bytes_per_second;
+// Whether a choice is expected to reach less than half of a copy's rate, beyond the caches, where
+// rates matter.
+bool is_slow(const DeviceModel& model, const Problem& words, double seconds) {
+  const auto bytes = 2 * static_cast<double>(words.bytes());
+  return bytes > static_cast<double>(model.l2_cache_bytes) &&
+         seconds > 2 * bytes / model.memory_bytes_per_second;
 }
 
 // Whether CUDA can number the blocks. The rows of FVI-Match-Large share blocks, and a copy needs as
@@ -88,7 +88,7 @@ CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const De
     search(classify(words).schemas);
     // The branch names the published choice. Where the model expects little of it, it may pick any
     // other (T-03, item 5).
-    if (best && best->seconds > kSlow * copy_seconds(model, words)) search(kSchemas);
+    if (best && is_slow(model, words, best->seconds)) search(kSchemas);
   }
   if (!best) {
     throw std::invalid_argument(

@@ -84,7 +84,8 @@ const std::array<TaxonomyRule, 7> kTaxonomy{{
      matches,
      {Schema::orthogonal_arbitrary, Schema::fvi_match_small},
      "the same fastest mode, and two modes that do not fill a warp"},
-    {"overlapping", always, {Schema::orthogonal_arbitrary}, "nothing"},
+    // Slices that end before the overlap may be better (section V, T-03 item 5).
+    {"overlapping", always, {Schema::orthogonal_arbitrary, Schema::orthogonal_distinct}, "nothing"},
 }};
 
 bool has_small_run(const Problem& words) {

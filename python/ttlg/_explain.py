@@ -92,5 +92,5 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
     for name, is_case, schemas, requirement in core.taxonomy():
         lines.append(f"{'->' if is_case else '  '}  {name} ({' or '.join(schemas)}): {requirement}")
         if is_case and core.kernel not in schemas:
-            lines.append(f"->  forced: {core.kernel}")
+            lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
     return "\n".join(lines)
