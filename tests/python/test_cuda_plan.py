@@ -104,7 +104,11 @@ def test_explain_says_where_the_taxonomy_leads(plan):
     text = plan.explain()
     marks = [line for line in text.splitlines() if line.startswith("->")]
     assert plan.schema in marks[-1]
-    assert marks[1:] == (["->  instead, forced or because those are slow: orthogonal_arbitrary"] if plan is PLANS[-1] else [])
+    assert marks[1:] == (
+        ["->  instead, forced or because those are slow: orthogonal_arbitrary"]
+        if plan is PLANS[-1]
+        else []
+    )
     assert f"{plan.predicted_time * 1e6:.1f} microseconds on {K40C}" in text
     assert f"{plan.transactions()['in_dram']} to read" in text
 
