@@ -43,6 +43,10 @@ auto with_access(const Launch& launch, const Visit& visit) {
   });
 }
 
+// How many modes a grid of this type, or a reference to one, holds.
+template <typename AGrid>
+inline constexpr int capacity_of = std::remove_cvref_t<AGrid>::kCapacity;
+
 // visit(grid) with the fewest compiled modes (requirement T-20).
 template <typename Visit>
 auto with_grid(const Launch& launch, const Visit& visit) {

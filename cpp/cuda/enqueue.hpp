@@ -11,6 +11,16 @@ namespace ttlg::cuda {
 // The first error of any launch. `in` and `out` are the pointers that `lower` was given.
 cudaError_t enqueue(const Launch& launch, const std::byte* in, std::byte* out, cudaStream_t stream);
 
+// Launches a kernel and returns this launch's own error, not one that an earlier call left behind.
+template <typename... Parameters>
+cudaError_t launch_kernel(void (*kernel)(Parameters...), const Launch& launch, cudaStream_t stream,
+                          Parameters... parameters) {
+  void* pointers[] = {&parameters...};
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(launch.blocks),
+                          dim3(static_cast<unsigned>(launch.threads)), pointers,
+                          static_cast<std::size_t>(launch.shared_bytes), stream);
+}
+
 // One kernel's share of it: a launch from pointers that are shifted already.
 cudaError_t enqueue_copy(const Launch& launch, const std::byte* in, std::byte* out,
                          cudaStream_t stream);

@@ -280,6 +280,7 @@ class Lowering {
       }
       ++p.modes;
     }
+    launch_.threads = kArbitraryThreads;
     launch_.shared_bytes = static_cast<int>(
         ceil_div((elements + volume(rows) * skew_.row) * words_.element_bytes, kBankBytes) *
         kBankBytes);

@@ -27,7 +27,8 @@ struct Shift {
 struct Launch {
   int word_bytes = 1;
   Access access{};
-  std::uint32_t blocks = 0;  // none for an empty problem
+  std::uint32_t blocks = 0;     // none for an empty problem
+  int threads = kBlockThreads;  // of a block
   int shared_bytes = 0;
   AnyGrid grid{};
   Parameters parameters{};

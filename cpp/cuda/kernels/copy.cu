@@ -16,10 +16,9 @@ __global__ void __launch_bounds__(kBlockThreads)
 cudaError_t enqueue_copy(const Launch& launch, const std::byte* in, std::byte* out,
                          cudaStream_t stream) {
   const auto& p = std::get<CopyParameters>(launch.parameters);
-  with_width(launch, [&](auto width) {
-    copy_kernel<width()><<<launch.blocks, kBlockThreads, 0, stream>>>(p, in, out);
+  return with_width(launch, [&](auto width) {
+    return launch_kernel(copy_kernel<width()>, launch, stream, p, in, out);
   });
-  return cudaGetLastError();
 }
 
 }  // namespace ttlg::cuda

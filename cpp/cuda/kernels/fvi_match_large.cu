@@ -18,13 +18,12 @@ __global__ void __launch_bounds__(kBlockThreads)
 cudaError_t enqueue_match_large(const Launch& launch, const std::byte* in, std::byte* out,
                                 cudaStream_t stream) {
   const auto& p = std::get<MatchLargeParameters>(launch.parameters);
-  with_width(launch, [&](auto width) {
-    with_grid(launch, [&](const auto& grid) {
-      fvi_match_large_kernel<width()>
-          <<<launch.blocks, kBlockThreads, launch.shared_bytes, stream>>>(grid, p, in, out);
+  return with_width(launch, [&](auto width) {
+    return with_grid(launch, [&](const auto& grid) {
+      return launch_kernel(fvi_match_large_kernel<width(), capacity_of<decltype(grid)>>, launch,
+                           stream, grid, p, in, out);
     });
   });
-  return cudaGetLastError();
 }
 
 }  // namespace ttlg::cuda

@@ -21,6 +21,7 @@ struct GridMode {
 // kernel's parameters, which stay in constant memory.
 template <int kModes>
 struct Grid {
+  static constexpr int kCapacity = kModes;
   int modes;  // at least 2
   GridMode mode[kModes];
 };

@@ -18,13 +18,13 @@ __global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : 2)
 cudaError_t enqueue_arbitrary(const Launch& launch, const std::byte* in, std::byte* out,
                               cudaStream_t stream) {
   const auto& p = std::get<ArbitraryParameters>(launch.parameters);
-  with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
-    with_grid(launch, [&](const auto& grid) {
-      orthogonal_arbitrary_kernel<width(), vector_in(), vector_out()>
-          <<<launch.blocks, kArbitraryThreads, launch.shared_bytes, stream>>>(grid, p, in, out);
+  return with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
+    return with_grid(launch, [&](const auto& grid) {
+      return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),
+                                                       capacity_of<decltype(grid)>>,
+                           launch, stream, grid, p, in, out);
     });
   });
-  return cudaGetLastError();
 }
 
 }  // namespace ttlg::cuda

@@ -134,9 +134,7 @@ Report run_plan(const CudaPlan& plan, const Skews& skews) {
   const cuda::Launch launch = cuda::lower(plan, in.first(), out.first());
   if (launch.blocks == 0) return {};
   if (launch.shifts.size() != 1) throw std::logic_error("a test's plan takes several launches");
-  const bool arbitrary = std::holds_alternative<cuda::ArbitraryParameters>(launch.parameters);
-  const Grid grid{launch.blocks, arbitrary ? kArbitraryThreads : kBlockThreads,
-                  launch.shared_bytes};
+  const Grid grid{launch.blocks, launch.threads, launch.shared_bytes};
   const Arrays arrays{in.bytes(), out.bytes(), expected_writes, in.origin() + launch.shifts[0].in,
                       out.origin() + launch.shifts[0].out};
   Report report = run_kernel(grid, arrays, kernel_of(launch));
