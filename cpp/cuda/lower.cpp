@@ -294,6 +294,8 @@ class Lowering {
   void set_access() {
     launch_.word_bytes = static_cast<int>(words_.element_bytes);
     launch_.access = access_of(words_, chosen_, in_alignment_, out_alignment_);
+    // Pointers may be aligned better than the skew was chosen for: its rows may part vectors.
+    if (skew_.row * words_.element_bytes % kVectorBytes != 0) launch_.access.vector_in = false;
   }
 
   const Problem& words_;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kBoundary = 256;
 constexpr int kTries = 40;
-constexpr std::int64_t kPreferredBlocks = 32;
+constexpr std::int64_t kPreferredSlices = 32;
+constexpr std::int64_t kMostSlices = 1000;
 
 Kernel bind(const cuda::Launch& launch, const cuda::CopyParameters& p) {
   return cuda::with_width(launch, [&p]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
@@ -148,8 +149,9 @@ std::optional<CudaPlan> random_plan(Random& random, const Request& request, std:
   for (int i = 0; i < kTries; ++i) {
     const CudaParameters parameters = random_parameters(random, words, schema);
     if (!misfit(words, parameters).empty()) continue;
-    // Blocks take time to run, however little they do.
-    if (i < kTries / 2 && grid_blocks(words, parameters) > kPreferredBlocks) continue;
+    // Slices take time to run, however small they are.
+    const std::int64_t slices = grid_blocks(words, parameters) * coarsening(words, parameters);
+    if (slices > (i < kTries / 2 ? kPreferredSlices : kMostSlices)) continue;
     return build_cuda_plan(request, alignment, parameters);
   }
   return std::nullopt;

@@ -1,0 +1,13 @@
+// How many of a test's many alike runs are made.
+#pragma once
+
+namespace ttlg::test {
+
+// Every so-manieth: all, unless a sanitizer or an emulator slows the host executor down tenfold.
+#ifdef TTLG_SAMPLE_RUNS
+inline constexpr int kSampling = 20;
+#else
+inline constexpr int kSampling = 1;
+#endif
+
+}  // namespace ttlg::test
