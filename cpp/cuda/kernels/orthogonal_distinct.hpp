@@ -139,6 +139,11 @@ TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, 
   constexpr int kBatch = kAsked < 1 ? 1 : kAsked < Share::kGroups ? kAsked : Share::kGroups;
   const std::uint32_t thread = context.thread();
   const std::uint32_t word_rows = (tile.rows + Tile::kPack - 1) / Tile::kPack;
+  std::int64_t along[Share::kChunks];
+  TTLG_UNROLL
+  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+    along[c] = in + Share::along(p.column_in, tile.first_column + Share::element(thread, c));
+  }
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
     Access held[kBatch][Share::kChunks][Tile::kPack];
@@ -147,14 +152,13 @@ TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, 
       TTLG_UNROLL
       for (std::uint32_t part = 0; part < Tile::kPack; ++part) {
         const std::uint32_t row = Share::line(thread, first + b) * Tile::kPack + part;
-        const std::int64_t from =
-            in + context.shuffle(row_offset, Share::owner(thread, first + b, part));
+        const std::int64_t across =
+            context.shuffle(row_offset, Share::owner(thread, first + b, part));
         TTLG_UNROLL
         for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
           const std::uint32_t column = Share::element(thread, c);
-          held[b][c][part] = context.template load<Access>(
-              row < tile.rows && column < tile.columns,
-              from + Share::along(p.column_in, tile.first_column + column));
+          held[b][c][part] = context.template load<Access>(row < tile.rows && column < tile.columns,
+                                                           along[c] + across);
         }
       }
     }
@@ -212,15 +216,20 @@ TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context,
                             std::int64_t column_offset, const TileBounds& tile) {
   using Share = DrainShare<kWidth, kVector>;
   const std::uint32_t thread = context.thread();
+  std::int64_t along[Share::kChunks];
+  TTLG_UNROLL
+  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+    along[c] = out + Share::along(p.row_out, tile.first_row + Share::element(thread, c));
+  }
   TTLG_UNROLL_BY(2)
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t column = Share::line(thread, group);
-    const std::int64_t to = out + context.shuffle(column_offset, Share::owner(thread, group, 0));
+    const std::int64_t across = context.shuffle(column_offset, Share::owner(thread, group, 0));
     TTLG_UNROLL
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
       const std::uint32_t row = Share::element(thread, c);
       const bool valid = row < tile.rows && column < tile.columns;
-      context.store(valid, to + Share::along(p.row_out, tile.first_row + row),
+      context.store(valid, along[c] + across,
                     take_from_tile<kWidth, kVector>(context, valid, row, column));
     }
   }
