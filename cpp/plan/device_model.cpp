@@ -83,8 +83,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
       work.out_accesses = row_accesses(shape.out, tile, out_lane);
       work.rounds *= as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
       work.shared_bytes = as_double(tile * (tile + 1) * element);
-      work.resident = distinct_residents(
-          element, {work.in_lane_bytes == kVectorBytes, work.out_lane_bytes == kVectorBytes});
+      work.resident = distinct_residents(element);
       break;
     }
     case Schema::orthogonal_arbitrary: {

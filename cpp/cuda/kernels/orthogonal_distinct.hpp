@@ -144,7 +144,7 @@ TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, 
   for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
     along[c] = in + Share::along(p.column_in, tile.first_column + Share::element(thread, c));
   }
-  TTLG_UNROLL
+  TTLG_UNROLL_BY(1)
   for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
     Access held[kBatch][Share::kChunks][Tile::kPack];
     TTLG_UNROLL
