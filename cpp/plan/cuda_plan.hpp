@@ -171,7 +171,7 @@ Access access_of(const Problem& words, const CudaParameters& parameters, std::in
 // Thread blocks of Orthogonal-Distinct whose registers a multiprocessor shall hold at once, and of
 // Orthogonal-Arbitrary: the most that leave their threads enough of them.
 constexpr int distinct_residents(std::int64_t element_bytes) {
-  return element_bytes == 1 ? 3 : element_bytes <= 4 ? 4 : 5;
+  return element_bytes == 1 ? 2 : element_bytes <= 4 ? 4 : 5;
 }
 inline constexpr int kArbitraryResidents = 2;
 
