@@ -94,7 +94,7 @@ py::dict to_dict(const Transactions& counts) {
 
 py::list candidates_for(const CudaPlan& plan, const DeviceModel& model) {
   py::list rows;
-  for (const CudaCandidate& each : cuda_candidates(plan.words, model)) {
+  for (const CudaCandidate& each : cuda_candidates(plan.words, model, plan.alignment)) {
     rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
                                to_dict(features_of(plan.words, each.parameters)), each.seconds));
   }

@@ -91,14 +91,17 @@ class Lowering {
     return volume(modes.first(modes.size() - 1)) * last_extent(modes.back());
   }
 
-  // One side of the axis, modes that are contiguous there fused.
-  AxisSide side(std::span<const int> modes, std::int64_t Mode::* stride, std::int64_t unit) const {
-    AxisSide result{};
+  // One side of the axis in units of `unit` bytes, modes that are contiguous there fused.
+  template <typename Step>
+  AxisSide<Step> side(std::span<const int> modes, std::int64_t Mode::* stride,
+                      std::int64_t unit) const {
+    AxisSide<Step> result{};
     std::int64_t last_extent = 1;
+    std::int64_t last_step = 0;
     for (const int m : modes) {
       if (extent(m) == 1) continue;
       const std::int64_t step = mode(m).*stride / unit;
-      if (last_extent > 1 && step == last_extent * result.last_step) {
+      if (last_extent > 1 && step == last_extent * last_step) {
         last_extent *= extent(m);
         continue;
       }
@@ -107,11 +110,12 @@ class Lowering {
           throw std::invalid_argument("a slice combines too many modes");
         }
         result.extent[result.inner_modes] = FastDivisor32(last_extent);
-        result.step[result.inner_modes++] = result.last_step;
+        result.step[result.inner_modes++] = static_cast<Step>(last_step);
       }
       last_extent = extent(m);
-      result.last_step = step;
+      last_step = step;
     }
+    result.last_step = static_cast<Step>(last_step);
     return result;
   }
 
@@ -238,37 +242,46 @@ class Lowering {
     launch_.blocks = narrow32(set_grid());
     launch_.shared_bytes =
         with_width(launch_, [](auto width) { return DistinctTile<width()>::kSharedBytes; });
-    launch_.parameters = DistinctParameters{.coarsening = coarsening_steps(),
-                                            .shape = shape(columns, rows),
-                                            .column_in = side(columns, &Mode::in_byte_stride, 1),
-                                            .column_out = side(columns, &Mode::out_byte_stride, 1),
-                                            .row_in = side(rows, &Mode::in_byte_stride, 1),
-                                            .row_out = side(rows, &Mode::out_byte_stride, 1)};
+    launch_.parameters =
+        DistinctParameters{.coarsening = coarsening_steps(),
+                           .shape = shape(columns, rows),
+                           .column_in = side<std::int64_t>(columns, &Mode::in_byte_stride, 1),
+                           .column_out = side<std::int64_t>(columns, &Mode::out_byte_stride, 1),
+                           .row_in = side<std::int64_t>(rows, &Mode::in_byte_stride, 1),
+                           .row_out = side<std::int64_t>(rows, &Mode::out_byte_stride, 1)};
   }
 
   void lower_arbitrary() {
     const std::vector<int> columns = in_axis();
     const std::vector<int> rows = rows_of(words_, chosen_.slice);
     const std::int64_t elements = volume(columns) * volume(rows);
+    const std::vector<SliceMode> order = slice_in_output_order(words_, chosen_);
+    const std::int64_t skew_row = skew_row_length(order);
     set_access();
+    // Pointers may be aligned better than the skew was chosen for: its rows may part vectors.
+    if (skew_.row > 0 && (skew_.row | skew_row) * words_.element_bytes % kVectorBytes != 0) {
+      launch_.access.vector_in = false;
+    }
     launch_.blocks = narrow32(set_grid());
-    ArbitraryParameters p{.coarsening = coarsening_steps(),
-                          .shape = shape(columns, rows),
-                          .row_length = FastDivisor32(volume(columns)),
-                          .column_in = side(columns, &Mode::in_byte_stride, words_.element_bytes),
-                          .row_in = side(rows, &Mode::in_byte_stride, words_.element_bytes),
-                          .modes = 0,
-                          .mode = {},
-                          .column_mode = -1,
-                          .row_mode = -1,
-                          .last_column_extent = 0,
-                          .last_row_extent = 0,
-                          .elements = narrow32(elements),
-                          .skew = skew_};
-    for (const auto& [m, slice_extent, step, row_step] : slice_in_output_order(words_, chosen_)) {
+    ArbitraryParameters p{
+        .coarsening = coarsening_steps(),
+        .shape = shape(columns, rows),
+        .row_length = FastDivisor32(volume(columns)),
+        .column_in = side<std::int32_t>(columns, &Mode::in_byte_stride, words_.element_bytes),
+        .row_in = side<std::int32_t>(rows, &Mode::in_byte_stride, words_.element_bytes),
+        .modes = 0,
+        .mode = {},
+        .column_mode = -1,
+        .row_mode = -1,
+        .last_column_extent = 0,
+        .last_row_extent = 0,
+        .elements = narrow32(elements),
+        .skew = skew_,
+        .skew_row = FastDivisor32(skew_row)};
+    for (const auto& [m, slice_extent, step] : order) {
       if (p.modes == kAxisModes) throw std::invalid_argument("a slice combines too many modes");
       p.mode[p.modes] = {.extent = FastDivisor32(slice_extent),
-                         .slice_step = narrow32(step + row_step * skew_.row),
+                         .slice_step = narrow32(step + step / skew_row * skew_.row),
                          .out_step = in_elements(mode(m).out_byte_stride)};
       if (!columns.empty() && m == columns.back()) {
         p.column_mode = p.modes;
@@ -282,7 +295,7 @@ class Lowering {
     }
     launch_.threads = kArbitraryThreads;
     launch_.shared_bytes = static_cast<int>(
-        ceil_div((elements + volume(rows) * skew_.row) * words_.element_bytes, kBankBytes) *
+        ceil_div((elements + elements / skew_row * skew_.row) * words_.element_bytes, kBankBytes) *
         kBankBytes);
     launch_.parameters = p;
   }
@@ -294,8 +307,6 @@ class Lowering {
   void set_access() {
     launch_.word_bytes = static_cast<int>(words_.element_bytes);
     launch_.access = access_of(words_, chosen_, in_alignment_, out_alignment_);
-    // Pointers may be aligned better than the skew was chosen for: its rows may part vectors.
-    if (skew_.row * words_.element_bytes % kVectorBytes != 0) launch_.access.vector_in = false;
   }
 
   const Problem& words_;

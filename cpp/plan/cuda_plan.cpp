@@ -170,10 +170,10 @@ Access access_of(const Problem& words, const CudaParameters& parameters, std::in
   fill_slice_extents(words, parameters, extents);
   const auto in_modes = static_cast<std::size_t>(parameters.slice.in_modes);
   const auto out_modes = static_cast<std::size_t>(parameters.slice.out_modes);
-  const bool arbitrary = parameters.schema == Schema::orthogonal_arbitrary;
-  if (arbitrary || parameters.schema == Schema::orthogonal_distinct) {
+  if (parameters.schema == Schema::orthogonal_arbitrary ||
+      parameters.schema == Schema::orthogonal_distinct) {
     const auto in_axis = in_sequence(words.modes.size()).first(in_modes);
-    const auto out_axis = std::span(words.perm).first(arbitrary ? 1 : out_modes);
+    const auto out_axis = std::span(words.perm).first(out_modes);
     return {in_aligned && has_vector_runs(words, in_axis, extents, &Mode::in_byte_stride),
             out_aligned && has_vector_runs(words, out_axis, extents, &Mode::out_byte_stride)};
   }
@@ -220,7 +220,7 @@ CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
                 .parameters = parameters,
                 .device = std::move(device)};
   plan.words = word_form(plan.problem, alignment);
-  const std::string reason = misfit(plan.words, parameters);
+  const std::string reason = misfit(plan.words, parameters, alignment);
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply so: " + reason);

@@ -39,12 +39,6 @@ inline constexpr std::int64_t kMaxGridBlocks = (std::int64_t{1} << 31) - 1;
 // Shared memory that a slice may take, so that several blocks share a multiprocessor.
 inline constexpr std::int64_t kSliceBytes = 32 << 10;
 
-// Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
-// their elements in registers.
-constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes) {
-  return std::min<std::int64_t>(kArbitraryThreads * 8, kSliceBytes / element_bytes);
-}
-
 // Side of the square tiles, in elements, through which Orthogonal-Distinct moves its slices
 // (T-06, wider for narrow elements so that 32 lanes move at least 128 bytes at once).
 constexpr int distinct_tile(std::int64_t element_bytes) {
@@ -90,9 +84,10 @@ struct GridLoop {
 // What the 32 banks of shared memory give at once.
 inline constexpr std::uint32_t kBankBytes = 128;
 
-// How Orthogonal-Arbitrary keeps its slice apart in shared memory: every row of the slice begins
-// `row` elements later than packed ones would, or every line of 128 bytes is turned by so many
-// banks for each line, and for each page of as many lines as there are banks, before it.
+// How Orthogonal-Arbitrary keeps its slice apart in shared memory: every row of it (the elements
+// between neighbours in the output) begins `row` elements later than packed ones would, or every
+// line of 128 bytes is turned by so many banks for each line, and for each page of as many lines as
+// there are banks, before it.
 struct Skew {
   std::uint32_t row = 0;
   std::uint32_t line = 0;
@@ -168,6 +163,15 @@ struct Access {
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment);
 
+// Elements that a slice of Orthogonal-Arbitrary may hold: its threads keep an offset for each of
+// their accesses in registers, and for each element a place in shared memory. Elements narrower
+// than a bank may be more where vectors bring and fetch them.
+constexpr std::int64_t arbitrary_slice_limit(std::int64_t element_bytes, Access access) {
+  const bool is_packed = element_bytes < 4 && access.vector_in && access.vector_out;
+  const std::int64_t per_thread = is_packed ? 8 * 4 / element_bytes : 8;
+  return std::min<std::int64_t>(kArbitraryThreads * per_thread, kSliceBytes / element_bytes);
+}
+
 // Thread blocks of Orthogonal-Distinct whose registers a multiprocessor shall hold at once, and of
 // Orthogonal-Arbitrary: the most that leave their threads enough of them.
 constexpr int distinct_residents(std::int64_t element_bytes) {
@@ -185,8 +189,9 @@ std::int64_t run_word_bytes(const Problem& words, std::int64_t chunk, std::int64
 // that allows.
 int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes);
 
-// Why the parameters do not fit the problem, or an empty string.
-std::string misfit(const Problem& words, const CudaParameters& parameters);
+// Why the parameters do not fit the problem, or an empty string. `alignment` is as for word_form.
+std::string misfit(const Problem& words, const CudaParameters& parameters,
+                   std::int64_t alignment = kVectorBytes);
 
 // Lays the plan out. Throws std::invalid_argument where the parameters do not fit the request.
 CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,

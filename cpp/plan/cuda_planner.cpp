@@ -34,10 +34,10 @@ bool fits_grid(const Problem& words, const CudaParameters& parameters) {
 // Calls visit(candidate) for the slices of a schema, and for the fastest of them once more with a
 // coarsened mode (T-19): coarsening saves the start of blocks and costs parallelism.
 template <typename Visit>
-void for_each_candidate(const Problem& words, Schema schema, const DeviceModel& model,
-                        const Visit& visit) {
+void for_each_candidate(const Problem& words, std::int64_t alignment, Schema schema,
+                        const DeviceModel& model, const Visit& visit) {
   std::optional<CudaCandidate> best;
-  for (const CudaParameters& parameters : slices_of(words, schema)) {
+  for (const CudaParameters& parameters : slices_of(words, schema, alignment)) {
     if (!fits_grid(words, parameters)) continue;
     const CudaCandidate candidate{parameters, predict_seconds(model, words, parameters)};
     if (!best || candidate.seconds < best->seconds) best = candidate;
@@ -58,11 +58,12 @@ void check_forced(Schema schema, const Problem& words) {
 
 }  // namespace
 
-std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceModel& model) {
+std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceModel& model,
+                                           std::int64_t alignment) {
   std::vector<CudaCandidate> result;
   for (const Schema schema : kSchemas) {
     if (!is_admissible(schema, words)) continue;
-    for_each_candidate(words, schema, model,
+    for_each_candidate(words, alignment, schema, model,
                        [&](const CudaCandidate& candidate) { result.push_back(candidate); });
   }
   std::ranges::stable_sort(result, {}, &CudaCandidate::seconds);
@@ -77,7 +78,7 @@ CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const De
   const auto search = [&](std::span<const Schema> schemas) {
     for (const Schema schema : schemas) {
       if (!is_admissible(schema, words)) continue;
-      for_each_candidate(words, schema, model, [&](const CudaCandidate& candidate) {
+      for_each_candidate(words, alignment, schema, model, [&](const CudaCandidate& candidate) {
         if (!best || candidate.seconds < best->seconds) best = candidate;
       });
     }

@@ -33,7 +33,8 @@ struct CudaCandidate {
 };
 
 // Every admissible schema with every slice that the search visits; the fastest first.
-std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceModel& model);
+std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceModel& model,
+                                           std::int64_t alignment = kVectorBytes);
 
 // The argmin of predicted time over the slices of the schemas that the taxonomy names, or of
 // `forced`. `alignment` is as for word_form. Throws std::invalid_argument if `forced` is not

@@ -39,13 +39,13 @@ std::string small_misfit(const Slice& slice, std::int64_t bytes) {
   return bytes > kSliceBytes ? more_than("the bytes of a slice", kSliceBytes) : "";
 }
 
-std::string arbitrary_misfit(int modes, std::int64_t elements, std::int64_t element_bytes) {
+std::string arbitrary_misfit(int modes, std::int64_t elements, std::int64_t limit) {
   if (modes > kAxisModes) return more_than("the modes of a slice", kAxisModes);
-  const std::int64_t limit = arbitrary_slice_limit(element_bytes);
   return elements > limit ? more_than("the elements of a slice", limit) : "";
 }
 
-std::string slice_misfit(const Problem& words, const CudaParameters& parameters) {
+std::string slice_misfit(const Problem& words, const CudaParameters& parameters,
+                         std::int64_t alignment) {
   const Slice& slice = parameters.slice;
   const std::span<const int> in_order = in_sequence(words.modes.size());
   std::string reason = axis_misfit(words, in_order, slice.in_modes, slice.in_block, "input");
@@ -68,7 +68,10 @@ std::string slice_misfit(const Problem& words, const CudaParameters& parameters)
       if (slice_span(words, extents) > INT32_MAX) {
         return more_than("the distance of two elements of a slice", INT32_MAX);
       }
-      return arbitrary_misfit(modes, elements, words.element_bytes);
+      return arbitrary_misfit(
+          modes, elements,
+          arbitrary_slice_limit(words.element_bytes,
+                                access_of(words, parameters, alignment, alignment)));
     case Schema::orthogonal_distinct:
       return modes == slice.in_modes + slice.out_modes
                  ? ""
@@ -87,14 +90,14 @@ bool is_outside(const Problem& words, const Slice& slice, int mode) {
 
 }  // namespace
 
-std::string misfit(const Problem& words, const CudaParameters& parameters) {
+std::string misfit(const Problem& words, const CudaParameters& parameters, std::int64_t alignment) {
   if (!is_admissible(parameters.schema, words)) {
     return "it needs " + std::string(requirement_of(parameters.schema));
   }
   if (parameters.schema == Schema::copy) {
     return parameters == CudaParameters{} ? "" : "it has neither slice nor coarsened mode";
   }
-  const std::string reason = slice_misfit(words, parameters);
+  const std::string reason = slice_misfit(words, parameters, alignment);
   if (!reason.empty() || parameters.coarsened_mode == -1) return reason;
   return is_outside(words, parameters.slice, parameters.coarsened_mode)
              ? ""

@@ -45,10 +45,8 @@ class Sample {
  public:
   Sample(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access)
       : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
-    for (const SliceMode& mode : order_) {
-      elements_ *= mode.extent;
-      if (mode.row_step > 0) rows_ *= mode.extent;
-    }
+    for (const SliceMode& mode : order_) elements_ *= mode.extent;
+    columns_ = skew_row_length(order_);
     const std::int64_t per_vector = kVectorBytes / element_bytes;
     add_drains(access.vector_out ? per_vector : 1);
     is_filled_by_vectors_ = access.vector_in && element_bytes < kVectorBytes;
@@ -70,25 +68,23 @@ class Sample {
 
   bool is_filled_by_vectors() const { return is_filled_by_vectors_; }
   std::int64_t elements() const { return elements_; }
-  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t rows() const { return elements_ / columns_; }
 
  private:
-  void add_lane(WarpAccess& access, std::int64_t element, std::int64_t row) const {
+  void add_lane(WarpAccess& access, std::int64_t element) const {
     access.byte[access.lanes] = static_cast<std::uint32_t>(element) * bytes_;
-    access.row[access.lanes++] = static_cast<std::uint32_t>(row);
+    access.row[access.lanes++] = static_cast<std::uint32_t>(element / columns_);
   }
 
   void add_drained_lane(WarpAccess& access, std::int64_t out_index) const {
     if (out_index >= elements_) return;
     std::int64_t element = 0;
-    std::int64_t row = 0;
     for (const SliceMode& mode : order_) {
-      const std::int64_t coordinate = out_index % mode.extent;
+      element += out_index % mode.extent * mode.step;
       out_index /= mode.extent;
-      element += coordinate * mode.step;
-      row += coordinate * mode.row_step;
     }
-    add_lane(access, element, row);
+    add_lane(access, element);
   }
 
   void add_drains(std::int64_t per_access) {
@@ -110,15 +106,14 @@ class Sample {
   // Vectors are written bank by bank, by all warps alike. Elements meet a conflict where a warp's
   // lie in two rows.
   void add_fill(std::int64_t per_access) {
-    const std::int64_t columns = elements_ / rows_;
     const std::int64_t warps = ceil_div(elements_, kWarpSize);
-    const std::int64_t first = per_access > 1 ? 0 : columns / kWarpSize * kWarpSize;
-    const std::int64_t crossing = per_access > 1 ? warps : std::min(rows_ - 1, warps);
+    const std::int64_t first = per_access > 1 ? 0 : columns_ / kWarpSize * kWarpSize;
+    const std::int64_t crossing = per_access > 1 ? warps : std::min(rows() - 1, warps);
     WarpAccess access{.bytes = per_access > 1 ? std::max(bytes_, 4u) : bytes_,
                       .weight = static_cast<double>(crossing) / static_cast<double>(warps)};
     for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
       const std::int64_t element = first + lane * per_access;
-      if (element < elements_) add_lane(access, element, element / columns);
+      if (element < elements_) add_lane(access, element);
     }
     accesses_.push_back(access);
   }
@@ -126,7 +121,7 @@ class Sample {
   std::span<const SliceMode> order_;
   std::uint32_t bytes_;
   std::int64_t elements_ = 1;
-  std::int64_t rows_ = 1;
+  std::int64_t columns_ = 1;
   bool is_filled_by_vectors_ = false;
   std::vector<WarpAccess> accesses_;
 };
@@ -145,15 +140,12 @@ std::vector<SliceMode> slice_in_output_order(const Problem& words,
   const std::vector<std::int64_t> extents = slice_extents(words, parameters);
   std::vector<SliceMode> modes(extents.size());
   std::int64_t step = 1;
-  std::int64_t row_step = 0;
   const auto add = [&](int m) {
     const std::int64_t extent = extents[static_cast<std::size_t>(m)];
-    modes[static_cast<std::size_t>(m)] = {m, extent, step, row_step};
+    modes[static_cast<std::size_t>(m)] = {m, extent, step};
     step *= extent;
-    row_step *= extent;
   };
   for (int m = 0; m < parameters.slice.in_modes; ++m) add(m);
-  row_step = 1;
   for (const int m : rows_of(words, parameters.slice)) add(m);
   std::vector<SliceMode> order;
   for (const int m : words.perm) {
@@ -161,6 +153,11 @@ std::vector<SliceMode> slice_in_output_order(const Problem& words,
     if (mode.extent > 1) order.push_back(mode);
   }
   return order;
+}
+
+std::int64_t skew_row_length(std::span<const SliceMode> out_order) {
+  const auto apart = std::ranges::find_if(out_order, [](const SliceMode& m) { return m.step > 1; });
+  return apart == out_order.end() ? 1 : apart->step;
 }
 
 Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access) {
@@ -180,7 +177,7 @@ Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_byte
       static_cast<std::uint32_t>(sample.is_filled_by_vectors() ? kVectorBytes / element_bytes : 1);
   const std::int64_t room = kSliceBytes + kSliceBytes / 4 - sample.elements() * element_bytes;
   for (std::uint32_t row = lane_elements; row < 32 && least > kGoodEnough; row += lane_elements) {
-    if (row * sample.rows() * element_bytes > room) break;
+    if (sample.columns() % lane_elements != 0 || row * sample.rows() * element_bytes > room) break;
     consider({.row = row});
   }
   constexpr std::array<std::uint32_t, 6> kTurns{0, 1, 2, 3, 4, 8};

@@ -15,16 +15,17 @@ namespace ttlg {
 // the slice cuts, which comes last.
 std::vector<int> rows_of(const Problem& words, const Slice& slice);
 
-// A mode of the slice: elements between its neighbours when the slice is numbered in input order,
-// and, for the modes that the input's axis does not hold, rows.
+// A mode of the slice: elements between its neighbours when the slice is numbered in input order.
 struct SliceMode {
   int mode;
   std::int64_t extent;
   std::int64_t step;
-  std::int64_t row_step;
 };
 std::vector<SliceMode> slice_in_output_order(const Problem& words,
                                              const CudaParameters& parameters);
+
+// Elements of the rows that Skew::row keeps apart: those between neighbours in the output.
+std::int64_t skew_row_length(std::span<const SliceMode> out_order);
 
 // The skew with the fewest conflicts in a sample of the warps that fill and drain a slice.
 Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access);

@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <span>
+#include <tuple>
 
 #include "plan/slice_shape.hpp"
 #include "tensor/integer.hpp"
@@ -40,8 +41,8 @@ class Few {
 using Cuts = Few<Cut>;
 using Lengths = Few<std::int64_t>;
 
-// Equal parts of at most `block` (in whole sectors where the mode is the first), so that the last
-// is not much shorter than the others.
+// Equal parts of at most `block`, in whole grains, so that the last is not much shorter than the
+// others.
 std::int64_t even_block(std::int64_t extent, std::int64_t block, std::int64_t grain) {
   const std::int64_t even = ceil_div(extent, ceil_div(extent, block));
   const std::int64_t grains = ceil_div(even, grain) * grain;
@@ -62,7 +63,8 @@ Cuts cuts_of(const Problem& words, std::span<const int> order, const Lengths& le
       const std::int64_t block = length / inner;
       if (block < 1 || block >= extent || (block == 1 && modes > 1)) continue;
       cuts.add({modes, block});
-      cuts.add({modes, even_block(extent, block, modes == 1 ? sector : 1)});
+      const bool in_sectors = modes == 1 || block >= 4 * sector;
+      cuts.add({modes, even_block(extent, block, in_sectors ? sector : 1)});
     }
     if (extent > longest / inner) break;
     cuts.add({modes, extent});
@@ -77,34 +79,44 @@ int distinct_modes(const Problem& words, int in_modes, int out_modes) {
   return static_cast<int>(std::ranges::count_if(out, [&](int m) { return m >= in_modes; }));
 }
 
-// Whether one side holds whole what the other cuts, so that a shorter name for the slice exists.
-bool is_renamed(const Problem& words, const CudaParameters& parameters,
-                std::span<const std::int64_t> extents) {
-  const Slice& slice = parameters.slice;
-  const auto out =
-      static_cast<std::size_t>(words.perm[static_cast<std::size_t>(slice.out_modes - 1)]);
-  return extents[static_cast<std::size_t>(slice.in_modes - 1)] != slice.in_block ||
-         extents[out] != slice.out_block;
+// Names a slice of Orthogonal-Arbitrary by its longest axes, so that as much of it as possible is
+// seen to be contiguous: several names mean the same slice.
+void use_longest_axes(const Problem& words, std::span<const std::int64_t> extents, Slice& slice) {
+  const auto lengthen = [&](std::span<const int> order, int& modes, std::int64_t& block) {
+    const auto extent = [&](int place) {
+      return static_cast<std::size_t>(order[static_cast<std::size_t>(place)]);
+    };
+    while (modes < static_cast<int>(order.size()) && modes < kAxisModes &&
+           extents[extent(modes - 1)] == words.modes[extent(modes - 1)].extent &&
+           extents[extent(modes)] > 1) {
+      ++modes;
+    }
+    block = extents[extent(modes - 1)];
+  };
+  lengthen(in_sequence(words.modes.size()), slice.in_modes, slice.in_block);
+  lengthen(words.perm, slice.out_modes, slice.out_block);
 }
 
-bool fits_arbitrary(const Problem& words, const CudaParameters& parameters) {
-  const Slice& slice = parameters.slice;
+// Names the slice anew, if it fits.
+bool fits_arbitrary(const Problem& words, std::int64_t alignment, CudaParameters& parameters) {
+  Slice& slice = parameters.slice;
   if (slice.in_modes + distinct_modes(words, slice.in_modes, slice.out_modes) > kAxisModes) {
     return false;
   }
   std::array<std::int64_t, kMaxRank> storage;
   const std::span extents(storage.data(), words.modes.size());
   fill_slice_extents(words, parameters, extents);
-  if (is_renamed(words, parameters, extents) || slice_span(words, extents) > INT32_MAX) {
-    return false;
-  }
-  const std::int64_t limit = arbitrary_slice_limit(words.element_bytes);
+  if (slice_span(words, extents) > INT32_MAX) return false;
+  use_longest_axes(words, extents, slice);
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) {
-    if (extent > limit / volume) return false;
+    if (extent > kSliceBytes / volume) return false;
     volume *= extent;
   }
-  return true;
+  // Most slices need not be looked at more closely.
+  return volume <= arbitrary_slice_limit(words.element_bytes, {}) ||
+         volume <= arbitrary_slice_limit(words.element_bytes,
+                                         access_of(words, parameters, alignment, alignment));
 }
 
 template <typename Fits>
@@ -115,7 +127,7 @@ std::vector<CudaParameters> combine(const Problem& words, Schema schema, const L
   std::vector<CudaParameters> result;
   for (const Cut& in : in_cuts) {
     for (const Cut& out : out_cuts) {
-      const CudaParameters parameters{schema, {in.modes, out.modes, in.block, out.block}};
+      CudaParameters parameters{schema, {in.modes, out.modes, in.block, out.block}};
       if (fits(parameters)) result.push_back(parameters);
     }
   }
@@ -131,15 +143,23 @@ std::vector<CudaParameters> distinct_slices(const Problem& words) {
   });
 }
 
-std::vector<CudaParameters> arbitrary_slices(const Problem& words) {
+std::vector<CudaParameters> arbitrary_slices(const Problem& words, std::int64_t alignment) {
   Lengths lengths;
   lengths.add(1);  // all that fits where elements lie far apart
   for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
     lengths.add(sectors * kSectorBytes / words.element_bytes);
   }
-  lengths.add(arbitrary_slice_limit(words.element_bytes));
-  return combine(words, Schema::orthogonal_arbitrary, lengths,
-                 [&](const CudaParameters& p) { return fits_arbitrary(words, p); });
+  lengths.add(arbitrary_slice_limit(words.element_bytes, {true, true}));
+  std::vector<CudaParameters> slices =
+      combine(words, Schema::orthogonal_arbitrary, lengths,
+              [&](CudaParameters& p) { return fits_arbitrary(words, alignment, p); });
+  const auto key = [](const CudaParameters& p) {
+    return std::tuple(p.slice.in_modes, p.slice.out_modes, p.slice.in_block, p.slice.out_block);
+  };
+  std::ranges::sort(slices, {}, key);
+  const auto repeated = std::ranges::unique(slices);
+  slices.erase(repeated.begin(), repeated.end());
+  return slices;
 }
 
 Lengths small_blocks(std::int64_t extent) {
@@ -181,7 +201,7 @@ std::vector<CudaParameters> large_slices(const Problem& words) {
 
 }  // namespace
 
-std::vector<CudaParameters> slices_of(const Problem& words, Schema schema) {
+std::vector<CudaParameters> slices_of(const Problem& words, Schema schema, std::int64_t alignment) {
   switch (schema) {
     case Schema::copy:
       return {CudaParameters{}};
@@ -192,7 +212,7 @@ std::vector<CudaParameters> slices_of(const Problem& words, Schema schema) {
     case Schema::orthogonal_distinct:
       return distinct_slices(words);
     case Schema::orthogonal_arbitrary:
-      return arbitrary_slices(words);
+      return arbitrary_slices(words, alignment);
   }
   return {};
 }

@@ -9,6 +9,6 @@ namespace ttlg {
 
 // Slices of an admissible schema, none twice. Instead of every block factor, a side takes whole
 // prefixes of its modes and prefixes of about the lengths that suit warps, sectors and tiles.
-std::vector<CudaParameters> slices_of(const Problem& words, Schema schema);
+std::vector<CudaParameters> slices_of(const Problem& words, Schema schema, std::int64_t alignment);
 
 }  // namespace ttlg

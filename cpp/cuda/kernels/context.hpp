@@ -71,7 +71,9 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 
 // The same value, whose consequences the compiler cannot compute before a loop to hold them in
 // registers that the loop is short of.
-TTLG_DEVICE std::int32_t computed_anew(std::int32_t value) {
+template <typename T>
+TTLG_DEVICE T computed_anew(T value) {
+  static_assert(sizeof(T) == 4);
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(value));
 #endif

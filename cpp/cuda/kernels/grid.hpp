@@ -60,21 +60,22 @@ TTLG_DEVICE Place decode(const Grid<kModes>& grid, std::uint32_t index) {
 
 // One side of a combined index: where its i-th element lies in one of the tensors. The last mode
 // stands apart, so that an index of a single mode, the common case, costs one multiplication.
+template <typename Step>
 struct AxisSide {
   int inner_modes;
   FastDivisor32 extent[kAxisModes - 1];
-  std::int64_t step[kAxisModes - 1];
-  std::int64_t last_step;
+  Step step[kAxisModes - 1];
+  Step last_step;
 
-  TTLG_DEVICE std::int64_t offset(std::uint32_t index) const {
-    std::int64_t result = 0;
+  TTLG_DEVICE Step offset(std::uint32_t index) const {
+    Step result = 0;
     TTLG_UNROLL_BY(1)
     for (int m = 0; m < inner_modes; ++m) {
       const std::uint32_t rest = extent[m].quotient(index);
-      result += (index - rest * extent[m].divisor()) * step[m];
+      result += static_cast<Step>(index - rest * extent[m].divisor()) * step[m];
       index = rest;
     }
-    return result + index * last_step;
+    return result + static_cast<Step>(index) * last_step;
   }
 };
 
@@ -112,7 +113,7 @@ struct Lanes {
   using Access = Word<kVector ? 16 : kWidth>;
 
   // Offset along the line. Where vectors of several elements fit, its elements are contiguous.
-  static TTLG_DEVICE std::int64_t along(const AxisSide& axis, std::uint32_t index) {
+  static TTLG_DEVICE std::int64_t along(const AxisSide<std::int64_t>& axis, std::uint32_t index) {
     return kElements > 1 ? std::int64_t{index} * kWidth : axis.offset(index);
   }
 };

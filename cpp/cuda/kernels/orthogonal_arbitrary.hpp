@@ -15,11 +15,6 @@
 
 namespace ttlg::cuda {
 
-// Accesses of a whole slice that a thread makes.
-template <int kWidth, typename Side>
-inline constexpr int kAccesses =
-    static_cast<int>(ceil_div(arbitrary_slice_limit(kWidth), kArbitraryThreads* Side::kElements));
-
 // A mode of the slice: how far its neighbours are apart in the slice and in the output, in
 // elements.
 struct OutMode {
@@ -32,8 +27,8 @@ struct ArbitraryParameters {
   Coarsening coarsening;
   SliceShape shape;  // columns: the input's axis; rows: the slice's other modes (OOS)
   FastDivisor32 row_length;
-  AxisSide column_in;  // steps in elements
-  AxisSide row_in;
+  AxisSide<std::int32_t> column_in;  // steps in elements
+  AxisSide<std::int32_t> row_in;
   int modes;
   OutMode mode[kAxisModes];  // in output order
   int column_mode;           // which of them is blocked on the input's side; -1 without one
@@ -42,6 +37,7 @@ struct ArbitraryParameters {
   std::uint32_t last_row_extent;
   std::uint32_t elements;
   Skew skew;
+  FastDivisor32 skew_row;  // elements of the rows that it keeps apart
 };
 
 template <int kWidth>
@@ -52,60 +48,85 @@ TTLG_DEVICE std::uint32_t place_in_slice(const Skew& skew, std::uint32_t element
 // What a thread moves in every slice: offsets in elements, places in shared memory in bytes.
 template <int kWidth, typename In, typename Out>
 struct ThreadItems {
-  std::int32_t in_offset[kAccesses<kWidth, In>];
-  std::int32_t out_offset[kAccesses<kWidth, Out>];
+  static constexpr std::int64_t kElements =
+      arbitrary_slice_limit(kWidth, {In::kElements > 1, Out::kElements > 1});
+  static constexpr int kReads =
+      static_cast<int>(ceil_div(kElements, kArbitraryThreads* In::kElements));
+  static constexpr int kWrites =
+      static_cast<int>(ceil_div(kElements, kArbitraryThreads* Out::kElements));
+
+  std::int32_t in_offset[kReads];
+  std::int32_t out_offset[kWrites];
   // The lower half is where output element j is read, the upper where input access j is written.
-  std::uint32_t slot[kAccesses<kWidth, Out> * Out::kElements];
+  std::uint32_t slot[kWrites * Out::kElements];
   std::uint32_t in_valid = 0;  // a bit for each access
   std::uint32_t out_valid = 0;
 
-  TTLG_DEVICE bool reads(std::uint32_t k) const { return (in_valid >> k & 1) != 0; }
-  TTLG_DEVICE bool writes(std::uint32_t k) const { return (out_valid >> k & 1) != 0; }
+  TTLG_DEVICE bool reads(std::uint32_t k) const { return (computed_anew(in_valid) >> k & 1) != 0; }
+  TTLG_DEVICE bool writes(std::uint32_t k) const {
+    return (computed_anew(out_valid) >> k & 1) != 0;
+  }
 };
 
 template <int kWidth, typename Side, typename Items, typename Context>
 TTLG_DEVICE void find_input(const ArbitraryParameters& p, const Context& context,
                             const Place& place, Items& items) {
   TTLG_UNROLL
-  for (std::uint32_t k = 0; k < kAccesses<kWidth, Side>; ++k) {
+  for (std::uint32_t k = 0; k < Items::kReads; ++k) {
     const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Side::kElements;
     const std::uint32_t row = p.row_length.quotient(element);
     const std::uint32_t column = element - row * p.row_length.divisor();
     const bool valid = row < p.shape.rows_at(place) && column < p.shape.columns_at(place);
     items.in_valid |= std::uint32_t{valid} << k;
-    items.in_offset[k] =
-        static_cast<std::int32_t>(p.column_in.offset(column) + p.row_in.offset(row));
-    items.slot[k] |= place_in_slice<kWidth>(p.skew, element + row * p.skew.row) << 16;
+    items.in_offset[k] = p.column_in.offset(column) + p.row_in.offset(row);
+    const std::uint32_t apart = p.skew_row.quotient(element) * p.skew.row;
+    items.slot[k] |= place_in_slice<kWidth>(p.skew, element + apart) << 16;
   }
+}
+
+// Where the slice's i-th element in output order lies: in the slice, and from the output's place.
+struct Located {
+  std::uint32_t element = 0;
+  std::int32_t offset = 0;
+  bool valid = true;
+};
+TTLG_DEVICE Located locate(const ArbitraryParameters& p, const Place& place, std::uint32_t index) {
+  const std::uint32_t column_limit = place.last_column_block ? p.last_column_extent : ~0u;
+  const std::uint32_t row_limit = place.last_row_block ? p.last_row_extent : ~0u;
+  Located located;
+  TTLG_UNROLL_BY(1)
+  for (int m = 0; m < p.modes; ++m) {
+    const OutMode& mode = p.mode[m];
+    const std::uint32_t rest = mode.extent.quotient(index);
+    const std::uint32_t coordinate = index - rest * mode.extent.divisor();
+    index = rest;
+    located.element += coordinate * mode.slice_step;
+    located.offset += static_cast<std::int32_t>(coordinate) * mode.out_step;
+    located.valid &= coordinate < (m == p.column_mode ? column_limit : ~0u) &&
+                     coordinate < (m == p.row_mode ? row_limit : ~0u);
+  }
+  return located;
 }
 
 template <int kWidth, typename Side, typename Items, typename Context>
 TTLG_DEVICE void find_output(const ArbitraryParameters& p, const Context& context,
                              const Place& place, Items& items) {
-  const std::uint32_t column_limit = place.last_column_block ? p.last_column_extent : ~0u;
-  const std::uint32_t row_limit = place.last_row_block ? p.last_row_extent : ~0u;
+  // Vectors that end where the first mode does are evenly spread over the slice.
+  const bool is_even = p.mode[0].extent.divisor() % Side::kElements == 0;
   TTLG_UNROLL
-  for (std::uint32_t k = 0; k < kAccesses<kWidth, Side>; ++k) {
-    std::uint32_t rest = (k * kArbitraryThreads + context.thread()) * Side::kElements;
-    bool valid = rest < p.elements;
-    std::uint32_t element = 0;
-    std::int32_t offset = 0;
-    for (int m = 0; m < p.modes; ++m) {
-      const OutMode& mode = p.mode[m];
-      const std::uint32_t quotient = mode.extent.quotient(rest);
-      const std::uint32_t coordinate = rest - quotient * mode.extent.divisor();
-      rest = quotient;
-      element += coordinate * mode.slice_step;
-      offset += static_cast<std::int32_t>(coordinate) * mode.out_step;
-      valid &= coordinate < (m == p.column_mode ? column_limit : ~0u) &&
-               coordinate < (m == p.row_mode ? row_limit : ~0u);
-    }
-    items.out_valid |= std::uint32_t{valid} << k;
-    items.out_offset[k] = offset;
+  for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
+    const std::uint32_t index = (k * kArbitraryThreads + context.thread()) * Side::kElements;
+    const Located first = locate(p, place, index);
+    items.out_valid |= std::uint32_t{first.valid && index < p.elements} << k;
+    items.out_offset[k] = first.offset;
     TTLG_UNROLL
     for (std::uint32_t e = 0; e < Side::kElements; ++e) {
-      items.slot[k * Side::kElements + e] |=
-          place_in_slice<kWidth>(p.skew, element + e * p.mode[0].slice_step);
+      std::uint32_t element = first.element;
+      if (e > 0) {
+        element =
+            is_even ? element + e * p.mode[0].slice_step : locate(p, place, index + e).element;
+      }
+      items.slot[k * Side::kElements + e] |= place_in_slice<kWidth>(p.skew, element);
     }
   }
 }
@@ -162,30 +183,28 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
                                       const Context& context) {
   using In = Lanes<kWidth, kVectorIn>;
   using Out = Lanes<kWidth, kVectorOut>;
-  constexpr std::uint32_t kInItems = kAccesses<kWidth, In>;
-  constexpr std::uint32_t kOutItems = kAccesses<kWidth, Out>;
+  using Items = ThreadItems<kWidth, In, Out>;
   // Loads in flight, as many as registers allow.
   constexpr std::uint32_t kBatch = sizeof(typename In::Access) < 8 ? 8 : 4;
-  constexpr std::uint32_t kHeld = kBatch < kInItems ? kBatch : kInItems;
+  constexpr std::uint32_t kHeld = kBatch < Items::kReads ? kBatch : Items::kReads;
   const Place place = decode(grid, context.block());
-  ThreadItems<kWidth, In, Out> items{};
-  find_input<kWidth, In>(p, context, place, items);
+  Items items{};
   find_output<kWidth, Out>(p, context, place, items);
+  find_input<kWidth, In>(p, context, place, items);
   // How many of a thread's accesses lie in the slice at all, whichever thread it is.
-  const std::uint32_t in_count =
+  const std::uint32_t reads =
       (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
-  const std::uint32_t out_count =
+  const std::uint32_t writes =
       (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
   // Decoded once more: the offsets would take registers while the items are found.
-  const auto block = static_cast<std::int32_t>(context.block());
-  const Place base = decode(grid, static_cast<std::uint32_t>(computed_anew(block)));
+  const Place base = decode(grid, computed_anew(context.block()));
   std::int64_t in = base.in;
   std::int64_t out = base.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
     TTLG_UNROLL
-    for (std::uint32_t first = 0; first < kInItems; first += kHeld) {
-      if (first >= in_count) break;
+    for (std::uint32_t first = 0; first < Items::kReads; first += kHeld) {
+      if (first >= reads) break;
       typename In::Access held[kHeld];
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
@@ -201,8 +220,8 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryP
     }
     context.barrier();
     TTLG_UNROLL
-    for (std::uint32_t k = 0; k < kOutItems; ++k) {
-      if (k >= out_count) break;
+    for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
+      if (k >= writes) break;
       const bool valid = items.writes(k);
       context.store(valid, out + std::int64_t{computed_anew(items.out_offset[k])} * kWidth,
                     take_from_slice<kWidth, typename Out::Access>(context, valid,

@@ -25,10 +25,10 @@ namespace ttlg::cuda {
 struct DistinctParameters {
   Coarsening coarsening;
   SliceShape shape;
-  AxisSide column_in;
-  AxisSide column_out;
-  AxisSide row_in;
-  AxisSide row_out;
+  AxisSide<std::int64_t> column_in;
+  AxisSide<std::int64_t> column_out;
+  AxisSide<std::int64_t> row_in;
+  AxisSide<std::int64_t> row_out;
 };
 
 template <int kWidth>

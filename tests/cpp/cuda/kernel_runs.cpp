@@ -148,7 +148,7 @@ std::optional<CudaPlan> random_plan(Random& random, const Request& request, std:
   const Problem words = word_form(make_problem(request), alignment);
   for (int i = 0; i < kTries; ++i) {
     const CudaParameters parameters = random_parameters(random, words, schema);
-    if (!misfit(words, parameters).empty()) continue;
+    if (!misfit(words, parameters, alignment).empty()) continue;
     // Slices take time to run, however small they are.
     const std::int64_t slices = grid_blocks(words, parameters) * coarsening(words, parameters);
     if (slices > (i < kTries / 2 ? kPreferredSlices : kMostSlices)) continue;
