@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,7 +20,8 @@ using Complaints = std::vector<std::string>;
 
 constexpr std::int64_t kAlignment = 256;  // cudaMalloc's
 
-// The planner's choice for a large tensor and its run on a small one.
+// The planner's choice for a large tensor and its run on a small one. Other schemas than
+// Orthogonal-Arbitrary meet no bank conflicts.
 struct SmallRun {
   CudaPlan plan;
   Counts counts;
@@ -36,6 +36,9 @@ SmallRun run_small(const Request& request, std::int64_t grain_bytes) {
             access_of(full.words, full.parameters, kAlignment, kAlignment));
   const Report report = run_plan(plan, {});
   EXPECT_EQ(report.complaints, Complaints{}) << describe(plan, {});
+  if (plan.parameters.schema != Schema::orthogonal_arbitrary) {
+    EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+  }
   return {plan, report.counts};
 }
 
@@ -87,10 +90,7 @@ TEST_P(Sets, MeetFewBankConflicts) {
     if (i % kEvery != 0) continue;
     const std::vector<std::int64_t> extents(6, extent());
     const auto [plan, counts] = run_small(paper_request(extents, perm, itemsize()), kVectorBytes);
-    if (plan.parameters.schema != Schema::orthogonal_arbitrary) {
-      EXPECT_EQ(counts.bank_conflicts, 0) << describe(plan, {});
-      continue;
-    }
+    if (plan.parameters.schema != Schema::orthogonal_arbitrary) continue;
     const std::int64_t cycles = counts.shared_loads + counts.shared_stores + counts.bank_conflicts;
     EXPECT_LE(ratio(counts.bank_conflicts, cycles), 0.33) << describe(plan, {});
     accesses += cycles;

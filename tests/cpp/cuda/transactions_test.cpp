@@ -91,7 +91,7 @@ TEST(Transactions, OfMatchLargeAreC2) {
 TEST(Transactions, OfOrthogonalDistinctAreC3) {
   expect_transactions(aligned({64, 3, 96}, {2, 1, 0}), {orthogonal_distinct, {1, 1, 32, 96}},
                       {64 * 3 * 96 / 32, 3 * 64 * 3});
-  expect_transactions(aligned({8, 8, 5, 64}, {3, 2, 0, 1}), {orthogonal_distinct, {2, 2, 4, 5}},
+  expect_transactions(aligned({8, 8, 5, 64}, {3, 2, 1, 0}), {orthogonal_distinct, {2, 2, 4, 5}},
                       {8 * 5 * 64 / 4, 10 * 8 * 8});
   expect_transactions(padded({40, 3, 7, 9}, {3, 2, 1, 0}, 1, 2),
                       {orthogonal_distinct, {1, 2, 40, 7}}, {2 * 3 * 7 * 9, 2 * 3 * 40});
