@@ -168,6 +168,13 @@ struct Access {
 Access access_of(const Problem& words, const CudaParameters& parameters, std::int64_t in_alignment,
                  std::int64_t out_alignment);
 
+// Thread blocks of Orthogonal-Distinct whose registers a multiprocessor shall hold at once, and of
+// Orthogonal-Arbitrary: the most that leave their threads enough of them.
+constexpr int distinct_residents(std::int64_t element_bytes) {
+  return element_bytes == 1 ? 2 : element_bytes <= 4 ? 4 : 5;
+}
+inline constexpr int kArbitraryResidents = 2;
+
 // The widest word, in bytes, in which the FVI kernels can move chunks of mode 0 of so many
 // elements: it divides them, all strides and both pointers, of which `alignment` is a common power
 // of two.

@@ -25,12 +25,6 @@ constexpr double kLoneBurst = 1.0;
 // to shared memory together, and bytes that pass both in a cycle.
 constexpr double kAccessCycles = 3;
 constexpr double kBytesPerCycle = 64;
-// Blocks whose registers a multiprocessor holds: as the kernels' launch bounds have it, and an
-// estimate for the FVI kernels.
-constexpr double kResidentBlocks = 8;
-constexpr double kVectorDistinctBlocks = 4;
-constexpr double kScalarDistinctBlocks = 3;
-constexpr double kArbitraryBlocks = 2;
 // Steps that FVI-Match-Large has in flight at once.
 constexpr double kLargeBatch = 4;
 // What Orthogonal-Arbitrary adds to find an element's place in its tables.
@@ -52,7 +46,7 @@ struct Work {
   double blocks = 1;
   double rounds = 1;  // of one block
   int threads = kBlockThreads;
-  double resident = kResidentBlocks;  // blocks of a multiprocessor whose registers suffice
+  double resident = 8;  // blocks of a multiprocessor whose registers suffice
   double shared_bytes = 0;
   double lookup_cycles = 0;
 };
@@ -89,9 +83,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
       work.out_accesses = row_accesses(shape.out, tile, out_lane);
       work.rounds *= as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
       work.shared_bytes = as_double(tile * (tile + 1) * element);
-      work.resident = std::min(work.in_lane_bytes, work.out_lane_bytes) == kVectorBytes
-                          ? kVectorDistinctBlocks
-                          : kScalarDistinctBlocks;
+      work.resident = distinct_residents(element);
       break;
     }
     case Schema::orthogonal_arbitrary: {
@@ -102,7 +94,7 @@ Work work_of(const Problem& words, const CudaParameters& parameters, const Slice
       work.shared_bytes = as_double(shape.volume * element);
       work.lookup_cycles = kLookupCycles;
       work.threads = kArbitraryThreads;
-      work.resident = kArbitraryBlocks;
+      work.resident = kArbitraryResidents;
       break;
     }
     case Schema::fvi_match_small:

@@ -125,6 +125,12 @@ class DeviceContext {
     if (valid) write(shared() + offset, value);
   }
 
+  // The value of another lane of the warp, all of whose lanes make this call.
+  template <typename T>
+  TTLG_DEVICE T shuffle(T value, std::uint32_t lane) const {
+    return __shfl_sync(~0u, value, static_cast<int>(lane));
+  }
+
  private:
   // One block of dynamic shared memory serves every kernel.
   static TTLG_DEVICE std::byte* shared() {

@@ -6,7 +6,7 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
-__global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : 2)
+__global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : kArbitraryResidents)
     orthogonal_arbitrary_kernel(const __grid_constant__ Grid<kModes> grid,
                                 const __grid_constant__ ArbitraryParameters p, const std::byte* in,
                                 std::byte* out) {

@@ -6,7 +6,7 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
-__global__ void __launch_bounds__(kBlockThreads, kVectorIn&& kVectorOut ? 4 : 3)
+__global__ void __launch_bounds__(kBlockThreads, distinct_residents(kWidth))
     orthogonal_distinct_kernel(const __grid_constant__ Grid<kModes> grid,
                                const __grid_constant__ DistinctParameters p, const std::byte* in,
                                std::byte* out) {

@@ -88,48 +88,94 @@ struct TileBounds {
   std::uint32_t columns;
 };
 
+// How the warps of a block share the lines of a tile: `kLines` of them, each of kPack elements
+// across. A warp takes groups of lines that its lanes access side by side, every kWarps-th group,
+// and goes along them in chunks. Where its lines begin is found once for a tile, a line a lane, and
+// passed between the lanes: the offset arrays of Alg. 2 and T-07, without their memory.
+template <int kWidth, bool kVector, int kLines, int kPack>
+struct WarpShare : Lanes<kWidth, kVector> {
+  using Side = Lanes<kWidth, kVector>;
+  static constexpr int kGroups = kLines / Side::kAcross / kWarps;
+  static constexpr int kChunks = DistinctTile<kWidth>::kSize / Side::kChunk;
+
+  // The line of the lane in a group.
+  static TTLG_DEVICE std::uint32_t line(std::uint32_t thread, std::uint32_t group) {
+    const std::uint32_t lane = thread % kWarpSize;
+    return (group * kWarps + thread / kWarpSize) * Side::kAcross + lane / Side::kAlong;
+  }
+  // The first element of the lane's access in a chunk.
+  static TTLG_DEVICE std::uint32_t element(std::uint32_t thread, std::uint32_t chunk) {
+    return chunk * Side::kChunk + thread % Side::kAlong * Side::kElements;
+  }
+  // The element across the lines whose offset this lane finds, and the lane that finds the one of
+  // element `part` of this lane's line.
+  static TTLG_DEVICE std::uint32_t owned(std::uint32_t thread) {
+    const std::uint32_t lane = thread % kWarpSize;
+    const std::uint32_t group = lane / (Side::kAcross * kPack);
+    const std::uint32_t across = lane / kPack % Side::kAcross;
+    return ((group * kWarps + thread / kWarpSize) * Side::kAcross + across) * kPack + lane % kPack;
+  }
+  static TTLG_DEVICE std::uint32_t owner(std::uint32_t thread, std::uint32_t group,
+                                         std::uint32_t part) {
+    return (group * Side::kAcross + thread % kWarpSize / Side::kAlong) * kPack + part;
+  }
+};
+
+template <int kWidth, bool kVector>
+using FillShare =
+    WarpShare<kWidth, kVector, DistinctTile<kWidth>::kWordRows, DistinctTile<kWidth>::kPack>;
+template <int kWidth, bool kVector>
+using DrainShare = WarpShare<kWidth, kVector, DistinctTile<kWidth>::kSize, 1>;
+
+// `row_offset` is that of the row which this lane owns.
 template <int kWidth, bool kVector, typename Context>
 TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, std::int64_t in,
-                           const TileBounds& tile) {
+                           std::int64_t row_offset, const TileBounds& tile) {
   using Tile = DistinctTile<kWidth>;
-  using Side = Lanes<kWidth, kVector>;
-  constexpr std::uint32_t kChunks = Tile::kSize / Side::kChunk;
-  constexpr int kPerWarp = Tile::kWordRows / Side::kAcross * static_cast<int>(kChunks) / kWarps;
-  constexpr int kBatch = kPerWarp < 8 / Tile::kPack ? kPerWarp : 8 / Tile::kPack;
-  const std::uint32_t lane = context.thread() % kWarpSize;
+  using Share = FillShare<kWidth, kVector>;
+  using Access = typename Share::Access;
+  // Groups whose loads are in flight together: about 8.
+  constexpr int kAsked = 8 / (Share::kChunks * Tile::kPack);
+  constexpr int kBatch = kAsked < 1 ? 1 : kAsked < Share::kGroups ? kAsked : Share::kGroups;
+  const std::uint32_t thread = context.thread();
   const std::uint32_t word_rows = (tile.rows + Tile::kPack - 1) / Tile::kPack;
-  const std::uint32_t items = (word_rows + Side::kAcross - 1) / Side::kAcross * kChunks;
-  for (std::uint32_t first = context.thread() / kWarpSize; first < items;
-       first += kWarps * kBatch) {
-    typename Side::Access rows[kBatch][Tile::kPack];
-    const auto column_of = [&](int b) {
-      return (first + b * kWarps) % kChunks * Side::kChunk + lane % Side::kAlong * Side::kElements;
-    };
-    const auto word_row_of = [&](int b) {
-      return (first + b * kWarps) / kChunks * Side::kAcross + lane / Side::kAlong;
-    };
+  std::int64_t along[Share::kChunks];
+  TTLG_UNROLL
+  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+    along[c] = in + Share::along(p.column_in, tile.first_column + Share::element(thread, c));
+  }
+  TTLG_UNROLL_BY(1)
+  for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
+    Access held[kBatch][Share::kChunks][Tile::kPack];
     TTLG_UNROLL
-    for (int b = 0; b < kBatch; ++b) {
-      const std::uint32_t column = column_of(b);
-      const std::int64_t from = in + Side::along(p.column_in, tile.first_column + column);
+    for (std::uint32_t b = 0; b < kBatch; ++b) {
       TTLG_UNROLL
-      for (int r = 0; r < Tile::kPack; ++r) {
-        const std::uint32_t row = word_row_of(b) * Tile::kPack + r;
-        rows[b][r] = context.template load<typename Side::Access>(
-            row < tile.rows && column < tile.columns, from + p.row_in.offset(tile.first_row + row));
+      for (std::uint32_t part = 0; part < Tile::kPack; ++part) {
+        const std::uint32_t row = Share::line(thread, first + b) * Tile::kPack + part;
+        const std::int64_t across =
+            context.shuffle(row_offset, Share::owner(thread, first + b, part));
+        TTLG_UNROLL
+        for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+          const std::uint32_t column = Share::element(thread, c);
+          held[b][c][part] = context.template load<Access>(row < tile.rows && column < tile.columns,
+                                                           along[c] + across);
+        }
       }
     }
     TTLG_UNROLL
-    for (int b = 0; b < kBatch; ++b) {
-      const std::uint32_t column = column_of(b);
-      const std::uint32_t word_row = word_row_of(b);
-      Word<Tile::kWordBytes> words[Side::kElements];
-      pack_words<kWidth>(rows[b], words);
+    for (std::uint32_t b = 0; b < kBatch; ++b) {
+      const std::uint32_t word_row = Share::line(thread, first + b);
       TTLG_UNROLL
-      for (int e = 0; e < Side::kElements; ++e) {
-        const std::uint32_t word = word_row * Tile::kPitch + Tile::place(column + e);
-        context.shared_store(word_row < word_rows && column < tile.columns, word * Tile::kWordBytes,
-                             words[e]);
+      for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+        const std::uint32_t column = Share::element(thread, c);
+        Word<Tile::kWordBytes> words[Share::kElements];
+        pack_words<kWidth>(held[b][c], words);
+        TTLG_UNROLL
+        for (std::uint32_t e = 0; e < Share::kElements; ++e) {
+          const std::uint32_t word = word_row * Tile::kPitch + Tile::place(column + e);
+          context.shared_store(word_row < word_rows && column < tile.columns,
+                               word * Tile::kWordBytes, words[e]);
+        }
       }
     }
   }
@@ -164,23 +210,28 @@ TTLG_DEVICE auto take_from_tile(const Context& context, bool valid, std::uint32_
   }
 }
 
+// `column_offset` is that of the column which this lane owns.
 template <int kWidth, bool kVector, typename Context>
 TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context, std::int64_t out,
-                            const TileBounds& tile) {
-  using Tile = DistinctTile<kWidth>;
-  using Side = Lanes<kWidth, kVector>;
-  constexpr std::uint32_t kChunks = Tile::kSize / Side::kChunk;
-  const std::uint32_t lane = context.thread() % kWarpSize;
-  const std::uint32_t items = (tile.columns + Side::kAcross - 1) / Side::kAcross * kChunks;
-  TTLG_UNROLL_BY(4)
-  for (std::uint32_t item = context.thread() / kWarpSize; item < items; item += kWarps) {
-    const std::uint32_t row = item % kChunks * Side::kChunk + lane % Side::kAlong * Side::kElements;
-    const std::uint32_t column = item / kChunks * Side::kAcross + lane / Side::kAlong;
-    const bool valid = row < tile.rows && column < tile.columns;
-    context.store(valid,
-                  out + p.column_out.offset(tile.first_column + column) +
-                      Side::along(p.row_out, tile.first_row + row),
-                  take_from_tile<kWidth, kVector>(context, valid, row, column));
+                            std::int64_t column_offset, const TileBounds& tile) {
+  using Share = DrainShare<kWidth, kVector>;
+  const std::uint32_t thread = context.thread();
+  std::int64_t along[Share::kChunks];
+  TTLG_UNROLL
+  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+    along[c] = out + Share::along(p.row_out, tile.first_row + Share::element(thread, c));
+  }
+  TTLG_UNROLL_BY(2)
+  for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
+    const std::uint32_t column = Share::line(thread, group);
+    const std::int64_t across = context.shuffle(column_offset, Share::owner(thread, group, 0));
+    TTLG_UNROLL
+    for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+      const std::uint32_t row = Share::element(thread, c);
+      const bool valid = row < tile.rows && column < tile.columns;
+      context.store(valid, along[c] + across,
+                    take_from_tile<kWidth, kVector>(context, valid, row, column));
+    }
   }
 }
 
@@ -196,13 +247,17 @@ TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctPar
     for (std::uint32_t column = 0; column < columns; column += kTile) {
       const TileBounds tile{row, column, rows - row < kTile ? rows - row : kTile,
                             columns - column < kTile ? columns - column : kTile};
+      const std::int64_t row_offset =
+          p.row_in.offset(row + FillShare<kWidth, kVectorIn>::owned(context.thread()));
+      const std::int64_t column_offset =
+          p.column_out.offset(column + DrainShare<kWidth, kVectorOut>::owned(context.thread()));
       std::int64_t in = place.in;
       std::int64_t out = place.out;
       for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
         if (!drained) context.barrier();
-        fill_tile<kWidth, kVectorIn>(p, context, in, tile);
+        fill_tile<kWidth, kVectorIn>(p, context, in, row_offset, tile);
         context.barrier();
-        drain_tile<kWidth, kVectorOut>(p, context, out, tile);
+        drain_tile<kWidth, kVectorOut>(p, context, out, column_offset, tile);
         drained = false;
         in += p.coarsening.in_step;
         out += p.coarsening.out_step;
