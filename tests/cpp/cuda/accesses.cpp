@@ -21,6 +21,9 @@ int deviating_lane(Lanes lanes) {
 }
 
 void SectorCounter::touch(std::int64_t position, SideCounts& counts) {
+  std::int64_t& line_block = line_blocks_[static_cast<std::size_t>(position / kLineBytes)];
+  counts.lines_of_block += line_block != block_;
+  line_block = block_;
   Stamp& stamp = stamps_[static_cast<std::size_t>(position / kSectorBytes)];
   counts.sectors += stamp.access != access_;
   counts.sectors_of_block += stamp.block != block_;

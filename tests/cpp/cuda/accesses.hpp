@@ -11,15 +11,17 @@ namespace ttlg::test {
 
 inline constexpr int kLanes = 32;         // of a warp
 inline constexpr int kSectorBytes = 32;   // the unit in which global memory moves
+inline constexpr int kLineBytes = 128;    // the papers' transaction
 inline constexpr int kBanks = 32;         // of shared memory
 inline constexpr int kBankWordBytes = 4;  // the width of a bank
 
-// One side of global memory. A sector is 32 bytes at an address that is a multiple of 32.
+// One side of global memory. Sectors and lines begin at multiples of their size.
 struct SideCounts {
   std::int64_t accesses = 0;          // by a warp, with at least one valid lane
   std::int64_t sectors = 0;           // distinct ones of each access, added up
   std::int64_t sectors_of_block = 0;  // distinct ones of each block: what an ideal L1 passes on
   std::int64_t sectors_of_run = 0;    // distinct ones of the whole run: what must move at least
+  std::int64_t lines_of_block = 0;    // distinct lines of each block
 };
 
 struct Counts {
@@ -35,7 +37,7 @@ enum class CallKind : std::uint8_t { load, store, shared_load, shared_store, shu
 
 // One call of one lane. Where it is not valid, its position means nothing.
 struct Call {
-  std::int64_t position = 0;  // in shared memory, or from the first sector of the global side
+  std::int64_t position = 0;  // in shared memory, or from the first line of the global side
   CallKind kind = CallKind::load;
   std::size_t bytes = 0;
   bool valid = false;
@@ -46,10 +48,11 @@ using Lanes = std::span<const std::vector<Call>>;
 // The first lane that does not make the same calls in the same order as lane 0, or -1.
 int deviating_lane(Lanes lanes);
 
-// Counts the distinct sectors of accesses, blocks and the run.
+// Counts the distinct sectors of accesses, blocks and the run, and the distinct lines of blocks.
 class SectorCounter {
  public:
-  explicit SectorCounter(std::size_t bytes) : stamps_(bytes / kSectorBytes + 2) {}
+  explicit SectorCounter(std::size_t bytes)
+      : stamps_((bytes + kLineBytes) / kSectorBytes + 1), line_blocks_(bytes / kLineBytes + 2) {}
 
   void begin_block() { ++block_; }
   void begin_access() { ++access_; }
@@ -60,7 +63,8 @@ class SectorCounter {
     std::int64_t access = 0;
     std::int64_t block = 0;
   };
-  std::vector<Stamp> stamps_;  // which access and block came last
+  std::vector<Stamp> stamps_;              // which access and block came last
+  std::vector<std::int64_t> line_blocks_;  // which block came last
   std::int64_t access_ = 0;
   std::int64_t block_ = 0;
 };

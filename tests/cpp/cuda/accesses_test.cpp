@@ -8,6 +8,7 @@
 
 #include "cuda/kernels/context.hpp"
 #include "cuda/toy.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::test {
 namespace {
@@ -40,6 +41,7 @@ void expect_coalesced() {
     EXPECT_EQ(side.sectors, 6 * std::int64_t{sizeof(T)});
     EXPECT_EQ(side.sectors_of_block, side.sectors);
     EXPECT_EQ(side.sectors_of_run, side.sectors);
+    EXPECT_EQ(side.lines_of_block, 3 * ceil_div(64 * sizeof(T), kLineBytes));
   }
   EXPECT_EQ(counts.barriers, 0);
 }
@@ -60,7 +62,15 @@ TEST(Sectors, OfMisalignedRows) {
     EXPECT_EQ(side.sectors, 6 * 5);
     EXPECT_EQ(side.sectors_of_block, 3 * 9);
     EXPECT_EQ(side.sectors_of_run, 6 * 4 + 1);
+    EXPECT_EQ(side.lines_of_block, 3 * 3);
   }
+}
+
+// Blocks of 64 bytes from byte 96 on: the first and the third cross into another line.
+TEST(Sectors, OfRowsInTheMiddleOfALine) {
+  const Counts counts = count_rows<std::uint8_t>(96);
+  EXPECT_EQ(counts.load.sectors, 6);
+  EXPECT_EQ(counts.load.lines_of_block, 2 + 1 + 2);
 }
 
 TEST(Sectors, OfEverySecondWord) {

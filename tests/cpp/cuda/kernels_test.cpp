@@ -42,12 +42,12 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
             static_cast<std::size_t>(step * pick(random_, 0, 3))};
   }
 
-  void run_permutations(const std::vector<std::int64_t>& shape) {
+  void run_permutations(const std::vector<std::int64_t>& shape, int every) {
     std::vector<int> axes(shape.size());
     std::iota(axes.begin(), axes.end(), 0);
     int i = 0;
     do {
-      if (i++ % kSampling == 0) run(contiguous_request(shape, axes, width()), {});
+      if (i++ % every == 0) run(contiguous_request(shape, axes, width()), {});
     } while (!HasFailure() && std::ranges::next_permutation(axes).found);
   }
 
@@ -57,13 +57,13 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
 };
 
 TEST_P(Kernels, AllPermutationsOfSixModes) {
-  run_permutations({3, 2, 5, 4, 2, 3});
-  EXPECT_GT(runs_, admissible_ * 9 / 10);
+  run_permutations({3, 2, 5, 4, 2, 3}, kSampling);
+  EXPECT_GE(runs_, admissible_ * 9 / 10);
 }
 
 TEST_P(Kernels, AllPermutationsOfFourLongerModes) {
-  run_permutations({5, 9, 6, 8});
-  EXPECT_GT(runs_, admissible_ * 9 / 10);
+  run_permutations({5, 9, 6, 8}, 1);
+  EXPECT_GE(runs_, admissible_ * 9 / 10);
 }
 
 TEST_P(Kernels, RandomLayoutsAndAddresses) {

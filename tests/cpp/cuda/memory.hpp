@@ -26,7 +26,7 @@ class GlobalMemory {
   std::string_view load(void* word, std::size_t bytes, std::int64_t offset) const;
   std::string_view store(const void* word, std::size_t bytes, std::int64_t offset);
 
-  // Where an offset lies, from the beginning of the side's first sector.
+  // Where an offset lies, from the beginning of the side's first line.
   std::int64_t in_position(std::int64_t offset) const;
   std::int64_t out_position(std::int64_t offset) const;
 

@@ -3,9 +3,9 @@
 
 namespace ttlg::test {
 
-// Every so-manieth: all, unless a sanitizer or an emulator slows the host executor down tenfold.
+// Every n-th: all, unless a sanitizer or an emulator slows the host executor down tenfold.
 #ifdef TTLG_SAMPLE_RUNS
-inline constexpr int kSampling = 20;
+inline constexpr int kSampling = 8;
 #else
 inline constexpr int kSampling = 1;
 #endif

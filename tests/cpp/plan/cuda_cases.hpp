@@ -36,10 +36,10 @@ inline DeviceModel k40c_model() {
 inline DeviceModel analytic_model() {
   return {.name = "analytic",
           .multiprocessors = 132,
-          .clock_hz = 1.755e9,
-          .memory_bytes_per_second = 4.2e12,
-          .l2_cache_bytes = 50 << 20,
-          .shared_bytes_per_multiprocessor = 228 << 10};
+          .clock_hz = 1.98e9,
+          .memory_bytes_per_second = 4.3e12,
+          .l2_cache_bytes = 60 << 20,
+          .shared_bytes_per_multiprocessor = 227 << 10};
 }
 
 // A contiguous tensor in the papers' order: mode 0 fastest, perm[i] = j.

@@ -1,0 +1,97 @@
+// The planner's choices, its own and with a schema forced, on the host executor: the bytes are the
+// oracle's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/kernel_runs.hpp"
+#include "cuda/sample.hpp"
+#include "plan/cuda_cases.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using Complaints = std::vector<std::string>;
+
+constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
+                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
+
+class Choices : public testing::Test {
+ protected:
+  void run(const Request& request, const Skews& skews, std::optional<Schema> forced = {}) {
+    const CudaPlan plan = make_cuda_plan(request, alignment_of(skews), analytic_model(), forced);
+    EXPECT_EQ(run_plan(plan, skews).complaints, Complaints{}) << describe(plan, skews);
+    ++runs_[plan.parameters.schema];
+  }
+
+  void run_all_schemas(const Request& request, const Skews& skews) {
+    run(request, skews);
+    const Problem words = word_form(make_problem(request), alignment_of(skews));
+    for (const Schema schema : kSchemas) {
+      if (is_admissible(schema, words)) run(request, skews, schema);
+    }
+  }
+
+  Skews random_skews() {
+    const auto pick_skew = [this] {
+      return static_cast<std::size_t>(pick(random_, 0, 3) << pick(random_, 0, 5));
+    };
+    return {pick_skew(), pick_skew()};
+  }
+
+  // Up to eight axes of up to about 2000 elements in all, few of them powers of two.
+  std::vector<std::int64_t> random_shape() {
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(pick(random_, 1, 8)));
+    std::int64_t room = pick(random_, 1, 2000);
+    for (std::int64_t& extent : shape) {
+      extent = pick(random_, 1, std::min<std::int64_t>(room, 70));
+      room /= extent;
+    }
+    std::ranges::shuffle(shape, random_);
+    return shape;
+  }
+
+  Random random_{17};
+  std::map<Schema, int> runs_;
+};
+
+TEST_F(Choices, MoveRandomProblems) {
+  for (int i = 0; i < 300 / kSampling && !HasFailure(); ++i) {
+    const std::int64_t itemsize = kItemsizes[static_cast<std::size_t>(i) % kItemsizes.size()];
+    const Request request = i % 2 == 0 ? random_layouts(random_, random_shape(), itemsize)
+                                       : many_modes_request(random_);
+    run_all_schemas(request, i % 3 == 0 ? Skews{} : random_skews());
+  }
+  for (const Schema schema : kSchemas) EXPECT_GT(runs_[schema], 0) << schema_name(schema);
+}
+
+TEST_F(Choices, MoveAllPermutationsOfSixModes) {
+  std::vector<int> axes{0, 1, 2, 3, 4, 5};
+  int i = 0;
+  do {
+    const std::int64_t itemsize = std::int64_t{1} << i % 5;
+    if (i++ % kSampling == 0) run(contiguous_request({5, 3, 2, 4, 3, 5}, axes, itemsize), {});
+  } while (!HasFailure() && std::ranges::next_permutation(axes).found);
+}
+
+// Extents 5 to 9, of which the executor moves those quickly that are not too many elements.
+TEST_F(Choices, MoveASampleOfSixLongerModes) {
+  constexpr std::int64_t kMostElements = 60000;
+  for (int i = 0; i < std::max(20 / kSampling, 2) && !HasFailure();) {
+    std::vector<std::int64_t> shape(6);
+    for (std::int64_t& extent : shape) extent = pick(random_, 5, 9);
+    const Request request =
+        contiguous_request(shape, random_axes(random_, 6), std::int64_t{1} << i % 5);
+    if (make_problem(request).elements() > kMostElements) continue;
+    run_all_schemas(request, {});
+    ++i;
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::test
