@@ -75,7 +75,7 @@ TEST_F(Choices, MoveAllPermutationsOfSixModes) {
   int i = 0;
   do {
     const std::int64_t itemsize = std::int64_t{1} << i % 5;
-    if (i++ % kSampling == 0) run(contiguous_request({5, 3, 2, 4, 3, 5}, axes, itemsize), {});
+    if (i++ % kSampling == 0) run(contiguous_request({3, 2, 5, 4, 2, 3}, axes, itemsize), {});
   } while (!HasFailure() && std::ranges::next_permutation(axes).found);
 }
 

@@ -48,16 +48,16 @@ std::int64_t extra_cycles(const Touched& touched, std::uint32_t bank_bytes) {
 class SharedSlice {
  public:
   SharedSlice(const Order& order, std::int64_t element_bytes, const Skew& skew, Access access = {})
-      : order_(order), bytes_(static_cast<std::uint32_t>(element_bytes)), skew_(skew) {
-    for (const SliceMode& mode : order_) {
-      elements_ *= mode.extent;
-      if (mode.row_step > 0) rows_ *= mode.extent;
-    }
+      : order_(order),
+        bytes_(static_cast<std::uint32_t>(element_bytes)),
+        skew_(skew),
+        row_(skew_row_length(order)) {
+    for (const SliceMode& mode : order_) elements_ *= mode.extent;
     if (access.vector_in) in_lane_ = kVectorBytes / bytes_;
     if (access.vector_out) out_lane_ = kVectorBytes / bytes_;
   }
 
-  std::int64_t bytes() const { return (elements_ + rows_ * skew_.row) * bytes_; }
+  std::int64_t bytes() const { return (elements_ + elements_ / row_ * skew_.row) * bytes_; }
   std::int64_t accesses() const { return 2 * ceil_div(elements_, kWarpSize); }
   std::int64_t conflicts() const { return fill_conflicts() + drain_conflicts(); }
 
@@ -72,7 +72,7 @@ class SharedSlice {
       for (std::uint32_t part = 0; part < parts; ++part) {
         Touched touched;
         for (std::int64_t i = first; i < end_of_warp(first, in_lane_); i += in_lane_) {
-          touched.push_back(place(i, i / (elements_ / rows_), part * bank));
+          touched.push_back(place(i, part * bank));
         }
         count += extra_cycles(touched, bank);
       }
@@ -98,27 +98,25 @@ class SharedSlice {
     return std::min(first + kWarpSize * lane_elements, elements_);
   }
 
-  std::uint32_t place(std::int64_t element, std::int64_t row, std::uint32_t byte = 0) const {
-    const auto at = static_cast<std::uint32_t>(element + row * skew_.row);
+  std::uint32_t place(std::int64_t element, std::uint32_t byte = 0) const {
+    const auto at = static_cast<std::uint32_t>(element + element / row_ * skew_.row);
     return turned(skew_, bank_bytes_of(bytes_), at * bytes_ + byte);
   }
 
   std::uint32_t place_of_output(std::int64_t i) const {
     std::int64_t element = 0;
-    std::int64_t row = 0;
     for (const SliceMode& mode : order_) {
       element += i % mode.extent * mode.step;
-      row += i % mode.extent * mode.row_step;
       i /= mode.extent;
     }
-    return place(element, row);
+    return place(element);
   }
 
   const Order& order_;
   std::uint32_t bytes_;
   Skew skew_;
   std::int64_t elements_ = 1;
-  std::int64_t rows_ = 1;
+  std::int64_t row_;          // elements of one
   std::int64_t in_lane_ = 1;  // elements of an access
   std::int64_t out_lane_ = 1;
 };
@@ -180,16 +178,25 @@ TEST(RowsOf, AreTheModesOfTheOutputAloneTheCutOneLast) {
   EXPECT_EQ(rows_of(words, {4, 3, 7, 5}), (std::vector{4}));
 }
 
-TEST(SliceInOutputOrder, CountsColumnsFirstAndRowsApart) {
+TEST(SliceInOutputOrder, NumbersElementsByColumnsFirst) {
   const Problem words = unfused_words({4, 5, 6, 7}, {2, 0, 3, 1}, 4);
   const Order order = slice_in_output_order(words, {orthogonal_arbitrary, {2, 1, 3, 6}});
-  std::vector<std::array<std::int64_t, 4>> found;
-  for (const auto& [mode, extent, step, row_step] : order) {
-    found.push_back({mode, extent, step, row_step});
-  }
+  std::vector<std::array<std::int64_t, 3>> found;
+  for (const auto& [mode, extent, step] : order) found.push_back({mode, extent, step});
   // The mode of which the slice holds one element has no place.
-  EXPECT_EQ(found,
-            (std::vector<std::array<std::int64_t, 4>>{{2, 6, 12, 1}, {0, 4, 1, 0}, {1, 3, 4, 0}}));
+  EXPECT_EQ(found, (std::vector<std::array<std::int64_t, 3>>{{2, 6, 12}, {0, 4, 1}, {1, 3, 4}}));
+  EXPECT_EQ(skew_row_length(order), 12);
+}
+
+TEST(SkewRowLength, IsThatBetweenNeighboursInTheOutput) {
+  const auto length = [](const std::vector<int>& perm, const Slice& slice) {
+    const Problem words = unfused_words({4, 5, 6}, perm, 4);
+    return skew_row_length(slice_in_output_order(words, {orthogonal_arbitrary, slice}));
+  };
+  EXPECT_EQ(length({2, 1, 0}, {3, 3, 6, 4}), 20);
+  EXPECT_EQ(length({1, 0, 2}, {2, 2, 5, 4}), 4);
+  EXPECT_EQ(length({0, 2, 1}, {2, 2, 3, 6}), 12) << "neighbours of the first that are apart";
+  EXPECT_EQ(length({0, 1, 2}, {1, 1, 4, 4}), 1);
 }
 
 TEST(ChooseSkew, LeavesNoConflictInReversedCubesOf16) {
@@ -220,13 +227,14 @@ void for_random_slices(const Check& check) {
       });
 }
 
-// Bytes and pairs share banks in so many ways that the sample errs by a few cycles.
+// As far as the sample of warps tells: it errs by a few cycles, most for bytes and pairs, which
+// share banks in many ways.
 TEST(ChooseSkew, IsNoWorseThanNone) {
   int better = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
     const SharedSlice skewed(order, bytes, choose_skew(order, bytes, {}));
-    const std::int64_t error = bytes < 4 ? std::max<std::int64_t>(packed.accesses() / 4, 3) : 0;
+    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 12), 3);
     EXPECT_LE(skewed.conflicts(), packed.conflicts() + error);
     better += skewed.conflicts() < packed.conflicts();
   });
@@ -255,6 +263,8 @@ TEST(ChooseSkew, SkewsRowsByWholeVectorsWhereTheyFill) {
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const Skew skew = choose_skew(order, bytes, {.vector_in = true, .vector_out = false});
     EXPECT_EQ(skew.row * bytes % kVectorBytes, 0);
+    const std::int64_t row = skew.row == 0 ? 0 : skew_row_length(order);
+    EXPECT_EQ(row * bytes % kVectorBytes, 0);
     skewed += skew.row > 0;
   });
   EXPECT_GT(skewed, 10);
