@@ -33,6 +33,13 @@ DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
                        double memory_bytes_per_second, std::int64_t l2_cache_bytes,
                        std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
                        double launch_seconds, const Coefficients& coefficients) {
+  const bool is_possible = multiprocessors > 0 && clock_hz > 0 && memory_bytes_per_second > 0 &&
+                           l2_cache_bytes >= 0 && shared_bytes_per_multiprocessor > 0 &&
+                           threads_per_multiprocessor > 0 && launch_seconds > 0;
+  if (!is_possible) {
+    throw py::value_error("the device model '" + name +
+                          "' has a property that is not positive; every rate and count must be");
+  }
   DeviceModel model{.name = std::move(name),
                     .multiprocessors = multiprocessors,
                     .clock_hz = clock_hz,
@@ -133,7 +140,7 @@ void run_checked(const CudaPlan& plan, const TensorView& x, const TensorView& ou
   check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
   check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
   const std::int64_t needed = plan.words.element_bytes;
-  if (alignment_of(x.data, out.data) % needed != 0) {
+  if (plan.parameters.schema != Schema::copy && alignment_of(x.data, out.data) % needed != 0) {
     throw py::value_error("this plan moves " + std::to_string(needed) +
                           " bytes at once, and x or out starts at an address that is no multiple "
                           "of that; call ttlg.transpose, which looks at the addresses itself");

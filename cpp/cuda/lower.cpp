@@ -9,6 +9,9 @@
 namespace ttlg::cuda {
 namespace {
 
+// More launches than this for one transposition take longer than the work that they start.
+constexpr std::int64_t kMaxLaunches = 1024;
+
 // The widest access that a value of this size, stride or address allows.
 std::int64_t power_of_two_in(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value) | static_cast<std::uint64_t>(kVectorBytes);
@@ -37,10 +40,9 @@ class Lowering {
         out_address_(address_of(out) + words_.out_byte_offset),
         in_alignment_(power_of_two_in(in_address_)),
         out_alignment_(power_of_two_in(out_address_)) {
-    if (std::min(in_alignment_, out_alignment_) < words_.element_bytes) {
-      throw std::invalid_argument("x or out starts at an address that is no multiple of " +
-                                  std::to_string(words_.element_bytes) +
-                                  " bytes, as this plan needs");
+    if (chosen_.schema != Schema::copy &&
+        std::min(in_alignment_, out_alignment_) < words_.element_bytes) {
+      refuse_addresses();
     }
   }
 
@@ -66,6 +68,13 @@ class Lowering {
   }
 
  private:
+  [[noreturn]] static void refuse_addresses() {
+    throw std::invalid_argument(
+        "x or out starts at an address that is a multiple of fewer bytes than this plan needs; "
+        "make "
+        "another for it, as ttlg.transpose does");
+  }
+
   const Mode& mode(int m) const { return words_.modes[static_cast<std::size_t>(m)]; }
   std::int64_t extent(int m) const { return extents_[static_cast<std::size_t>(m)]; }
   int out_mode(int place) const { return words_.perm[static_cast<std::size_t>(place)]; }
@@ -143,7 +152,13 @@ class Lowering {
     while (kept < loops.size() && loops[kept].count <= kMaxGridBlocks / size) {
       size *= loops[kept++].count;
     }
-    if (kept < 2) throw std::invalid_argument("a slice of this plan is too small for its extents");
+    std::int64_t launches = 1;
+    for (const GridLoop& loop : std::span(loops).subspan(kept)) {
+      launches = checked_mul(launches, loop.count);
+    }
+    if (kept < 2 || launches > kMaxLaunches) {
+      throw std::invalid_argument("the slices of this plan are too small for its extents");
+    }
     launch_.shifts = {Shift{.in = words_.in_byte_offset, .out = words_.out_byte_offset}};
     for (const GridLoop& loop : std::span(loops).subspan(kept)) {
       const std::vector<Shift> inner = launch_.shifts;
@@ -175,8 +190,10 @@ class Lowering {
     launch_.word_bytes = static_cast<int>(width);
     launch_.parameters = CopyParameters{.bytes = bytes, .head = head, .words = words};
     launch_.shifts = {{.in = words_.in_byte_offset, .out = words_.out_byte_offset}};
-    launch_.blocks =
-        narrow32(std::max<std::int64_t>(ceil_div(words, kBlockThreads * kCopyBatch), 1));
+    const std::int64_t blocks =
+        std::max<std::int64_t>(ceil_div(words, kBlockThreads * kCopyBatch), 1);
+    if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many bytes for one copy");
+    launch_.blocks = narrow32(blocks);
   }
 
   void lower_match_large() {
@@ -262,6 +279,8 @@ class Lowering {
     if (skew_.row > 0 && (skew_.row | skew_row) * words_.element_bytes % kVectorBytes != 0) {
       launch_.access.vector_in = false;
     }
+    // Worse ones may leave a slice of packed elements to accesses that are too narrow for it.
+    if (elements > arbitrary_slice_limit(words_.element_bytes, launch_.access)) refuse_addresses();
     launch_.blocks = narrow32(set_grid());
     ArbitraryParameters p{
         .coarsening = coarsening_steps(),

@@ -82,6 +82,10 @@ std::optional<Schema> schema_from_name(std::string_view name) {
   return static_cast<Schema>(found - kSchemaNames.begin());
 }
 
+std::int64_t place_alignment(const Problem& problem, std::int64_t alignment) {
+  return common_power(alignment | problem.in_byte_offset | problem.out_byte_offset, kVectorBytes);
+}
+
 Problem word_form(const Problem& problem, std::int64_t alignment) {
   Problem words = problem;
   if (problem.bytes() == 0) return words;
@@ -94,7 +98,7 @@ Problem word_form(const Problem& problem, std::int64_t alignment) {
   // Longer runs keep their elements, which the taxonomy counts, except the narrowest.
   const std::int64_t widest =
       is_vector_word(run) ? run : std::max<std::int64_t>(common_power(element, kVectorBytes), 4);
-  std::int64_t bits = run | alignment;
+  std::int64_t bits = run | place_alignment(problem, alignment);
   for (const Mode& mode : words.modes) bits |= mode.in_byte_stride | mode.out_byte_stride;
   words.element_bytes = common_power(bits, widest);
   if (words.element_bytes < run) {
@@ -220,14 +224,15 @@ CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
                 .parameters = parameters,
                 .device = std::move(device)};
   plan.words = word_form(plan.problem, alignment);
-  const std::string reason = misfit(plan.words, parameters, alignment);
+  const std::int64_t places = place_alignment(plan.words, alignment);
+  const std::string reason = misfit(plan.words, parameters, places);
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply so: " + reason);
   }
   if (parameters.schema == Schema::orthogonal_arbitrary) {
     plan.skew = choose_skew(slice_in_output_order(plan.words, parameters), plan.words.element_bytes,
-                            access_of(plan.words, parameters, alignment, alignment));
+                            access_of(plan.words, parameters, places, places));
   }
   return plan;
 }

@@ -84,8 +84,8 @@ struct GridLoop {
 // What the 32 banks of shared memory give at once.
 inline constexpr std::uint32_t kBankBytes = 128;
 
-// How Orthogonal-Arbitrary keeps its slice apart in shared memory: every row of it (the elements
-// between neighbours in the output) begins `row` elements later than packed ones would, or every
+// How Orthogonal-Arbitrary keeps its slice apart in shared memory: every row of it (see
+// skew_row_length) begins `row` elements later than packed ones would, or every
 // line of 128 bytes is turned by so many banks for each line, and for each page of as many lines as
 // there are banks, before it.
 struct Skew {
@@ -126,6 +126,10 @@ struct CudaPlan {
            parameters == other.parameters && device == other.device;
   }
 };
+
+// What element (0, ..., 0) of the turned problem is aligned to on both sides, where both pointers
+// are multiples of `alignment`: a power of two, up to 16.
+std::int64_t place_alignment(const Problem& problem, std::int64_t alignment);
 
 // The problem in words that a thread can move: a run of 2, 4, 8 or 16 bytes that is contiguous on
 // both sides becomes one element; an element of any other size, or one that strides and pointers

@@ -21,11 +21,9 @@ bool is_slow(const DeviceModel& model, const Problem& words, double seconds) {
          seconds > 2 * bytes / model.memory_bytes_per_second;
 }
 
-// Whether CUDA can number the blocks. The rows of FVI-Match-Large share blocks, and a copy needs as
-// many as the device runs at once.
+// Whether CUDA can number the blocks, or the runs of FVI-Match-Large.
 bool fits_grid(const Problem& words, const CudaParameters& parameters) {
-  if (parameters.schema == Schema::copy || parameters.schema == Schema::fvi_match_large ||
-      words.elements() <= kMaxGridBlocks) {
+  if (parameters.schema == Schema::copy || words.elements() <= kMaxGridBlocks) {
     return true;
   }
   return grid_blocks(words, parameters) <= kMaxGridBlocks;
@@ -63,7 +61,7 @@ std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceMod
   std::vector<CudaCandidate> result;
   for (const Schema schema : kSchemas) {
     if (!is_admissible(schema, words)) continue;
-    for_each_candidate(words, alignment, schema, model,
+    for_each_candidate(words, place_alignment(words, alignment), schema, model,
                        [&](const CudaCandidate& candidate) { result.push_back(candidate); });
   }
   std::ranges::stable_sort(result, {}, &CudaCandidate::seconds);
@@ -78,18 +76,19 @@ CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const De
   const auto search = [&](std::span<const Schema> schemas) {
     for (const Schema schema : schemas) {
       if (!is_admissible(schema, words)) continue;
-      for_each_candidate(words, alignment, schema, model, [&](const CudaCandidate& candidate) {
-        if (!best || candidate.seconds < best->seconds) best = candidate;
-      });
+      for_each_candidate(words, place_alignment(words, alignment), schema, model,
+                         [&](const CudaCandidate& candidate) {
+                           if (!best || candidate.seconds < best->seconds) best = candidate;
+                         });
     }
   };
   if (forced) {
     search({&*forced, 1});
   } else {
     search(classify(words).schemas);
-    // The branch names the published choice. Where the model expects little of it, it may pick any
-    // other (T-03, item 5).
-    if (best && is_slow(model, words, best->seconds)) search(kSchemas);
+    // The branch names the published choice. Where the model expects little of it, or its grid
+    // would be too large, any other will do (T-03, item 5).
+    if (!best || is_slow(model, words, best->seconds)) search(kSchemas);
   }
   if (!best) {
     throw std::invalid_argument(

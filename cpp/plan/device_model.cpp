@@ -170,7 +170,7 @@ double fitted_seconds(const std::map<std::string, double>& coefficients, const F
 
 // Time of a copy whose bytes come from memory, or of a launch.
 double least_seconds(const DeviceModel& model, const Problem& words) {
-  const bool in_cache = 2 * words.bytes() <= model.l2_cache_bytes;
+  const bool in_cache = words.bytes() <= model.l2_cache_bytes / 2;
   const double copy = 2 * as_double(words.bytes()) / model.memory_bytes_per_second;
   return std::max(model.launch_seconds, in_cache ? 0 : copy);
 }

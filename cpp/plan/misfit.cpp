@@ -73,6 +73,7 @@ std::string slice_misfit(const Problem& words, const CudaParameters& parameters,
           arbitrary_slice_limit(words.element_bytes,
                                 access_of(words, parameters, alignment, alignment)));
     case Schema::orthogonal_distinct:
+      if (elements > INT32_MAX) return more_than("the elements of a slice", INT32_MAX);
       return modes == slice.in_modes + slice.out_modes
                  ? ""
                  : "the modes of the input and of the output in a slice must be distinct";
@@ -99,9 +100,12 @@ std::string misfit(const Problem& words, const CudaParameters& parameters, std::
   }
   const std::string reason = slice_misfit(words, parameters, alignment);
   if (!reason.empty() || parameters.coarsened_mode == -1) return reason;
-  return is_outside(words, parameters.slice, parameters.coarsened_mode)
-             ? ""
-             : "the coarsened mode must lie outside the slice";
+  if (!is_outside(words, parameters.slice, parameters.coarsened_mode)) {
+    return "the coarsened mode must lie outside the slice";
+  }
+  return coarsening(words, parameters) > INT32_MAX
+             ? more_than("the extent of the coarsened mode", INT32_MAX)
+             : "";
 }
 
 }  // namespace ttlg

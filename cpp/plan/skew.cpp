@@ -156,13 +156,18 @@ std::vector<SliceMode> slice_in_output_order(const Problem& words,
 }
 
 std::int64_t skew_row_length(std::span<const SliceMode> out_order) {
-  const auto apart = std::ranges::find_if(out_order, [](const SliceMode& m) { return m.step > 1; });
-  return apart == out_order.end() ? 1 : apart->step;
+  std::int64_t length = 1;
+  for (const SliceMode& mode : out_order.first(std::min<std::size_t>(2, out_order.size()))) {
+    length = std::max(length, mode.step);
+  }
+  return length;
 }
 
 Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes, Access access) {
   // Extra cycles, of a fill and a drain together, that are not worth a longer search.
   constexpr double kGoodEnough = 0.1;
+  // And those that are worth a long one.
+  constexpr double kBad = 0.4;
   const Sample sample(out_order, element_bytes, access);
   Skew best{};
   double least = sample.cost(best, 1e9);
@@ -185,6 +190,9 @@ Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_byte
     for (const std::uint32_t page : kTurns) {
       if (least > kGoodEnough) consider({.line = line, .page = page});
     }
+  }
+  for (std::uint32_t line = 5; line < 32 && least > kBad; ++line) {
+    for (const std::uint32_t page : {0U, 1U, 4U, 8U}) consider({.line = line, .page = page});
   }
   return best;
 }

@@ -24,7 +24,8 @@ struct SliceMode {
 std::vector<SliceMode> slice_in_output_order(const Problem& words,
                                              const CudaParameters& parameters);
 
-// Elements of the rows that Skew::row keeps apart: those between neighbours in the output.
+// Elements of the rows that Skew::row keeps apart: the most between neighbours along the output's
+// first two modes, which a warp walks along.
 std::int64_t skew_row_length(std::span<const SliceMode> out_order);
 
 // The skew with the fewest conflicts in a sample of the warps that fill and drain a slice.

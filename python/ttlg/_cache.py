@@ -22,7 +22,8 @@ def cache_info() -> CacheInfo:
     Returns
     -------
     named tuple
-        ``hits``, ``misses``, ``maxsize``, ``currsize``, counted in plans.
+        ``hits``, ``misses``, ``maxsize``, ``currsize``, counted in plans; ``maxsize`` is the room
+        for plans of the CPU and for those of GPUs each.
 
     Examples
     --------

@@ -61,10 +61,12 @@ def explain(core: _core.Plan, dtype: str) -> str:
 
 
 def _describe_slice(core: _core.CudaPlan) -> str:
-    """Say what a thread block moves, and how many of them there are."""
-    blocks = f"{core.blocks} thread block{'s' if core.blocks != 1 else ''}"
+    """Say in what pieces the tensor is moved, and how many of them there are."""
     if core.kernel == "copy":
-        return blocks
+        return "one run"
+    # Blocks of FVI-Match-Large take as many runs as suit their length.
+    unit = "run" if core.kernel == "fvi_match_large" else "thread block"
+    blocks = f"{core.blocks} {unit}{'s' if core.blocks != 1 else ''}"
     extents = " x ".join(map(str, core.slice)) or "1"
     mode = core.parameters["coarsened_mode"]
     repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""

@@ -47,8 +47,15 @@ def view_torch(x: Any, name: str, stream: Any) -> _core.TensorView:
     own = handle_of(current)
     handle = own if stream is None else handle_of(stream)
     if handle != own:
-        other = torch.cuda.ExternalStream(handle, device=x.device)
+        # PyTorch takes no handle that stands for the default stream.
+        other = (
+            torch.cuda.default_stream(x.device)
+            if handle == _DEFAULT
+            else torch.cuda.ExternalStream(handle, device=x.device)
+        )
         other.wait_stream(current)
         # Lest the allocator give the memory away before the work on the other stream is done.
         x.record_stream(other)
-    return _core.view_on_stream(x, name, handle, ordered=True)
+    # PyTorch's export in Python refuses tensors of a device that is not the current one.
+    with torch.cuda.device(x.device):
+        return _core.view_on_stream(x, name, handle, ordered=True)

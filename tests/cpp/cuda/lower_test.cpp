@@ -105,6 +105,15 @@ TEST(Lower, KeepsStepsOfASliceIn64Bits) {
   EXPECT_EQ(parameters.column_out.offset(31), 31 * power(23));
 }
 
+// Slices of more bytes than threads could move one by one.
+TEST(Lower, RefusesPointersThatLeavePackedElementsToNarrowAccesses) {
+  const CudaPlan plan = build_cuda_plan(paper_request({3, 30000}, {1, 0}, 2), 16,
+                                        {orthogonal_arbitrary, {2, 1, 2016, 2016}});
+  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned)).access, (Access{true, true}));
+  EXPECT_THROW(lower(plan, at(kAligned + 2), at(kAligned)), std::invalid_argument);
+  EXPECT_THROW(lower(plan, at(kAligned), at(kAligned + 2)), std::invalid_argument);
+}
+
 TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
   const CudaPlan plan = build_cuda_plan(paper_request({40, 40}, {1, 0}, 8), 16,
                                         {orthogonal_distinct, {1, 1, 32, 32}});
@@ -115,8 +124,8 @@ TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
       FAIL() << in << " " << out;
     } catch (const std::invalid_argument& error) {
       EXPECT_STREQ(error.what(),
-                   "x or out starts at an address that is no multiple of 8 bytes, as this plan "
-                   "needs");
+                   "x or out starts at an address that is a multiple of fewer bytes than this plan "
+                   "needs; make another for it, as ttlg.transpose does");
     }
   }
   EXPECT_EQ(lower(plan, at(kAligned + 8), at(kAligned)).access, (Access{false, true}));

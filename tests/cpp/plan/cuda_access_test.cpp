@@ -92,11 +92,10 @@ TEST(Access, IsVectorisedOnlyWhereEveryRowIs) {
       random, 400, [&](const Problem& words, const CudaParameters& parameters) {
         const Extents extents = slice_extents(words, parameters);
         const Access found = access_of(words, parameters, 16, 16);
-        const bool distinct = parameters.schema == orthogonal_distinct;
         const bool matching =
             parameters.schema == fvi_match_small || parameters.schema == fvi_match_large;
         const auto in_modes = static_cast<std::size_t>(matching ? 1 : parameters.slice.in_modes);
-        const auto out_modes = static_cast<std::size_t>(distinct ? parameters.slice.out_modes : 1);
+        const auto out_modes = static_cast<std::size_t>(matching ? 1 : parameters.slice.out_modes);
         const std::vector<int> sequence(in_sequence(words.modes.size()).begin(),
                                         in_sequence(words.modes.size()).begin() + in_modes);
         const std::vector<int> first_out(words.perm.begin(), words.perm.begin() + out_modes);

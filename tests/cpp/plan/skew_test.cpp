@@ -48,16 +48,14 @@ std::int64_t extra_cycles(const Touched& touched, std::uint32_t bank_bytes) {
 class SharedSlice {
  public:
   SharedSlice(const Order& order, std::int64_t element_bytes, const Skew& skew, Access access = {})
-      : order_(order),
-        bytes_(static_cast<std::uint32_t>(element_bytes)),
-        skew_(skew),
-        row_(skew_row_length(order)) {
+      : order_(order), bytes_(static_cast<std::uint32_t>(element_bytes)), skew_(skew) {
     for (const SliceMode& mode : order_) elements_ *= mode.extent;
+    rows_ = elements_ / skew_row_length(order_);
     if (access.vector_in) in_lane_ = kVectorBytes / bytes_;
     if (access.vector_out) out_lane_ = kVectorBytes / bytes_;
   }
 
-  std::int64_t bytes() const { return (elements_ + elements_ / row_ * skew_.row) * bytes_; }
+  std::int64_t bytes() const { return (elements_ + rows_ * skew_.row) * bytes_; }
   std::int64_t accesses() const { return 2 * ceil_div(elements_, kWarpSize); }
   std::int64_t conflicts() const { return fill_conflicts() + drain_conflicts(); }
 
@@ -99,7 +97,8 @@ class SharedSlice {
   }
 
   std::uint32_t place(std::int64_t element, std::uint32_t byte = 0) const {
-    const auto at = static_cast<std::uint32_t>(element + element / row_ * skew_.row);
+    const std::int64_t row = element / (elements_ / rows_);
+    const auto at = static_cast<std::uint32_t>(element + row * skew_.row);
     return turned(skew_, bank_bytes_of(bytes_), at * bytes_ + byte);
   }
 
@@ -116,7 +115,7 @@ class SharedSlice {
   std::uint32_t bytes_;
   Skew skew_;
   std::int64_t elements_ = 1;
-  std::int64_t row_;          // elements of one
+  std::int64_t rows_ = 1;
   std::int64_t in_lane_ = 1;  // elements of an access
   std::int64_t out_lane_ = 1;
 };
@@ -178,7 +177,7 @@ TEST(RowsOf, AreTheModesOfTheOutputAloneTheCutOneLast) {
   EXPECT_EQ(rows_of(words, {4, 3, 7, 5}), (std::vector{4}));
 }
 
-TEST(SliceInOutputOrder, NumbersElementsByColumnsFirst) {
+TEST(SliceInOutputOrder, CountsColumnsFirst) {
   const Problem words = unfused_words({4, 5, 6, 7}, {2, 0, 3, 1}, 4);
   const Order order = slice_in_output_order(words, {orthogonal_arbitrary, {2, 1, 3, 6}});
   std::vector<std::array<std::int64_t, 3>> found;
@@ -186,17 +185,9 @@ TEST(SliceInOutputOrder, NumbersElementsByColumnsFirst) {
   // The mode of which the slice holds one element has no place.
   EXPECT_EQ(found, (std::vector<std::array<std::int64_t, 3>>{{2, 6, 12}, {0, 4, 1}, {1, 3, 4}}));
   EXPECT_EQ(skew_row_length(order), 12);
-}
-
-TEST(SkewRowLength, IsThatBetweenNeighboursInTheOutput) {
-  const auto length = [](const std::vector<int>& perm, const Slice& slice) {
-    const Problem words = unfused_words({4, 5, 6}, perm, 4);
-    return skew_row_length(slice_in_output_order(words, {orthogonal_arbitrary, slice}));
-  };
-  EXPECT_EQ(length({2, 1, 0}, {3, 3, 6, 4}), 20);
-  EXPECT_EQ(length({1, 0, 2}, {2, 2, 5, 4}), 4);
-  EXPECT_EQ(length({0, 2, 1}, {2, 2, 3, 6}), 12) << "neighbours of the first that are apart";
-  EXPECT_EQ(length({0, 1, 2}, {1, 1, 4, 4}), 1);
+  EXPECT_EQ(skew_row_length(std::span(order).subspan(1)), 4);
+  EXPECT_EQ(skew_row_length(std::span(order).subspan(1, 1)), 1);
+  EXPECT_EQ(skew_row_length({}), 1);
 }
 
 TEST(ChooseSkew, LeavesNoConflictInReversedCubesOf16) {
@@ -227,14 +218,14 @@ void for_random_slices(const Check& check) {
       });
 }
 
-// As far as the sample of warps tells: it errs by a few cycles, most for bytes and pairs, which
-// share banks in many ways.
+// Bytes and pairs share banks in so many ways that the sample errs by a few cycles.
 TEST(ChooseSkew, IsNoWorseThanNone) {
   int better = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
     const SharedSlice skewed(order, bytes, choose_skew(order, bytes, {}));
-    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 12), 3);
+    // What a sample of the warps misses.
+    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 32), 3);
     EXPECT_LE(skewed.conflicts(), packed.conflicts() + error);
     better += skewed.conflicts() < packed.conflicts();
   });

@@ -64,7 +64,12 @@ def torch(current):
     streams = []
 
     def external(handle, device):
+        assert handle % 2 == 0, "PyTorch refuses the handles that stand for default streams"
         streams.append(Stream(handle, device))
+        return streams[-1]
+
+    def default(device):
+        streams.append(Stream(0, device))
         return streams[-1]
 
     return SimpleNamespace(
@@ -72,7 +77,10 @@ def torch(current):
         strided="strided",
         empty=lambda shape, dtype, device: Tensor(np.zeros(shape, "f4"), device=device),
         cuda=SimpleNamespace(
-            current_stream=lambda device: Stream(current, device), ExternalStream=external
+            current_stream=lambda device: Stream(current, device),
+            default_stream=default,
+            ExternalStream=external,
+            device=lambda _device: contextlib.nullcontext(),
         ),
         streams=streams,
     )

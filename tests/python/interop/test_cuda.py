@@ -266,6 +266,16 @@ def test_torch_orders_nothing_on_its_own_stream(monkeypatch):
     assert not x.recorded
 
 
+@pytest.mark.parametrize("default", [0, 1])
+def test_torch_is_ordered_on_the_default_stream_beside_its_own(monkeypatch, default):
+    library = fake_cuda.torch(current=0x70)
+    monkeypatch.setitem(sys.modules, "torch", library)
+    x = fake_cuda.Tensor(random_array((4, 6), "f4"))
+    check_launch_fails(lambda: ttlg.transpose(x, stream=default), x)
+    assert {stream.cuda_stream for stream in library.streams} == {0}
+    assert all(stream.waited == [0x70] for stream in library.streams)
+
+
 def test_torch_is_ordered_on_another_stream(monkeypatch):
     library = fake_cuda.torch(current=0)
     monkeypatch.setitem(sys.modules, "torch", library)
@@ -284,7 +294,7 @@ def test_torch_tensors_take_part_in_the_stream_of_others(monkeypatch):
     out = fake_cuda.Tensor(random_array((6, 4), "f4"))
     check_launch_fails(lambda: ttlg.transpose(x, out=out), x, out)
     assert x.asked == [DEFAULT]
-    assert out.recorded == (DEFAULT,)
+    assert out.recorded == (0,)
 
 
 @pytest.mark.parametrize(("stream", "handle"), [(None, 0x70), (0x90, 0x90)])
