@@ -102,6 +102,17 @@ def test_stream_argument(stream, spelling):
     assert torch.equal(out, contents.permute(AXES))
 
 
+@pytest.mark.parametrize("default", [0, 1, torch.cuda.default_stream], ids=["0", "1", "torch"])
+def test_default_stream_beside_another_current_one(stream, default):
+    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        filled_late(x, contents)
+        y = ttlg.transpose(x, AXES, stream=default if isinstance(default, int) else default())
+    torch.cuda.synchronize()
+    assert torch.equal(y, contents.permute(AXES))
+
+
 def test_memory_is_not_reused_before_the_stream_has_read_it(stream):
     contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
