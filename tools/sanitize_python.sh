@@ -10,7 +10,9 @@ pip install -q --no-deps --target "$site" \
   -C cmake.define.TTLG_SANITIZE=address,undefined -C cmake.define.TTLG_CUDA=OFF \
   -C build-dir=build/sanitize -C cmake.build-type=RelWithDebInfo -C install.strip=false .
 
-ldd "$site"/ttlg/_core*.so | grep -q libasan || { echo "the extension is not sanitized" >&2; exit 1; }
+# Not a pipe into `grep -q`, which stops at the first match: under pipefail, ldd may then fail.
+libraries=$(ldd "$site"/ttlg/_core*.so)
+[[ $libraries == *libasan* ]] || { echo "the extension is not sanitized" >&2; exit 1; }
 
 # Python itself is not built with the sanitizer, so its runtime is loaded first; what Python and
 # NumPy keep until the process ends is no leak of ours. The allocator must not refuse huge requests
