@@ -1,7 +1,5 @@
 #include "bindings/bind_cuda.hpp"
 
-#include <array>
-#include <bit>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,14 +9,10 @@
 #include "bindings/run.hpp"
 #include "cuda/launch.hpp"
 #include "plan/cuda_planner.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
 namespace {
-
-constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
-                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
-
-using Coefficients = std::map<std::string, std::map<std::string, double>>;
 
 Schema parse_schema(const std::string& name) {
   if (const auto schema = schema_from_name(name)) return *schema;
@@ -32,7 +26,8 @@ Schema parse_schema(const std::string& name) {
 DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
                        double memory_bytes_per_second, std::int64_t l2_cache_bytes,
                        std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
-                       double launch_seconds, const Coefficients& coefficients) {
+                       double launch_seconds,
+                       const std::map<std::string, Coefficients>& coefficients) {
   const bool is_possible = multiprocessors > 0 && clock_hz > 0 && memory_bytes_per_second > 0 &&
                            l2_cache_bytes >= 0 && shared_bytes_per_multiprocessor > 0 &&
                            threads_per_multiprocessor > 0 && launch_seconds > 0;
@@ -123,9 +118,8 @@ py::list taxonomy_for(const CudaPlan& plan) {
 
 // The largest power of two, up to what a thread moves at once, that divides both pointers.
 std::int64_t alignment_of(const std::byte* in, const std::byte* out) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out) |
-                    static_cast<std::uintptr_t>(kVectorBytes);
-  return std::int64_t{1} << std::countr_zero(bits);
+  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return common_power(static_cast<std::int64_t>(bits), kVectorBytes);
 }
 
 std::shared_ptr<CudaPlan> cached_plan(const LayoutKey& layout, std::int64_t alignment,
@@ -161,7 +155,7 @@ void bind_model(py::module_& module) {
            py::arg("shared_bytes_per_multiprocessor") = defaults.shared_bytes_per_multiprocessor,
            py::arg("threads_per_multiprocessor") = defaults.threads_per_multiprocessor,
            py::arg("launch_seconds") = defaults.launch_seconds,
-           py::arg("coefficients") = Coefficients{})
+           py::arg("coefficients") = std::map<std::string, Coefficients>{})
       .def_readonly("name", &DeviceModel::name)
       .def("to_dict", [](const DeviceModel& model) { return to_dict(model); })
       .def(

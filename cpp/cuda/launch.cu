@@ -1,9 +1,6 @@
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cctype>
-#include <map>
-#include <mutex>
 #include <string>
 
 #include "cuda/enqueue.hpp"
@@ -128,27 +125,6 @@ std::string slug_of(const char* name) {
   return slug;
 }
 
-DeviceModel query_model(int device) {
-  cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties", device);
-  DeviceModel model{.name = slug_of(properties.name),
-                    .multiprocessors = properties.multiProcessorCount,
-                    .l2_cache_bytes = properties.l2CacheSize,
-                    .shared_bytes_per_multiprocessor =
-                        static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor),
-                    .threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor};
-  // Attributes, since CUDA 13 has dropped the clocks from the properties. Virtual GPUs may hide
-  // them as 0, where the model's defaults stay.
-  const double clock_hz = 1e3 * attribute(cudaDevAttrClockRate, device);
-  const double memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, device);
-  const double bus_bytes = attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8.0;
-  if (clock_hz > 0) model.clock_hz = clock_hz;
-  if (memory_hz * bus_bytes > 0) {
-    model.memory_bytes_per_second = 2 * memory_hz * bus_bytes * kCopyShare;
-  }
-  return model;
-}
-
 }  // namespace
 
 void execute(const CudaPlan& plan, const std::byte* in, std::byte* out, int device,
@@ -172,12 +148,24 @@ void synchronize(int device, std::uintptr_t stream) {
 }
 
 DeviceModel device_model(int device) {
-  static std::mutex mutex;
-  static std::map<int, DeviceModel> models;
-  const std::lock_guard lock(mutex);
-  const auto found = models.find(device);
-  if (found != models.end()) return found->second;
-  return models.emplace(device, query_model(device)).first->second;
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties", device);
+  DeviceModel model{.name = slug_of(properties.name),
+                    .multiprocessors = properties.multiProcessorCount,
+                    .l2_cache_bytes = properties.l2CacheSize,
+                    .shared_bytes_per_multiprocessor =
+                        static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor),
+                    .threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor};
+  // Attributes, since CUDA 13 has dropped the clocks from the properties. Virtual GPUs may hide
+  // them as 0, where the model's defaults stay.
+  const double clock_hz = 1e3 * attribute(cudaDevAttrClockRate, device);
+  const double memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, device);
+  const double bus_bytes = attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8.0;
+  if (clock_hz > 0) model.clock_hz = clock_hz;
+  if (memory_hz * bus_bytes > 0) {
+    model.memory_bytes_per_second = 2 * memory_hz * bus_bytes * kCopyShare;
+  }
+  return model;
 }
 
 }  // namespace ttlg::cuda

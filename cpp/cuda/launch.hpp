@@ -26,7 +26,7 @@ void execute(const CudaPlan& plan, const std::byte* in, std::byte* out, int devi
 // Waits for all work on a stream.
 void synchronize(int device, std::uintptr_t stream);
 
-// What the driver tells of a device, for the analytic model; asked once for each.
+// What the driver tells of a device, for the analytic model; asked anew at every call.
 DeviceModel device_model(int device);
 
 }  // namespace ttlg::cuda

@@ -12,12 +12,6 @@ namespace {
 // More launches than this for one transposition take longer than the work that they start.
 constexpr std::int64_t kMaxLaunches = 1024;
 
-// The widest access that a value of this size, stride or address allows.
-std::int64_t power_of_two_in(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value) | static_cast<std::uint64_t>(kVectorBytes);
-  return static_cast<std::int64_t>(bits & (~bits + 1));
-}
-
 std::int64_t address_of(const std::byte* pointer) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
 }
@@ -38,8 +32,8 @@ class Lowering {
         extents_(slice_extents(words_, chosen_)),
         in_address_(address_of(in) + words_.in_byte_offset),
         out_address_(address_of(out) + words_.out_byte_offset),
-        in_alignment_(power_of_two_in(in_address_)),
-        out_alignment_(power_of_two_in(out_address_)) {
+        in_alignment_(common_power(in_address_, kVectorBytes)),
+        out_alignment_(common_power(out_address_, kVectorBytes)) {
     if (chosen_.schema != Schema::copy &&
         std::min(in_alignment_, out_alignment_) < words_.element_bytes) {
       refuse_addresses();
@@ -184,7 +178,7 @@ class Lowering {
 
   void lower_copy() {
     const std::int64_t bytes = words_.bytes();
-    const std::int64_t width = power_of_two_in(in_address_ ^ out_address_);
+    const std::int64_t width = common_power(in_address_ ^ out_address_, kVectorBytes);
     const std::int64_t head = std::min(bytes, -out_address_ & (width - 1));
     const std::int64_t words = (bytes - head) / width;
     launch_.word_bytes = static_cast<int>(width);

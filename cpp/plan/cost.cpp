@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/block.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg {
 namespace {
@@ -51,9 +52,8 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
         contiguous = false;
       }
     } else if (extent > 1) {
-      const std::int64_t power = std::min(mode.*step & -(mode.*step), kInterleave);
       pieces.count *= extent;
-      pieces.places *= power == 0 ? 1 : std::min(extent, kInterleave / power);
+      pieces.places *= std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
     }
   }
   return pieces;

@@ -29,11 +29,6 @@ bool is_vector_word(std::int64_t bytes) {
   return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-// The largest power of two up to `limit` that divides all the numbers whose bits are set in `bits`.
-std::int64_t common_power(std::int64_t bits, std::int64_t limit) {
-  return std::min(bits & -bits, limit);
-}
-
 // The mode that is cut on a side, or -1.
 int blocked_in_mode(const CudaParameters& parameters) { return parameters.slice.in_modes - 1; }
 
@@ -213,17 +208,16 @@ int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes) {
   return static_cast<int>(best);
 }
 
-CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
-                         const CudaParameters& parameters, std::string device) {
+CudaPlan assemble(const Request& request, std::int64_t alignment, Problem problem, Problem words,
+                  const CudaParameters& parameters, std::string device) {
   CudaPlan plan{.request = request,
                 .out_shape = request.out_shape(),
                 .out_byte_strides = request.resolved_out_byte_strides(),
-                .problem = make_problem(request),
+                .problem = std::move(problem),
                 .alignment = alignment,
-                .words = {},
+                .words = std::move(words),
                 .parameters = parameters,
                 .device = std::move(device)};
-  plan.words = word_form(plan.problem, alignment);
   const std::int64_t places = place_alignment(plan.words, alignment);
   const std::string reason = misfit(plan.words, parameters, places);
   if (!reason.empty()) {
@@ -235,6 +229,14 @@ CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
                             access_of(plan.words, parameters, places, places));
   }
   return plan;
+}
+
+CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
+                         const CudaParameters& parameters, std::string device) {
+  Problem problem = make_problem(request);
+  Problem words = word_form(problem, alignment);
+  return assemble(request, alignment, std::move(problem), std::move(words), parameters,
+                  std::move(device));
 }
 
 }  // namespace ttlg

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,8 @@ enum class Schema : std::uint8_t {
   orthogonal_distinct,
   orthogonal_arbitrary
 };
+inline constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
+                                     Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
 
 std::string_view schema_name(Schema schema);
 std::optional<Schema> schema_from_name(std::string_view name);
@@ -197,7 +200,12 @@ int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes);
 std::string misfit(const Problem& words, const CudaParameters& parameters,
                    std::int64_t alignment = kVectorBytes);
 
-// Lays the plan out. Throws std::invalid_argument where the parameters do not fit the request.
+// Lays the plan out. `problem` is make_problem(request) and `words` its word_form. Throws
+// std::invalid_argument where the parameters do not fit.
+CudaPlan assemble(const Request& request, std::int64_t alignment, Problem problem, Problem words,
+                  const CudaParameters& parameters, std::string device);
+
+// The plan with these very parameters; throws as `assemble` does.
 CudaPlan build_cuda_plan(const Request& request, std::int64_t alignment,
                          const CudaParameters& parameters, std::string device = {});
 

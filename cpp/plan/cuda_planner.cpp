@@ -1,17 +1,14 @@
 #include "plan/cuda_planner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "plan/slice_search.hpp"
 
 namespace ttlg {
 namespace {
-
-constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
-                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
 
 // Whether a choice is expected to reach less than half of a copy's rate, beyond the caches, where
 // rates matter.
@@ -70,7 +67,8 @@ std::vector<CudaCandidate> cuda_candidates(const Problem& words, const DeviceMod
 
 CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const DeviceModel& model,
                         std::optional<Schema> forced) {
-  const Problem words = word_form(make_problem(request), alignment);
+  Problem problem = make_problem(request);
+  Problem words = word_form(problem, alignment);
   if (forced) check_forced(*forced, words);
   std::optional<CudaCandidate> best;
   const auto search = [&](std::span<const Schema> schemas) {
@@ -95,7 +93,8 @@ CudaPlan make_cuda_plan(const Request& request, std::int64_t alignment, const De
         "no slice is large enough to keep " + std::to_string(words.elements()) + " elements of " +
         std::to_string(words.modes.size()) + " modes within 2^31 - 1 thread blocks");
   }
-  CudaPlan plan = build_cuda_plan(request, alignment, best->parameters, model.name);
+  CudaPlan plan = assemble(request, alignment, std::move(problem), std::move(words),
+                           best->parameters, model.name);
   plan.predicted_seconds = best->seconds;
   return plan;
 }

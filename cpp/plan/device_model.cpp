@@ -158,11 +158,10 @@ double analytic_seconds(const DeviceModel& model, const Problem& words,
 }
 
 // The regression (section V).
-double fitted_seconds(const std::map<std::string, double>& coefficients, const Features& features) {
+double fitted_seconds(const Coefficients& coefficients, const Features& features) {
   double seconds = 0;
   for (const auto& [name, value] : features) {
-    const auto found =
-        std::ranges::find_if(coefficients, [&](const auto& entry) { return entry.first == name; });
+    const auto found = coefficients.find(name);
     if (found != coefficients.end()) seconds += found->second * value;
   }
   return seconds;

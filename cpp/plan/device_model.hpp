@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -10,6 +11,9 @@
 #include "plan/features.hpp"
 
 namespace ttlg {
+
+// By feature's name; features_of gives views of names, which are looked up as they are.
+using Coefficients = std::map<std::string, double, std::less<>>;
 
 struct DeviceModel {
   std::string name;
@@ -19,9 +23,8 @@ struct DeviceModel {
   std::int64_t l2_cache_bytes = 0;
   std::int64_t shared_bytes_per_multiprocessor = 48 << 10;
   int threads_per_multiprocessor = 2048;
-  double launch_seconds = 5e-6;  // no prediction is below this
-  // Coefficients by feature's name (see features_of), for the schemas that were fitted.
-  std::map<Schema, std::map<std::string, double>> coefficients{};
+  double launch_seconds = 5e-6;                   // no prediction is below this
+  std::map<Schema, Coefficients> coefficients{};  // of the schemas that were fitted
 
   bool operator==(const DeviceModel&) const = default;
 };

@@ -21,7 +21,7 @@ void measure_run(const Problem& words, std::span<const int> order,
                  SideShape& side) {
   const std::int64_t element = words.element_bytes;
   std::int64_t whole_run = 1;  // elements of the modes so far, uncut
-  std::int64_t bits = kLargestAlignment;
+  std::int64_t bits = 0;
   bool joined = true;
   for (const int m : order) {
     const Mode& mode = words.modes[index(m)];
@@ -40,8 +40,7 @@ void measure_run(const Problem& words, std::span<const int> order,
     }
   }
   side.runs *= words.elements() / whole_run;
-  bits |= element * whole_run;
-  side.run_alignment = bits & -bits;
+  side.run_alignment = common_power(bits | element * whole_run, kLargestAlignment);
 }
 
 SideShape measure_side(const Problem& words, std::span<const int> order, int modes,

@@ -27,6 +27,12 @@ constexpr std::int64_t ceil_div(std::int64_t numerator, std::int64_t denominator
   return numerator / denominator + (numerator % denominator != 0);
 }
 
+// The largest power of two that divides `limit`, itself one, and every number whose bits are set in
+// `bits`.
+constexpr std::int64_t common_power(std::int64_t bits, std::int64_t limit) {
+  return (bits | limit) & -(bits | limit);
+}
+
 // Division by a run-time constant as multiply-high and shift (Catanzaro et al., PPoPP 2014,
 // section 4.4, in its 64-bit form). With L = ceil(log2 d), p = 63 + L and M = ceil(2^p / d) the
 // error M*d - 2^p is below d <= 2^L, so n*error < 2^p and the quotient is exact for every

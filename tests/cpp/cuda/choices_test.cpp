@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,9 +16,6 @@ namespace ttlg::test {
 namespace {
 
 using Complaints = std::vector<std::string>;
-
-constexpr std::array kSchemas{Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
-                              Schema::orthogonal_distinct, Schema::orthogonal_arbitrary};
 
 class Choices : public testing::Test {
  protected:

@@ -24,9 +24,6 @@ using test::unfused_words;
 
 using enum Schema;
 
-constexpr std::array kSchemas{copy, fvi_match_large, fvi_match_small, orthogonal_distinct,
-                              orthogonal_arbitrary};
-
 Schema branch(const Problem& words) { return classify(words).schemas.front(); }
 
 // T-03: the published branches of all permutations of six modes.
