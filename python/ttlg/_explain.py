@@ -3,6 +3,16 @@
 from ttlg import _core
 
 
+def _describe_problem(core: _core.Plan | _core.CudaPlan, dtype: str, width: int) -> list[str]:
+    """Say what is asked for and what fusing leaves of it; labels take `width` characters."""
+    fused = " x ".join(map(str, core.extents)) or "1"
+    perm = " ".join(map(str, core.perm)) or "none"
+    return [
+        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
+        f"  {'fused':{width}}extents {fused}, perm {perm} (fastest mode first)",
+    ]
+
+
 def _describe_work(core: _core.Plan) -> str:
     """Say into which blocks the work is cut, and in which order they come."""
     if core.kernel == "reference":
@@ -39,11 +49,8 @@ def _describe_shuffle(core: _core.Plan) -> list[str]:
 def explain(core: _core.Plan, dtype: str) -> str:
     """Write the table; `dtype` is the name of the elements for the reader."""
     chosen = core.parameters
-    fused = " x ".join(map(str, core.extents)) or "1"
-    perm = " ".join(map(str, core.perm)) or "none"
     lines = [
-        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-        f"  fused      extents {fused}, perm {perm} (fastest mode first)",
+        *_describe_problem(core, dtype, 11),
         f"  kernel     {core.kernel}: {_describe_work(core)}",
         *_describe_shuffle(core),
         (
@@ -75,16 +82,13 @@ def _describe_slice(core: _core.CudaPlan) -> str:
 
 def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
     """Write the table of a plan for a CUDA device."""
-    fused = " x ".join(map(str, core.extents)) or "1"
-    perm = " ".join(map(str, core.perm)) or "none"
     counts = core.transactions()
     moved = ", ".join(
         f"{counts[f'{side}_dram']} {verb}"
         for side, verb in (("in", "to read"), ("out", "to write"))
     )
     lines = [
-        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-        f"  fused         extents {fused}, perm {perm} (fastest mode first)",
+        *_describe_problem(core, dtype, 14),
         f"  words         of {core.word_bytes} bytes",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
