@@ -1,0 +1,33 @@
+"""What the tests of measuring and of its file share."""
+
+import pytest
+
+import ttlg
+from ttlg import _tune
+
+
+@pytest.fixture(autouse=True)
+def _no_traces(monkeypatch):
+    monkeypatch.delenv("TTLG_CACHE_DIR", raising=False)
+    ttlg.cache_clear()
+
+
+@pytest.fixture
+def directory(monkeypatch, tmp_path):
+    path = tmp_path / "made" / "when missing"
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(path))
+    return path
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Count measurements, and let them take no time."""
+    plans = []
+
+    def measure(model, threads, kernel):
+        plans.append(model)
+        name, parameters, _ = model.candidates(threads)[-1]
+        return _tune._with(model, name, parameters)
+
+    monkeypatch.setattr(_tune, "_measure", measure)
+    return plans

@@ -1,0 +1,197 @@
+"""The file that keeps measured plans: who finds them there, and what becomes of a damaged one."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import ttlg
+from ttlg._tune_file import TuneFile
+
+from .tuned import AXES, SHAPE, tuned
+
+ROUND_TRIP = """
+    import sys, ttlg
+    from ttlg import _tune
+    if sys.argv[1] == "find":
+        _tune._measure = None
+    plan = ttlg.plan((40, 50, 60), (2, 0, 1), "f8", threads=2, tune="measure")
+    assert ttlg.plan((40, 50, 60), (2, 0, 1), "f8", threads=2) == plan
+    print(plan.to_json())
+"""
+
+
+def test_the_next_process_finds_it(run_python, tmp_path):
+    environment = {"TTLG_CACHE_DIR": str(tmp_path / "cache")}
+    first = run_python(ROUND_TRIP, "measure", **environment)
+    assert (first.returncode, first.stderr) == (0, "")  # no progress bar where nobody looks
+    second = run_python(ROUND_TRIP, "find", **environment)
+    assert second.returncode == 0, second.stderr
+    assert second.stdout == first.stdout
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["ttlg-tuned.json"]
+    narrowest, *others = ttlg.show_config()["cpu"]["simd_found"]
+    third = run_python(ROUND_TRIP, "find", **environment, TTLG_SIMD_LEVEL=narrowest)
+    if others:
+        assert "'NoneType' object is not callable" in third.stderr
+
+
+def test_the_second_call_measures_nothing(measured, directory):
+    plan = tuned()
+    ttlg.cache_clear()
+    assert tuned() == plan
+    assert ttlg.plan(SHAPE, AXES, threads=2) == plan
+    assert len(measured) == 1
+
+
+def test_without_a_directory_each_call_measures(measured):
+    tuned()
+    tuned()
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": (40, 50, 61)},
+        {"axes": (1, 2, 0)},
+        {"dtype": "f8"},
+        {"strides": (24000, 480, 8)},
+        {"threads": 1},
+        {"kernel": "run"},
+    ],
+    ids=str,
+)
+def test_what_decides_is_in_the_key(measured, directory, change):
+    plan = tuned()
+    tuned(**change)
+    assert len(measured) == 2
+    assert tuned() == plan
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ttlg", "cpu", "simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes"],
+)
+def test_what_another_machine_or_version_measured_does_not_count(measured, directory, name):
+    tuned()
+    file = directory / "ttlg-tuned.json"
+    (entry,) = json.loads(file.read_text())
+    entry["key"][name] = "another"
+    file.write_text(json.dumps([entry]))
+    tuned()
+    assert len(measured) == 2
+    # Machines may share a directory.
+    assert [each["key"][name] == "another" for each in json.loads(file.read_text())] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: b"",
+        lambda text: text.encode()[:-5],
+        lambda text: b"\xff\xfe\x00",
+        lambda text: b"[" * 100_000,
+        lambda text: b'{"plans": []}',
+        lambda text: b'[1, null, {"key": 3}, {"other": 4}]',
+        lambda text: text.replace('"kernel": "run",', "").encode(),
+        lambda text: text.replace('"kernel": "run"', '"kernel": "copy"').encode(),
+        lambda text: text.replace('"block": [', '"block": [0, ').encode(),
+        lambda text: text.replace('"parameters": {', '"parameters": {"unknown": 1, ').encode(),
+    ],
+)
+def test_a_damaged_file_is_replaced(measured, directory, damage):
+    plan = tuned()
+    assert plan.kernel == "run"
+    file = directory / "ttlg-tuned.json"
+    file.write_bytes(damage(file.read_text()))
+    assert tuned() == plan
+    assert len(measured) == 2
+    assert tuned() == plan
+    assert len(measured) == 2
+    assert list(directory.iterdir()) == [file]
+
+
+def test_two_processes_lose_nothing(tmp_path):
+    script = """
+import sys
+from ttlg._tune_file import TuneFile
+for number in range(60):
+    TuneFile(sys.argv[1]).save({"process": sys.argv[2], "number": number}, {"kernel": "run"})
+"""
+    file = tmp_path / "ttlg-tuned.json"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", script, tmp_path, name]) for name in ("a", "b")
+    ]
+    try:
+        while any(writer.poll() is None for writer in writers):
+            if file.exists():
+                assert json.loads(file.read_text())  # whole at any time
+    finally:
+        codes = [writer.wait(60) for writer in writers]
+    assert codes == [0, 0]
+    keys = [
+        (each["key"]["process"], each["key"]["number"]) for each in json.loads(file.read_text())
+    ]
+    assert sorted(keys) == [(name, number) for name in ("a", "b") for number in range(60)]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.fixture(params=["a file", "below a file", "where nothing can be made", "read-only"])
+def unusable(request, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "read-only").mkdir(0o500)
+    if request.param == "read-only" and os.access(tmp_path / "read-only", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    return {
+        "a file": tmp_path / "file",
+        "below a file": tmp_path / "file" / "cache",
+        "where nothing can be made": "/proc/ttlg-cache",
+        "read-only": tmp_path / "read-only",
+    }[request.param]
+
+
+def test_an_unusable_directory_is_refused_before_measuring(measured, monkeypatch, unusable):
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(unusable))
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+    with pytest.raises(
+        ValueError, match=rf"TTLG_CACHE_DIR='{unusable}' cannot be used: \w+.*unset"
+    ):
+        tuned()
+    assert not measured
+    assert ttlg.plan(SHAPE, AXES, threads=2) == model
+
+
+def test_a_hit_needs_no_right_to_write(measured, directory, monkeypatch):
+    plan = tuned()
+    monkeypatch.setattr(TuneFile, "check_writable", None)
+    monkeypatch.setattr(TuneFile, "save", None)
+    assert tuned() == plan
+
+
+def test_a_failed_write_leaves_nothing_behind(measured, directory, monkeypatch):
+    tuned((5, 6), (1, 0))
+    file = directory / "ttlg-tuned.json"
+    before = file.read_text()
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+
+    def replace(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(ValueError, match="cannot be used: No space left on device"):
+        tuned()
+    assert list(directory.iterdir()) == [file]
+    assert file.read_text() == before
+    assert ttlg.plan(SHAPE, AXES, threads=2) == model
+
+
+def test_an_empty_variable_is_no_directory(measured, monkeypatch):
+    monkeypatch.setenv("TTLG_CACHE_DIR", "")
+    tuned()
+    assert len(measured) == 1
