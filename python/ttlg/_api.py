@@ -23,15 +23,16 @@ def transpose(
     ----------
     x : array
         NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory or on a
-        CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose elements have a
-        fixed size: structured, bfloat16, float8 and datetime64 among them, objects not.
+        CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose
+        elements have a fixed size: structured, bfloat16, float8 and datetime64 among them, objects
+        not.
     axes : sequence of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
     out : array, optional
         Where to write: a writable array of the result's shape and dtype, of any strides and any
-        library, on the device of `x`, that shares no memory with it. By default a new C-contiguous array of the
-        library of `x`, allocated by that library.
+        library, on the device of `x`, that shares no memory with it. By default a new C-contiguous
+        array of the library of `x`, allocated by that library.
     stream : optional
         For arrays on a CUDA device: the stream that the work is ordered on, as a handle (an int),
         a stream of PyTorch or CuPy, or an object with ``__cuda_stream__``. By default the one that
@@ -57,8 +58,8 @@ def transpose(
         `stream` is given for the host or `threads` for a GPU.
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
-        host nor CUDA's, or a PyTorch tensor that requires grad or
-        has its conjugate or negative bit set.
+        host nor CUDA's, or a PyTorch tensor that requires grad or has its conjugate or negative
+        bit set.
     CudaError
         The driver refused, or ttlg was built without CUDA.
 

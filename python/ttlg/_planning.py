@@ -78,9 +78,10 @@ def plan(
         ``"shuffle"``, ``"run"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
         ``"fvi_match_small"``, ``"orthogonal_distinct"`` or ``"orthogonal_arbitrary"``.
     tune : str
-        ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of `kernel`, if
-        that is given), each in turn on arrays of the real layout, and keeps the fastest in the
-        planner cache, so that `transpose` of this layout on as many threads uses it from then on.
+        ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
+        `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
+        fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
+        from then on.
 
     Returns
     -------

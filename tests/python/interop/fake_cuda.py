@@ -1,7 +1,7 @@
 """Arrays that claim to be on a CUDA device, and libraries of them, for machines without one.
 
-The libraries make arrays of float32 whatever they are asked for. What they hold is host memory, so a launch fails on every machine: there is no driver, or the
-pointer is refused.
+The libraries make arrays of float32 whatever they are asked for. What they hold is host
+memory, so a launch fails on every machine: there is no driver, or the pointer is refused.
 """
 
 import contextlib
