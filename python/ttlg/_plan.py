@@ -27,7 +27,7 @@ class Plan:
         self._dtype = dtype
         self._model = model  # what a CudaPlan was made for
 
-    def __call__(self, x: Any, out: Any = None, *, stream: Any = None) -> Any:
+    def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, an array of the planned shape, layout and element size.
 
         Parameters
@@ -50,7 +50,7 @@ class Plan:
         TypeError, ValueError, BufferError, CudaError
             As for `transpose`, and ValueError if `x` is not of the planned layout or device.
         """
-        if stream is None and isinstance(self._core, _core.Plan):
+        if stream is None and self._model is None:
             result = _core.run_ndarray(self._core, x, out)
             if result is not None:
                 return result
