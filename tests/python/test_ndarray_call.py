@@ -285,3 +285,5 @@ def test_wrong_keywords_and_counts(call):
 def test_what_is_no_plan_is_not_run():
     assert _core.run_ndarray(None, X, None) is None
     assert _core.run_ndarray(ttlg.plan(X.shape), X, None) is None  # the core's plan is meant
+    on_gpu = ttlg.plan(X.shape, device="tesla-k40c")
+    assert _core.run_ndarray(on_gpu._core, X, None) is None
