@@ -90,7 +90,7 @@ def _blocks(plan: ttlg.Plan) -> Variants:
 
 
 def _kernels(plan: ttlg.Plan) -> Variants:
-    for name in ("tile", "shuffle", "run"):
+    for name in ("tile", "shuffle", "strided_copy"):
         yield name, _forced(plan, name)
 
 

@@ -5,19 +5,25 @@
 #include <optional>
 #include <string>
 
-#include "bindings/bind_request.hpp"
+#include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
-#include "cuda/launch.hpp"
-#include "plan/cuda_planner.hpp"
+#include "cuda/execute.hpp"
+#include "plan/cuda/planner.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
 namespace {
 
+using cuda::Coefficients;
+using cuda::DeviceModel;
+using cuda::Plan;
+using cuda::Schema;
+using cuda::TaxonomyRule;
+
 Schema parse_schema(const std::string& name) {
-  if (const auto schema = schema_from_name(name)) return *schema;
+  if (const auto schema = cuda::schema_from_name(name)) return *schema;
   std::string valid;
-  for (const Schema schema : kSchemas) {
+  for (const Schema schema : cuda::kSchemas) {
     valid += (valid.empty() ? "'" : ", '") + std::string(schema_name(schema)) + "'";
   }
   throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + valid);
@@ -67,7 +73,7 @@ py::dict to_dict(const DeviceModel& model) {
   return result;
 }
 
-py::dict to_dict(const CudaParameters& parameters) {
+py::dict to_dict(const cuda::Parameters& parameters) {
   py::dict result;
   result["in_modes"] = parameters.slice.in_modes;
   result["out_modes"] = parameters.slice.out_modes;
@@ -77,13 +83,13 @@ py::dict to_dict(const CudaParameters& parameters) {
   return result;
 }
 
-py::dict to_dict(const Features& features) {
+py::dict to_dict(const cuda::Features& features) {
   py::dict result;
   for (const auto& [name, value] : features) result[py::str(std::string(name))] = value;
   return result;
 }
 
-py::dict to_dict(const Transactions& counts) {
+py::dict to_dict(const cuda::Transactions& counts) {
   py::dict result;
   result["in_dram"] = counts.in_dram;
   result["in_shared"] = counts.in_shared;
@@ -94,9 +100,9 @@ py::dict to_dict(const Transactions& counts) {
   return result;
 }
 
-py::list candidates_for(const CudaPlan& plan, const DeviceModel& model) {
+py::list candidates_for(const Plan& plan, const DeviceModel& model) {
   py::list rows;
-  for (const CudaCandidate& each : cuda_candidates(plan.words, model, plan.alignment)) {
+  for (const cuda::Candidate& each : cuda::candidates(plan.words, model, plan.alignment)) {
     rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
                                to_dict(features_of(plan.words, each.parameters)), each.seconds));
   }
@@ -104,10 +110,10 @@ py::list candidates_for(const CudaPlan& plan, const DeviceModel& model) {
 }
 
 // Every case with whether it is the plan's; those below it need not make sense for its problem.
-py::list taxonomy_for(const CudaPlan& plan) {
-  const TaxonomyRule& rule_of_plan = classify(plan.words);
+py::list taxonomy_for(const Plan& plan) {
+  const TaxonomyRule& rule_of_plan = cuda::classify(plan.words);
   py::list rows;
-  for (const TaxonomyRule& rule : taxonomy()) {
+  for (const TaxonomyRule& rule : cuda::taxonomy()) {
     py::list schemas;
     for (const Schema schema : rule.schemas) schemas.append(schema_name(schema));
     rows.append(
@@ -119,20 +125,19 @@ py::list taxonomy_for(const CudaPlan& plan) {
 // The largest power of two, up to what a thread moves at once, that divides both pointers.
 std::int64_t alignment_of(const std::byte* in, const std::byte* out) {
   const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  return common_power(static_cast<std::int64_t>(bits), kVectorBytes);
+  return common_power(static_cast<std::int64_t>(bits), cuda::kVectorBytes);
 }
 
-std::shared_ptr<CudaPlan> cached_plan(const LayoutKey& layout, std::int64_t alignment,
-                                      const std::shared_ptr<DeviceModel>& model,
-                                      std::optional<Schema> forced) {
-  return std::const_pointer_cast<CudaPlan>(
+std::shared_ptr<Plan> cached_plan(const LayoutKey& layout, std::int64_t alignment,
+                                  const std::shared_ptr<DeviceModel>& model,
+                                  std::optional<Schema> forced) {
+  return std::const_pointer_cast<Plan>(
       cuda_plan_cache().get(layout, {.alignment = alignment, .model = model, .forced = forced}));
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
-void run_checked(const CudaPlan& plan, const TensorView& x, const TensorView& out) {
-  check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
-  check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
+void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
+  check_planned(plan, x, out);
   const std::int64_t needed = plan.words.element_bytes;
   if (plan.parameters.schema != Schema::copy && alignment_of(x.data, out.data) % needed != 0) {
     throw py::value_error("this plan moves " + std::to_string(needed) +
@@ -166,44 +171,47 @@ void bind_model(py::module_& module) {
 }
 
 void bind_plans(py::module_& module) {
-  py::class_<CudaPlan, std::shared_ptr<CudaPlan>> plans(
-      module, "CudaPlan", "How one transposition is done on a CUDA device.");
-  bind_request_of<CudaPlan>(plans)
-      .def_property_readonly(
-          "kernel", [](const CudaPlan& plan) { return schema_name(plan.parameters.schema); })
+  py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(
+      module, "CudaPlan", "How one transposition is done on a CUDA device.")
+      .def_property_readonly("kernel",
+                             [](const Plan& plan) { return schema_name(plan.parameters.schema); })
       .def_property_readonly("parameters",
-                             [](const CudaPlan& plan) { return to_dict(plan.parameters); })
-      .def_readonly("alignment", &CudaPlan::alignment)
-      .def_readonly("device", &CudaPlan::device)
-      .def_readonly("predicted_seconds", &CudaPlan::predicted_seconds)
+                             [](const Plan& plan) { return to_dict(plan.parameters); })
+      .def_readonly("alignment", &Plan::alignment)
+      .def_readonly("device", &Plan::device)
+      .def_readonly("predicted_seconds", &Plan::predicted_seconds)
       .def_property_readonly("word_bytes",
-                             [](const CudaPlan& plan) { return plan.words.element_bytes; })
+                             [](const Plan& plan) { return plan.words.element_bytes; })
       .def_property_readonly(
           "slice",
-          [](const CudaPlan& plan) { return to_tuple(slice_extents(plan.words, plan.parameters)); })
+          [](const Plan& plan) { return to_tuple(slice_extents(plan.words, plan.parameters)); })
       .def_property_readonly(
-          "blocks", [](const CudaPlan& plan) { return grid_blocks(plan.words, plan.parameters); })
+          "blocks", [](const Plan& plan) { return grid_blocks(plan.words, plan.parameters); })
       .def_property_readonly(
-          "coarsening",
-          [](const CudaPlan& plan) { return coarsening(plan.words, plan.parameters); })
+          "coarsening", [](const Plan& plan) { return coarsening(plan.words, plan.parameters); })
       .def("candidates", &candidates_for, py::arg("model"))
       .def("transactions",
-           [](const CudaPlan& plan) { return to_dict(transactions(plan.words, plan.parameters)); })
+           [](const Plan& plan) { return to_dict(transactions(plan.words, plan.parameters)); })
       .def("taxonomy", &taxonomy_for)
-      .def("run", &run_checked, py::arg("x"), py::arg("out"));
+      .def("run", &run_checked, py::arg("x"), py::arg("out"))
+      .def(
+          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
+          py::is_operator());
 
   module.def(
-      "make_cuda_plan",
+      "cached_cuda_plan",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
          const std::vector<int>& axes, const std::optional<Integers>& out_byte_strides,
-         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
+         bool inplace, const std::shared_ptr<DeviceModel>& model,
+         const std::optional<std::string>& kernel) {
         std::optional<Schema> forced;
         if (kernel) forced = parse_schema(*kernel);
-        const Request request = make_request(shape, byte_strides, itemsize, axes, out_byte_strides);
-        return cached_plan(ttlg::key_of(request), kVectorBytes, model, forced);
+        const Request request =
+            make_request(shape, byte_strides, itemsize, axes, out_byte_strides, inplace);
+        return cached_plan(ttlg::key_of(request), cuda::kVectorBytes, model, forced);
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::arg("model"), py::arg("kernel"),
+      py::arg("out_byte_strides"), py::arg("inplace"), py::arg("model"), py::arg("kernel"),
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
       "made and kept there.");
   module.def(
@@ -218,26 +226,26 @@ void bind_plans(py::module_& module) {
   module.def(
       "build_cuda_plan",
       [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
-         std::optional<Integers> out_byte_strides, std::int64_t alignment, const DeviceModel& model,
-         const std::string& kernel, int in_modes, int out_modes, std::int64_t in_block,
-         std::int64_t out_block, int coarsened_mode) {
+         std::optional<Integers> out_byte_strides, bool inplace, std::int64_t alignment,
+         const DeviceModel& model, const std::string& kernel, int in_modes, int out_modes,
+         std::int64_t in_block, std::int64_t out_block, int coarsened_mode) {
         const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
-                                             std::move(axes), std::move(out_byte_strides));
-        CudaPlan plan = build_cuda_plan(request, alignment,
-                                        {.schema = parse_schema(kernel),
-                                         .slice = {.in_modes = in_modes,
-                                                   .out_modes = out_modes,
-                                                   .in_block = in_block,
-                                                   .out_block = out_block},
-                                         .coarsened_mode = coarsened_mode},
-                                        model.name);
+                                             std::move(axes), std::move(out_byte_strides), inplace);
+        Plan plan = cuda::build_plan(request, alignment,
+                                     {.schema = parse_schema(kernel),
+                                      .slice = {.in_modes = in_modes,
+                                                .out_modes = out_modes,
+                                                .in_block = in_block,
+                                                .out_block = out_block},
+                                      .coarsened_mode = coarsened_mode},
+                                     model.name);
         plan.predicted_seconds = predict_seconds(model, plan.words, plan.parameters);
         return plan;
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::kw_only(), py::arg("alignment"), py::arg("model"),
-      py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),
-      py::arg("out_block"), py::arg("coarsened_mode"));
+      py::arg("out_byte_strides"), py::kw_only(), py::arg("inplace"), py::arg("alignment"),
+      py::arg("model"), py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"),
+      py::arg("in_block"), py::arg("out_block"), py::arg("coarsened_mode"));
 }
 
 }  // namespace

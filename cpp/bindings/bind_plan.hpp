@@ -1,10 +1,49 @@
+// What the bindings of plans for the CPU and for CUDA devices have in common.
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings/tensor_view.hpp"
+#include "plan/plan_base.hpp"
+#include "plan/plan_cache.hpp"
 
 namespace ttlg::bindings {
 
-// Plan, make_plan, build_plan, cascade, normalize_axes.
-void bind_plan(pybind11::module_& module);
+using Integers = std::vector<std::int64_t>;
+
+inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
+
+inline Request make_request(Integers shape, Integers in_byte_strides, std::int64_t itemsize,
+                            std::vector<int> axes, std::optional<Integers> out_byte_strides,
+                            bool inplace) {
+  return {.shape = std::move(shape),
+          .in_byte_strides = std::move(in_byte_strides),
+          .axes = std::move(axes),
+          .itemsize = itemsize,
+          .out_byte_strides = std::move(out_byte_strides).value_or(Integers{}),
+          .inplace = inplace};
+}
+
+// The key of moving one view into another, or into a new array where there is no `out`; borrows
+// from all three.
+inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const TensorView* out) {
+  LayoutKey key{
+      .shape = x.shape, .in_byte_strides = x.byte_strides, .axes = axes, .itemsize = x.itemsize};
+  if (out != nullptr) key.out_byte_strides = out->byte_strides;
+  return key;
+}
+
+// Throws ValueError, with a hint, unless both views are of the shape and strides that were planned.
+void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
+
+// What both kinds of plan show, and the functions that know neither; before them.
+void bind_plan(py::module_& module);
 
 }  // namespace ttlg::bindings

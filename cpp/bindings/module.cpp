@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/ndarray_call.hpp"
@@ -51,7 +52,7 @@ py::dict build_config() {
   result["simd_built"] = names_of(ttlg::cpu::built_levels());
   result["simd_found"] = names_of(ttlg::cpu::usable_levels());
   result["simd_used"] = ttlg::cpu::kernels().name;
-  const ttlg::Machine& machine = ttlg::cpu::this_machine();
+  const ttlg::cpu::Machine& machine = ttlg::cpu::this_machine();
   result["l1_cache_bytes"] = machine.l1_cache_bytes;
   result["l2_cache_bytes"] = machine.l2_cache_bytes;
   result["last_level_cache_bytes"] = machine.last_level_cache_bytes;
@@ -63,7 +64,7 @@ py::dict build_config() {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
-  module.attr("MAX_THREADS") = ttlg::kMaxThreads;
+  module.attr("MAX_THREADS") = ttlg::cpu::kMaxThreads;
 
   // Sizes beyond 64 bits are a mistake in the arguments, not in arithmetic.
   py::register_local_exception_translator([](std::exception_ptr error) {
@@ -76,6 +77,7 @@ PYBIND11_MODULE(_core, module) {
 
   ttlg::bindings::bind_tensor_view(module);
   ttlg::bindings::bind_plan(module);
+  ttlg::bindings::bind_cpu(module);
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::add_ndarray_calls(module);
   module.def("num_threads", &ttlg::cpu::num_threads);

@@ -15,6 +15,7 @@
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "cpu/threads.hpp"
+#include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -49,25 +50,23 @@ bool is_movable(const Ndarray& x) {
          !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
 }
 
-// Reads None, or a tuple or list of as many plain ints in range. The planner refuses repeated ones.
+// Reads None, or a tuple or list of plain ints that name every axis once.
 bool read_axes(PyObject* axes, std::span<int> result) {
-  const auto rank = static_cast<long>(result.size());
   if (axes == Py_None) {
     std::iota(result.rbegin(), result.rend(), 0);
     return true;
   }
   if (!PyTuple_CheckExact(axes) && !PyList_CheckExact(axes)) return false;
-  if (PySequence_Fast_GET_SIZE(axes) != rank) return false;
+  if (PySequence_Fast_GET_SIZE(axes) != std::ssize(result)) return false;
   PyObject** const items = PySequence_Fast_ITEMS(axes);
+  Extents given;
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (!PyLong_CheckExact(items[i])) return false;
     int overflow = 0;
-    long axis = PyLong_AsLongAndOverflow(items[i], &overflow);
-    if (axis < 0) axis += rank;
-    if (overflow != 0 || axis < 0 || axis >= rank) return false;
-    result[i] = static_cast<int>(axis);
+    given[i] = PyLong_AsLongAndOverflow(items[i], &overflow);
+    if (overflow != 0) return false;
   }
-  return true;
+  return normalize_axes(std::span(given).first(result.size()), result).error == AxesError::none;
 }
 
 // Reads None, which is the default, or a plain int in range.
@@ -79,7 +78,7 @@ bool read_threads(PyObject* threads, int& result) {
   if (!PyLong_CheckExact(threads)) return false;
   int overflow = 0;
   const long count = PyLong_AsLongAndOverflow(threads, &overflow);
-  result = static_cast<int>(std::clamp<long>(count, 0, kMaxThreads));
+  result = static_cast<int>(std::clamp<long>(count, 0, cpu::kMaxThreads));
   return overflow == 0 && result == count && count > 0;
 }
 
@@ -117,7 +116,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
                 .in_byte_strides = x.layout.byte_strides,
                 .axes = axes,
                 .itemsize = x.layout.itemsize};
-  CpuPlanning::Choice choice;
+  cpu::Planning::Choice choice;
   if (!read_axes(axes_object, axes) || !read_threads(threads_object, choice.threads)) return {};
   Extents extents;
   const std::span<std::int64_t> out_shape(extents.data(), rank);
@@ -125,7 +124,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
     out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
   }
   if (out_object == Py_None) {
-    const auto plan = plan_cache().get(key, choice);
+    const auto plan = cpu_plan_cache().get(key, choice);
     py::object result = new_ndarray(x, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
@@ -134,11 +133,11 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
   key.out_byte_strides = out.layout.byte_strides;
-  run(*plan_cache().get(key, choice), x.layout.data, out.layout.data);
+  run(*cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 
-py::object run_plan(const Plan& plan, PyObject* x_object, PyObject* out_object) {
+py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_object) {
   if (!is_plain(x_object)) return {};
   const Ndarray x = look_at(x_object);
   const Request& request = plan.request;
@@ -188,7 +187,7 @@ PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t co
 
 PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return answer(3, count, [&] {
-    return run_plan(py::handle(arguments[0]).cast<const Plan&>(), arguments[1], arguments[2]);
+    return run_plan(py::handle(arguments[0]).cast<const cpu::Plan&>(), arguments[1], arguments[2]);
   });
 }
 

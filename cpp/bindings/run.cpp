@@ -14,17 +14,17 @@ constexpr std::size_t kDefaultCapacity = 4096;
 
 }  // namespace
 
-CpuPlanCache& plan_cache() {
-  static CpuPlanCache cache({cpu::this_machine()}, kDefaultCapacity);
+cpu::PlanCache& cpu_plan_cache() {
+  static cpu::PlanCache cache({cpu::this_machine()}, kDefaultCapacity);
   return cache;
 }
 
-CudaPlanCache& cuda_plan_cache() {
-  static CudaPlanCache cache({}, kDefaultCapacity);
+cuda::PlanCache& cuda_plan_cache() {
+  static cuda::PlanCache cache({}, kDefaultCapacity);
   return cache;
 }
 
-void run(const Plan& plan, const std::byte* in, std::byte* out) {
+void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
   if (plan.problem.bytes() < kReleaseGilBytes) {
     cpu::execute(plan, in, out);
   } else {

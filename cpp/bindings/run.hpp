@@ -3,14 +3,15 @@
 
 #include <cstddef>
 
-#include "plan/plan_cache.hpp"
+#include "plan/cpu/planning.hpp"
+#include "plan/cuda/planning.hpp"
 
 namespace ttlg::bindings {
 
-CpuPlanCache& plan_cache();
-CudaPlanCache& cuda_plan_cache();
+cpu::PlanCache& cpu_plan_cache();
+cuda::PlanCache& cuda_plan_cache();
 
 // Call with the GIL held; it is let go while much data moves.
-void run(const Plan& plan, const std::byte* in, std::byte* out);
+void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);
 
 }  // namespace ttlg::bindings

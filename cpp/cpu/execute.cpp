@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cpu/move_block.hpp"
+#include "cpu/block_mover.hpp"
 #include "cpu/threads.hpp"
 
 namespace ttlg::cpu {

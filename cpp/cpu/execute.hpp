@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "cpu/simd_level.hpp"
-#include "plan/plan.hpp"
+#include "plan/cpu/plan.hpp"
 
 namespace ttlg::cpu {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "cpu/background.hpp"
-#include "plan/shuffle.hpp"
+#include "cpu/pipeline.hpp"
+#include "plan/cpu/shuffle.hpp"
 
 namespace ttlg::cpu {
 

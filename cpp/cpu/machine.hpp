@@ -1,7 +1,7 @@
 // What the planner must know of the machine that this process runs on.
 #pragma once
 
-#include "plan/planner.hpp"
+#include "plan/cpu/planner.hpp"
 
 namespace ttlg::cpu {
 

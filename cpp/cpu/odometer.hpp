@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "plan/plan.hpp"
+#include "plan/cpu/plan.hpp"
 
 namespace ttlg::cpu {
 

@@ -5,7 +5,7 @@ namespace {
 
 using Enqueue = cudaError_t (*)(const Launch&, const std::byte*, std::byte*, cudaStream_t);
 
-// In the order of Launch's Parameters.
+// In the order of Launch's KernelArguments.
 constexpr Enqueue kEnqueue[] = {enqueue_copy, enqueue_match_large, enqueue_match_small,
                                 enqueue_distinct, enqueue_arbitrary};
 
@@ -16,7 +16,7 @@ cudaError_t enqueue(const Launch& launch, const std::byte* in, std::byte* out,
   if (launch.blocks == 0) return cudaSuccess;
   for (const Shift& shift : launch.shifts) {
     const cudaError_t error =
-        kEnqueue[launch.parameters.index()](launch, in + shift.in, out + shift.out, stream);
+        kEnqueue[launch.arguments.index()](launch, in + shift.in, out + shift.out, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

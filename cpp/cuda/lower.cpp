@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cuda/dispatch.hpp"
-#include "plan/skew.hpp"
+#include "plan/cuda/shared_layout.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -25,7 +25,7 @@ std::int64_t last_block(std::int64_t extent, std::int64_t block) {
 
 class Lowering {
  public:
-  Lowering(const CudaPlan& plan, const std::byte* in, const std::byte* out)
+  Lowering(const cuda::Plan& plan, const std::byte* in, const std::byte* out)
       : words_(plan.words),
         chosen_(plan.parameters),
         skew_(plan.skew),
@@ -75,7 +75,7 @@ class Lowering {
   std::int64_t last_extent(int m) const { return last_block(mode(m).extent, extent(m)); }
 
   std::vector<int> in_axis() const {
-    const auto modes = in_sequence(static_cast<std::size_t>(chosen_.slice.in_modes));
+    const auto modes = identity_order(static_cast<std::size_t>(chosen_.slice.in_modes));
     return {modes.begin(), modes.end()};
   }
   std::vector<int> out_axis() const {
@@ -122,7 +122,7 @@ class Lowering {
     return result;
   }
 
-  SliceShape shape(std::span<const int> columns, std::span<const int> rows) const {
+  SliceExtents shape(std::span<const int> columns, std::span<const int> rows) const {
     return {.columns = narrow32(volume(columns)),
             .last_columns = narrow32(last_volume(columns)),
             .rows = narrow32(volume(rows)),
@@ -182,7 +182,7 @@ class Lowering {
     const std::int64_t head = std::min(bytes, -out_address_ & (width - 1));
     const std::int64_t words = (bytes - head) / width;
     launch_.word_bytes = static_cast<int>(width);
-    launch_.parameters = CopyParameters{.bytes = bytes, .head = head, .words = words};
+    launch_.arguments = CopyArguments{.bytes = bytes, .head = head, .words = words};
     launch_.shifts = {{.in = words_.in_byte_offset, .out = words_.out_byte_offset}};
     const std::int64_t blocks =
         std::max<std::int64_t>(ceil_div(words, kBlockThreads * kCopyBatch), 1);
@@ -200,13 +200,13 @@ class Lowering {
     const int shift = std::countr_zero(lanes);
     launch_.word_bytes = static_cast<int>(width);
     launch_.blocks = narrow32(ceil_div(runs, kBlockThreads >> shift));
-    launch_.parameters = MatchLargeParameters{.coarsening = coarsening_steps(),
-                                              .runs = narrow32(runs),
-                                              .group_shift = shift,
-                                              .words = narrow32(words),
-                                              .last_words = narrow32(last_extent(0) / per_word),
-                                              .in_word_step = mode(0).in_byte_stride * per_word,
-                                              .out_word_step = mode(0).out_byte_stride * per_word};
+    launch_.arguments = MatchLargeArguments{.coarsening = coarsening_steps(),
+                                            .runs = narrow32(runs),
+                                            .group_shift = shift,
+                                            .words = narrow32(words),
+                                            .last_words = narrow32(last_extent(0) / per_word),
+                                            .in_word_step = mode(0).in_byte_stride * per_word,
+                                            .out_word_step = mode(0).out_byte_stride * per_word};
   }
 
   void lower_match_small() {
@@ -228,22 +228,22 @@ class Lowering {
     launch_.blocks = narrow32(set_grid());
     launch_.word_bytes = static_cast<int>(width);
     launch_.shared_bytes = static_cast<int>(rows * pitch * width);
-    launch_.parameters =
-        MatchSmallParameters{.coarsening = coarsening_steps(),
-                             .shape = {.columns = narrow32(columns),
-                                       .last_columns = narrow32(last_extent(column)),
-                                       .rows = narrow32(rows),
-                                       .last_rows = narrow32(last_extent(row))},
-                             .run = FastDivisor32(run),
-                             .pitch = narrow32(pitch),
-                             .in_word_step = mode(0).in_byte_stride * per_word,
-                             .out_word_step = mode(0).out_byte_stride * per_word,
-                             .in_column_step = mode(column).in_byte_stride,
-                             .out_column_step = mode(column).out_byte_stride,
-                             .in_row_step = mode(row).in_byte_stride,
-                             .out_row_step = mode(row).out_byte_stride,
-                             .in_chunks = FastDivisor32(ceil_div(columns * run, kWarpSize)),
-                             .out_chunks = FastDivisor32(ceil_div(rows * run, kWarpSize))};
+    launch_.arguments =
+        MatchSmallArguments{.coarsening = coarsening_steps(),
+                            .shape = {.columns = narrow32(columns),
+                                      .last_columns = narrow32(last_extent(column)),
+                                      .rows = narrow32(rows),
+                                      .last_rows = narrow32(last_extent(row))},
+                            .run = FastDivisor32(run),
+                            .pitch = narrow32(pitch),
+                            .in_word_step = mode(0).in_byte_stride * per_word,
+                            .out_word_step = mode(0).out_byte_stride * per_word,
+                            .in_column_step = mode(column).in_byte_stride,
+                            .out_column_step = mode(column).out_byte_stride,
+                            .in_row_step = mode(row).in_byte_stride,
+                            .out_row_step = mode(row).out_byte_stride,
+                            .in_chunks = FastDivisor32(ceil_div(columns * run, kWarpSize)),
+                            .out_chunks = FastDivisor32(ceil_div(rows * run, kWarpSize))};
   }
 
   void lower_distinct() {
@@ -253,13 +253,13 @@ class Lowering {
     launch_.blocks = narrow32(set_grid());
     launch_.shared_bytes =
         with_width(launch_, [](auto width) { return DistinctTile<width()>::kSharedBytes; });
-    launch_.parameters =
-        DistinctParameters{.coarsening = coarsening_steps(),
-                           .shape = shape(columns, rows),
-                           .column_in = side<std::int64_t>(columns, &Mode::in_byte_stride, 1),
-                           .column_out = side<std::int64_t>(columns, &Mode::out_byte_stride, 1),
-                           .row_in = side<std::int64_t>(rows, &Mode::in_byte_stride, 1),
-                           .row_out = side<std::int64_t>(rows, &Mode::out_byte_stride, 1)};
+    launch_.arguments =
+        DistinctArguments{.coarsening = coarsening_steps(),
+                          .shape = shape(columns, rows),
+                          .column_in = side<std::int64_t>(columns, &Mode::in_byte_stride, 1),
+                          .column_out = side<std::int64_t>(columns, &Mode::out_byte_stride, 1),
+                          .row_in = side<std::int64_t>(rows, &Mode::in_byte_stride, 1),
+                          .row_out = side<std::int64_t>(rows, &Mode::out_byte_stride, 1)};
   }
 
   void lower_arbitrary() {
@@ -276,7 +276,7 @@ class Lowering {
     // Worse ones may leave a slice of packed elements to accesses that are too narrow for it.
     if (elements > arbitrary_slice_limit(words_.element_bytes, launch_.access)) refuse_addresses();
     launch_.blocks = narrow32(set_grid());
-    ArbitraryParameters p{
+    ArbitraryArguments p{
         .coarsening = coarsening_steps(),
         .shape = shape(columns, rows),
         .row_length = FastDivisor32(volume(columns)),
@@ -310,7 +310,7 @@ class Lowering {
     launch_.shared_bytes = static_cast<int>(
         ceil_div((elements + elements / skew_row * skew_.row) * words_.element_bytes, kBankBytes) *
         kBankBytes);
-    launch_.parameters = p;
+    launch_.arguments = p;
   }
 
   std::int32_t in_elements(std::int64_t byte_stride) const {
@@ -319,11 +319,11 @@ class Lowering {
 
   void set_access() {
     launch_.word_bytes = static_cast<int>(words_.element_bytes);
-    launch_.access = access_of(words_, chosen_, in_alignment_, out_alignment_);
+    launch_.access = vector_access_of(words_, chosen_, in_alignment_, out_alignment_);
   }
 
   const Problem& words_;
-  const CudaParameters& chosen_;
+  const cuda::Parameters& chosen_;
   Skew skew_;
   std::vector<std::int64_t> extents_;
   std::int64_t in_address_;
@@ -335,7 +335,7 @@ class Lowering {
 
 }  // namespace
 
-Launch lower(const CudaPlan& plan, const std::byte* in, const std::byte* out) {
+Launch lower(const cuda::Plan& plan, const std::byte* in, const std::byte* out) {
   if (plan.words.elements() == 0) return {};
   return Lowering(plan, in, out).launch();
 }

@@ -11,13 +11,13 @@
 #include "cuda/kernels/fvi_match_small.hpp"
 #include "cuda/kernels/orthogonal_arbitrary.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
-#include "plan/cuda_plan.hpp"
+#include "plan/cuda/plan.hpp"
 
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using Parameters = std::variant<CopyParameters, MatchLargeParameters, MatchSmallParameters,
-                                DistinctParameters, ArbitraryParameters>;
+using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchSmallArguments,
+                                     DistinctArguments, ArbitraryArguments>;
 
 struct Shift {
   std::int64_t in = 0;
@@ -26,12 +26,12 @@ struct Shift {
 
 struct Launch {
   int word_bytes = 1;
-  Access access{};
+  VectorAccess access{};
   std::uint32_t blocks = 0;     // none for an empty problem
   int threads = kBlockThreads;  // of a block
   int shared_bytes = 0;
   AnyGrid grid{};
-  Parameters parameters{};
+  KernelArguments arguments{};
   // The kernel is launched once for each, from pointers moved so many bytes; more than once where
   // the grid would exceed CUDA's limit.
   std::vector<Shift> shifts{};
@@ -48,6 +48,6 @@ Grid<kModes> narrow(const AnyGrid& grid) {
 
 // `in` and `out` point at element (0, ..., 0) of the request's arrays. Throws
 // std::invalid_argument where they are not aligned as planned.
-Launch lower(const CudaPlan& plan, const std::byte* in, const std::byte* out);
+Launch lower(const cuda::Plan& plan, const std::byte* in, const std::byte* out);
 
 }  // namespace ttlg::cuda

@@ -1,7 +1,5 @@
 #include "plan/plan_cache.hpp"
 
-#include <functional>
-#include <string>
 #include <vector>
 
 namespace ttlg {
@@ -12,11 +10,6 @@ std::vector<T> copy_of(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-template <typename T>
-std::uint64_t number_of(const std::optional<T>& forced) {
-  return forced ? 1 + static_cast<std::uint64_t>(*forced) : 0;
-}
-
 }  // namespace
 
 std::uint64_t LayoutKey::hash() const {
@@ -25,6 +18,7 @@ std::uint64_t LayoutKey::hash() const {
     hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
   };
   mix(itemsize);
+  mix(inplace);
   for (const std::int64_t extent : shape) mix(extent);
   for (const std::int64_t stride : in_byte_strides) mix(stride);
   for (const int axis : axes) mix(axis);
@@ -36,7 +30,8 @@ bool LayoutKey::matches(const Request& request) const {
   return itemsize == request.itemsize && std::ranges::equal(shape, request.shape) &&
          std::ranges::equal(in_byte_strides, request.in_byte_strides) &&
          std::ranges::equal(axes, request.axes) &&
-         std::ranges::equal(out_byte_strides, request.out_byte_strides);
+         std::ranges::equal(out_byte_strides, request.out_byte_strides) &&
+         inplace == request.inplace;
 }
 
 Request LayoutKey::request() const {
@@ -44,16 +39,8 @@ Request LayoutKey::request() const {
           .in_byte_strides = copy_of(in_byte_strides),
           .axes = copy_of(axes),
           .itemsize = itemsize,
-          .out_byte_strides = copy_of(out_byte_strides)};
-}
-
-std::uint64_t CpuPlanning::Choice::hash() const {
-  return static_cast<std::uint64_t>(threads) * 16 + number_of(forced);
-}
-
-std::uint64_t CudaPlanning::Choice::hash() const {
-  return std::hash<std::string>{}(model->name) + static_cast<std::uint64_t>(alignment) * 16 +
-         number_of(forced);
+          .out_byte_strides = copy_of(out_byte_strides),
+          .inplace = inplace};
 }
 
 }  // namespace ttlg

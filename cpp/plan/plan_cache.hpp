@@ -12,8 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "plan/cuda_planner.hpp"
-#include "plan/planner.hpp"
+#include "tensor/problem.hpp"
 
 namespace ttlg {
 
@@ -25,6 +24,7 @@ struct LayoutKey {
   std::span<const int> axes;
   std::int64_t itemsize = 1;
   std::span<const std::int64_t> out_byte_strides{};
+  bool inplace = false;
 
   // A polynomial in an odd constant: one multiplication and one addition a word.
   std::uint64_t hash() const;
@@ -38,46 +38,15 @@ inline LayoutKey key_of(const Request& request) {
           .in_byte_strides = request.in_byte_strides,
           .axes = request.axes,
           .itemsize = request.itemsize,
-          .out_byte_strides = request.out_byte_strides};
+          .out_byte_strides = request.out_byte_strides,
+          .inplace = request.inplace};
 }
 
-// What plans for the CPU depend on besides the layout, and how they are made.
-struct CpuPlanning {
-  using Plan = ttlg::Plan;
-  struct Choice {
-    int threads = 1;
-    std::optional<Kernel> forced{};
-
-    bool operator==(const Choice&) const = default;
-    std::uint64_t hash() const;
-  };
-
-  const Machine& machine;  // must outlive the cache
-
-  Plan operator()(const Request& request, const Choice& choice) const {
-    return make_plan(request, machine, choice.threads, choice.forced);
-  }
-};
-
-// The same for CUDA devices. Models of one name are the same to the cache.
-struct CudaPlanning {
-  using Plan = CudaPlan;
-  struct Choice {
-    std::int64_t alignment;  // of both pointers, see word_form
-    std::shared_ptr<const DeviceModel> model;
-    std::optional<Schema> forced{};
-
-    bool operator==(const Choice& other) const {
-      return alignment == other.alignment && model->name == other.model->name &&
-             forced == other.forced;
-    }
-    std::uint64_t hash() const;
-  };
-
-  Plan operator()(const Request& request, const Choice& choice) const {
-    return make_cuda_plan(request, choice.alignment, *choice.model, choice.forced);
-  }
-};
+// What a forced kernel, or none, adds to a hash.
+template <typename Kernel>
+std::uint64_t number_of(const std::optional<Kernel>& forced) {
+  return forced ? 1 + static_cast<std::uint64_t>(*forced) : 0;
+}
 
 struct CacheInfo {
   std::uint64_t hits = 0;
@@ -222,8 +191,5 @@ class PlanCache {
   Entries entries_;  // the most recent first
   std::unordered_set<typename Entries::iterator, Hash, Equal> index_;
 };
-
-using CpuPlanCache = PlanCache<CpuPlanning>;
-using CudaPlanCache = PlanCache<CudaPlanning>;
 
 }  // namespace ttlg

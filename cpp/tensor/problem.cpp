@@ -7,20 +7,22 @@
 #include <stdexcept>
 #include <string>
 
+#include "tensor/axes.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {
 namespace {
 
-void check_axes(std::span<const int> axes, std::size_t rank) {
-  std::vector<bool> seen(rank, false);
-  for (const int axis : axes) {
-    if (axis < 0 || static_cast<std::size_t>(axis) >= rank ||
-        seen[static_cast<std::size_t>(axis)]) {
-      throw std::invalid_argument("axes must be a permutation of 0.." + std::to_string(rank) +
-                                  "-1");
-    }
-    seen[static_cast<std::size_t>(axis)] = true;
+void check_axes(std::span<const int> axes) {
+  std::array<std::int64_t, kMaxRank> given;
+  std::array<int, kMaxRank> normalized;
+  std::ranges::copy(axes, given.begin());
+  const AxesCheck check =
+      normalize_axes(std::span(given).first(axes.size()), std::span(normalized).first(axes.size()));
+  if (check.error != AxesError::none ||
+      std::ranges::any_of(axes, [](int axis) { return axis < 0; })) {
+    throw std::invalid_argument("axes must be a permutation of 0.." + std::to_string(axes.size()) +
+                                "-1");
   }
 }
 
@@ -44,7 +46,7 @@ void check_request(const Request& request) {
     throw std::invalid_argument("shape, strides and axes must have the same length");
   }
   if (request.itemsize < 0) throw std::invalid_argument("itemsize must not be negative");
-  check_axes(request.axes, rank);
+  check_axes(request.axes);
 
   const bool empty = std::ranges::find(request.shape, 0) != request.shape.end();
   std::int64_t bytes = request.itemsize;
@@ -80,7 +82,7 @@ void set_perm(Problem& problem) {
 
 }  // namespace
 
-std::span<const int> in_sequence(std::size_t count) {
+std::span<const int> identity_order(std::size_t count) {
   static constexpr auto kNumbers = [] {
     std::array<int, kMaxRank> numbers{};
     std::iota(numbers.begin(), numbers.end(), 0);
@@ -124,7 +126,7 @@ Problem drop_unit_modes(Problem problem) {
   return problem;
 }
 
-Problem turn_negative_strides(Problem problem) {
+Problem flip_negative_strides(Problem problem) {
   for (Mode& mode : problem.modes) {
     if (mode.out_byte_stride >= 0) continue;
     problem.in_byte_offset += (mode.extent - 1) * mode.in_byte_stride;
@@ -201,7 +203,7 @@ Problem make_problem(const Request& request) {
         Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
   }
   return fuse_modes(
-      sort_by_input_stride(turn_negative_strides(drop_unit_modes(std::move(problem)))));
+      sort_by_input_stride(flip_negative_strides(drop_unit_modes(std::move(problem)))));
 }
 
 bool is_free_of_self_overlap(std::span<const std::int64_t> shape,

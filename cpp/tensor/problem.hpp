@@ -10,12 +10,12 @@
 #include <span>
 #include <vector>
 
+#include "tensor/axes.hpp"
+
 namespace ttlg {
 
-inline constexpr int kMaxRank = 64;
-
 // The first `count` numbers: the modes in the order in which they are kept.
-std::span<const int> in_sequence(std::size_t count);
+std::span<const int> identity_order(std::size_t count);
 
 struct Mode {
   std::int64_t extent;
@@ -29,7 +29,7 @@ struct Problem {
   std::int64_t element_bytes = 1;
   std::vector<Mode> modes;
   std::vector<int> perm;
-  // Where element (0, ..., 0) of the turned problem lies, relative to the caller's pointers.
+  // Where element (0, ..., 0) of the flipped problem lies, relative to the caller's pointers.
   std::int64_t in_byte_offset = 0;
   std::int64_t out_byte_offset = 0;
 
@@ -46,6 +46,7 @@ struct Request {
   std::vector<int> axes;
   std::int64_t itemsize = 1;
   std::vector<std::int64_t> out_byte_strides;  // one per output axis; empty means C-contiguous
+  bool inplace = false;                        // the output takes the input's memory
 
   bool operator==(const Request&) const = default;
 
@@ -63,7 +64,7 @@ Problem make_problem(const Request& request);
 
 // The passes of the normal form, in the order in which they apply.
 Problem drop_unit_modes(Problem problem);
-Problem turn_negative_strides(Problem problem);
+Problem flip_negative_strides(Problem problem);
 Problem sort_by_input_stride(Problem problem);
 Problem fuse_modes(Problem problem);
 

@@ -122,10 +122,10 @@ def plan_for(
     axes: tuple[int, ...],
     out: _core.TensorView | None,
     threads: int | None,
-) -> _core.Plan | _core.CudaPlan:
+) -> _core.CpuPlan | _core.CudaPlan:
     """Take the plan for moving `x` into `out`, or into a new array, from the planner cache."""
     if x.stream == 0:  # on the host
-        return _core.plan_for(x, axes, out, resolve_threads(threads))
+        return _core.cpu_plan_for(x, axes, out, resolve_threads(threads))
     if threads is not None:
         raise ValueError(
             f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
@@ -133,7 +133,7 @@ def plan_for(
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
-def run_into_new(plan: _core.Plan | _core.CudaPlan, x: Any, source: _core.TensorView) -> Any:
+def run_into_new(plan: _core.CpuPlan | _core.CudaPlan, x: Any, source: _core.TensorView) -> Any:
     """Carry `plan` out on `x`, seen as `source`, into a new array of its library."""
     library = library_of(x)
     buffer = library.empty(x, source, plan.out_shape)

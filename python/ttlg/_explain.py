@@ -3,7 +3,7 @@
 from ttlg import _core
 
 
-def _describe_problem(core: _core.Plan | _core.CudaPlan, dtype: str, width: int) -> list[str]:
+def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: int) -> list[str]:
     """Say what is asked for and what fusing leaves of it; labels take `width` characters."""
     fused = " x ".join(map(str, core.extents)) or "1"
     perm = " ".join(map(str, core.perm)) or "none"
@@ -13,7 +13,7 @@ def _describe_problem(core: _core.Plan | _core.CudaPlan, dtype: str, width: int)
     ]
 
 
-def _describe_work(core: _core.Plan) -> str:
+def _describe_work(core: _core.CpuPlan) -> str:
     """Say into which blocks the work is cut, and in which order they come."""
     if core.kernel == "reference":
         return "one element at a time"
@@ -29,7 +29,7 @@ def _describe_work(core: _core.Plan) -> str:
     )
 
 
-def _describe_shuffle(core: _core.Plan) -> list[str]:
+def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     """Count the vectors of a shuffle program and the bytes of them that hold elements."""
     program = core.shuffle
     if program is None:
@@ -46,7 +46,7 @@ def _describe_shuffle(core: _core.Plan) -> list[str]:
     ]
 
 
-def explain(core: _core.Plan, dtype: str) -> str:
+def explain(core: _core.CpuPlan, dtype: str) -> str:
     """Write the table; `dtype` is the name of the elements for the reader."""
     chosen = core.parameters
     lines = [
@@ -63,7 +63,7 @@ def explain(core: _core.Plan, dtype: str) -> str:
     ]
     for kernel, applies, requirement in core.cascade():
         mark = "->" if kernel == core.kernel else "  "
-        lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:10} {requirement}")
+        lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:12} {requirement}")
     return "\n".join(lines)
 
 

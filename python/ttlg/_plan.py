@@ -19,7 +19,7 @@ class Plan:
 
     def __init__(
         self,
-        core: _core.Plan | _core.CudaPlan,
+        core: _core.CpuPlan | _core.CudaPlan,
         dtype: str,
         model: _core.DeviceModel | None = None,
     ) -> None:
@@ -93,7 +93,7 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``shuffle``, ``run`` or ``reference``, or the schema."""
+        """The kernel: ``copy``, ``tile``, ``shuffle``, ``strided_copy`` or ``reference``, or the schema."""
         return self._core.kernel
 
     @property
@@ -153,10 +153,10 @@ class Plan:
         ...     print(each.kernel, each.parameters["block"])
         tile (30, 64)
         shuffle (30, 64)
-        run (30, 64)
+        strided_copy (30, 64)
         """
         core = self._core
-        if isinstance(core, _core.Plan):
+        if isinstance(core, _core.CpuPlan):
             return [Candidate(*each) for each in core.candidates(core.parameters["threads"])]
         assert self._model is not None
         return [CudaCandidate(*each) for each in core.candidates(self._model)]
@@ -219,13 +219,13 @@ class Plan:
           prefetch   none
           threads    1
         planner, first case that applies (tile: and whose blocks fill vectors):
-            no  copy       all modes fused into one run that is contiguous on both sides
-        ->  yes tile       elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
-            yes shuffle    elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides
-            yes run        at least one mode besides the contiguous run
-            yes reference  nothing
+            no  copy         all modes fused into one run that is contiguous on both sides
+        ->  yes tile         elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
+            yes shuffle      elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides
+            yes strided_copy at least one mode besides the contiguous run
+            yes reference    nothing
         """
-        if isinstance(self._core, _core.Plan):
+        if isinstance(self._core, _core.CpuPlan):
             return explain(self._core, self._dtype)
         return explain_cuda(self._core, self._dtype)
 

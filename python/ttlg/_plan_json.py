@@ -5,10 +5,10 @@ from typing import Any
 
 from ttlg import _core
 
-Parts = tuple[_core.Plan | _core.CudaPlan, str, _core.DeviceModel | None]
+Parts = tuple[_core.CpuPlan | _core.CudaPlan, str, _core.DeviceModel | None]
 
 
-def write(core: _core.Plan | _core.CudaPlan, dtype: str, model: _core.DeviceModel | None) -> str:
+def write(core: _core.CpuPlan | _core.CudaPlan, dtype: str, model: _core.DeviceModel | None) -> str:
     """Write what `read` rebuilds a plan from."""
     record: dict[str, Any] = {
         "ttlg": _core.__version__,
@@ -19,6 +19,7 @@ def write(core: _core.Plan | _core.CudaPlan, dtype: str, model: _core.DeviceMode
         "dtype": dtype,
         "itemsize": core.itemsize,
         "out_byte_strides": core.out_byte_strides,
+        "inplace": core.inplace,
         "kernel": core.kernel,
         "parameters": core.parameters,
     }
@@ -38,9 +39,9 @@ def read(text: str) -> Parts:
             tuple(data["axes"]),
             data["out_byte_strides"],
         )
-        chosen = {"kernel": data["kernel"], **data["parameters"]}
+        chosen = {"inplace": data["inplace"], "kernel": data["kernel"], **data["parameters"]}
         if data["device"] == "cpu":
-            return _core.build_plan(*request, **chosen), data["dtype"], None
+            return _core.build_cpu_plan(*request, **chosen), data["dtype"], None
         model = _core.DeviceModel(**data["device"])
         core = _core.build_cuda_plan(*request, alignment=data["alignment"], model=model, **chosen)
         return core, data["dtype"], model

@@ -50,6 +50,7 @@ def plan(
     *,
     strides: Sequence[int] | None = None,
     device: str = "cpu",
+    inplace: bool = False,
     threads: int | None = None,
     kernel: str | None = None,
     tune: str = "model",
@@ -71,11 +72,14 @@ def plan(
         ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
         model that comes with ttlg, such as ``"tesla-k40c"``, for a plan that explains itself and
         predicts its time anywhere but runs on such a GPU alone.
+    inplace : bool
+        Plan for the result to take the memory of the input. No kernel does that so far, so True is
+        refused.
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
-        ``"shuffle"``, ``"run"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
+        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
         ``"fvi_match_small"``, ``"orthogonal_distinct"`` or ``"orthogonal_arbitrary"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
@@ -94,7 +98,7 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
-        does not apply, `device` or `tune` is unknown, `threads` or ``tune="measure"`` is asked of
+        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or ``tune="measure"`` is asked of
         a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
@@ -154,11 +158,13 @@ def plan(
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
         if model is not None:
-            chosen = _core.make_cuda_plan(
-                extents, byte_strides, itemsize, order, None, model, kernel
+            chosen = _core.cached_cuda_plan(
+                extents, byte_strides, itemsize, order, None, inplace, model, kernel
             )
             return Plan(chosen, name, model)
-        core = _core.make_plan(extents, byte_strides, itemsize, order, None, count, kernel)
+        core = _core.cached_cpu_plan(
+            extents, byte_strides, itemsize, order, None, inplace, count, kernel
+        )
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     if tune == "measure":

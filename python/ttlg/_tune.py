@@ -23,12 +23,12 @@ _HOPELESS = 1.25
 _PAGE_BYTES = 4096
 
 
-def tune(model: _core.Plan, threads: int, kernel: str | None) -> _core.Plan:
+def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     """Find the fastest plan for a request, on disk or by measurement, and keep it in the cache.
 
     Parameters
     ----------
-    model : _core.Plan
+    model : _core.CpuPlan
         The planner's choice, which takes part.
     threads : int
         The most threads to use.
@@ -37,7 +37,7 @@ def tune(model: _core.Plan, threads: int, kernel: str | None) -> _core.Plan:
 
     Returns
     -------
-    _core.Plan
+    _core.CpuPlan
         What the planner cache gives from now on for this request, threads and kernel.
     """
     if math.prod(model.shape) * model.itemsize == 0:
@@ -61,7 +61,7 @@ def tune(model: _core.Plan, threads: int, kernel: str | None) -> _core.Plan:
     return best
 
 
-def _key(model: _core.Plan, threads: int, kernel: str | None) -> Entry:
+def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
     """Everything that decides which plan is the fastest, as JSON gives it back."""
     build = _core.build_config()
     machine = ("simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes")
@@ -79,24 +79,25 @@ def _key(model: _core.Plan, threads: int, kernel: str | None) -> Entry:
 
 
 def _with(
-    model: _core.Plan,
+    model: _core.CpuPlan,
     kernel: str,
     parameters: dict[str, Any],
     out_byte_strides: Sequence[int] | None = None,
-) -> _core.Plan:
+) -> _core.CpuPlan:
     """Return another plan for the same input and axes."""
-    return _core.build_plan(
+    return _core.build_cpu_plan(
         model.shape,
         model.byte_strides,
         model.itemsize,
         model.axes,
         out_byte_strides,
+        inplace=model.inplace,
         kernel=kernel,
         **parameters,
     )
 
 
-def _rebuilt(model: _core.Plan, entry: Entry | None) -> _core.Plan | None:
+def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
     """Rebuild a plan from disk; None if there is none, or none that this version can carry out."""
     if entry is None:
         return None
@@ -106,7 +107,7 @@ def _rebuilt(model: _core.Plan, entry: Entry | None) -> _core.Plan | None:
         return None
 
 
-def _measure(model: _core.Plan, threads: int, kernel: str | None) -> _core.Plan:
+def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     x, out = _arrays_for(model)
     others = (
         _with(model, name, parameters)
@@ -124,7 +125,7 @@ def _measure(model: _core.Plan, threads: int, kernel: str | None) -> _core.Plan:
     return _fastest([best, *others], x, out)
 
 
-def _arrays_for(model: _core.Plan) -> tuple[_core.TensorView, _core.TensorView]:
+def _arrays_for(model: _core.CpuPlan) -> tuple[_core.TensorView, _core.TensorView]:
     """Allocate an input and an output of the planned layout, whatever they hold."""
     ends = [
         (extent - 1) * step for extent, step in zip(model.shape, model.byte_strides, strict=True)
@@ -155,7 +156,9 @@ def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
     return calls
 
 
-def _fastest(plans: Sequence[_core.Plan], x: _core.TensorView, out: _core.TensorView) -> _core.Plan:
+def _fastest(
+    plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
+) -> _core.CpuPlan:
     """Find the fastest plan by successive halving.
 
     Each round samples the plans that are left, in an order drawn anew each time, and keeps the

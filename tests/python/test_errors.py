@@ -143,12 +143,14 @@ def test_plan_arguments(arguments, exception, message):
         ({"kernel": "copy"}, "kernel 'copy' does not apply: it needs all modes fused"),
         ({"kernel": "tile", "dtype": "V3"}, "kernel 'tile' does not apply: it needs elements"),
         ({"kernel": "shuffle", "dtype": "V16"}, "kernel 'shuffle' does not apply: it needs elem"),
-        ({"kernel": "run", "axes": (0, 1)}, "kernel 'run' does not apply: it needs"),
+        (
+            {"kernel": "strided_copy", "axes": (0, 1)},
+            "kernel 'strided_copy' does not apply: it needs",
+        ),
         ({"strides": (1 << 62, 1 << 62)}, "exceeds the 64-bit range"),
         ({"strides": (-(1 << 63), 4)}, "exceeds the 64-bit range"),
         ({"shape": (1 << 40, 1 << 40)}, "exceeds the 64-bit range"),
         ({"shape": (1 << 62, 4)}, "exceeds the 64-bit range"),
-        ({"shape": (1,) * 65, "axes": range(65)}, "rank 65 exceeds the limit of 64"),
     ],
     ids=repr,
 )
@@ -157,6 +159,18 @@ def test_what_cannot_be_planned(arguments, why):
     asked = f"cannot plan shape {arguments['shape']} by axes {tuple(arguments['axes'])}: "
     with pytest.raises(ValueError, match=re.escape(asked) + ".*" + re.escape(why)):
         ttlg.plan(**arguments)
+
+
+def test_too_many_axes():
+    with pytest.raises(ValueError, match=r"do not fit shape .*: rank 65 exceeds the limit of 64"):
+        ttlg.plan((1,) * 65, range(65))
+
+
+@pytest.mark.parametrize("options", [{}, {"device": "tesla-k40c"}, {"tune": "measure"}], ids=repr)
+def test_inplace_is_refused(options):
+    asked = r"cannot plan shape \(2, 3\) by axes \(1, 0\): no kernel transposes in place so far"
+    with pytest.raises(ValueError, match=asked + "; leave inplace=False"):
+        ttlg.plan((2, 3), (1, 0), inplace=True, **options)
 
 
 def test_overflow_where_the_itemsize_tips_it():

@@ -16,7 +16,9 @@ def guarded(argument):
     )
 
 
-@pytest.mark.parametrize("kernel", ["copy", "tile", "shuffle", "run", "reference", "transpose"])
+@pytest.mark.parametrize(
+    "kernel", ["copy", "tile", "shuffle", "strided_copy", "reference", "transpose"]
+)
 def test_between_guard_pages(kernel):
     result = guarded(kernel)
     *_, last = result.stdout.splitlines() or [""]

@@ -13,7 +13,7 @@ from ttlg import _core
 from .arrays import SIZES, bits, layouts, problems, random_array, random_raw, shapes
 from .blocks import blocks_of, edited
 
-KERNELS = ("copy", "tile", "shuffle", "run", "reference")
+KERNELS = ("copy", "tile", "shuffle", "strided_copy", "reference")
 MAX_RANK = 12
 
 
@@ -47,14 +47,14 @@ def test_every_kernel_agrees_on_every_permutation(shape, itemsize):
         expected = bits(x.transpose(axes))
         plans = {kernel: force(kernel, x, axes) for kernel in KERNELS}
         assert plans["reference"] is not None
-        assert (plans["copy"] is None) == (plans["run"] is not None)
+        assert (plans["copy"] is None) == (plans["strided_copy"] is not None)
         if plans["shuffle"]:
             assert itemsize < 16
         for kernel, plan in plans.items():
             assert plan is None or bits(plan(x)) == expected, (kernel, axes)
 
 
-@pytest.mark.parametrize("kernel", ["tile", "shuffle", "run"])
+@pytest.mark.parametrize("kernel", ["tile", "shuffle", "strided_copy"])
 @pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 6, 8, 12, 16])
 def test_every_extent_around_a_vector(kernel, itemsize):
     count = 0
@@ -65,7 +65,7 @@ def test_every_extent_around_a_vector(kernel, itemsize):
             assert bits(plan(x)) == bits(x.T), x.shape
             count += 1
     vectors = {1, 2, 4, 8, 16} if kernel == "tile" else {1, 2, 4, 8}
-    assert (count > 300) == (kernel == "run" or itemsize in vectors)
+    assert (count > 300) == (kernel == "strided_copy" or itemsize in vectors)
 
 
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
@@ -125,7 +125,7 @@ def test_edited_parameters(problem, limits, order, rest, offset):
     before = random_raw(offset + x.nbytes + 64, seed=1)
     expected = before.copy()
     expected[offset : offset + x.nbytes] = np.frombuffer(bits(x.transpose(axes)), "u1")
-    for kernel in ("copy", "tile", "shuffle", "run"):
+    for kernel in ("copy", "tile", "shuffle", "strided_copy"):
         plan = force(kernel, x, axes)
         if plan is None:
             continue
@@ -154,7 +154,9 @@ def test_edited_parameters_into_any_layout(data, shape, itemsize, streaming):
     layout.of(wanted)[...] = expected
     out = layout.of(raw)
     # What ttlg.transpose(out=) plans for a strided output.
-    planned = ttlg.Plan(_core.plan_for(_core.view(x, "x"), axes, _core.view(out, "out"), 2), "V")
+    planned = ttlg.Plan(
+        _core.cpu_plan_for(_core.view(x, "x"), axes, _core.view(out, "out"), 2), "V"
+    )
     edited(planned, out_byte_strides=out.strides, kernel="reference")(x, out)
     assert raw.tobytes() == wanted.tobytes()
     if planned.kernel == "copy":
@@ -169,7 +171,7 @@ def test_edited_parameters_into_any_layout(data, shape, itemsize, streaming):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kernel", ["copy", "tile", "shuffle", "run"])
+@pytest.mark.parametrize("kernel", ["copy", "tile", "shuffle", "strided_copy"])
 @pytest.mark.parametrize("dtype", ["u1", "<u2", "V3", "<f4", "<f8", "<c16", "V24"])
 def test_streaming_at_every_alignment(kernel, dtype, threads):
     # Blocks along the longest axis continue one another: lines are carried from one to the next.
@@ -195,7 +197,7 @@ def test_streaming_at_every_alignment(kernel, dtype, threads):
 @pytest.mark.parametrize("run_bytes", [1000, 1023, 1024, 1025, 4096, 5000])
 def test_long_runs_stream_directly(run_bytes):
     x = random_array((9, 7, run_bytes), "u1")
-    plan = force("run", x, (1, 0, 2))
+    plan = force("strided_copy", x, (1, 0, 2))
     plan = edited(plan, streaming=True, block=[2, 3], loop_order=[1, 0])
     raw = np.empty(x.nbytes + 64, np.uint8)
     for offset in (0, 1, 63):

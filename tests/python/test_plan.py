@@ -122,7 +122,7 @@ def test_equality_is_of_everything_that_decides():
         {"axes": (0, 1)},
         {"dtype": "f8"},
         {"strides": (1024, 4)},
-        {"kernel": "run"},
+        {"kernel": "strided_copy"},
         {"kernel": "reference"},
     ):
         assert plan != ttlg.plan(**base | other)
@@ -130,7 +130,7 @@ def test_equality_is_of_everything_that_decides():
     edited["parameters"]["prefetch"] ^= True
     assert plan != ttlg.Plan.from_json(json.dumps(edited))
     assert plan != "a plan"
-    assert len({plan, ttlg.plan(**base), ttlg.plan(**base | {"kernel": "run"})}) == 2
+    assert len({plan, ttlg.plan(**base), ttlg.plan(**base | {"kernel": "strided_copy"})}) == 2
 
 
 def test_attributes():
@@ -153,7 +153,7 @@ def test_attributes():
     assert plan.parameters["loop_order"] == ()
     assert plan.parameters["threads"] == 1
     with pytest.raises(AttributeError):
-        plan.kernel = "run"
+        plan.kernel = "strided_copy"
     plan.parameters["threads"] = 99
     assert plan.parameters["threads"] == 1
 
@@ -177,7 +177,7 @@ def test_explain_shows_the_cascade_with_one_choice(plan):
     assert chosen.split()[1:3] == ["yes", plan.kernel]
     cascade = lines[next(n for n, line in enumerate(lines) if line.startswith("planner")) + 1 :]
     names = [line.removeprefix("->").split()[1] for line in cascade]
-    assert names == ["copy", "tile", "shuffle", "run", "reference"]
+    assert names == ["copy", "tile", "shuffle", "strided_copy", "reference"]
 
 
 def test_explain_counts_the_vectors_of_a_shuffle():
@@ -215,7 +215,7 @@ def test_the_planner_takes_the_first_case_that_applies():
     kernels = {
         "copy": ttlg.plan((8, 9), (0, 1)),
         "tile": ttlg.plan((8, 9), (1, 0)),
-        "run": ttlg.plan((8, 9, 5), (1, 0, 2), strides=(1000, 20, 4)),
+        "strided_copy": ttlg.plan((8, 9, 5), (1, 0, 2), strides=(1000, 20, 4)),
     }
     for kernel, plan in kernels.items():
         assert plan.kernel == kernel

@@ -7,7 +7,7 @@ namespace {
 
 template <int kWidth>
 __global__ void __launch_bounds__(kBlockThreads)
-    copy_kernel(const __grid_constant__ CopyParameters p, const std::byte* in, std::byte* out) {
+    copy_kernel(const __grid_constant__ CopyArguments p, const std::byte* in, std::byte* out) {
   copy<kWidth>(p, DeviceContext(in, out));
 }
 
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 cudaError_t enqueue_copy(const Launch& launch, const std::byte* in, std::byte* out,
                          cudaStream_t stream) {
-  const auto& p = std::get<CopyParameters>(launch.parameters);
+  const auto& p = std::get<CopyArguments>(launch.arguments);
   return with_width(launch, [&](auto width) {
     return launch_kernel(copy_kernel<width()>, launch, stream, p, in, out);
   });

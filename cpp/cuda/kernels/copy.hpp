@@ -9,14 +9,14 @@ namespace ttlg::cuda {
 
 inline constexpr int kCopyBatch = 4;
 
-struct CopyParameters {
+struct CopyArguments {
   std::int64_t bytes;
   std::int64_t head;   // bytes before the first word; less than a word
   std::int64_t words;  // whole ones after the head
 };
 
 template <int kWidth, typename Context>
-TTLG_DEVICE void copy(const CopyParameters& p, const Context& context) {
+TTLG_DEVICE void copy(const CopyArguments& p, const Context& context) {
   const std::int64_t first =
       std::int64_t{context.block()} * (kBlockThreads * kCopyBatch) + context.thread();
   Word<kWidth> held[kCopyBatch];

@@ -8,7 +8,7 @@ namespace {
 template <int kWidth, int kModes>
 __global__ void __launch_bounds__(kBlockThreads)
     fvi_match_large_kernel(const __grid_constant__ Grid<kModes> grid,
-                           const __grid_constant__ MatchLargeParameters p, const std::byte* in,
+                           const __grid_constant__ MatchLargeArguments p, const std::byte* in,
                            std::byte* out) {
   fvi_match_large<kWidth>(grid, p, DeviceContext(in, out));
 }
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 cudaError_t enqueue_match_large(const Launch& launch, const std::byte* in, std::byte* out,
                                 cudaStream_t stream) {
-  const auto& p = std::get<MatchLargeParameters>(launch.parameters);
+  const auto& p = std::get<MatchLargeArguments>(launch.arguments);
   return with_width(launch, [&](auto width) {
     return with_grid(launch, [&](const auto& grid) {
       return launch_kernel(fvi_match_large_kernel<width(), capacity_of<decltype(grid)>>, launch,

@@ -9,7 +9,7 @@
 
 namespace ttlg::cuda {
 
-struct MatchLargeParameters {
+struct MatchLargeArguments {
   Coarsening coarsening;
   // The grid counts runs; its mode 1 the chunks of one.
   std::uint32_t runs;        // in all, chunks counted apart
@@ -21,7 +21,7 @@ struct MatchLargeParameters {
 };
 
 template <int kWidth, int kModes, typename Context>
-TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeParameters& p,
+TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArguments& p,
                                  const Context& context) {
   constexpr int kBatch = 4;
   const std::uint32_t lanes = 1u << p.group_shift;

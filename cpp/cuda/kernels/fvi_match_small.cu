@@ -8,7 +8,7 @@ namespace {
 template <int kWidth, int kModes>
 __global__ void __launch_bounds__(kBlockThreads)
     fvi_match_small_kernel(const __grid_constant__ Grid<kModes> grid,
-                           const __grid_constant__ MatchSmallParameters p, const std::byte* in,
+                           const __grid_constant__ MatchSmallArguments p, const std::byte* in,
                            std::byte* out) {
   fvi_match_small<kWidth>(grid, p, DeviceContext(in, out));
 }
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 cudaError_t enqueue_match_small(const Launch& launch, const std::byte* in, std::byte* out,
                                 cudaStream_t stream) {
-  const auto& p = std::get<MatchSmallParameters>(launch.parameters);
+  const auto& p = std::get<MatchSmallArguments>(launch.arguments);
   return with_width(launch, [&](auto width) {
     return with_grid(launch, [&](const auto& grid) {
       return launch_kernel(fvi_match_small_kernel<width(), capacity_of<decltype(grid)>>, launch,

@@ -12,9 +12,9 @@
 
 namespace ttlg::cuda {
 
-struct MatchSmallParameters {
+struct MatchSmallArguments {
   Coarsening coarsening;
-  SliceShape shape;     // in runs
+  SliceExtents shape;   // in runs
   FastDivisor32 run;    // words of a run
   std::uint32_t pitch;  // words between rows of the buffer
   std::int64_t in_word_step;
@@ -41,7 +41,7 @@ TTLG_DEVICE void with_word(const Context& context, std::uint32_t lines, std::uin
 }
 
 template <int kWidth, int kModes, typename Context>
-TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallParameters& p,
+TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArguments& p,
                                  const Context& context) {
   constexpr int kBatch = 4;
   const Place place = decode(grid, context.block());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/kernels/context.hpp"
-#include "plan/cuda_plan.hpp"
+#include "plan/cuda/plan.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -81,7 +81,7 @@ struct AxisSide {
 
 // Extents of a slice along the input's axis (columns) and across it (rows): the slices at the
 // tensor's edges are smaller (T-08).
-struct SliceShape {
+struct SliceExtents {
   std::uint32_t columns;
   std::uint32_t last_columns;
   std::uint32_t rows;

@@ -8,7 +8,7 @@ namespace {
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
 __global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : kArbitraryResidents)
     orthogonal_arbitrary_kernel(const __grid_constant__ Grid<kModes> grid,
-                                const __grid_constant__ ArbitraryParameters p, const std::byte* in,
+                                const __grid_constant__ ArbitraryArguments p, const std::byte* in,
                                 std::byte* out) {
   orthogonal_arbitrary<kWidth, kVectorIn, kVectorOut>(grid, p, DeviceContext(in, out));
 }
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : kArbitrary
 
 cudaError_t enqueue_arbitrary(const Launch& launch, const std::byte* in, std::byte* out,
                               cudaStream_t stream) {
-  const auto& p = std::get<ArbitraryParameters>(launch.parameters);
+  const auto& p = std::get<ArbitraryArguments>(launch.arguments);
   return with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
     return with_grid(launch, [&](const auto& grid) {
       return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),

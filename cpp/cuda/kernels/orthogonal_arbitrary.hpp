@@ -23,9 +23,9 @@ struct OutMode {
   std::int32_t out_step;
 };
 
-struct ArbitraryParameters {
+struct ArbitraryArguments {
   Coarsening coarsening;
-  SliceShape shape;  // columns: the input's axis; rows: the slice's other modes (OOS)
+  SliceExtents shape;  // columns: the input's axis; rows: the slice's other modes (OOS)
   FastDivisor32 row_length;
   AxisSide<std::int32_t> column_in;  // steps in elements
   AxisSide<std::int32_t> row_in;
@@ -69,8 +69,8 @@ struct ThreadItems {
 };
 
 template <int kWidth, typename Side, typename Items, typename Context>
-TTLG_DEVICE void find_input(const ArbitraryParameters& p, const Context& context,
-                            const Place& place, Items& items) {
+TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context, const Place& place,
+                            Items& items) {
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kReads; ++k) {
     const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Side::kElements;
@@ -90,7 +90,7 @@ struct Located {
   std::int32_t offset = 0;
   bool valid = true;
 };
-TTLG_DEVICE Located locate(const ArbitraryParameters& p, const Place& place, std::uint32_t index) {
+TTLG_DEVICE Located locate(const ArbitraryArguments& p, const Place& place, std::uint32_t index) {
   const std::uint32_t column_limit = place.last_column_block ? p.last_column_extent : ~0u;
   const std::uint32_t row_limit = place.last_row_block ? p.last_row_extent : ~0u;
   Located located;
@@ -109,7 +109,7 @@ TTLG_DEVICE Located locate(const ArbitraryParameters& p, const Place& place, std
 }
 
 template <int kWidth, typename Side, typename Items, typename Context>
-TTLG_DEVICE void find_output(const ArbitraryParameters& p, const Context& context,
+TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context,
                              const Place& place, Items& items) {
   // Vectors that end where the first mode does are evenly spread over the slice.
   const bool is_even = p.mode[0].extent.divisor() % Side::kElements == 0;
@@ -179,7 +179,7 @@ TTLG_DEVICE Access take_from_slice(const Context& context, bool valid, const std
 }
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
-TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryParameters& p,
+TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryArguments& p,
                                       const Context& context) {
   using In = Lanes<kWidth, kVectorIn>;
   using Out = Lanes<kWidth, kVectorOut>;

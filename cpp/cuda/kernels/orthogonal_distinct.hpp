@@ -22,9 +22,9 @@
 
 namespace ttlg::cuda {
 
-struct DistinctParameters {
+struct DistinctArguments {
   Coarsening coarsening;
-  SliceShape shape;
+  SliceExtents shape;
   AxisSide<std::int64_t> column_in;
   AxisSide<std::int64_t> column_out;
   AxisSide<std::int64_t> row_in;
@@ -129,7 +129,7 @@ using DrainShare = WarpShare<kWidth, kVector, DistinctTile<kWidth>::kSize, 1>;
 
 // `row_offset` is that of the row which this lane owns.
 template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE void fill_tile(const DistinctParameters& p, const Context& context, std::int64_t in,
+TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context, std::int64_t in,
                            std::int64_t row_offset, const TileBounds& tile) {
   using Tile = DistinctTile<kWidth>;
   using Share = FillShare<kWidth, kVector>;
@@ -212,7 +212,7 @@ TTLG_DEVICE auto take_from_tile(const Context& context, bool valid, std::uint32_
 
 // `column_offset` is that of the column which this lane owns.
 template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context, std::int64_t out,
+TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context, std::int64_t out,
                             std::int64_t column_offset, const TileBounds& tile) {
   using Share = DrainShare<kWidth, kVector>;
   const std::uint32_t thread = context.thread();
@@ -236,7 +236,7 @@ TTLG_DEVICE void drain_tile(const DistinctParameters& p, const Context& context,
 }
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
-TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctParameters& p,
+TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArguments& p,
                                      const Context& context) {
   constexpr std::uint32_t kTile = DistinctTile<kWidth>::kSize;
   const Place place = decode(grid, context.block());

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "blocks.hpp"
 #include "cpu/executions.hpp"
 #include "moves.hpp"
+#include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -122,7 +122,7 @@ TEST_P(EveryKernel, OddBlocks) {
 
 INSTANTIATE_TEST_SUITE_P(Widths, EveryKernel,
                          testing::Combine(testing::Values(Kernel::copy, Kernel::tile,
-                                                          Kernel::shuffle, Kernel::run,
+                                                          Kernel::shuffle, Kernel::strided_copy,
                                                           Kernel::reference),
                                           testing::ValuesIn(test::kItemsizes)),
                          [](const auto& instance) {

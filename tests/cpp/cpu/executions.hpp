@@ -14,14 +14,14 @@
 
 namespace ttlg::test {
 
-inline std::string describe(const Plan& plan) {
+inline std::string describe(const cpu::Plan& plan) {
   const auto join = [](const auto& values) {
     std::string text;
     for (const auto value : values) text += std::to_string(value) + " ";
     return text;
   };
-  const Parameters& parameters = plan.parameters;
-  return "kernel " + std::string(kernel_name(parameters.kernel)) + ", block " +
+  const cpu::Parameters& parameters = plan.parameters;
+  return "kernel " + std::string(cpu::kernel_name(parameters.kernel)) + ", block " +
          join(parameters.block) + ", loops " + join(parameters.loop_order) +
          (parameters.streaming ? ", streaming" : "") + (parameters.prefetch ? ", prefetch" : "") +
          ", threads " + std::to_string(parameters.threads) + ", itemsize " +
@@ -32,7 +32,7 @@ inline std::string describe(const Plan& plan) {
 
 // Runs the plan at every level, and the oracle: the outputs must agree, and so must every byte
 // around them and in their gaps, which nobody may touch.
-inline testing::AssertionResult matches_reference(const Plan& plan,
+inline testing::AssertionResult matches_reference(const cpu::Plan& plan,
                                                   Placement in_placement = {Placement::Side::after,
                                                                             0},
                                                   std::size_t out_alignment = 0) {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "blocks.hpp"
 #include "cpu/executions.hpp"
+#include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -81,7 +81,7 @@ TEST(Streaming, BlocksThatContinueOneAnother) {
   int staged_shuffles = 0;
   for (int i = 0; i < 1500; ++i) {
     const Request request = long_runs_request(random);
-    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::run}) {
+    for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
       if (!test::applies(kernel, fold_run(make_problem(request)))) continue;
       const auto plan = random_streaming_plan(random, request, kernel);
       if (!plan) continue;
@@ -102,7 +102,7 @@ TEST_P(EveryAlignment, CarriesTheLine) {
   const Request in_vectors = contiguous_request({331, 2, 7}, {2, 1, 0}, 2);
   const bool cut = GetParam() != Kernel::shuffle;  // which needs all 7 for a vector
   for (const int threads : {1, 3}) {
-    const Plan plan = build_plan(GetParam() == Kernel::run ? odd : in_vectors,
+    const Plan plan = build_plan(GetParam() == Kernel::strided_copy ? odd : in_vectors,
                                  {.kernel = GetParam(),
                                   .block = {cut ? 6 : 7, 2, 101},
                                   .loop_order = cut ? std::vector{0, 2} : std::vector{2},
@@ -117,7 +117,7 @@ TEST_P(EveryAlignment, CarriesTheLine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryAlignment,
-                         testing::Values(Kernel::tile, Kernel::shuffle, Kernel::run),
+                         testing::Values(Kernel::tile, Kernel::shuffle, Kernel::strided_copy),
                          [](const auto& instance) {
                            return std::string(kernel_name(instance.param));
                          });

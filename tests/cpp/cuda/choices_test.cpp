@@ -10,17 +10,18 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "cuda/sample.hpp"
-#include "plan/cuda_cases.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
 namespace {
 
+using namespace cuda;
 using Complaints = std::vector<std::string>;
 
 class Choices : public testing::Test {
  protected:
   void run(const Request& request, const Skews& skews, std::optional<Schema> forced = {}) {
-    const CudaPlan plan = make_cuda_plan(request, alignment_of(skews), analytic_model(), forced);
+    const cuda::Plan plan = cuda::make_plan(request, alignment_of(skews), analytic_model(), forced);
     EXPECT_EQ(run_plan(plan, skews).complaints, Complaints{}) << describe(plan, skews);
     ++runs_[plan.parameters.schema];
   }

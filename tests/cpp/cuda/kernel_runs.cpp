@@ -10,6 +10,8 @@
 #include "moves.hpp"
 
 namespace ttlg::test {
+using namespace cuda;
+
 namespace {
 
 constexpr std::size_t kBoundary = 256;
@@ -18,13 +20,13 @@ constexpr int kTries = 200;
 constexpr int kFits = 10;
 constexpr std::int64_t kMostSlices = 1000;
 
-Kernel bind(const cuda::Launch& launch, const cuda::CopyParameters& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::CopyArguments& p) {
   return cuda::with_width(launch, [&p]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
     return [&p](const HostContext& context) { cuda::copy<kWidth>(p, context); };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeParameters& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeArguments& p) {
   return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
     return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
       return [grid, &p](const HostContext& context) {
@@ -34,7 +36,7 @@ Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeParameters& p) {
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallParameters& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallArguments& p) {
   return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
     return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
       return [grid, &p](const HostContext& context) {
@@ -44,7 +46,7 @@ Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallParameters& p) {
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::DistinctParameters& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::DistinctArguments& p) {
   return cuda::with_access(
       launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
                                                    std::bool_constant<kOut>) {
@@ -56,7 +58,7 @@ Kernel bind(const cuda::Launch& launch, const cuda::DistinctParameters& p) {
       });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::ArbitraryParameters& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::ArbitraryArguments& p) {
   return cuda::with_access(
       launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
                                                    std::bool_constant<kOut>) {
@@ -92,7 +94,7 @@ std::int64_t random_block(Random& random, std::int64_t extent) {
   return pick(random, 0, 1) == 0 ? extent : pick(random, 1, extent);
 }
 
-CudaParameters random_parameters(Random& random, const Problem& words, Schema schema) {
+cuda::Parameters random_parameters(Random& random, const Problem& words, Schema schema) {
   if (schema == Schema::copy) return {};
   const int rank = static_cast<int>(words.modes.size());
   const int most = std::min(rank, kAxisModes);
@@ -118,10 +120,10 @@ std::int64_t alignment_of(const Skews& skews) {
 }
 
 Kernel kernel_of(const cuda::Launch& launch) {
-  return std::visit([&](const auto& p) { return bind(launch, p); }, launch.parameters);
+  return std::visit([&](const auto& p) { return bind(launch, p); }, launch.arguments);
 }
 
-Report run_plan(const CudaPlan& plan, const Skews& skews) {
+Report run_plan(const cuda::Plan& plan, const Skews& skews) {
   Array in(in_span_of(plan.request), skews.in);
   Array out(out_span_of(plan.request), skews.out);
   std::ranges::generate(in.bytes(), [random = std::minstd_rand(1)]() mutable {
@@ -144,14 +146,14 @@ Report run_plan(const CudaPlan& plan, const Skews& skews) {
   return report;
 }
 
-std::optional<CudaPlan> random_plan(Random& random, const Request& request, std::int64_t alignment,
-                                    Schema schema) {
+std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
+                                      std::int64_t alignment, Schema schema) {
   const Problem words = word_form(make_problem(request), alignment);
-  std::optional<CudaParameters> fewest;
+  std::optional<cuda::Parameters> fewest;
   std::int64_t least = kMostSlices;
   int fits = 0;
   for (int i = 0; i < kTries && fits < kFits; ++i) {
-    const CudaParameters parameters = random_parameters(random, words, schema);
+    const cuda::Parameters parameters = random_parameters(random, words, schema);
     if (!misfit(words, parameters, alignment).empty()) continue;
     ++fits;
     const std::int64_t slices = grid_blocks(words, parameters) * coarsening(words, parameters);
@@ -160,10 +162,10 @@ std::optional<CudaPlan> random_plan(Random& random, const Request& request, std:
     fewest = parameters;
   }
   if (!fewest) return std::nullopt;
-  return build_cuda_plan(request, alignment, *fewest);
+  return cuda::build_plan(request, alignment, *fewest);
 }
 
-std::string describe(const CudaPlan& plan, const Skews& skews) {
+std::string describe(const cuda::Plan& plan, const Skews& skews) {
   const auto join = [](const auto& values) {
     std::string text;
     for (const auto value : values) text += std::to_string(value) + " ";

@@ -7,7 +7,7 @@
 
 #include "cuda/executor.hpp"
 #include "cuda/lower.hpp"
-#include "plan/cuda_plan.hpp"
+#include "plan/cuda/plan.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
@@ -26,12 +26,12 @@ Kernel kernel_of(const cuda::Launch& launch);
 
 // Runs the plan's only launch. That the output is not the oracle's, in its gaps too, is a complaint
 // like any other.
-Report run_plan(const CudaPlan& plan, const Skews& skews);
+Report run_plan(const cuda::Plan& plan, const Skews& skews);
 
 // Any slice and coarsening that the schema takes for the request, or nothing if none was found.
-std::optional<CudaPlan> random_plan(Random& random, const Request& request, std::int64_t alignment,
-                                    Schema schema);
+std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
+                                      std::int64_t alignment, cuda::Schema schema);
 
-std::string describe(const CudaPlan& plan, const Skews& skews);
+std::string describe(const cuda::Plan& plan, const Skews& skews);
 
 }  // namespace ttlg::test

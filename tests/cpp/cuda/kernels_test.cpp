@@ -8,11 +8,12 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "cuda/sample.hpp"
-#include "plan/cuda_planner.hpp"
+#include "plan/cuda/planner.hpp"
 
 namespace ttlg::test {
 namespace {
 
+using namespace cuda;
 using Complaints = std::vector<std::string>;
 
 class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> {
@@ -24,7 +25,7 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
   void run(const Request& request, const Skews& skews) {
     const std::int64_t alignment = alignment_of(skews);
     if (!is_admissible(schema(), word_form(make_problem(request), alignment))) return;
-    const std::optional<CudaPlan> plan = random_plan(random_, request, alignment, schema());
+    const std::optional<cuda::Plan> plan = random_plan(random_, request, alignment, schema());
     ++admissible_;
     if (!plan) return;
     ++runs_;
@@ -93,10 +94,10 @@ TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
   std::vector<int> axes(16);
   std::iota(axes.rbegin() + 1, axes.rend(), 0);
   axes.back() = 15;
-  const CudaParameters parameters{
+  const cuda::Parameters parameters{
       .schema = Schema::fvi_match_large,
       .slice = {.in_modes = 1, .out_modes = 1, .in_block = 3, .out_block = 1}};
-  const CudaPlan plan = build_cuda_plan(contiguous_request(shape, axes, 4), 256, parameters);
+  const cuda::Plan plan = cuda::build_plan(contiguous_request(shape, axes, 4), 256, parameters);
   EXPECT_GT(grid_loops(plan.words, parameters).size(), 15U);
   EXPECT_EQ(run_plan(plan, {}).complaints, Complaints{});
 }

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "plan/cuda_cases.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -24,15 +24,15 @@ const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std:
 
 constexpr std::uintptr_t kAligned = 1 << 20;
 
-Launch lower_aligned(const CudaPlan& plan) { return lower(plan, at(kAligned), at(2 * kAligned)); }
+Launch lower_aligned(const cuda::Plan& plan) { return lower(plan, at(kAligned), at(2 * kAligned)); }
 
 constexpr std::int64_t power(int n) { return std::int64_t{1} << n; }
 
 TEST(Lower, TakesSeveralLaunchesForABigGrid) {
   // 2^15 x 2^15 slices for each of 3 x 5 others.
-  const CudaPlan plan =
-      build_cuda_plan(paper_request({power(20), 3, 5, power(20)}, {3, 2, 1, 0}, 4), 256,
-                      {orthogonal_distinct, {1, 1, 32, 32}});
+  const cuda::Plan plan =
+      cuda::build_plan(paper_request({power(20), 3, 5, power(20)}, {3, 2, 1, 0}, 4), 256,
+                       {orthogonal_distinct, {1, 1, 32, 32}});
   const Launch launch = lower_aligned(plan);
   EXPECT_EQ(launch.blocks, power(30));
   EXPECT_EQ(launch.grid.modes, 2);
@@ -54,24 +54,24 @@ TEST(Lower, FillsTheGridUpToItsLimit) {
   const auto request = [](std::int64_t inner, std::int64_t outer) {
     return paper_request({power(20), inner, outer, power(20)}, {3, 1, 2, 0}, 1);
   };
-  const CudaParameters parameters{orthogonal_distinct, {1, 1, 32, 32}};
-  const Launch one = lower_aligned(build_cuda_plan(request(1, 1), 256, parameters));
+  const cuda::Parameters parameters{orthogonal_distinct, {1, 1, 32, 32}};
+  const Launch one = lower_aligned(cuda::build_plan(request(1, 1), 256, parameters));
   EXPECT_EQ(one.shifts.size(), 1U);
-  const Launch two = lower_aligned(build_cuda_plan(request(1, 2), 256, parameters));
+  const Launch two = lower_aligned(cuda::build_plan(request(1, 2), 256, parameters));
   EXPECT_EQ(two.shifts.size(), 2U) << "2^31 blocks are one too many";
   EXPECT_EQ(two.blocks, power(30));
 }
 
 TEST(Lower, RefusesSlicesOfWhichOneSideAloneHasTooMany) {
-  const CudaPlan plan = build_cuda_plan(paper_request({power(20), power(20)}, {1, 0}, 1), 256,
-                                        {orthogonal_distinct, {1, 1, 1, 1}});
+  const cuda::Plan plan = cuda::build_plan(paper_request({power(20), power(20)}, {1, 0}, 1), 256,
+                                           {orthogonal_distinct, {1, 1, 1, 1}});
   EXPECT_THROW(lower_aligned(plan), std::invalid_argument);
 }
 
 TEST(Lower, KeepsStepsAndOffsetsIn64Bits) {
   // 2^33 elements of 4 bytes.
-  const CudaPlan runs = build_cuda_plan(paper_request({power(31), 2, 2}, {0, 2, 1}, 4), 256,
-                                        {fvi_match_large, {1, 1, 4096, 1}});
+  const cuda::Plan runs = cuda::build_plan(paper_request({power(31), 2, 2}, {0, 2, 1}, 4), 256,
+                                           {fvi_match_large, {1, 1, 4096, 1}});
   const Launch launch = lower_aligned(runs);
   ASSERT_EQ(launch.grid.modes, 4);
   EXPECT_EQ(launch.grid.mode[1].in_step, 4096 * 4);
@@ -84,8 +84,8 @@ TEST(Lower, KeepsStepsAndOffsetsIn64Bits) {
   EXPECT_EQ(end.out, power(35) - 4096 * 4);
   EXPECT_TRUE(end.last_column_block);
 
-  const CudaPlan matrix = build_cuda_plan(paper_request({power(15), power(18)}, {1, 0}, 4), 256,
-                                          {orthogonal_distinct, {1, 1, 64, 64}});
+  const cuda::Plan matrix = cuda::build_plan(paper_request({power(15), power(18)}, {1, 0}, 4), 256,
+                                             {orthogonal_distinct, {1, 1, 64, 64}});
   const Launch tiles = lower_aligned(matrix);
   const Place corner = decode(tiles.grid, tiles.blocks - 1);
   EXPECT_EQ(corner.in, 4 * (power(33) - 64 * power(15) + power(15) - 64));
@@ -93,9 +93,9 @@ TEST(Lower, KeepsStepsAndOffsetsIn64Bits) {
 }
 
 TEST(Lower, KeepsStepsOfASliceIn64Bits) {
-  const CudaPlan plan = build_cuda_plan(paper_request({power(13), 8, power(17)}, {2, 1, 0}, 8), 256,
-                                        {orthogonal_distinct, {1, 2, 32, 8}, -1});
-  const auto parameters = std::get<DistinctParameters>(lower_aligned(plan).parameters);
+  const cuda::Plan plan = cuda::build_plan(paper_request({power(13), 8, power(17)}, {2, 1, 0}, 8),
+                                           256, {orthogonal_distinct, {1, 2, 32, 8}, -1});
+  const auto parameters = std::get<DistinctArguments>(lower_aligned(plan).arguments);
   EXPECT_EQ(parameters.row_in.offset(1), power(19));
   EXPECT_EQ(parameters.row_in.offset(static_cast<std::uint32_t>(power(17))), power(16));
   EXPECT_EQ(parameters.row_in.offset(static_cast<std::uint32_t>(power(17) - 1)),
@@ -107,16 +107,16 @@ TEST(Lower, KeepsStepsOfASliceIn64Bits) {
 
 // Slices of more bytes than threads could move one by one.
 TEST(Lower, RefusesPointersThatLeavePackedElementsToNarrowAccesses) {
-  const CudaPlan plan = build_cuda_plan(paper_request({3, 30000}, {1, 0}, 2), 16,
-                                        {orthogonal_arbitrary, {2, 1, 2016, 2016}});
-  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned)).access, (Access{true, true}));
+  const cuda::Plan plan = cuda::build_plan(paper_request({3, 30000}, {1, 0}, 2), 16,
+                                           {orthogonal_arbitrary, {2, 1, 2016, 2016}});
+  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned)).access, (VectorAccess{true, true}));
   EXPECT_THROW(lower(plan, at(kAligned + 2), at(kAligned)), std::invalid_argument);
   EXPECT_THROW(lower(plan, at(kAligned), at(kAligned + 2)), std::invalid_argument);
 }
 
 TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
-  const CudaPlan plan = build_cuda_plan(paper_request({40, 40}, {1, 0}, 8), 16,
-                                        {orthogonal_distinct, {1, 1, 32, 32}});
+  const cuda::Plan plan = cuda::build_plan(paper_request({40, 40}, {1, 0}, 8), 16,
+                                           {orthogonal_distinct, {1, 1, 32, 32}});
   for (const auto& [in, out] : {std::pair{4, 0}, std::pair{0, 4}, std::pair{2, 16}}) {
     try {
       lower(plan, at(kAligned + static_cast<std::uintptr_t>(in)),
@@ -128,18 +128,18 @@ TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
                    "needs; make another for it, as ttlg.transpose does");
     }
   }
-  EXPECT_EQ(lower(plan, at(kAligned + 8), at(kAligned)).access, (Access{false, true}));
-  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned + 8)).access, (Access{true, false}));
+  EXPECT_EQ(lower(plan, at(kAligned + 8), at(kAligned)).access, (VectorAccess{false, true}));
+  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned + 8)).access, (VectorAccess{true, false}));
 }
 
 // The skew is chosen for the planned alignment; pointers may be aligned better.
 TEST(Lower, KeepsVectorsAlignedInSharedMemory) {
   const Request request = contiguous_request({132, 144}, {1, 0}, 1);
-  const CudaParameters parameters{orthogonal_arbitrary, {1, 1, 144, 16}};
-  const CudaPlan bytes = build_cuda_plan(request, 8, parameters);
+  const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 144, 16}};
+  const cuda::Plan bytes = cuda::build_plan(request, 8, parameters);
   ASSERT_NE(bytes.skew.row % 16, 0U);
   EXPECT_FALSE(lower_aligned(bytes).access.vector_in);
-  EXPECT_TRUE(lower_aligned(build_cuda_plan(request, 16, parameters)).access.vector_in);
+  EXPECT_TRUE(lower_aligned(cuda::build_plan(request, 16, parameters)).access.vector_in);
 }
 
 TEST(Lower, CutsHeadAndTailOffACopy) {
@@ -150,19 +150,19 @@ TEST(Lower, CutsHeadAndTailOffACopy) {
                                 {1001, 1, 2, 1, 0, 1001},  {1001, 3, 1, 2, 1, 500},
                                 {3, 5, 5, 16, 3, 0},       {16, 8, 8, 16, 8, 0}};
   for (const auto& [bytes, in, out, word, head, words] : cases) {
-    const CudaPlan plan = build_cuda_plan(contiguous_request({bytes}, {0}, 1), 1, {});
+    const cuda::Plan plan = cuda::build_plan(contiguous_request({bytes}, {0}, 1), 1, {});
     const Launch launch = lower(plan, at(kAligned + static_cast<std::uintptr_t>(in)),
                                 at(2 * kAligned + static_cast<std::uintptr_t>(out)));
-    const auto parameters = std::get<CopyParameters>(launch.parameters);
+    const auto parameters = std::get<CopyArguments>(launch.arguments);
     EXPECT_EQ(launch.word_bytes, word) << in << " " << out;
     EXPECT_EQ(parameters.bytes, bytes);
     EXPECT_EQ(parameters.head, head) << in << " " << out;
     EXPECT_EQ(parameters.words, words) << in << " " << out;
     EXPECT_EQ(launch.blocks, 1U);
   }
-  const CudaPlan large = build_cuda_plan(contiguous_request({power(36)}, {0}, 1), 1, {});
+  const cuda::Plan large = cuda::build_plan(contiguous_request({power(36)}, {0}, 1), 1, {});
   EXPECT_EQ(lower_aligned(large).blocks, power(36) / (16 * kBlockThreads * kCopyBatch));
-  EXPECT_EQ(std::get<CopyParameters>(lower_aligned(large).parameters).words, power(32));
+  EXPECT_EQ(std::get<CopyArguments>(lower_aligned(large).arguments).words, power(32));
 }
 
 // T-15: rows of b runs of N0 lie b * N0 + (N0 - b * N0) mod 32 words apart; doubles, which pass in
@@ -173,11 +173,11 @@ TEST(Lower, PadsRowsOfMatchingRuns) {
     for (std::int64_t run = 2; run < 32; ++run) {
       for (std::int64_t block = 1; block <= 32; ++block) {
         // Pointers aligned to no more than an element keep its words.
-        const CudaPlan plan = build_cuda_plan(paper_request({run, 33, 33}, {0, 2, 1}, bytes), bytes,
-                                              {fvi_match_small, {2, 2, block, 4}});
+        const cuda::Plan plan = cuda::build_plan(paper_request({run, 33, 33}, {0, 2, 1}, bytes),
+                                                 bytes, {fvi_match_small, {2, 2, block, 4}});
         const auto address = kAligned + static_cast<std::uintptr_t>(bytes);
         const Launch launch = lower(plan, at(address), at(address));
-        const auto parameters = std::get<MatchSmallParameters>(launch.parameters);
+        const auto parameters = std::get<MatchSmallArguments>(launch.arguments);
         const std::int64_t pad = ((run - block * run) % banks + banks) % banks;
         ASSERT_EQ(launch.word_bytes, bytes);
         ASSERT_EQ(parameters.pitch, block * run + pad) << run << " " << block;
@@ -188,8 +188,8 @@ TEST(Lower, PadsRowsOfMatchingRuns) {
 }
 
 TEST(Lower, WidensMatchingRunsAsFarAsBothPointersAllow) {
-  const CudaPlan plan = build_cuda_plan(paper_request({20, 33, 33}, {0, 2, 1}, 4), 4,
-                                        {fvi_match_small, {2, 2, 4, 4}});
+  const cuda::Plan plan = cuda::build_plan(paper_request({20, 33, 33}, {0, 2, 1}, 4), 4,
+                                           {fvi_match_small, {2, 2, 4, 4}});
   const auto width = [&](std::uintptr_t in, std::uintptr_t out) {
     return lower(plan, at(kAligned + in), at(kAligned + out)).word_bytes;
   };
@@ -200,7 +200,7 @@ TEST(Lower, WidensMatchingRunsAsFarAsBothPointersAllow) {
 }
 
 TEST(Lower, LaunchesNothingForNoElements) {
-  const CudaPlan plan = build_cuda_plan(contiguous_request({4, 0}, {1, 0}, 4), 4, {});
+  const cuda::Plan plan = cuda::build_plan(contiguous_request({4, 0}, {1, 0}, 4), 4, {});
   EXPECT_EQ(lower(plan, nullptr, nullptr).blocks, 0U);
 }
 

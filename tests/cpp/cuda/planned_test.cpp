@@ -11,11 +11,12 @@
 #include "cuda/sample.hpp"
 #include "cuda/shrunk.hpp"
 #include "cuda/ttc57.hpp"
-#include "plan/cuda_cases.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
 namespace {
 
+using namespace cuda;
 using Complaints = std::vector<std::string>;
 
 constexpr std::int64_t kAlignment = 256;  // cudaMalloc's
@@ -23,17 +24,17 @@ constexpr std::int64_t kAlignment = 256;  // cudaMalloc's
 // The planner's choice for a large tensor and its run on a small one. Other schemas than
 // Orthogonal-Arbitrary meet no bank conflicts.
 struct SmallRun {
-  CudaPlan plan;
+  cuda::Plan plan;
   Counts counts;
 };
 
 SmallRun run_small(const Request& request, std::int64_t grain_bytes) {
-  const CudaPlan full = make_cuda_plan(request, kAlignment, analytic_model());
-  const CudaPlan plan = shrunk(full, grain_bytes);
+  const cuda::Plan full = cuda::make_plan(request, kAlignment, analytic_model());
+  const cuda::Plan plan = shrunk(full, grain_bytes);
   EXPECT_EQ(plan.words.element_bytes, full.words.element_bytes) << describe(full, {});
   EXPECT_EQ(plan.words.perm, full.words.perm) << describe(full, {});
-  EXPECT_EQ(access_of(plan.words, plan.parameters, kAlignment, kAlignment),
-            access_of(full.words, full.parameters, kAlignment, kAlignment));
+  EXPECT_EQ(vector_access_of(plan.words, plan.parameters, kAlignment, kAlignment),
+            vector_access_of(full.words, full.parameters, kAlignment, kAlignment));
   const Report report = run_plan(plan, {});
   EXPECT_EQ(report.complaints, Complaints{}) << describe(plan, {});
   if (plan.parameters.schema != Schema::orthogonal_arbitrary) {

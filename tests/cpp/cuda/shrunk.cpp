@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-#include "plan/cuda_cases.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
+using namespace cuda;
+
 namespace {
 
 std::int64_t shrunk_extent(std::int64_t extent, std::int64_t block, std::int64_t grain) {
@@ -17,7 +19,7 @@ std::int64_t shrunk_extent(std::int64_t extent, std::int64_t block, std::int64_t
 
 }  // namespace
 
-CudaPlan shrunk(const CudaPlan& plan, std::int64_t grain_bytes) {
+cuda::Plan shrunk(const cuda::Plan& plan, std::int64_t grain_bytes) {
   const std::int64_t grain = std::max<std::int64_t>(grain_bytes / plan.words.element_bytes, 1);
   const std::vector<std::int64_t> blocks = slice_extents(plan.words, plan.parameters);
   std::vector<std::int64_t> extents = word_extents(plan.words);
@@ -26,7 +28,7 @@ CudaPlan shrunk(const CudaPlan& plan, std::int64_t grain_bytes) {
     extents[m] = shrunk_extent(extents[m], blocks[m], grain);
   }
   const Request request = paper_request(extents, plan.words.perm, plan.words.element_bytes);
-  return build_cuda_plan(request, plan.alignment, plan.parameters, plan.device);
+  return cuda::build_plan(request, plan.alignment, plan.parameters, plan.device);
 }
 
 }  // namespace ttlg::test

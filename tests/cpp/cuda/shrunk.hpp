@@ -1,7 +1,7 @@
 // The planner's choice for a large tensor, on one that the host executor can move.
 #pragma once
 
-#include "plan/cuda_plan.hpp"
+#include "plan/cuda/plan.hpp"
 
 namespace ttlg::test {
 
@@ -10,6 +10,6 @@ namespace ttlg::test {
 // become 2 or 3, odd where they were; the others stay. So every row of a slice begins and ends
 // where it does in the large tensor, as seen from the sectors, wherever the extents before it are
 // multiples of a sector, as in the TTC cases.
-CudaPlan shrunk(const CudaPlan& plan, std::int64_t grain_bytes);
+cuda::Plan shrunk(const cuda::Plan& plan, std::int64_t grain_bytes);
 
 }  // namespace ttlg::test

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "cuda/kernel_runs.hpp"
-#include "plan/cuda_cases.hpp"
-#include "plan/features.hpp"
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/features.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {
 namespace {
 
-using enum Schema;
+using enum cuda::Schema;
 
+using namespace cuda;
 using Complaints = std::vector<std::string>;
 using Extents = std::vector<std::int64_t>;
 
@@ -40,9 +41,9 @@ struct Expected {
   std::int64_t out;
 };
 
-void expect_transactions(const Request& request, const CudaParameters& parameters,
+void expect_transactions(const Request& request, const cuda::Parameters& parameters,
                          const Expected& expected) {
-  const CudaPlan plan = build_cuda_plan(request, 256, parameters);
+  const cuda::Plan plan = cuda::build_plan(request, 256, parameters);
   ASSERT_EQ(plan.words.element_bytes, kElementBytes);
   const Transactions table = transactions(plan.words, parameters);
   EXPECT_EQ(table.in_dram, expected.in) << describe(plan, {});

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "plan/cpu/planning.hpp"
+#include "plan/cuda/planning.hpp"
 #include "requests.hpp"
 
 namespace ttlg {
@@ -18,32 +20,32 @@ namespace {
 
 using test::contiguous_request;
 
-constexpr Machine kMachine{};
-constexpr CpuPlanning kPlanning{kMachine};
+constexpr cpu::Machine kMachine{};
+constexpr cpu::Planning kPlanning{kMachine};
 
 // Matrices of different heights: as many layouts as a test needs.
 Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }
 
 TEST(PlanCache, GivesWhatThePlannerMakes) {
-  CpuPlanCache cache(kPlanning, 10000);
+  cpu::PlanCache cache(kPlanning, 10000);
   test::Random random(7);
   for (int i = 0; i < 1000; ++i) {
     const Request request = test::random_request(random);
     const int threads = static_cast<int>(test::pick(random, 1, 3));
-    EXPECT_EQ(*cache.get(key_of(request), {threads}), make_plan(request, kMachine, threads));
-    EXPECT_EQ(*cache.get(key_of(request), {threads}), make_plan(request, kMachine, threads));
+    EXPECT_EQ(*cache.get(key_of(request), {threads}), cpu::make_plan(request, kMachine, threads));
+    EXPECT_EQ(*cache.get(key_of(request), {threads}), cpu::make_plan(request, kMachine, threads));
   }
 }
 
 TEST(PlanCache, MakesAPlanOnce) {
-  CpuPlanCache cache(kPlanning, 8);
+  cpu::PlanCache cache(kPlanning, 8);
   const auto plan = cache.get(key_of(matrix(3)), {});
   EXPECT_EQ(cache.get(key_of(matrix(3)), {}), plan);
   EXPECT_EQ(cache.info(), (CacheInfo{.hits = 1, .misses = 1, .capacity = 8, .size = 1}));
 }
 
 TEST(PlanCache, TellsApartEverythingThatDecides) {
-  CpuPlanCache cache(kPlanning, 100);
+  cpu::PlanCache cache(kPlanning, 100);
   const Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
   std::vector<Request> requests(8, request);
   requests[1].shape[1] = 5;
@@ -61,40 +63,40 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
   EXPECT_EQ(cache.get(key_of(request), {2})->request, request);
   EXPECT_EQ(cache.info().misses, ++misses);
   const Problem folded = fold_run(make_problem(request));
-  for (const Rule& rule : cascade()) {
+  for (const cpu::Rule& rule : cpu::cascade()) {
     if (!rule.applies(folded)) continue;
     EXPECT_EQ(*cache.get(key_of(request), {1, rule.kernel}),
-              make_plan(request, kMachine, 1, rule.kernel));
+              cpu::make_plan(request, kMachine, 1, rule.kernel));
     EXPECT_EQ(cache.info().misses, ++misses);
   }
   EXPECT_EQ(cache.info().hits, 0U);
 }
 
 TEST(PlanCache, TellsApartEverythingThatDecidesOnAGpu) {
-  CudaPlanCache cache({}, 100);
+  cuda::PlanCache cache({}, 100);
   const Request request = contiguous_request({60, 40, 4}, {1, 0, 2}, 1);
-  const auto model = std::make_shared<const DeviceModel>(DeviceModel{.name = "one"});
-  const auto other = std::make_shared<const DeviceModel>(DeviceModel{.name = "other"});
-  using Choice = CudaPlanning::Choice;
+  const auto model = std::make_shared<const cuda::DeviceModel>(cuda::DeviceModel{.name = "one"});
+  const auto other = std::make_shared<const cuda::DeviceModel>(cuda::DeviceModel{.name = "other"});
+  using Choice = cuda::Planning::Choice;
   const std::vector<Choice> choices{
       {.alignment = 16, .model = model},
       {.alignment = 2, .model = model},
       {.alignment = 16, .model = other},
-      {.alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary}};
+      {.alignment = 16, .model = model, .forced = cuda::Schema::orthogonal_arbitrary}};
   for (const Choice& choice : choices) {
     EXPECT_EQ(*cache.get(key_of(request), choice),
-              make_cuda_plan(request, choice.alignment, *choice.model, choice.forced));
+              cuda::make_plan(request, choice.alignment, *choice.model, choice.forced));
   }
   EXPECT_EQ(cache.info(), (CacheInfo{.misses = 4, .capacity = 100, .size = 4}));
   // Another model of the same name.
-  const auto twin = std::make_shared<const DeviceModel>(*model);
+  const auto twin = std::make_shared<const cuda::DeviceModel>(*model);
   EXPECT_EQ(cache.get(key_of(request), {.alignment = 16, .model = twin}),
             cache.get(key_of(request), choices.front()));
   EXPECT_EQ(cache.info().hits, 2U);
 }
 
 TEST(PlanCache, DropsTheLeastRecentlyUsed) {
-  CpuPlanCache cache(kPlanning, 3);
+  cpu::PlanCache cache(kPlanning, 3);
   const auto is_new = [&](std::int64_t rows) {
     const std::uint64_t before = cache.info().misses;
     cache.get(key_of(matrix(rows)), {});
@@ -112,7 +114,7 @@ TEST(PlanCache, DropsTheLeastRecentlyUsed) {
 }
 
 TEST(PlanCache, APlanOutlivesItsEntry) {
-  CpuPlanCache cache(kPlanning, 1);
+  cpu::PlanCache cache(kPlanning, 1);
   const auto plan = cache.get(key_of(matrix(3)), {});
   cache.get(key_of(matrix(4)), {});
   EXPECT_EQ(plan.use_count(), 1) << "the cache let go of it";
@@ -121,7 +123,7 @@ TEST(PlanCache, APlanOutlivesItsEntry) {
 }
 
 TEST(PlanCache, ClearForgetsPlansAndCounts) {
-  CpuPlanCache cache(kPlanning, 5);
+  cpu::PlanCache cache(kPlanning, 5);
   cache.get(key_of(matrix(3)), {});
   cache.get(key_of(matrix(3)), {});
   cache.clear();
@@ -131,7 +133,7 @@ TEST(PlanCache, ClearForgetsPlansAndCounts) {
 }
 
 TEST(PlanCache, ResizeStartsAnew) {
-  CpuPlanCache cache(kPlanning, 5);
+  cpu::PlanCache cache(kPlanning, 5);
   for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)), {});
   cache.resize(2);
   EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 2}));
@@ -143,12 +145,13 @@ TEST(PlanCache, ResizeStartsAnew) {
 }
 
 // Another way to carry out `request` than the planner's.
-std::shared_ptr<const Plan> reference_plan(const Request& request) {
-  return std::make_shared<const Plan>(build_plan(request, {.kernel = Kernel::reference}));
+std::shared_ptr<const cpu::Plan> reference_plan(const Request& request) {
+  return std::make_shared<const cpu::Plan>(
+      cpu::build_plan(request, {.kernel = cpu::Kernel::reference}));
 }
 
 TEST(PlanCache, PutTakesThePlaceOfThePlannersChoice) {
-  CpuPlanCache cache(kPlanning, 5);
+  cpu::PlanCache cache(kPlanning, 5);
   const auto planned = cache.get(key_of(matrix(3)), {2});
   const auto put = reference_plan(matrix(3));
   ASSERT_NE(*planned, *put);
@@ -160,22 +163,22 @@ TEST(PlanCache, PutTakesThePlaceOfThePlannersChoice) {
 }
 
 TEST(PlanCache, PutIsForItsOwnKeyAlone) {
-  CpuPlanCache cache(kPlanning, 100);
+  cpu::PlanCache cache(kPlanning, 100);
   Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
   cache.put(reference_plan(request), {2});
   EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 100, .size = 1}));
-  EXPECT_EQ(*cache.get(key_of(request), {1}), make_plan(request, kMachine, 1));
-  EXPECT_EQ(*cache.get(key_of(request), {2, Kernel::run}),
-            make_plan(request, kMachine, 2, Kernel::run));
+  EXPECT_EQ(*cache.get(key_of(request), {1}), cpu::make_plan(request, kMachine, 1));
+  EXPECT_EQ(*cache.get(key_of(request), {2, cpu::Kernel::strided_copy}),
+            cpu::make_plan(request, kMachine, 2, cpu::Kernel::strided_copy));
   request.out_byte_strides = contiguous_byte_strides(request.out_shape(), 4);
-  EXPECT_EQ(*cache.get(key_of(request), {2}), make_plan(request, kMachine, 2));
+  EXPECT_EQ(*cache.get(key_of(request), {2}), cpu::make_plan(request, kMachine, 2));
   EXPECT_EQ(cache.info().misses, 3U);
   request.out_byte_strides.clear();
-  EXPECT_EQ(cache.get(key_of(request), {2})->parameters.kernel, Kernel::reference);
+  EXPECT_EQ(cache.get(key_of(request), {2})->parameters.kernel, cpu::Kernel::reference);
 }
 
 TEST(PlanCache, PutDropsTheLeastRecentlyUsed) {
-  CpuPlanCache cache(kPlanning, 2);
+  cpu::PlanCache cache(kPlanning, 2);
   for (const std::int64_t rows : {1, 2}) cache.put(reference_plan(matrix(rows)), {1});
   cache.put(reference_plan(matrix(1)), {1});
   cache.put(reference_plan(matrix(3)), {1});  // takes the place of 2
@@ -187,15 +190,15 @@ TEST(PlanCache, PutDropsTheLeastRecentlyUsed) {
 }
 
 TEST(PlanCache, FailuresAreNeitherKeptNorCounted) {
-  CpuPlanCache cache(kPlanning, 5);
+  cpu::PlanCache cache(kPlanning, 5);
   const Request request = matrix(3);
-  EXPECT_THROW(cache.get(key_of(request), {1, Kernel::copy}), std::invalid_argument);
+  EXPECT_THROW(cache.get(key_of(request), {1, cpu::Kernel::copy}), std::invalid_argument);
   EXPECT_EQ(cache.info(), (CacheInfo{.capacity = 5}));
 }
 
 TEST(PlanCache, ManyThreadsAtOnce) {
   // Sixteen layouts through a cache of four, emptied and resized meanwhile.
-  CpuPlanCache cache(kPlanning, 4);
+  cpu::PlanCache cache(kPlanning, 4);
   constexpr int kRounds = 2000;
   const auto work = [&](std::uint64_t seed) {
     test::Random random(seed);
@@ -216,7 +219,7 @@ TEST(PlanCache, ManyThreadsAtOnce) {
 TEST(PlanCache, ThreadsThatMakeTheSamePlanKeepOne) {
   constexpr int kThreads = 4;
   constexpr int kLayouts = 500;
-  CpuPlanCache cache(kPlanning, 2 * kLayouts);
+  cpu::PlanCache cache(kPlanning, 2 * kLayouts);
   std::barrier together(kThreads);
   std::vector<std::jthread> workers;
   for (int thread = 0; thread < kThreads; ++thread) {

@@ -36,7 +36,7 @@ TEST(DropUnitModes, LeavesNothingOfAScalar) {
 }
 
 TEST(TurnNegativeStrides, StartsAtTheOtherEndOfTheOutput) {
-  const Problem turned = turn_negative_strides(problem_of(4, {{5, 4, -12}, {3, -40, 4}}));
+  const Problem turned = flip_negative_strides(problem_of(4, {{5, 4, -12}, {3, -40, 4}}));
   EXPECT_EQ(turned.modes, (Modes{{5, -4, 12}, {3, -40, 4}}));
   EXPECT_EQ(turned.in_byte_offset, 4 * 4);
   EXPECT_EQ(turned.out_byte_offset, 4 * -12);
@@ -44,7 +44,7 @@ TEST(TurnNegativeStrides, StartsAtTheOtherEndOfTheOutput) {
 }
 
 TEST(TurnNegativeStrides, TurnsAModeThatIsReversedOnBothSidesStraight) {
-  const Problem turned = turn_negative_strides(problem_of(2, {{6, -2, -2}}));
+  const Problem turned = flip_negative_strides(problem_of(2, {{6, -2, -2}}));
   EXPECT_EQ(turned.modes, (Modes{{6, 2, 2}}));
   EXPECT_EQ(turned.in_byte_offset, -10);
   EXPECT_EQ(turned.out_byte_offset, -10);

@@ -85,7 +85,7 @@ TEST(MakeProblem, IsNormal) {
       EXPECT_LE(problem.modes[static_cast<std::size_t>(problem.perm[k - 1])].out_byte_stride,
                 problem.modes[static_cast<std::size_t>(problem.perm[k])].out_byte_stride);
     }
-    EXPECT_EQ(fuse_modes(sort_by_input_stride(turn_negative_strides(drop_unit_modes(problem)))),
+    EXPECT_EQ(fuse_modes(sort_by_input_stride(flip_negative_strides(drop_unit_modes(problem)))),
               problem);
   }
 }

@@ -93,9 +93,9 @@ def test_maps_bring_four_to_no_modes_into_a_vector():
 def test_a_run_verifies_and_marks_the_planners_choice(monkeypatch):
     monkeypatch.setitem(ABLATIONS, "tiny", Ablation("", (TINY,), ABLATIONS["kernels"].variants))
     (row,) = run("tiny", 2, 1)
-    assert set(row.seconds) == {*COPIES, "tile", "shuffle", "run"}
+    assert set(row.seconds) == {*COPIES, "tile", "shuffle", "strided_copy"}
     assert (row.ablation, row.case, row.threads, row.chosen) == ("tiny", TINY, 2, "tile")
-    assert row.costs.keys() == {"tile", "shuffle", "run"}
+    assert row.costs.keys() == {"tile", "shuffle", "strided_copy"}
     (cut,) = run("tiny", 2, 1, limit=TINY.bytes // 2)
     assert cut.case == TINY.cut(TINY.bytes // 2)
 

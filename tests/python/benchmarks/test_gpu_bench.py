@@ -185,7 +185,9 @@ def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, caps
 
 def test_candidates_are_rebuilt_as_plans():
     model = _core.DeviceModel(name="some-gpu", memory_bytes_per_second=4e12, launch_seconds=1e-9)
-    core = _core.make_cuda_plan((60, 70, 80), (22400, 320, 4), 4, (2, 0, 1), None, model, None)
+    core = _core.cached_cuda_plan(
+        (60, 70, 80), (22400, 320, 4), 4, (2, 0, 1), None, False, model, None
+    )
     plan = ttlg.Plan(core, "float32", model)
     drawn = calibrate.chosen(plan, seed=0)
     assert {each.kernel for each in drawn} == {each.kernel for each in plan.candidates()}

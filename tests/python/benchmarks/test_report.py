@@ -37,7 +37,7 @@ REPORT = Report(
     },
     (
         Result(A, 1, "tile", times(1e-4, 2e-4, numpy=1e-3, hptt=1e-4)),
-        Result(B, 1, "run", times(1e-4, 4e-4, numpy=5e-4)),
+        Result(B, 1, "strided_copy", times(1e-4, 4e-4, numpy=5e-4)),
         Result(A, 2, "tile", times(5e-5, 1e-4, numpy=1e-3, jax=5e-5)),
         Result(SMALL, 1, "tile", times(2e-7, 1e-6, numpy=5e-7)),
     ),
@@ -163,7 +163,7 @@ def test_table_names_machine_and_command():
 
 def test_lines():
     assert line(REPORT.results[1]) == (
-        "big B float64, 1 thread, run: copy 40.0 GB/s; "
+        "big B float64, 1 thread, strided_copy: copy 40.0 GB/s; "
         "ttlg-plan 25%, ttlg 25%, ttlg-cold 12%, numpy 20%"
     )
     assert line(REPORT.results[3]) == (

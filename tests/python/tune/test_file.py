@@ -59,7 +59,7 @@ def test_without_a_directory_each_call_measures(measured):
         {"dtype": "f8"},
         {"strides": (24000, 480, 8)},
         {"threads": 1},
-        {"kernel": "run"},
+        {"kernel": "strided_copy"},
     ],
     ids=str,
 )
@@ -99,15 +99,15 @@ def test_what_another_machine_or_version_measured_does_not_count(measured, direc
         lambda text: b"[" * 100_000,
         lambda text: b'{"plans": []}',
         lambda text: b'[1, null, {"key": 3}, {"other": 4}]',
-        lambda text: text.replace('"kernel": "run",', "").encode(),
-        lambda text: text.replace('"kernel": "run"', '"kernel": "copy"').encode(),
+        lambda text: text.replace('"kernel": "strided_copy",', "").encode(),
+        lambda text: text.replace('"kernel": "strided_copy"', '"kernel": "copy"').encode(),
         lambda text: text.replace('"block": [', '"block": [0, ').encode(),
         lambda text: text.replace('"parameters": {', '"parameters": {"unknown": 1, ').encode(),
     ],
 )
 def test_a_damaged_file_is_replaced(measured, directory, damage):
     plan = tuned()
-    assert plan.kernel == "run"
+    assert plan.kernel == "strided_copy"
     file = directory / "ttlg-tuned.json"
     file.write_bytes(damage(file.read_text()))
     assert tuned() == plan
@@ -122,7 +122,7 @@ def test_two_processes_lose_nothing(tmp_path):
 import sys
 from ttlg._tune_file import TuneFile
 for number in range(60):
-    TuneFile(sys.argv[1]).save({"process": sys.argv[2], "number": number}, {"kernel": "run"})
+    TuneFile(sys.argv[1]).save({"process": sys.argv[2], "number": number}, {"kernel": "strided_copy"})
 """
     file = tmp_path / "ttlg-tuned.json"
     writers = [

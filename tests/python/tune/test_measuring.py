@@ -44,7 +44,7 @@ def same_but_for_threads(plan, kernel, parameters):
 def test_candidates_are_ways_to_do_the_same(plan):
     found = plan.candidates()
     assert [each.cost for each in found] == sorted(each.cost for each in found)
-    assert {each.kernel for each in found} == {"tile", "shuffle", "run"}
+    assert {each.kernel for each in found} == {"tile", "shuffle", "strided_copy"}
     assert any(same_but_for_threads(plan, *each[:2]) for each in found)
     x = random_array(plan.shape, "<f4")
     for each in found:
@@ -76,7 +76,7 @@ def test_transpose_uses_the_winner(slowest_wins):
     assert (info.hits, info.misses) == (before.hits + 3, before.misses)
     # The key of the call with out=, seen through a view of the core's.
     view = _tune._core.view
-    kept = _tune._core.plan_for(view(x, "x"), AXES, view(out, "out"), 2)
+    kept = _tune._core.cpu_plan_for(view(x, "x"), AXES, view(out, "out"), 2)
     assert (kept.kernel, kept.parameters) == (plan.kernel, plan.parameters)
 
 
@@ -94,7 +94,7 @@ def test_no_other_layout_is_touched(slowest_wins):
 
 
 def test_a_kernel_that_is_asked_for_competes_with_itself_alone(slowest_wins):
-    for kernel in ("tile", "shuffle", "run", "reference"):
+    for kernel in ("tile", "shuffle", "strided_copy", "reference"):
         slowest_wins.clear()
         plan = tuned((3000, 4000), (1, 0), kernel=kernel)
         assert {each.kernel for plans in slowest_wins for each in plans} == {kernel}
@@ -107,7 +107,7 @@ def test_a_kernel_that_is_asked_for_competes_with_itself_alone(slowest_wins):
 def test_everything_competes_and_then_numbers_of_threads(slowest_wins):
     plan = tuned((3000, 4000), (1, 0), threads=5)
     kernels, counts = slowest_wins
-    assert {each.kernel for each in kernels} == {"tile", "shuffle", "run"}
+    assert {each.kernel for each in kernels} == {"tile", "shuffle", "strided_copy"}
     assert len({json.dumps([each.kernel, each.parameters]) for each in kernels}) == len(kernels)
     assert [each.parameters["threads"] for each in counts] == [5, 1, 2]
     assert same_but_for_threads(plan, kernels[-1].kernel, kernels[-1].parameters)

@@ -1,0 +1,153 @@
+#include "bindings/bind_cpu.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/bind_plan.hpp"
+#include "bindings/run.hpp"
+#include "cpu/machine.hpp"
+#include "plan/cpu/planner.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+using cpu::Kernel;
+using cpu::Plan;
+
+Kernel parse_kernel(const std::string& name) {
+  if (const auto kernel = cpu::kernel_from_name(name)) return *kernel;
+  std::string valid;
+  for (const cpu::Rule& rule : cpu::cascade()) {
+    valid += (valid.empty() ? "'" : ", '") + std::string(kernel_name(rule.kernel)) + "'";
+  }
+  throw py::value_error("unknown kernel '" + name + "'; choose one of " + valid);
+}
+
+std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {
+  return kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
+}
+
+py::dict to_dict(const cpu::Parameters& parameters) {
+  py::dict result;
+  result["block"] = to_tuple(parameters.block);
+  result["loop_order"] = py::tuple(py::cast(parameters.loop_order));
+  result["staged"] = parameters.staged;
+  result["streaming"] = parameters.streaming;
+  result["prefetch"] = parameters.prefetch;
+  result["threads"] = parameters.threads;
+  return result;
+}
+
+py::object shuffle_of(const Plan& plan) {
+  const cpu::Shuffle& shuffle = plan.shuffle;
+  if (shuffle.tile.empty()) return py::none();
+  std::int64_t tile_bytes = plan.element_bytes;
+  for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
+  py::dict result;
+  result["tile_bytes"] = tile_bytes;
+  result["vector_bytes"] = cpu::kLaneBytes;
+  result["loads"] = shuffle.loads.size();
+  result["stores"] = shuffle.out_stores.size();
+  result["steps"] = shuffle.steps();
+  return result;
+}
+
+// Python's CpuPlan has no method that changes it.
+std::shared_ptr<Plan> cached_plan(const LayoutKey& key, const cpu::Planning::Choice& choice) {
+  return std::const_pointer_cast<Plan>(cpu_plan_cache().get(key, choice));
+}
+
+void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
+  check_planned(plan, x, out);
+  if (out.readonly) throw py::value_error("out is read-only; pass a writable array");
+  run(plan, x.data, out.data);
+}
+
+py::list candidates_for(const Plan& plan, int threads) {
+  py::list rows;
+  for (const cpu::Candidate& each : cpu::candidates(plan.request, cpu::this_machine(), threads)) {
+    rows.append(
+        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
+  }
+  return rows;
+}
+
+py::list cascade_for(const Plan& plan) {
+  const Problem folded = fold_run(plan.problem);
+  py::list rows;
+  for (const cpu::Rule& rule : cpu::cascade()) {
+    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.applies(folded), rule.requirement));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_cpu(py::module_& module) {
+  py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, "CpuPlan",
+                                                    "How one transposition is done on the CPU.")
+      .def_property_readonly("kernel",
+                             [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
+      .def_property_readonly("parameters",
+                             [](const Plan& plan) { return to_dict(plan.parameters); })
+      .def_readonly("element_bytes", &Plan::element_bytes)
+      .def_property_readonly("blocks", &Plan::blocks)
+      .def_property_readonly("shuffle", &shuffle_of)
+      .def("candidates", &candidates_for, py::arg("threads"))
+      .def("cascade", &cascade_for)
+      .def("run", &run_checked, py::arg("x"), py::arg("out"))
+      .def(
+          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
+          py::is_operator());
+
+  module.def(
+      "cached_cpu_plan",
+      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+         const std::vector<int>& axes, const std::optional<Integers>& out_byte_strides,
+         bool inplace, int threads, const std::optional<std::string>& kernel) {
+        const Request request =
+            make_request(shape, byte_strides, itemsize, axes, out_byte_strides, inplace);
+        return cached_plan(ttlg::key_of(request),
+                           {.threads = threads, .forced = parse_forced(kernel)});
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::arg("inplace"), py::arg("threads"), py::arg("kernel"),
+      "The plan for this layout, from the planner cache or made and kept there.");
+  module.def(
+      "cpu_plan_for",
+      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out, int threads) {
+        return cached_plan(key_of(x, axes, out), {.threads = threads});
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
+      "The same for a view moved into another, or into a new array where out is None.");
+  module.def(
+      "build_cpu_plan",
+      [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
+         std::optional<Integers> out_byte_strides, bool inplace, const std::string& kernel,
+         Integers block, std::vector<int> loop_order, bool staged, bool streaming, bool prefetch,
+         int threads) {
+        return cpu::build_plan(make_request(std::move(shape), std::move(byte_strides), itemsize,
+                                            std::move(axes), std::move(out_byte_strides), inplace),
+                               {.kernel = parse_kernel(kernel),
+                                .block = std::move(block),
+                                .loop_order = std::move(loop_order),
+                                .staged = staged,
+                                .streaming = streaming,
+                                .prefetch = prefetch,
+                                .threads = threads});
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      py::arg("out_byte_strides"), py::kw_only(), py::arg("inplace"), py::arg("kernel"),
+      py::arg("block"), py::arg("loop_order"), py::arg("staged"), py::arg("streaming"),
+      py::arg("prefetch"), py::arg("threads"), "The plan with these very parameters.");
+  module.def(
+      "cache_put",
+      [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {
+        cpu_plan_cache().put(std::move(plan), {.threads = threads, .forced = parse_forced(kernel)});
+      },
+      py::arg("plan"), py::arg("threads"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
+}
+
+}  // namespace ttlg::bindings

@@ -1,0 +1,243 @@
+#include "cpu/block_mover.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ttlg::cpu {
+namespace {
+
+std::size_t width_index(std::int64_t bytes) {
+  if (!is_vector_width(bytes)) return 5;
+  return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(bytes)));
+}
+
+}  // namespace
+
+BlockMover::BlockMover(const Plan& plan, const Kernels& table)
+    : plan_(plan), table_(table), block_(plan.block) {
+  const std::size_t width = width_index(plan.element_bytes);
+  kernel_ = plan.parameters.kernel == Kernel::tile ? table.tile[width] : table.run[width];
+}
+
+void BlockMover::clip(const Odometer& at) {
+  for (std::size_t i = 0; i < block_.modes.size(); ++i) {
+    const BlockMode& mode = block_.modes[i];
+    extent_[i] = mode.loop < 0
+                     ? mode.block
+                     : std::min(mode.block, mode.extent - at.index(mode.loop) * mode.block);
+  }
+  run_bytes_ = plan_.element_bytes;
+  for (int i = 0; i < block_.run_modes; ++i) run_bytes_ *= extent_[static_cast<std::size_t>(i)];
+}
+
+std::int64_t BlockMover::count(const Axis& axis) const {
+  std::int64_t result = 1;
+  for (const int mode : axis.modes) result *= extent_[static_cast<std::size_t>(mode)];
+  return result;
+}
+
+template <typename Visit>
+void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const {
+  std::array<std::int64_t, kMaxRank> index;
+  std::fill_n(index.begin(), modes.size(), 0);
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  std::int64_t stage = 0;
+  std::size_t k = 0;
+  do {
+    visit(in, out, stage);
+    for (k = 0; k < modes.size(); ++k) {
+      const auto m = static_cast<std::size_t>(modes[k]);
+      const BlockMode& mode = block_.modes[m];
+      in += mode.in_step;
+      out += mode.out_step;
+      stage += mode.stage_step;
+      if (++index[k] < extent_[m]) break;
+      in -= index[k] * mode.in_step;
+      out -= index[k] * mode.out_step;
+      stage -= index[k] * mode.stage_step;
+      index[k] = 0;
+    }
+  } while (k < modes.size());
+}
+
+void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
+  const std::vector<std::int64_t>& tile = plan_.shuffle.tile;
+  if (table_.shuffle != nullptr && !tile.empty() &&
+      std::ranges::equal(tile, std::span(extent_).first(tile.size()), std::ranges::less_equal{})) {
+    shuffle_tiles(in, to, staged);
+    return;
+  }
+  const Axis& in_axis = block_.in_axis;
+  const Axis& out_axis = block_.out_axis;
+  const Cells cells{
+      .in_by_in = in_axis.in.data(),
+      .in_by_out = out_axis.in.data(),
+      .out_by_in = staged ? in_axis.stage.data() : in_axis.out.data(),
+      .out_by_out = staged ? out_axis.stage.data() : out_axis.out.data(),
+      .in_count = count(in_axis),
+      .out_count = count(out_axis),
+      .element_bytes = plan_.element_bytes,
+      .background = &background_,
+  };
+  for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t stage) {
+    kernel_(in + from, to + (staged ? stage : out), cells);
+  });
+}
+
+// Where the tiles of a group lie, and how many elements of each mode a group takes. A tile that
+// does not fit is moved back until it does.
+std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
+                                                            std::span<std::int64_t> group) const {
+  const Shuffle& program = plan_.shuffle;
+  const auto [first, second] = program.lane_modes;
+  std::array<TileOrigin, kMaxLanes> lanes{};
+  std::ranges::copy(program.tile, group.begin());
+  for (int l = 1; l < table_.lanes; ++l) {
+    const auto shift = [&](std::size_t m, std::int64_t tiles) {
+      const BlockMode& mode = block_.modes[m];
+      const std::int64_t at = std::min(tiles * program.tile[m], extent_[m] - program.tile[m]);
+      group[m] = std::max(group[m], at + program.tile[m]);
+      TileOrigin& lane = lanes[static_cast<std::size_t>(l)];
+      lane.in += at * mode.in_step;
+      lane.out += at * (staged ? mode.stage_step : mode.out_step);
+    };
+    shift(first, first == second ? l : l % 2);
+    shift(second, first == second ? 0 : l / 2);
+  }
+  return lanes;
+}
+
+// Groups of tiles follow one another along the output's fastest mode first; the last one of each
+// mode is moved back until it fits.
+void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
+  struct Walk {
+    std::int64_t step;
+    std::int64_t last;
+    std::int64_t in_step;
+    std::int64_t out_step;
+    std::int64_t at;
+  };
+  std::array<std::int64_t, kMaxRank> group;
+  TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
+  std::array<Walk, kMaxRank> walks;
+  std::size_t rank = 0;
+  walks[0] = {.step = 1, .last = 0, .in_step = 0, .out_step = 0, .at = 0};
+  for (std::size_t m = 0; m < block_.modes.size(); ++m) {
+    const BlockMode& mode = block_.modes[m];
+    if (extent_[m] == group[m]) continue;
+    walks[rank++] = {.step = group[m],
+                     .last = extent_[m] - group[m],
+                     .in_step = mode.in_step,
+                     .out_step = staged ? mode.stage_step : mode.out_step,
+                     .at = 0};
+  }
+  const std::int64_t* stores =
+      (staged ? plan_.shuffle.stage_stores : plan_.shuffle.out_stores).data();
+  std::array<TileOrigin, 64> origins;
+  std::size_t pending = 0;
+  const auto carry_out = [&] {
+    groups.origins = std::span(origins).first(pending);
+    table_.shuffle(in, to, plan_.shuffle, stores, groups, background_);
+    pending = 0;
+  };
+  const auto add = [&](const TileOrigin& origin) {
+    origins[pending++] = origin;
+    if (pending == origins.size()) carry_out();
+  };
+  const Walk inner = walks[0];
+  TileOrigin line{0, 0};
+  std::size_t w = 1;
+  do {
+    TileOrigin origin = line;
+    for (std::int64_t at = 0; at < inner.last; at += inner.step) {
+      add(origin);
+      origin.in += inner.step * inner.in_step;
+      origin.out += inner.step * inner.out_step;
+    }
+    add({line.in + inner.last * inner.in_step, line.out + inner.last * inner.out_step});
+    for (w = 1; w < rank; ++w) {
+      Walk& walk = walks[w];
+      const std::int64_t next = walk.at == walk.last ? 0 : std::min(walk.at + walk.step, walk.last);
+      line.in += (next - walk.at) * walk.in_step;
+      line.out += (next - walk.at) * walk.out_step;
+      walk.at = next;
+      if (next != 0) break;
+    }
+  } while (w < rank);
+  if (pending > 0) carry_out();
+}
+
+// Runs so long that they go straight from the input to memory.
+void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
+  for_each(identity_order(block_.modes.size()),
+           [&](std::int64_t from, std::int64_t to, std::int64_t) {
+             table_.stream(out + to, in + from, plan_.element_bytes);
+             table_.work(background_, ceil_div(plan_.element_bytes, kLineBytes));
+           });
+}
+
+Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
+                                bool continued, bool continues) const {
+  std::size_t runs = 0;
+  for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
+           [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
+             places[runs++] = {.stage = stage_offset, .out = out_offset};
+             // Lines that are written in part must be read first. Ordered early, they are there in
+             // time; stores that wait for them would hold up all stores behind them.
+             if (!plan_.parameters.streaming) return;
+             if (!continued) __builtin_prefetch(out + out_offset, 1);
+             if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
+           });
+  return {.stage = stage,
+          .out = out,
+          .runs = places.first(runs),
+          .run_bytes = run_bytes_,
+          .streaming = plan_.parameters.streaming,
+          .continued = continued};
+}
+
+void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
+  struct Stage {
+    alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
+    std::array<RunPlace, kStagingBytes / kLineBytes> places;
+  };
+  std::array<Stage, 2> stages;
+  const bool staged = plan_.is_staged();
+  // Blocks continue one another where the innermost loop steps from the end of a run to the next.
+  const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
+                            plan_.loops.back().out_byte_step == block_.run_bytes;
+  const int innermost = static_cast<int>(plan_.loops.size()) - 1;
+  Odometer at(plan_, begin);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::byte* from = in + at.in_offset();
+    std::byte* to = out + at.out_offset();
+    clip(at);
+    const bool continued = may_continue && i > begin && at.index(innermost) > 0;
+    at.step();
+    if (plan_.parameters.prefetch && i + 1 < end) {
+      background_.requests = {
+          .next = in + at.in_offset(), .pieces = block_.pieces, .piece_bytes = block_.piece_bytes};
+    }
+    if (staged) {
+      Stage& stage = stages[static_cast<std::size_t>(i & 1)];
+      std::byte* const base = stage.bytes.data() + line_offset(to);
+      if (continued) background_.departure.continues_at = base;
+      fill(from, base, true);
+      table_.work(background_, INT64_MAX);
+      const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
+      background_.departure = departure(base, to, stage.places, continued, continues);
+      continue;
+    }
+    if (plan_.parameters.streaming) {
+      stream_runs(from, to);
+    } else {
+      fill(from, to, false);
+    }
+    table_.work(background_, INT64_MAX);
+  }
+  table_.work(background_, INT64_MAX);
+  if (plan_.parameters.streaming) table_.fence();
+}
+
+}  // namespace ttlg::cpu

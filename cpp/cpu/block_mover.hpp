@@ -1,0 +1,49 @@
+// Moves the blocks of a plan, one after another: each straight to the output, or through a staging
+// buffer from which whole lines are streamed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "cpu/kernels.hpp"
+#include "cpu/odometer.hpp"
+#include "plan/cpu/plan.hpp"
+
+namespace ttlg::cpu {
+
+class BlockMover {
+ public:
+  BlockMover(const Plan& plan, const Kernels& table);
+
+  // Moves blocks begin..end-1.
+  void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
+
+ private:
+  // Extents of one block, which may be clipped at the end of the array.
+  void clip(const Odometer& at);
+  std::int64_t count(const Axis& axis) const;
+
+  // Calls visit(in, out, stage) with the offsets of all indices of the modes.
+  template <typename Visit>
+  void for_each(std::span<const int> modes, const Visit& visit) const;
+
+  void fill(const std::byte* in, std::byte* to, bool staged);
+  std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
+  void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
+  void stream_runs(const std::byte* in, std::byte* out);
+  // Lists the runs of the block for its departure.
+  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places, bool continued,
+                      bool continues) const;
+
+  const Plan& plan_;
+  const Kernels& table_;
+  const Block& block_;
+  CellsKernel kernel_;
+  std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
+  std::int64_t run_bytes_ = 0;
+  Background background_;
+};
+
+}  // namespace ttlg::cpu

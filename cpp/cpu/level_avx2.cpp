@@ -1,8 +1,0 @@
-// AVX2: 32-byte vectors.
-#include "cpu/kernels_simd.hpp"
-
-namespace ttlg::cpu {
-
-extern const Kernels kAvx2Kernels = make_kernels("avx2");
-
-}  // namespace ttlg::cpu

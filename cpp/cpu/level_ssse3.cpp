@@ -1,8 +1,0 @@
-// SSSE3: 16-byte vectors, and the first instruction that permutes bytes.
-#include "cpu/kernels_simd.hpp"
-
-namespace ttlg::cpu {
-
-extern const Kernels kSsse3Kernels = make_kernels("ssse3");
-
-}  // namespace ttlg::cpu

@@ -1,0 +1,8 @@
+// SSSE3: 16-byte vectors, and the first instruction that permutes bytes.
+#include "cpu/simd/kernels.hpp"
+
+namespace ttlg::cpu {
+
+extern const Kernels kSsse3Kernels = make_kernels("ssse3");
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,32 @@
+// The executor for CUDA devices: carries a plan out on a stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include "plan/cuda/device_model.hpp"
+#include "plan/cuda/plan.hpp"
+
+namespace ttlg::cuda {
+
+// What the driver or the runtime refused: names the call and, in a launch, kernel and problem.
+class Error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Launches the plan's kernel between two pointers to the device's memory, ordered on the stream: a
+// cudaStream_t of that device, where 1 and 2 stand for the legacy and the per-thread default
+// stream. `in` and `out` point at element (0, ..., 0) of the request's arrays. Allocates, copies
+// and waits for nothing, so that it can be captured in a graph; an empty problem launches nothing.
+// The calling thread's current device stays what it was.
+void execute(const cuda::Plan& plan, const std::byte* in, std::byte* out, int device,
+             std::uintptr_t stream);
+
+// Waits for all work on a stream.
+void synchronize(int device, std::uintptr_t stream);
+
+// What the driver tells of a device, for the analytic model; asked anew at every call.
+DeviceModel device_model(int device);
+
+}  // namespace ttlg::cuda

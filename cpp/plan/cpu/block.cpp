@@ -1,0 +1,143 @@
+#include "plan/cpu/block.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Lays the runs out in the staging buffer so that every byte lies at the same place in its line as
+// in the output, whatever the output's alignment, and no two runs touch the same line: what leaves
+// the buffer then leaves in whole lines, and the last, partial line of a run can wait in the buffer
+// for the block that continues it.
+void lay_out_stage(Block& block, std::int64_t element_bytes) {
+  constexpr std::int64_t kApart = kLineBytes - 1;
+  std::int64_t span = element_bytes;
+  bool in_run = true;
+  for (BlockMode& mode : block.modes) {
+    in_run = in_run && mode.out_step == span;
+    if (in_run) {
+      mode.stage_step = span;
+      ++block.run_modes;
+      block.run_bytes = span * mode.block;
+    } else {
+      const std::int64_t least = span + kApart;
+      const std::int64_t shift = (mode.out_step - least) % kLineBytes;
+      mode.stage_step = least + (shift + kLineBytes) % kLineBytes;
+    }
+    span = checked_add(checked_mul(mode.block - 1, mode.stage_step), span);
+  }
+  if (block.run_modes == 0) block.run_bytes = element_bytes;
+  block.stage_bytes = checked_add(span, kApart);
+}
+
+void extend(Axis& axis, const Block& block, int index) {
+  const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+  const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
+    const std::size_t inner = table.size();
+    table.resize(inner * static_cast<std::size_t>(mode.block));
+    for (std::size_t i = inner; i < table.size(); ++i) table[i] = table[i - inner] + step;
+  };
+  axis.modes.push_back(index);
+  repeat(axis.in, mode.in_step);
+  repeat(axis.out, mode.out_step);
+  repeat(axis.stage, mode.stage_step);
+}
+
+// Shares the modes out: each side takes its own fastest ones, as many as its vectors need; a mode
+// that both sides come to goes to the side that has less.
+void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
+  constexpr std::int64_t kInBytes = 4 * kLineBytes;
+  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
+  const std::vector<int>& in_order = block.in_order;
+  const auto count = static_cast<int>(block.modes.size());
+  std::vector<bool> taken(block.modes.size(), false);
+  const auto is_free = [&](int index) { return !taken[static_cast<std::size_t>(index)]; };
+  std::int64_t in_bytes = element_bytes;
+  std::int64_t out_bytes = element_bytes;
+  std::size_t in_next = 0;
+  int out_next = 0;
+  const auto take = [&](Axis& axis, int index, std::int64_t& bytes) {
+    taken[static_cast<std::size_t>(index)] = true;
+    const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+    extend(axis, block, index);
+    bytes *= mode.block;
+    return mode.loop < 0;  // a cut mode ends its axis
+  };
+  const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
+    return counting == Counting::offsets ||
+           block.modes[static_cast<std::size_t>(index)].*step == bytes;
+  };
+  bool in_open = counting != Counting::none;
+  bool out_open = in_open;
+  while (in_open || out_open) {
+    in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
+              is_free(in_order[in_next]) &&
+              contiguous(in_order[in_next], &BlockMode::in_step, in_bytes);
+    out_open = out_open && out_bytes < kOutBytes && out_next < count && is_free(out_next) &&
+               contiguous(out_next, &BlockMode::out_step, out_bytes);
+    if (out_open && (!in_open || out_bytes <= in_bytes)) {
+      out_open = take(block.out_axis, out_next++, out_bytes);
+    } else if (in_open) {
+      in_open = take(block.in_axis, in_order[in_next++], in_bytes);
+    }
+  }
+  for (int i = 0; i < count; ++i) {
+    if (is_free(i)) block.rest.push_back(i);
+  }
+}
+
+// The input's contiguous pieces, or nearly so: what lies within a line of its neighbour is one.
+void list_pieces(Block& block, std::int64_t element_bytes) {
+  block.piece_bytes = element_bytes;
+  block.pieces = {0};
+  for (const int index : block.in_order) {
+    const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+    const std::int64_t reach = (mode.block - 1) * mode.in_step;
+    if (reach < 0) {
+      for (std::int64_t& piece : block.pieces) piece += reach;
+    }
+    const std::int64_t step = std::abs(mode.in_step);
+    if (block.pieces.size() == 1 && step <= block.piece_bytes + kLineBytes / 2) {
+      block.piece_bytes += std::abs(reach);
+      continue;
+    }
+    const std::size_t inner = block.pieces.size();
+    block.pieces.resize(inner * static_cast<std::size_t>(step == 0 ? 1 : mode.block));
+    for (std::size_t i = inner; i < block.pieces.size(); ++i) {
+      block.pieces[i] = block.pieces[i - inner] + step;
+    }
+  }
+}
+
+}  // namespace
+
+Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
+                 std::span<const int> loops, Counting counting) {
+  Block block;
+  std::vector<int> place(folded.modes.size(), -1);  // of each problem mode among the block's
+  for (const int m : folded.perm) {
+    const auto i = static_cast<std::size_t>(m);
+    if (extents[i] <= 1) continue;
+    place[i] = static_cast<int>(block.modes.size());
+    const Mode& mode = folded.modes[i];
+    block.modes.push_back({.extent = mode.extent,
+                           .block = extents[i],
+                           .in_step = mode.in_byte_stride,
+                           .out_step = mode.out_byte_stride,
+                           .stage_step = 0,
+                           .loop = loops[i]});
+  }
+  for (const int index : place) {
+    if (index >= 0) block.in_order.push_back(index);
+  }
+  lay_out_stage(block, folded.element_bytes);
+  for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
+  share_out(block, folded.element_bytes, counting);
+  list_pieces(block, folded.element_bytes);
+  return block;
+}
+
+}  // namespace ttlg::cpu

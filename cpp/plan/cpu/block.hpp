@@ -1,0 +1,72 @@
+// A block: the part of a problem that is moved at once, cut out of the modes that vary fastest on
+// either side, so that whole lines are read and whole lines are written (the paper's slices; the
+// block of requirement G-04 at the size of a cache instead of a register file).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/problem.hpp"
+
+namespace ttlg::cpu {
+
+inline constexpr std::int64_t kLineBytes = 64;
+// Each of the two block buffers on a thread's stack: one is filled while the other one is emptied.
+inline constexpr std::int64_t kStagingBytes = 112 << 10;
+
+// The widths that kernels move as one element; runs of any other length are moved byte-wise.
+constexpr bool is_vector_width(std::int64_t bytes) {
+  return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
+}
+
+// A mode of which a block holds more than one index.
+struct BlockMode {
+  std::int64_t extent;  // of the whole mode
+  std::int64_t block;   // of a full block
+  std::int64_t in_step;
+  std::int64_t out_step;
+  std::int64_t stage_step;  // in the staging buffer
+  int loop;                 // the loop over its blocks; -1: there is one
+};
+
+// Several modes of a block counted as one index, with the offset of each of its values. Only the
+// last of them may be cut, so that a clipped block uses the first part of the tables.
+struct Axis {
+  std::vector<int> modes;
+  std::vector<std::int64_t> in;
+  std::vector<std::int64_t> out;
+  std::vector<std::int64_t> stage;
+};
+
+struct Block {
+  std::vector<BlockMode> modes;  // the output's fastest first
+  std::vector<int> in_order;     // their numbers, the input's fastest first
+  // A block's elements are in_axis x out_axis x rest. in_axis begins with the input's fastest mode
+  // and out_axis with the output's.
+  Axis in_axis;
+  Axis out_axis;
+  std::vector<int> rest;
+  // The first `run_modes` modes are contiguous in the output: a run. The others count its runs.
+  int run_modes = 0;
+  std::int64_t run_bytes = 0;    // of a full block
+  std::int64_t stage_bytes = 0;  // that its runs take in the staging buffer
+  // The pieces of the input that hold a full block, which are requested ahead of time.
+  std::int64_t piece_bytes = 0;
+  std::vector<std::int64_t> pieces;
+};
+
+// How a kernel counts a block's elements.
+enum class Counting : std::uint8_t {
+  rows,     // axes that are contiguous on their side, for vectors that are read and written whole
+  offsets,  // axes of any strides
+  none,     // everything in `rest`
+};
+
+// `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
+// mode m or -1.
+Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
+                 std::span<const int> loops, Counting counting);
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,129 @@
+#include "plan/cpu/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "plan/cpu/planner.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+constexpr std::array<std::string_view, 5> kKernelNames{"copy", "tile", "shuffle", "strided_copy",
+                                                       "reference"};
+
+void check_parameters(const Parameters& parameters, const Problem& folded) {
+  if (parameters.threads < 1 || parameters.threads > kMaxThreads) {
+    throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
+  }
+  if (parameters.kernel == Kernel::reference) return;
+  const bool copy = parameters.kernel == Kernel::copy;
+  if (parameters.block.size() != (copy ? 1 : folded.modes.size())) {
+    throw std::invalid_argument("block must have one extent for each of the " +
+                                std::to_string(folded.modes.size()) +
+                                " modes that are left (bytes of a chunk for 'copy')");
+  }
+  std::vector<int> cut;
+  for (std::size_t m = 0; m < parameters.block.size(); ++m) {
+    if (parameters.block[m] < 1 || (!copy && parameters.block[m] > folded.modes[m].extent)) {
+      throw std::invalid_argument("block extents must be from 1 to the mode's extent");
+    }
+    if (!copy && parameters.block[m] < folded.modes[m].extent) cut.push_back(static_cast<int>(m));
+  }
+  if (!std::ranges::is_permutation(parameters.loop_order, cut)) {
+    throw std::invalid_argument(
+        "loop_order must name every mode once that is longer than its block");
+  }
+}
+
+void check_staging(const Plan& plan) {
+  if (!plan.is_staged()) return;
+  if (plan.block.stage_bytes > kStagingBytes) {
+    throw std::invalid_argument("a staged block may take at most " + std::to_string(kStagingBytes) +
+                                " bytes, not " + std::to_string(plan.block.stage_bytes));
+  }
+  if (plan.parameters.streaming && plan.block.run_bytes < 2 * kLineBytes) {
+    throw std::invalid_argument("streaming needs runs of at least " +
+                                std::to_string(2 * kLineBytes) + " bytes in the output");
+  }
+}
+
+void lay_out_copy(Plan& plan) {
+  const std::int64_t chunk = plan.parameters.block.front();
+  plan.loops.push_back({FastDivisor(ceil_div(plan.problem.bytes(), chunk)), chunk, chunk});
+}
+
+void lay_out_blocks(Plan& plan, const Problem& folded) {
+  const Parameters& parameters = plan.parameters;
+  std::vector<int> loop_of(folded.modes.size(), -1);
+  for (const int m : parameters.loop_order) {
+    const Mode& mode = folded.modes[static_cast<std::size_t>(m)];
+    const std::int64_t block = parameters.block[static_cast<std::size_t>(m)];
+    loop_of[static_cast<std::size_t>(m)] = static_cast<int>(plan.loops.size());
+    plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
+                          block * mode.out_byte_stride});
+  }
+  const Counting counting = parameters.kernel == Kernel::tile      ? Counting::rows
+                            : parameters.kernel == Kernel::shuffle ? Counting::none
+                                                                   : Counting::offsets;
+  plan.block = make_block(folded, parameters.block, loop_of, counting);
+  if (parameters.kernel != Kernel::shuffle) return;
+  std::vector<std::int64_t> tile;
+  const std::vector<std::int64_t> wanted = shuffle_tile(folded);
+  for (const int m : folded.perm) {
+    const auto i = static_cast<std::size_t>(m);
+    if (parameters.block[i] < wanted[i]) {
+      throw std::invalid_argument("block is smaller than the least tile of 'shuffle'");
+    }
+    if (parameters.block[i] > 1) tile.push_back(wanted[i]);
+  }
+  plan.shuffle = make_shuffle(plan.block, std::move(tile), plan.element_bytes);
+}
+
+}  // namespace
+
+std::string_view kernel_name(Kernel kernel) {
+  return kKernelNames[static_cast<std::size_t>(kernel)];
+}
+
+std::optional<Kernel> kernel_from_name(std::string_view name) {
+  const auto found = std::ranges::find(kKernelNames, name);
+  if (found == kKernelNames.end()) return std::nullopt;
+  return static_cast<Kernel>(found - kKernelNames.begin());
+}
+
+std::int64_t Plan::blocks() const {
+  std::int64_t count = 1;
+  for (const Loop& loop : loops) count *= loop.count.divisor();
+  return count;
+}
+
+bool Plan::is_staged() const {
+  if (parameters.kernel == Kernel::copy || parameters.kernel == Kernel::reference) return false;
+  return parameters.staged || (parameters.streaming && element_bytes < kDirectRunBytes);
+}
+
+Plan assemble(const Request& request, Problem problem, const Problem& folded,
+              const Parameters& parameters) {
+  check_parameters(parameters, folded);
+  Plan plan(request, std::move(problem), parameters);
+  plan.element_bytes = folded.element_bytes;
+  if (plan.problem.bytes() == 0 || parameters.kernel == Kernel::reference) return plan;
+  if (parameters.kernel == Kernel::copy) {
+    lay_out_copy(plan);
+  } else {
+    lay_out_blocks(plan, folded);
+    check_staging(plan);
+  }
+  return plan;
+}
+
+Plan build_plan(const Request& request, const Parameters& parameters) {
+  Problem problem = make_problem(request);
+  const Problem folded = fold_run(problem);
+  check_kernel(parameters.kernel, folded);
+  return assemble(request, std::move(problem), folded, parameters);
+}
+
+}  // namespace ttlg::cpu

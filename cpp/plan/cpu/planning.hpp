@@ -1,0 +1,34 @@
+// Plans for the CPU as the planner cache keeps them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "plan/cpu/planner.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace ttlg::cpu {
+
+// What a plan depends on besides the layout, and how it is made.
+struct Planning {
+  using Plan = cpu::Plan;
+  struct Choice {
+    int threads = 1;
+    std::optional<Kernel> forced{};
+
+    bool operator==(const Choice&) const = default;
+    std::uint64_t hash() const {
+      return static_cast<std::uint64_t>(threads) * 16 + number_of(forced);
+    }
+  };
+
+  const Machine& machine;  // must outlive the cache
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return make_plan(request, machine, choice.threads, choice.forced);
+  }
+};
+
+using PlanCache = ttlg::PlanCache<Planning>;
+
+}  // namespace ttlg::cpu

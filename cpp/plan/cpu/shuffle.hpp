@@ -1,0 +1,61 @@
+// The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, requirements
+// G-04 to G-11 and G-19). It is data: which vectors are loaded, how they become the stored ones,
+// where those go. One interpreter a SIMD level carries any program out, on one tile in every
+// 16-byte lane of its vectors.
+//
+// Where GenTT pads extents that are no power of two (G-13, G-16 to G-18), vectors here overlap
+// instead: a run of 20 bytes is loaded and stored as bytes 0..15 and 4..19. Nothing outside the
+// tile is read or written, so no store needs protection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/cpu/block.hpp"
+
+namespace ttlg::cpu {
+
+inline constexpr std::int64_t kLaneBytes = 16;
+inline constexpr int kMaxTileVectors = 64;
+
+// What permutes the bytes of a vector: byte i becomes byte [i], or 0 where that is kNoByte.
+using ByteIndices = std::array<std::uint8_t, kLaneBytes>;
+inline constexpr std::uint8_t kNoByte = 0x80;
+
+struct Shuffle {
+  struct Term {
+    std::uint8_t source;  // a loaded vector
+    alignas(kLaneBytes) ByteIndices bytes;
+  };
+  std::vector<std::int64_t> tile;          // extents, one for each mode of the block
+  std::vector<std::int64_t> loads;         // offsets in the input
+  std::vector<std::int64_t> out_stores;    // offsets in the output
+  std::vector<std::int64_t> stage_stores;  // and in the staging buffer
+  // Tiles of powers of two: the bytes of every loaded vector are permuted; then each round
+  // interleaves vector i of n with vector i + n/2, so many bytes of the one after as many of the
+  // other, into vectors 2i and 2i + 1. Both are empty in other programs.
+  alignas(kLaneBytes) ByteIndices first{};
+  std::vector<std::uint8_t> rounds;
+  // Any other tile: each stored vector is so many terms combined with OR.
+  std::vector<std::uint8_t> sums;
+  std::vector<Term> terms;
+  // The modes along which the tiles in neighbouring lanes follow one another: the first between the
+  // lanes of a pair, the second between pairs.
+  std::array<std::size_t, 2> lane_modes{};
+
+  // Permutations between a load and its store.
+  int steps() const;
+};
+
+// The least tile whose runs fill vectors on both sides, as extents of the folded problem's modes;
+// empty if there is none that fits in the registers, or if elements are of no vector width: moving
+// these one by one is faster.
+std::vector<std::int64_t> shuffle_tile(const Problem& folded);
+
+// The program for tiles of these extents, one for each mode of the block.
+Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
+                     std::int64_t element_bytes);
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,200 @@
+#include "plan/cuda/shared_layout.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+// One access of a warp to elements of a slice whose rows follow one another. Lanes that take no
+// part are left out.
+struct WarpAccess {
+  std::array<std::uint32_t, kWarpSize> byte{};
+  std::array<std::uint32_t, kWarpSize> row{};
+  std::uint32_t lanes = 0;
+  std::uint32_t bytes = 0;  // of a lane
+  double weight = 1;        // how often a thread block makes the like
+};
+
+// Extra cycles of an access (of 8-byte words in two phases, of 16-byte ones in four): the most
+// words that share a bank, a word that several lanes read counted once.
+std::uint32_t conflicts(const Skew& skew, const WarpAccess& access, std::uint32_t element_bytes) {
+  const std::uint32_t bank_bytes = std::max(access.bytes, 4u);
+  const std::uint32_t banks = kBankBytes / bank_bytes;
+  std::uint32_t extra = 0;
+  for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
+    std::array<std::uint32_t, kBankBytes / 4> load{};
+    std::array<std::uint32_t, kBankBytes / 4> last{};  // one more than the word
+    std::uint32_t most = 1;
+    for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
+      const std::uint32_t byte = access.byte[lane] + access.row[lane] * skew.row * element_bytes;
+      const std::uint32_t word = turned(skew, bank_bytes, byte) / bank_bytes;
+      const std::uint32_t bank = word % banks;
+      if (last[bank] != word + 1) most = std::max(most, ++load[bank]);
+      last[bank] = word + 1;
+    }
+    extra += most - 1;
+  }
+  return extra;
+}
+
+// A few of the accesses that fill and drain a slice.
+class Sample {
+ public:
+  Sample(std::span<const SliceMode> out_order, std::int64_t element_bytes, VectorAccess access)
+      : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
+    for (const SliceMode& mode : order_) elements_ *= mode.extent;
+    columns_ = skew_row_length(order_);
+    const std::int64_t per_vector = kVectorBytes / element_bytes;
+    add_drains(access.vector_out ? per_vector : 1);
+    is_filled_by_vectors_ = access.vector_in && element_bytes < kVectorBytes;
+    add_fill(is_filled_by_vectors_ ? per_vector : 1);
+  }
+
+  // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
+  // number that is not below `limit`.
+  double cost(const Skew& skew, double limit) const {
+    double total = 0;
+    for (const WarpAccess& access : accesses_) {
+      if (total >= limit) break;
+      const bool is_fill = &access == &accesses_.back();
+      if (is_fill && is_filled_by_vectors_ && keeps_vectors(skew, std::max(bytes_, 4u))) break;
+      total += access.weight * conflicts(skew, access, bytes_);
+    }
+    return total;
+  }
+
+  bool is_filled_by_vectors() const { return is_filled_by_vectors_; }
+  std::int64_t elements() const { return elements_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t rows() const { return elements_ / columns_; }
+
+ private:
+  void add_lane(WarpAccess& access, std::int64_t element) const {
+    access.byte[access.lanes] = static_cast<std::uint32_t>(element) * bytes_;
+    access.row[access.lanes++] = static_cast<std::uint32_t>(element / columns_);
+  }
+
+  void add_drained_lane(WarpAccess& access, std::int64_t out_index) const {
+    if (out_index >= elements_) return;
+    std::int64_t element = 0;
+    for (const SliceMode& mode : order_) {
+      element += out_index % mode.extent * mode.step;
+      out_index /= mode.extent;
+    }
+    add_lane(access, element);
+  }
+
+  void add_drains(std::int64_t per_access) {
+    constexpr std::int64_t kWarpsSampled = 3;
+    const std::int64_t warps = ceil_div(elements_, kWarpSize * per_access);
+    const std::int64_t stride = std::max<std::int64_t>(warps / kWarpsSampled, 1);
+    for (std::int64_t warp = 0; warp < std::min(warps, kWarpsSampled * stride); warp += stride) {
+      for (std::int64_t e = 0; e < per_access; e += std::max<std::int64_t>(per_access / 2, 1)) {
+        WarpAccess& access = accesses_.emplace_back(WarpAccess{.bytes = bytes_});
+        for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
+          add_drained_lane(access, (warp * kWarpSize + lane) * per_access + e);
+        }
+      }
+    }
+    for (WarpAccess& access : accesses_)
+      access.weight = 1.0 / static_cast<double>(accesses_.size());
+  }
+
+  // Vectors are written bank by bank, by all warps alike. Elements meet a conflict where a warp's
+  // lie in two rows.
+  void add_fill(std::int64_t per_access) {
+    const std::int64_t warps = ceil_div(elements_, kWarpSize);
+    const std::int64_t first = per_access > 1 ? 0 : columns_ / kWarpSize * kWarpSize;
+    const std::int64_t crossing = per_access > 1 ? warps : std::min(rows() - 1, warps);
+    WarpAccess access{.bytes = per_access > 1 ? std::max(bytes_, 4u) : bytes_,
+                      .weight = static_cast<double>(crossing) / static_cast<double>(warps)};
+    for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
+      const std::int64_t element = first + lane * per_access;
+      if (element < elements_) add_lane(access, element);
+    }
+    accesses_.push_back(access);
+  }
+
+  std::span<const SliceMode> order_;
+  std::uint32_t bytes_;
+  std::int64_t elements_ = 1;
+  std::int64_t columns_ = 1;
+  bool is_filled_by_vectors_ = false;
+  std::vector<WarpAccess> accesses_;
+};
+
+}  // namespace
+
+std::vector<int> rows_of(const Problem& words, const Slice& slice) {
+  std::vector<int> rows(words.perm.begin(), words.perm.begin() + slice.out_modes);
+  std::erase_if(rows, [&](int m) { return m < slice.in_modes; });
+  if (!rows.empty()) std::sort(rows.begin(), rows.end() - 1);
+  return rows;
+}
+
+std::vector<SliceMode> slice_in_output_order(const Problem& words, const Parameters& parameters) {
+  const std::vector<std::int64_t> extents = slice_extents(words, parameters);
+  std::vector<SliceMode> modes(extents.size());
+  std::int64_t step = 1;
+  const auto add = [&](int m) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(m)];
+    modes[static_cast<std::size_t>(m)] = {m, extent, step};
+    step *= extent;
+  };
+  for (int m = 0; m < parameters.slice.in_modes; ++m) add(m);
+  for (const int m : rows_of(words, parameters.slice)) add(m);
+  std::vector<SliceMode> order;
+  for (const int m : words.perm) {
+    const SliceMode& mode = modes[static_cast<std::size_t>(m)];
+    if (mode.extent > 1) order.push_back(mode);
+  }
+  return order;
+}
+
+std::int64_t skew_row_length(std::span<const SliceMode> out_order) {
+  std::int64_t length = 1;
+  for (const SliceMode& mode : out_order.first(std::min<std::size_t>(2, out_order.size()))) {
+    length = std::max(length, mode.step);
+  }
+  return length;
+}
+
+Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes,
+                 VectorAccess access) {
+  // Extra cycles, of a fill and a drain together, that are not worth a longer search.
+  constexpr double kGoodEnough = 0.1;
+  // And those that are worth a long one.
+  constexpr double kBad = 0.4;
+  const Sample sample(out_order, element_bytes, access);
+  Skew best{};
+  double least = sample.cost(best, 1e9);
+  const auto consider = [&](const Skew& skew) {
+    const double cost = sample.cost(skew, least);
+    if (cost < least) {
+      least = cost;
+      best = skew;
+    }
+  };
+  const auto lane_elements =
+      static_cast<std::uint32_t>(sample.is_filled_by_vectors() ? kVectorBytes / element_bytes : 1);
+  const std::int64_t room = kSliceBytes + kSliceBytes / 4 - sample.elements() * element_bytes;
+  for (std::uint32_t row = lane_elements; row < 32 && least > kGoodEnough; row += lane_elements) {
+    if (sample.columns() % lane_elements != 0 || row * sample.rows() * element_bytes > room) break;
+    consider({.row = row});
+  }
+  constexpr std::array<std::uint32_t, 6> kTurns{0, 1, 2, 3, 4, 8};
+  for (const std::uint32_t line : kTurns) {
+    for (const std::uint32_t page : kTurns) {
+      if (least > kGoodEnough) consider({.line = line, .page = page});
+    }
+  }
+  for (std::uint32_t line = 5; line < 32 && least > kBad; ++line) {
+    for (const std::uint32_t page : {0U, 1U, 4U, 8U}) consider({.line = line, .page = page});
+  }
+  return best;
+}
+
+}  // namespace ttlg::cuda

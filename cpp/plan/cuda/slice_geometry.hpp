@@ -1,0 +1,42 @@
+// The numbers of a slice from which features and predicted times follow. They are taken for every
+// candidate of the slice search, so nothing here allocates.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "plan/cuda/plan.hpp"
+
+namespace ttlg::cuda {
+
+// One side of the slices. Its axis is what Table I calls i_0..i_x or o_0..o_y, the last mode cut.
+struct SideGeometry {
+  std::int64_t length = 1;  // elements of the axis in a whole slice
+  std::int64_t rest = 0;    // the same at the end of the cut mode, 0 where the block divides it
+  std::int64_t whole = 1;   // slices along the cut mode that are whole
+  std::int64_t rows = 1;    // how often the whole axis occurs in the tensor
+  std::int64_t run = 1;     // elements of a whole slice that lie in one piece in memory
+  std::int64_t runs = 1;    // pieces of memory in the tensor, taken slice by slice
+  std::int64_t run_alignment = 1;  // bytes, a power of two: where pieces begin and end
+
+  std::int64_t pieces() const { return whole + (rest > 0); }
+};
+
+struct SliceGeometry {
+  SideGeometry in;
+  SideGeometry out;
+  std::int64_t volume = 1;  // elements of a whole slice
+  std::int64_t slices = 1;
+  bool is_cut_once = false;  // both sides cut the same mode
+};
+
+SliceGeometry geometry_of(const Problem& words, const Parameters& parameters);
+
+// slice_extents into `extents`, one for each mode.
+void fill_slice_extents(const Problem& words, const Parameters& parameters,
+                        std::span<std::int64_t> extents);
+
+// The furthest that two elements of a slice lie apart on either side, in elements.
+std::int64_t slice_span(const Problem& words, std::span<const std::int64_t> extents);
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,177 @@
+#include "plan/cpu/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/cpu/random_plans.hpp"
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+using test::contiguous_request;
+
+constexpr Machine kSmallCache{.last_level_cache_bytes = 1 << 20};
+
+Kernel chosen(const Request& request) { return make_plan(request, Machine{}, 1).parameters.kernel; }
+
+TEST(Cascade, CopiesWhatFusesIntoOneRun) {
+  EXPECT_EQ(chosen(contiguous_request({3, 4, 5}, {0, 1, 2}, 4)), Kernel::copy);
+  EXPECT_EQ(chosen(contiguous_request({3, 1, 5}, {1, 0, 2}, 4)), Kernel::copy);
+  EXPECT_EQ(chosen(contiguous_request({}, {}, 4)), Kernel::copy);
+  EXPECT_EQ(chosen(contiguous_request({3, 0}, {1, 0}, 4)), Kernel::copy);
+  EXPECT_EQ(chosen(contiguous_request({3, 4}, {1, 0}, 0)), Kernel::copy);
+}
+
+TEST(Cascade, TilesDifferentFastestModesOfVectorWidths) {
+  for (const std::int64_t itemsize : {1, 2, 4, 8, 16}) {
+    EXPECT_EQ(chosen(contiguous_request({64, 80}, {1, 0}, itemsize)), Kernel::tile);
+  }
+  EXPECT_EQ(chosen(contiguous_request({30, 40, 4}, {1, 0, 2}, 4)), Kernel::tile) << "a folded run";
+}
+
+TEST(Cascade, ShufflesWhatFillsNoVectorAlongOneMode) {
+  for (const std::int64_t columns : {2, 3, 5}) {
+    EXPECT_EQ(chosen(contiguous_request({1000, columns}, {1, 0}, 1)), Kernel::shuffle) << columns;
+    EXPECT_EQ(chosen(contiguous_request({columns, 1000}, {1, 0}, 1)), Kernel::shuffle) << columns;
+  }
+  EXPECT_EQ(chosen(contiguous_request({1000, 5}, {1, 0}, 3)), Kernel::strided_copy) << "odd widths";
+  EXPECT_EQ(make_plan(contiguous_request({1000, 3}, {1, 0}, 1), {.has_shuffle = false}, 1)
+                .parameters.kernel,
+            Kernel::strided_copy)
+      << "without the instruction";
+}
+
+TEST(Cascade, RunsTheRest) {
+  for (const std::int64_t itemsize : {24, 32, 100}) {
+    EXPECT_EQ(chosen(contiguous_request({30, 40}, {1, 0}, itemsize)), Kernel::strided_copy)
+        << itemsize;
+  }
+  EXPECT_EQ(chosen(contiguous_request({30, 40, 100}, {1, 0, 2}, 4)), Kernel::strided_copy)
+      << "long runs";
+  Request strided = contiguous_request({30, 40}, {1, 0}, 4);
+  strided.in_byte_strides = {400, 8};
+  EXPECT_EQ(chosen(strided), Kernel::strided_copy) << "no unit stride on the input's side";
+  Request reversed = contiguous_request({30, 40}, {1, 0}, 4);
+  reversed.in_byte_strides[1] = -4;
+  EXPECT_EQ(chosen(reversed), Kernel::strided_copy) << "walked backwards";
+}
+
+// The first rule that applies, except that modes too short for the tile kernel's vectors go on.
+TEST(Cascade, TakesAKernelThatApplies) {
+  test::Random random(5);
+  for (int i = 0; i < 600; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const Problem folded = fold_run(make_problem(request));
+    const auto first =
+        std::ranges::find_if(cascade(), [&](const Rule& rule) { return rule.applies(folded); });
+    ASSERT_NE(first, cascade().end());
+    const Kernel kernel = chosen(request);
+    EXPECT_TRUE(test::applies(kernel, folded));
+    EXPECT_TRUE(kernel == first->kernel || first->kernel == Kernel::tile);
+  }
+}
+
+TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
+  const Request matrix = contiguous_request({30, 40}, {1, 0}, 4);
+  for (const Rule& rule : cascade()) {
+    if (rule.applies(fold_run(make_problem(matrix)))) {
+      EXPECT_EQ(make_plan(matrix, Machine{}, 1, rule.kernel).parameters.kernel, rule.kernel);
+      continue;
+    }
+    try {
+      make_plan(matrix, Machine{}, 1, rule.kernel);
+      FAIL() << kernel_name(rule.kernel);
+    } catch (const std::invalid_argument& error) {
+      const std::string_view message = error.what();
+      EXPECT_NE(message.find(kernel_name(rule.kernel)), message.npos) << message;
+      EXPECT_NE(message.find(rule.requirement), message.npos) << message;
+    }
+  }
+}
+
+TEST(Threads, OneForSmallProblemsAndNeverMoreThanAllowed) {
+  const Request small = contiguous_request({64, 64}, {1, 0}, 8);
+  const Request large = contiguous_request({4096, 4096}, {1, 0}, 8);
+  EXPECT_EQ(make_plan(small, Machine{}, 16).parameters.threads, 1);
+  EXPECT_EQ(make_plan(large, Machine{}, 16).parameters.threads, 16);
+  EXPECT_EQ(make_plan(large, Machine{}, 3).parameters.threads, 3);
+  EXPECT_EQ(make_plan(large, Machine{}, 0).parameters.threads, 1);
+}
+
+TEST(Threads, GrowWithTheProblem) {
+  int before = 1;
+  for (std::int64_t side = 32; side <= 8192; side *= 2) {
+    const int threads =
+        make_plan(contiguous_request({side, side}, {1, 0}, 4), Machine{}, 8).parameters.threads;
+    EXPECT_GE(threads, before);
+    before = threads;
+  }
+  EXPECT_EQ(before, 8);
+}
+
+TEST(Streaming, OnlyBeyondTheLastLevelCache) {
+  const auto streams = [](const Request& request, std::int64_t cache) {
+    return make_plan(request, {.last_level_cache_bytes = cache}, 1).parameters.streaming;
+  };
+  for (const std::vector<int>& axes : {std::vector{0, 1, 2}, {2, 1, 0}, {1, 0, 2}}) {
+    for (const std::int64_t itemsize : {4, 12}) {
+      const Request request = contiguous_request({64, 64, 64}, axes, itemsize);
+      const std::int64_t bytes = make_problem(request).bytes();
+      EXPECT_FALSE(streams(request, 4 * bytes));
+      EXPECT_TRUE(streams(request, bytes / 8));
+    }
+  }
+}
+
+TEST(Streaming, NotIntoStridedRows) {
+  Request request = contiguous_request({512, 512}, {1, 0}, 4);
+  request.out_byte_strides = {512 * 8, 8};
+  EXPECT_FALSE(make_plan(request, kSmallCache, 1).parameters.streaming);
+}
+
+// Every shape of block there is: long and short modes on either side, all widths.
+TEST(Blocks, FitTheStagingBufferAndTheProblem) {
+  const std::vector<std::int64_t> extents{1, 2, 3, 7, 16, 33, 100, 1023, 5000};
+  int staged = 0;
+  for (const std::int64_t itemsize : {1, 2, 3, 4, 5, 8, 12, 16, 24, 100, 1000, 1023, 1024, 40000}) {
+    for (const std::int64_t rows : extents) {
+      for (const std::int64_t columns : extents) {
+        const Request request = contiguous_request({rows, 3, columns}, {2, 1, 0}, itemsize);
+        const Plan plan = make_plan(request, kSmallCache, 1);
+        if (plan.parameters.kernel == Kernel::copy) continue;
+        const Problem folded = fold_run(plan.problem);
+        ASSERT_EQ(plan.parameters.block.size(), folded.modes.size());
+        for (std::size_t m = 0; m < folded.modes.size(); ++m) {
+          EXPECT_GE(plan.parameters.block[m], 1);
+          EXPECT_LE(plan.parameters.block[m], folded.modes[m].extent);
+        }
+        if (!plan.is_staged()) continue;
+        EXPECT_LE(plan.block.stage_bytes, kStagingBytes);
+        EXPECT_GE(plan.block.run_bytes, 2 * kLineBytes);
+        ++staged;
+      }
+    }
+  }
+  EXPECT_GT(staged, 100) << "too few cases were staged to say anything";
+}
+
+TEST(MakePlan, CanBeBuiltAgainFromItsParameters) {
+  test::Random random(6);
+  for (int i = 0; i < 600; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const Plan plan = make_plan(request, {.last_level_cache_bytes = i % 4 < 2 ? 64 : 1 << 20}, 4);
+    EXPECT_EQ(build_plan(request, plan.parameters), plan);
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
