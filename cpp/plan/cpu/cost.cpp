@@ -27,8 +27,8 @@ constexpr std::int64_t kInterleave = 4096;
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 double aliasing(const Pieces& pieces) {
-  if (pieces.places == pieces.count) return 1;
-  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
+  if (pieces.distinct_offsets == pieces.count) return 1;
+  const double used = static_cast<double>(pieces.distinct_offsets * pieces.bytes) / kInterleave;
   return 1 - kAliasing * std::min(0.0, std::log2(used));
 }
 
@@ -49,7 +49,8 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
       if (extent < mode.extent) pieces.continues = index;
     } else if (extent > 1) {
       pieces.count *= extent;
-      pieces.places *= std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
+      pieces.distinct_offsets *=
+          std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
     }
   }
   pieces.bytes = run.bytes();

@@ -4,14 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "plan/cpu/planner.hpp"
-#include "plan/names.hpp"
-
 namespace ttlg::cpu {
 namespace {
-
-constexpr NameTable<Kernel, 5> kKernelNames{
-    {"copy", "tile", "shuffle", "strided_copy", "reference"}};
 
 void check_parameters(const Parameters& parameters, const Problem& folded) {
   if (!is_thread_count(parameters.threads)) {
@@ -64,10 +58,10 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
                           block * mode.out_byte_stride});
   }
-  const Counting counting = parameters.kernel == Kernel::tile      ? Counting::rows
-                            : parameters.kernel == Kernel::shuffle ? Counting::none
-                                                                   : Counting::offsets;
-  plan.block = make_block(folded, parameters.block, loop_of, counting);
+  const AxisSplit split = parameters.kernel == Kernel::tile      ? AxisSplit::contiguous
+                          : parameters.kernel == Kernel::shuffle ? AxisSplit::none
+                                                                 : AxisSplit::strided;
+  plan.block = make_block(folded, parameters.block, loop_of, split);
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
   const std::vector<std::int64_t> wanted = shuffle_tile(folded);
@@ -82,12 +76,6 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
 }
 
 }  // namespace
-
-std::string_view kernel_name(Kernel kernel) { return kKernelNames.name(kernel); }
-
-std::optional<Kernel> kernel_from_name(std::string_view name) { return kKernelNames.parse(name); }
-
-std::string kernel_names() { return kKernelNames.list(); }
 
 std::int64_t Plan::blocks() const {
   std::int64_t count = 1;

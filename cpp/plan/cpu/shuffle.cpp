@@ -143,7 +143,7 @@ void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   if (!keep_all) std::erase_if(terms, std::not_fn(is_used));
 }
 
-// One bit of an index in a tile whose extents are powers of two (G-12).
+// One bit of an index in a tile whose extents are powers of two (GenTT, section 5.1).
 struct Bit {
   int mode;
   int power;
@@ -178,8 +178,8 @@ std::vector<Bit> without(std::span<const Bit> these, std::span<const Bit> those)
   return result;
 }
 
-// The permutation of elements that turns lanes counted by the bits `before` into lanes counted by
-// the bits `after`.
+// The permutation of elements from lanes counted by the bits `before` to lanes counted by the bits
+// `after`.
 ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
                     std::int64_t element_bytes) {
   ByteIndices result;
@@ -194,12 +194,13 @@ ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
   return result;
 }
 
-// GenTT's butterfly (G-07 to G-11) for tiles of power-of-two extents: as many rounds as the sides
-// have lane bits that are not common to both. A round moves the highest bit of the lanes into the
-// vector's number and brings one of its bits to any place among the lanes, which is what unpack
-// instructions do. So the one step with indices of its own (G-08) comes first: it lifts the bits
-// that will leave above those that stay. The vectors take the addresses that their bits say (G-10).
-// False if the tile is not of that kind.
+// The butterfly of GenTT, section 4.2, for tiles of power-of-two extents: as many rounds as the
+// sides have lane bits that are not common to both. A round moves the highest bit of the lanes into
+// the vector's number and brings one of its bits to any place among the lanes, which is what unpack
+// instructions do. Therefore the one step with indices of its own, the last one in GenTT, section
+// 4.3, comes first here: it lifts the bits that will leave above those that stay. As in the paper,
+// the order of the vectors is a matter of the addresses to which they are stored. False if the tile
+// is not of that kind.
 bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : shuffle.tile) elements *= extent;
