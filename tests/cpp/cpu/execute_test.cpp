@@ -10,6 +10,7 @@
 
 #include "cpu/executions.hpp"
 #include "moves.hpp"
+#include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/executions.hpp"
+#include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 
