@@ -7,7 +7,8 @@
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cpu/machine.hpp"
-#include "plan/cpu/planner.hpp"
+#include "plan/cpu/candidates.hpp"
+#include "plan/cpu/cascade.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -17,11 +18,7 @@ using cpu::Plan;
 
 Kernel parse_kernel(const std::string& name) {
   if (const auto kernel = cpu::kernel_from_name(name)) return *kernel;
-  std::string valid;
-  for (const cpu::Rule& rule : cpu::cascade()) {
-    valid += (valid.empty() ? "'" : ", '") + std::string(kernel_name(rule.kernel)) + "'";
-  }
-  throw py::value_error("unknown kernel '" + name + "'; choose one of " + valid);
+  throw py::value_error("unknown kernel '" + name + "'; choose one of " + cpu::kernel_names());
 }
 
 std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {
@@ -74,12 +71,21 @@ py::list candidates_for(const Plan& plan, int threads) {
 }
 
 py::list cascade_for(const Plan& plan) {
-  const Problem folded = fold_run(plan.problem);
+  cpu::PlanningContext context(plan.request, cpu::this_machine(), plan.parameters.threads);
   py::list rows;
   for (const cpu::Rule& rule : cpu::cascade()) {
-    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.applies(folded), rule.requirement));
+    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.applies(context), rule.reason));
   }
   return rows;
+}
+
+py::list kernels_for(const Plan& plan) {
+  const Problem folded = fold_run(plan.problem);
+  py::list names;
+  for (const Kernel kernel : cpu::kKernels) {
+    if (can_carry_out(kernel, folded)) names.append(kernel_name(kernel));
+  }
+  return names;
 }
 
 }  // namespace
@@ -96,6 +102,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("shuffle", &shuffle_of)
       .def("candidates", &candidates_for, py::arg("threads"))
       .def("cascade", &cascade_for)
+      .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
           "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },

@@ -12,6 +12,7 @@
 #include "cpu/simd_level.hpp"
 #include "cpu/threads.hpp"
 #include "cuda/device.hpp"
+#include "plan/cpu/parameters.hpp"
 
 namespace py = pybind11;
 

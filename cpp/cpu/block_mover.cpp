@@ -16,7 +16,7 @@ std::size_t width_index(std::int64_t bytes) {
 BlockMover::BlockMover(const Plan& plan, const Kernels& table)
     : plan_(plan), table_(table), block_(plan.block) {
   const std::size_t width = width_index(plan.element_bytes);
-  kernel_ = plan.parameters.kernel == Kernel::tile ? table.tile[width] : table.run[width];
+  kernel_ = plan.parameters.kernel == Kernel::tile ? table.tile[width] : table.strided_copy[width];
 }
 
 void BlockMover::clip(const Odometer& at) {
@@ -70,7 +70,7 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   }
   const Axis& in_axis = block_.in_axis;
   const Axis& out_axis = block_.out_axis;
-  const Cells cells{
+  const BlockArguments arguments{
       .in_by_in = in_axis.in.data(),
       .in_by_out = out_axis.in.data(),
       .out_by_in = staged ? in_axis.stage.data() : in_axis.out.data(),
@@ -78,10 +78,10 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .in_count = count(in_axis),
       .out_count = count(out_axis),
       .element_bytes = plan_.element_bytes,
-      .background = &background_,
+      .pipeline = &pipeline_,
   };
   for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t stage) {
-    kernel_(in + from, to + (staged ? stage : out), cells);
+    kernel_(in + from, to + (staged ? stage : out), arguments);
   });
 }
 
@@ -138,7 +138,7 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
   std::size_t pending = 0;
   const auto carry_out = [&] {
     groups.origins = std::span(origins).first(pending);
-    table_.shuffle(in, to, plan_.shuffle, stores, groups, background_);
+    table_.shuffle(in, to, plan_.shuffle, stores, groups, pipeline_);
     pending = 0;
   };
   const auto add = [&](const TileOrigin& origin) {
@@ -173,17 +173,18 @@ void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
   for_each(identity_order(block_.modes.size()),
            [&](std::int64_t from, std::int64_t to, std::int64_t) {
              table_.stream(out + to, in + from, plan_.element_bytes);
-             table_.work(background_, ceil_div(plan_.element_bytes, kLineBytes));
+             table_.advance(pipeline_, ceil_div(plan_.element_bytes, kLineBytes));
            });
 }
 
-Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunPlace> places,
-                                bool continued, bool continues) const {
+StoreQueue BlockMover::queue_stores(std::byte* stage, std::byte* out,
+                                    std::span<StagedRun> staged_runs, bool continued,
+                                    bool continues) const {
   std::size_t runs = 0;
   for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
            [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
-             places[runs++] = {.stage = stage_offset, .out = out_offset};
-             // Lines that are written in part must be read first. Ordered early, they are there in
+             staged_runs[runs++] = {.stage = stage_offset, .out = out_offset};
+             // Lines that are partly written must be read first. Ordered early, they are there in
              // time; stores that wait for them would hold up all stores behind them.
              if (!plan_.parameters.streaming) return;
              if (!continued) __builtin_prefetch(out + out_offset, 1);
@@ -191,7 +192,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunP
            });
   return {.stage = stage,
           .out = out,
-          .runs = places.first(runs),
+          .runs = staged_runs.first(runs),
           .run_bytes = run_bytes_,
           .streaming = plan_.parameters.streaming,
           .continued = continued};
@@ -200,7 +201,7 @@ Departure BlockMover::departure(std::byte* stage, std::byte* out, std::span<RunP
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
   struct Stage {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
-    std::array<RunPlace, kStagingBytes / kLineBytes> places;
+    std::array<StagedRun, kStagingBytes / kLineBytes> runs;
   };
   std::array<Stage, 2> stages;
   const bool staged = plan_.is_staged();
@@ -216,17 +217,17 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
     if (plan_.parameters.prefetch && i + 1 < end) {
-      background_.requests = {
+      pipeline_.prefetches = {
           .next = in + at.in_offset(), .pieces = block_.pieces, .piece_bytes = block_.piece_bytes};
     }
     if (staged) {
       Stage& stage = stages[static_cast<std::size_t>(i & 1)];
       std::byte* const base = stage.bytes.data() + line_offset(to);
-      if (continued) background_.departure.continues_at = base;
+      if (continued) pipeline_.stores.continues_at = base;
       fill(from, base, true);
-      table_.work(background_, INT64_MAX);
+      table_.advance(pipeline_, INT64_MAX);
       const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
-      background_.departure = departure(base, to, stage.places, continued, continues);
+      pipeline_.stores = queue_stores(base, to, stage.runs, continued, continues);
       continue;
     }
     if (plan_.parameters.streaming) {
@@ -234,9 +235,9 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     } else {
       fill(from, to, false);
     }
-    table_.work(background_, INT64_MAX);
+    table_.advance(pipeline_, INT64_MAX);
   }
-  table_.work(background_, INT64_MAX);
+  table_.advance(pipeline_, INT64_MAX);
   if (plan_.parameters.streaming) table_.fence();
 }
 

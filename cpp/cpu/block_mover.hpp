@@ -33,17 +33,17 @@ class BlockMover {
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void stream_runs(const std::byte* in, std::byte* out);
-  // Lists the runs of the block for its departure.
-  Departure departure(std::byte* stage, std::byte* out, std::span<RunPlace> places, bool continued,
-                      bool continues) const;
+  // Lists the runs of the block that the staging buffer holds.
+  StoreQueue queue_stores(std::byte* stage, std::byte* out, std::span<StagedRun> staged_runs,
+                          bool continued, bool continues) const;
 
   const Plan& plan_;
   const Kernels& table_;
   const Block& block_;
-  CellsKernel kernel_;
+  BlockKernel kernel_;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
-  Background background_;
+  BlockPipeline pipeline_;
 };
 
 }  // namespace ttlg::cpu

@@ -23,7 +23,7 @@ void copy_chunks(const Plan& plan, const std::byte* in, std::byte* out, std::int
 void execute(const Plan& plan, const std::byte* in, std::byte* out, const Kernels& table) {
   if (plan.problem.bytes() == 0) return;
   if (plan.parameters.kernel == Kernel::reference) {
-    execute_reference(plan.request, in, out);
+    execute_reference(plan, in, out);
     return;
   }
   in += plan.problem.in_byte_offset;

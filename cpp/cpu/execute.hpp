@@ -12,8 +12,8 @@ namespace ttlg::cpu {
 void execute(const Plan& plan, const std::byte* in, std::byte* out,
              const Kernels& table = kernels());
 
-// The oracle (requirement G-02): one element at a time, straight from the request, sharing nothing
-// with the normal form or the kernels.
-void execute_reference(const Request& request, const std::byte* in, std::byte* out);
+// The reference implementation (GenTT, Alg. 1): one element at a time, straight from the plan's
+// request, sharing nothing with the normal form or the kernels.
+void execute_reference(const PlanBase& plan, const std::byte* in, std::byte* out);
 
 }  // namespace ttlg::cpu

@@ -13,7 +13,7 @@
 namespace ttlg::cpu {
 
 // in_count x out_count elements, each index with its offset in bytes on either side.
-struct Cells {
+struct BlockArguments {
   const std::int64_t* in_by_in;    // input offset of each index of the in axis
   const std::int64_t* in_by_out;   // input offset of each index of the out axis
   const std::int64_t* out_by_in;   // output offset of each index of the in axis
@@ -21,7 +21,7 @@ struct Cells {
   std::int64_t in_count;
   std::int64_t out_count;
   std::int64_t element_bytes;
-  Background* background;
+  BlockPipeline* pipeline;
 };
 
 // Where a tile begins, or how far it is from another.
@@ -32,33 +32,33 @@ struct TileOrigin {
 
 inline constexpr int kMaxLanes = 4;
 
-// So many tiles at a time as a vector has lanes.
+// As many tiles at a time as a vector has lanes.
 struct TileGroups {
   std::array<TileOrigin, kMaxLanes> lanes;  // of each tile of a group, from the group's origin
   std::span<const TileOrigin> origins;      // of the groups
 };
 
-using CellsKernel = void (*)(const std::byte* in, std::byte* out, const Cells& cells);
+using BlockKernel = void (*)(const std::byte* in, std::byte* out, const BlockArguments& block);
 using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
                                const std::int64_t* stores, const TileGroups& groups,
-                               Background& background);
+                               BlockPipeline& pipeline);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 struct Kernels {
   const char* name;
-  // Transposes cells that follow one another along the in axis on the input's side and along the
+  // Transposes elements that follow one another along the in axis on the input's side and along the
   // out axis on the output's; indexed by log2 of the element's bytes, 0..4.
-  std::array<CellsKernel, 5> tile;
+  std::array<BlockKernel, 5> tile;
   // Moves elements of the same widths between any places; the last entry takes any width.
-  std::array<CellsKernel, 6> run;
+  std::array<BlockKernel, 6> strided_copy;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;
-  // Does up to so many lines of background work of each kind.
-  void (*work)(Background& background, std::int64_t lines);
+  // Prefetches up to this many lines, and flushes as many.
+  void (*advance)(BlockPipeline& pipeline, std::int64_t lines);
   // Orders what was streamed before whatever this thread signals next.
   void (*fence)();
 };

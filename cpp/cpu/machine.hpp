@@ -1,7 +1,7 @@
 // What the planner must know of the machine that this process runs on.
 #pragma once
 
-#include "plan/cpu/planner.hpp"
+#include "plan/cpu/machine.hpp"
 
 namespace ttlg::cpu {
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -5,20 +6,18 @@
 
 namespace ttlg::cpu {
 
-void execute_reference(const Request& request, const std::byte* in, std::byte* out) {
-  const std::size_t rank = request.shape.size();
-  const std::vector<std::int64_t> extents = request.out_shape();
-  const std::vector<std::int64_t> out_strides = request.resolved_out_byte_strides();
-  for (const std::int64_t extent : extents) {
-    if (extent == 0) return;
-  }
+void execute_reference(const PlanBase& plan, const std::byte* in, std::byte* out) {
+  const Request& request = plan.request;
+  const std::vector<std::int64_t>& extents = plan.out_shape;
+  const std::size_t rank = extents.size();
+  if (std::ranges::find(extents, 0) != extents.end()) return;
   std::array<std::int64_t, kMaxRank> index{};
   for (;;) {
     const std::byte* from = in;
     std::byte* to = out;
     for (std::size_t i = 0; i < rank; ++i) {
       from += index[i] * request.in_byte_strides[static_cast<std::size_t>(request.axes[i])];
-      to += index[i] * out_strides[i];
+      to += index[i] * plan.out_byte_strides[i];
     }
     std::memcpy(to, from, static_cast<std::size_t>(request.itemsize));
     std::size_t axis = rank;

@@ -1,4 +1,4 @@
-// Exact integer helpers. Counts and offsets are 64-bit everywhere (requirement X-06).
+// Exact integer helpers. Counts and offsets are 64-bit everywhere.
 #pragma once
 
 #include <bit>
@@ -25,6 +25,14 @@ inline std::int64_t checked_add(std::int64_t x, std::int64_t y) {
 
 constexpr std::int64_t ceil_div(std::int64_t numerator, std::int64_t denominator) {
   return numerator / denominator + (numerator % denominator != 0);
+}
+
+// The length of about equal pieces of `extent`: a multiple of `grain`, and as few pieces as there
+// are of length `limit`, so that the last is not much shorter than the others. May exceed `limit`
+// by less than a grain; what to do then depends on what the limit is for.
+constexpr std::int64_t even_piece(std::int64_t extent, std::int64_t limit, std::int64_t grain = 1) {
+  const std::int64_t even = ceil_div(extent, ceil_div(extent, limit));
+  return ceil_div(even, grain) * grain;
 }
 
 // The largest power of two that divides `limit`, itself one, and every number whose bits are set in

@@ -1,7 +1,7 @@
 // The Problem: what is to be moved where, in normal form. A pure value without memory or device.
 //
 // Modes are numbered as in the papers, 0 being the fastest varying one of the input, and
-// perm[i] = j says that the output's i-th fastest mode is the input's mode j (requirement X-01).
+// perm[i] = j says that the output's i-th fastest mode is the input's mode j (TTLG, section III).
 // Strides are kept in bytes, not elements: a field of a packed structure has a stride that is no
 // multiple of its size, and folding a run of elements into one leaves byte strides as they are.
 #pragma once
@@ -57,8 +57,8 @@ struct Request {
 std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> shape,
                                                   std::int64_t itemsize);
 
-// Turns NumPy's order into mode order and normalises: unit modes dropped, output strides made
-// positive, modes sorted by input stride, modes adjacent on both sides fused (requirement T-02).
+// Brings NumPy's order into mode order and normalises: unit modes dropped, output strides made
+// positive, modes sorted by input stride, modes adjacent on both sides fused (TTLG, section III).
 // Throws std::invalid_argument for a malformed request, std::overflow_error beyond 64 bits.
 Problem make_problem(const Request& request);
 

@@ -59,11 +59,16 @@ def explain(core: _core.CpuPlan, dtype: str) -> str:
         ),
         f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
         f"  threads    {chosen['threads']}",
-        "planner, first case that applies (tile: and whose blocks fill vectors):",
+        "planner, first case that applies:",
     ]
-    for kernel, applies, requirement in core.cascade():
-        mark = "->" if kernel == core.kernel else "  "
-        lines.append(f"{mark}  {'yes' if applies else 'no ':3} {kernel:12} {requirement}")
+    cascade = core.cascade()
+    decided = next(row for row, (_, applies, _) in enumerate(cascade) if applies)
+    is_forced = cascade[decided][0] != core.kernel
+    for row, (kernel, applies, reason) in enumerate(cascade):
+        mark = "->" if row == decided and not is_forced else "  "
+        lines.append(f"{mark}  {'yes' if applies else 'no':3} {kernel:12} {reason}")
+    if is_forced:
+        lines.append(f"->  instead, forced or measured to be faster: {core.kernel}")
     return "\n".join(lines)
 
 

@@ -218,12 +218,13 @@ class Plan:
           stores     ordinary
           prefetch   none
           threads    1
-        planner, first case that applies (tile: and whose blocks fill vectors):
+        planner, first case that applies:
             no  copy         all modes fused into one run that is contiguous on both sides
-        ->  yes tile         elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, each of unit stride on its side
-            yes shuffle      elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides
+        ->  yes tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)
+            yes shuffle      elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that permutes bytes
+            yes tile         the same elements and modes, blocks with sides of 16 bytes or more
             yes strided_copy at least one mode besides the contiguous run
-            yes reference    nothing
+            yes reference    anything
         """
         if isinstance(self._core, _core.CpuPlan):
             return explain(self._core, self._dtype)

@@ -28,7 +28,7 @@ PLANS = [
 
 
 def test_fused_ranks_of_all_permutations_of_six_modes():
-    # Requirement T-02: the scaled ranks of the 720 permutations.
+    # TTLG, section VI: the scaled ranks of the 720 permutations.
     ranks = Counter(
         len(ttlg.plan((2, 3, 4, 5, 6, 7), axes).extents)
         for axes in itertools.permutations(range(6))
@@ -45,7 +45,7 @@ def test_modes_of_extent_one_do_not_count():
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
 def test_index_order(rank):
-    # Requirement X-01: P[i] = n-1-p[n-1-i], mode 0 fastest, perm[i] = j: output mode i is input
+    # TTLG, section III: P[i] = n-1-p[n-1-i], mode 0 fastest, perm[i] = j: output mode i is input
     # mode j. Padded strides keep every mode apart, so no permutation is fused away.
     shape = (3, 4, 5, 6, 7)[:rank]
     strides = np.empty([extent + 1 for extent in shape], "f4").strides
@@ -174,10 +174,22 @@ def test_explain_shows_the_cascade_with_one_choice(plan):
     assert str(plan.shape) in lines[0]
     assert str(plan.axes) in lines[0]
     (chosen,) = [line for line in lines if line.startswith("->")]
-    assert chosen.split()[1:3] == ["yes", plan.kernel]
-    cascade = lines[next(n for n, line in enumerate(lines) if line.startswith("planner")) + 1 :]
-    names = [line.removeprefix("->").split()[1] for line in cascade]
-    assert names == ["copy", "tile", "shuffle", "strided_copy", "reference"]
+    assert plan.kernel in chosen
+    cascade = plan._core.cascade()
+    for kernel, applies, reason in cascade:
+        mark = "yes" if applies else "no "
+        assert any(line.endswith(f"{mark} {kernel:12} {reason}") for line in lines)
+    first = next(kernel for kernel, applies, _ in cascade if applies)
+    assert ("instead, forced" in chosen) == (plan.kernel != first)
+
+
+def test_explain_says_that_a_kernel_was_forced():
+    forced = ttlg.plan((64, 64), kernel="strided_copy").explain().splitlines()
+    free = ttlg.plan((64, 64)).explain().splitlines()
+    assert forced[-1] == "->  instead, forced or measured to be faster: strided_copy"
+    assert [line.removeprefix("->").strip() for line in free[-6:]] == [
+        line.strip() for line in forced[-7:-1]
+    ]
 
 
 def test_explain_counts_the_vectors_of_a_shuffle():
@@ -186,7 +198,7 @@ def test_explain_counts_the_vectors_of_a_shuffle():
         rows = dict(line.strip().split(maxsplit=1) for line in plan.explain().splitlines()[1:6])
         return rows["vectors"], rows["shuffles"]
 
-    # Requirement G-07: 2^steps vectors, steps = lg(16 / element bytes) - common indices.
+    # GenTT, section 4.2: 2^steps vectors, steps = lg(16 / element bytes) - common indices.
     for dtype, steps in (("u1", 4), ("u2", 3), ("u4", 2), ("u8", 1)):
         count = 2**steps
         full = f"{count} {{}}, {16 * count} of {16 * count} bytes in use"
@@ -219,9 +231,14 @@ def test_the_planner_takes_the_first_case_that_applies():
     }
     for kernel, plan in kernels.items():
         assert plan.kernel == kernel
-        cascade = plan.explain().split("planner")[1].splitlines()[1:]
-        marks = [line.removeprefix("->").split()[0] for line in cascade]
-        assert marks.index("yes") == [line[:2] for line in cascade].index("->")
+        assert next(name for name, applies, _ in plan._core.cascade() if applies) == kernel
+
+
+def test_what_applies_can_be_forced():
+    plan = ttlg.plan((64, 64), dtype="f4")
+    assert plan._core.applicable_kernels() == ["tile", "shuffle", "strided_copy", "reference"]
+    for kernel in plan._core.applicable_kernels():
+        assert ttlg.plan((64, 64), dtype="f4", kernel=kernel).kernel == kernel
 
 
 @pytest.mark.parametrize(

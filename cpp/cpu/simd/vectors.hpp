@@ -200,7 +200,7 @@ inline void store_line_past_caches(std::byte* to, const std::byte* from) {
 #endif
 }
 
-inline void order_streamed_stores() {
+inline void fence_streamed_stores() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif

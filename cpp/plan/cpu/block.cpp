@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -15,21 +16,19 @@ namespace {
 void lay_out_stage(Block& block, std::int64_t element_bytes) {
   constexpr std::int64_t kApart = kLineBytes - 1;
   std::int64_t span = element_bytes;
-  bool in_run = true;
+  ContiguousRun run(element_bytes);
   for (BlockMode& mode : block.modes) {
-    in_run = in_run && mode.out_step == span;
-    if (in_run) {
-      mode.stage_step = span;
+    if (run.extend(mode.out_step, mode.block)) {
+      mode.stage_step = mode.out_step;
       ++block.run_modes;
-      block.run_bytes = span * mode.block;
     } else {
-      const std::int64_t least = span + kApart;
-      const std::int64_t shift = (mode.out_step - least) % kLineBytes;
-      mode.stage_step = least + (shift + kLineBytes) % kLineBytes;
+      const std::int64_t min_step = span + kApart;
+      const std::int64_t shift = (mode.out_step - min_step) % kLineBytes;
+      mode.stage_step = min_step + (shift + kLineBytes) % kLineBytes;
     }
     span = checked_add(checked_mul(mode.block - 1, mode.stage_step), span);
   }
-  if (block.run_modes == 0) block.run_bytes = element_bytes;
+  block.run_bytes = run.bytes();
   block.stage_bytes = checked_add(span, kApart);
 }
 
@@ -46,9 +45,9 @@ void extend(Axis& axis, const Block& block, int index) {
   repeat(axis.stage, mode.stage_step);
 }
 
-// Shares the modes out: each side takes its own fastest ones, as many as its vectors need; a mode
-// that both sides come to goes to the side that has less.
-void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
+// Splits the modes among the axes: each side takes its own fastest ones, as many as its vectors
+// need; a mode that both sides come to goes to the side that has less.
+void split_modes(Block& block, std::int64_t element_bytes, AxisSplit split) {
   constexpr std::int64_t kInBytes = 4 * kLineBytes;
   constexpr std::int64_t kOutBytes = 8 * kLineBytes;
   const std::vector<int>& in_order = block.in_order;
@@ -67,10 +66,10 @@ void share_out(Block& block, std::int64_t element_bytes, Counting counting) {
     return mode.loop < 0;  // a cut mode ends its axis
   };
   const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
-    return counting == Counting::offsets ||
+    return split == AxisSplit::strided ||
            block.modes[static_cast<std::size_t>(index)].*step == bytes;
   };
-  bool in_open = counting != Counting::none;
+  bool in_open = split != AxisSplit::none;
   bool out_open = in_open;
   while (in_open || out_open) {
     in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
@@ -115,7 +114,7 @@ void list_pieces(Block& block, std::int64_t element_bytes) {
 }  // namespace
 
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, Counting counting) {
+                 std::span<const int> loops, AxisSplit split) {
   Block block;
   std::vector<int> place(folded.modes.size(), -1);  // of each problem mode among the block's
   for (const int m : folded.perm) {
@@ -135,7 +134,7 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   }
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
-  share_out(block, folded.element_bytes, counting);
+  split_modes(block, folded.element_bytes, split);
   list_pieces(block, folded.element_bytes);
   return block;
 }

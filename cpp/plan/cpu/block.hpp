@@ -1,6 +1,7 @@
-// A block: the part of a problem that is moved at once, cut out of the modes that vary fastest on
-// either side, so that whole lines are read and whole lines are written (the paper's slices; the
-// block of requirement G-04 at the size of a cache instead of a register file).
+// A block: the piece of a problem that is moved at once, cut out of the modes that vary fastest on
+// either side, so that whole lines are read and whole lines are written (the slices of TTLG,
+// section III; the blocks of GenTT, section 4.1, at the size of a cache instead of a register
+// file).
 #pragma once
 
 #include <bit>
@@ -16,12 +17,16 @@ inline constexpr std::int64_t kLineBytes = 64;
 // Each of the two block buffers on a thread's stack: one is filled while the other one is emptied.
 inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
+// Runs of this length are streamed from their source directly: the partial lines at their ends
+// weigh little, and staging would cost a second pass.
+inline constexpr std::int64_t kDirectRunBytes = 1024;
+
 // The widths that kernels move as one element; runs of any other length are moved byte-wise.
 constexpr bool is_vector_width(std::int64_t bytes) {
   return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
 }
 
-// A mode of which a block holds more than one index.
+// A mode along which a block holds more than one index.
 struct BlockMode {
   std::int64_t extent;  // of the whole mode
   std::int64_t block;   // of a full block
@@ -57,16 +62,16 @@ struct Block {
   std::vector<std::int64_t> pieces;
 };
 
-// How a kernel counts a block's elements.
-enum class Counting : std::uint8_t {
-  rows,     // axes that are contiguous on their side, for vectors that are read and written whole
-  offsets,  // axes of any strides
-  none,     // everything in `rest`
+// How a block's modes are split among its two axes and `rest`.
+enum class AxisSplit : std::uint8_t {
+  contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
+  strided,     // axes of any strides
+  none,        // everything in `rest`
 };
 
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
 // mode m or -1.
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, Counting counting);
+                 std::span<const int> loops, AxisSplit split);
 
 }  // namespace ttlg::cpu

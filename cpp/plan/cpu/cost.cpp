@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/cpu/block.hpp"
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -26,8 +27,8 @@ constexpr std::int64_t kInterleave = 4096;
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 double aliasing(const Pieces& pieces) {
-  if (pieces.places == pieces.count) return 1;
-  const double used = static_cast<double>(pieces.places * pieces.bytes) / kInterleave;
+  if (pieces.distinct_offsets == pieces.count) return 1;
+  const double used = static_cast<double>(pieces.distinct_offsets * pieces.bytes) / kInterleave;
   return 1 - kAliasing * std::min(0.0, std::log2(used));
 }
 
@@ -39,23 +40,20 @@ double lines(std::int64_t bytes) {
 
 Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step) {
-  Pieces pieces{.bytes = folded.element_bytes};
-  bool contiguous = true;
+  Pieces pieces{};
+  ContiguousRun run(folded.element_bytes);
   for (const int index : order) {
     const Mode& mode = folded.modes[at(index)];
     const std::int64_t extent = block[at(index)];
-    contiguous = contiguous && mode.*step == pieces.bytes;
-    if (contiguous) {
-      pieces.bytes *= extent;
-      if (extent < mode.extent) {
-        pieces.continues = index;
-        contiguous = false;
-      }
+    if (run.extend(mode.*step, extent, mode.extent)) {
+      if (extent < mode.extent) pieces.continues = index;
     } else if (extent > 1) {
       pieces.count *= extent;
-      pieces.places *= std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
+      pieces.distinct_offsets *=
+          std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
     }
   }
+  pieces.bytes = run.bytes();
   return pieces;
 }
 

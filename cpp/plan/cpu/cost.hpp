@@ -11,10 +11,10 @@ namespace ttlg::cpu {
 
 // A block as one side sees it: pieces that are contiguous there.
 struct Pieces {
-  std::int64_t bytes;  // of one piece
+  std::int64_t bytes = 0;  // of one piece
   std::int64_t count = 1;
-  std::int64_t places = 1;  // of them that differ, counted modulo 4 KiB
-  int continues = -1;       // the mode along which a piece goes on in the next block; -1: none
+  std::int64_t distinct_offsets = 1;  // of the pieces, modulo 4 KiB
+  int continues = -1;  // the mode along which a piece goes on in the next block; -1: none
 };
 
 // `order` lists the modes from the side's fastest one on, and `step` is their stride there.

@@ -1,20 +1,14 @@
 #include "plan/cpu/plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
-
-#include "plan/cpu/planner.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKernelNames{"copy", "tile", "shuffle", "strided_copy",
-                                                       "reference"};
-
 void check_parameters(const Parameters& parameters, const Problem& folded) {
-  if (parameters.threads < 1 || parameters.threads > kMaxThreads) {
+  if (!is_thread_count(parameters.threads)) {
     throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
   }
   if (parameters.kernel == Kernel::reference) return;
@@ -64,10 +58,10 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
                           block * mode.out_byte_stride});
   }
-  const Counting counting = parameters.kernel == Kernel::tile      ? Counting::rows
-                            : parameters.kernel == Kernel::shuffle ? Counting::none
-                                                                   : Counting::offsets;
-  plan.block = make_block(folded, parameters.block, loop_of, counting);
+  const AxisSplit split = parameters.kernel == Kernel::tile      ? AxisSplit::contiguous
+                          : parameters.kernel == Kernel::shuffle ? AxisSplit::none
+                                                                 : AxisSplit::strided;
+  plan.block = make_block(folded, parameters.block, loop_of, split);
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
   const std::vector<std::int64_t> wanted = shuffle_tile(folded);
@@ -82,16 +76,6 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
 }
 
 }  // namespace
-
-std::string_view kernel_name(Kernel kernel) {
-  return kKernelNames[static_cast<std::size_t>(kernel)];
-}
-
-std::optional<Kernel> kernel_from_name(std::string_view name) {
-  const auto found = std::ranges::find(kKernelNames, name);
-  if (found == kKernelNames.end()) return std::nullopt;
-  return static_cast<Kernel>(found - kKernelNames.begin());
-}
 
 std::int64_t Plan::blocks() const {
   std::int64_t count = 1;

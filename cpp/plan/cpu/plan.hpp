@@ -2,47 +2,18 @@
 // rebuilt exactly from its request and parameters. Making one touches no memory of the arrays.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "plan/cpu/block.hpp"
+#include "plan/cpu/parameters.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
-
-enum class Kernel : std::uint8_t { copy, tile, shuffle, strided_copy, reference };
-
-std::string_view kernel_name(Kernel kernel);
-std::optional<Kernel> kernel_from_name(std::string_view name);
-
-// OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
-// many.
-inline constexpr int kMaxThreads = 1024;
-// Runs of this length are streamed from their source directly: the partial lines at their ends
-// weigh little, and staging would cost a second pass.
-inline constexpr std::int64_t kDirectRunBytes = 1024;
-
-// Everything that is chosen. A Plan is a function of its request and of these.
-struct Parameters {
-  Kernel kernel = Kernel::reference;
-  // Extents of a block, one for each mode of the folded problem; of `copy`, the bytes of a chunk.
-  std::vector<std::int64_t> block{};
-  // The modes that are cut into blocks, outermost loop first.
-  std::vector<int> loop_order{};
-  bool staged = false;     // blocks pass through the staging buffer; implied by streaming
-  bool streaming = false;  // whole output lines bypass the caches
-  bool prefetch = false;   // the next block's lines are requested while this one is moved
-  int threads = 1;
-
-  bool operator==(const Parameters&) const = default;
-};
 
 // One loop around the blocks.
 struct Loop {

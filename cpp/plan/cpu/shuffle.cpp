@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -18,16 +19,15 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // follow one another for that long.
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
                  std::vector<std::int64_t>& tile) {
-  std::int64_t run = folded.element_bytes;
+  ContiguousRun run(folded.element_bytes);
   for (const int index : order) {
-    if (run >= kLaneBytes) break;
+    if (run.bytes() >= kLaneBytes) break;
     const Mode& mode = folded.modes[at(index)];
-    if (mode.*step != run) return false;
-    const std::int64_t wanted = std::min(mode.extent, ceil_div(kLaneBytes, run));
+    const std::int64_t wanted = std::min(mode.extent, ceil_div(kLaneBytes, run.bytes()));
+    if (!run.extend(mode.*step, wanted, mode.extent)) return false;
     tile[at(index)] = std::max(tile[at(index)], wanted);
-    run *= wanted;
   }
-  return run >= kLaneBytes;
+  return run.bytes() >= kLaneBytes;
 }
 
 // The tile as one side sees it: runs of contiguous bytes, cut into vectors.
@@ -35,21 +35,18 @@ class Side {
  public:
   Side(const Block& block, std::span<const int> order, std::span<const std::int64_t> tile,
        Step step, std::int64_t element_bytes)
-      : run_bytes_(element_bytes) {
-    bool in_run = true;
+      : element_bytes_(element_bytes), tile_(tile) {
+    ContiguousRun run(element_bytes);
     for (const int i : order) {
       if (tile[at(i)] == 1) continue;
-      in_run = in_run && block.modes[at(i)].*step == run_bytes_;
-      if (in_run) {
+      if (run.extend(block.modes[at(i)].*step, tile[at(i)])) {
         run_modes_.push_back(i);
-        run_bytes_ *= tile[at(i)];
       } else {
         runs_ *= tile[at(i)];
         outer_modes_.push_back(i);
       }
     }
-    tile_ = tile;
-    element_bytes_ = element_bytes;
+    run_bytes_ = run.bytes();
   }
 
   int vectors_in_run() const { return static_cast<int>(ceil_div(run_bytes_, kLaneBytes)); }
@@ -98,12 +95,12 @@ class Side {
   }
 
  private:
-  std::int64_t run_bytes_;
+  std::int64_t element_bytes_;
+  std::span<const std::int64_t> tile_;
+  std::int64_t run_bytes_ = 0;
   std::int64_t runs_ = 1;
-  std::int64_t element_bytes_ = 1;
   std::vector<int> run_modes_;
   std::vector<int> outer_modes_;
-  std::span<const std::int64_t> tile_;
 };
 
 // Every stored vector straight from the loaded ones: works for any extents.
@@ -146,7 +143,7 @@ void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   if (!keep_all) std::erase_if(terms, std::not_fn(is_used));
 }
 
-// One bit of an index in a tile whose extents are powers of two (G-12).
+// One bit of an index in a tile whose extents are powers of two (GenTT, section 5.1).
 struct Bit {
   int mode;
   int power;
@@ -181,8 +178,8 @@ std::vector<Bit> without(std::span<const Bit> these, std::span<const Bit> those)
   return result;
 }
 
-// The permutation of elements that turns lanes counted by the bits `before` into lanes counted by
-// the bits `after`.
+// The permutation of elements from lanes counted by the bits `before` to lanes counted by the bits
+// `after`.
 ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
                     std::int64_t element_bytes) {
   ByteIndices result;
@@ -197,12 +194,13 @@ ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
   return result;
 }
 
-// GenTT's butterfly (G-07 to G-11) for tiles of power-of-two extents: as many rounds as the sides
-// have lane bits that are not common to both. A round moves the highest bit of the lanes into the
-// vector's number and brings one of its bits to any place among the lanes, which is what unpack
-// instructions do. So the one step with indices of its own (G-08) comes first: it lifts the bits
-// that will leave above those that stay. The vectors take the addresses that their bits say (G-10).
-// False if the tile is not of that kind.
+// The butterfly of GenTT, section 4.2, for tiles of power-of-two extents: as many rounds as the
+// sides have lane bits that are not common to both. A round moves the highest bit of the lanes into
+// the vector's number and brings one of its bits to any place among the lanes, which is what unpack
+// instructions do. Therefore the one step with indices of its own, the last one in GenTT, section
+// 4.3, comes first here: it lifts the bits that will leave above those that stay. As in the paper,
+// the order of the vectors is a matter of the addresses to which they are stored. False if the tile
+// is not of that kind.
 bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : shuffle.tile) elements *= extent;

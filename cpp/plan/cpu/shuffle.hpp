@@ -1,9 +1,9 @@
-// The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, requirements
-// G-04 to G-11 and G-19). It is data: which vectors are loaded, how they become the stored ones,
-// where those go. One interpreter a SIMD level carries any program out, on one tile in every
-// 16-byte lane of its vectors.
+// The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, section 4). Like
+// the intermediate code of GenTT, section 6.1, it is data: which vectors are loaded, how they
+// become the stored ones, where those go. One interpreter a SIMD level carries any program out, on
+// one tile in every 16-byte lane of its vectors.
 //
-// Where GenTT pads extents that are no power of two (G-13, G-16 to G-18), vectors here overlap
+// Where GenTT, sections 5.1 to 5.3, pads extents that are no power of two, vectors here overlap
 // instead: a run of 20 bytes is loaded and stored as bytes 0..15 and 4..19. Nothing outside the
 // tile is read or written, so no store needs protection.
 #pragma once
@@ -34,11 +34,11 @@ struct Shuffle {
   std::vector<std::int64_t> out_stores;    // offsets in the output
   std::vector<std::int64_t> stage_stores;  // and in the staging buffer
   // Tiles of powers of two: the bytes of every loaded vector are permuted; then each round
-  // interleaves vector i of n with vector i + n/2, so many bytes of the one after as many of the
+  // interleaves vector i of n with vector i + n/2, that many bytes of the one after as many of the
   // other, into vectors 2i and 2i + 1. Both are empty in other programs.
   alignas(kLaneBytes) ByteIndices first{};
   std::vector<std::uint8_t> rounds;
-  // Any other tile: each stored vector is so many terms combined with OR.
+  // Any other tile: each stored vector is that many terms combined with OR.
   std::vector<std::uint8_t> sums;
   std::vector<Term> terms;
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the

@@ -1,4 +1,5 @@
-// Carries plans out at every SIMD level of this processor and compares with the oracle.
+// Carries plans out at every SIMD level of this processor and compares with the reference
+// implementation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +31,8 @@ inline std::string describe(const cpu::Plan& plan) {
          join(plan.request.out_byte_strides);
 }
 
-// Runs the plan at every level, and the oracle: the outputs must agree, and so must every byte
-// around them and in their gaps, which nobody may touch.
+// Runs the plan at every level, and the reference implementation: the outputs must agree, and so
+// must every byte around them and in their gaps, which nobody may touch.
 inline testing::AssertionResult matches_reference(const cpu::Plan& plan,
                                                   Placement in_placement = {Placement::Side::after,
                                                                             0},
@@ -42,7 +43,7 @@ inline testing::AssertionResult matches_reference(const cpu::Plan& plan,
   const GuardedInput input(in_span.bytes(), in_placement);
   const std::byte* const in = input.data() - in_span.first;
   SentinelOutput expected(out_span.bytes(), out_alignment);
-  cpu::execute_reference(request, in, expected.data() - out_span.first);
+  cpu::execute_reference(plan, in, expected.data() - out_span.first);
   for (const cpu::Kernels* level : cpu::usable_levels()) {
     SentinelOutput actual(out_span.bytes(), out_alignment);
     cpu::execute(plan, in, actual.data() - out_span.first, *level);

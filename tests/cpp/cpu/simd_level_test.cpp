@@ -50,10 +50,11 @@ TEST(SimdLevels, UsableOnesAreTheFirstBuiltOnes) {
 TEST(SimdLevels, FillTheWholeTable) {
   for (const Kernels* level : built_levels()) {
     EXPECT_TRUE(std::ranges::none_of(level->tile, [](auto kernel) { return kernel == nullptr; }));
-    EXPECT_TRUE(std::ranges::none_of(level->run, [](auto kernel) { return kernel == nullptr; }));
+    EXPECT_TRUE(
+        std::ranges::none_of(level->strided_copy, [](auto kernel) { return kernel == nullptr; }));
     EXPECT_NE(level->copy, nullptr);
     EXPECT_NE(level->stream, nullptr);
-    EXPECT_NE(level->work, nullptr);
+    EXPECT_NE(level->advance, nullptr);
     EXPECT_NE(level->fence, nullptr);
     const bool lacks_shuffle =
         level->name == std::string_view("sse2") || level->name == std::string_view("portable");

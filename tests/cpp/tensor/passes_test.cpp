@@ -36,18 +36,18 @@ TEST(DropUnitModes, LeavesNothingOfAScalar) {
 }
 
 TEST(TurnNegativeStrides, StartsAtTheOtherEndOfTheOutput) {
-  const Problem turned = flip_negative_strides(problem_of(4, {{5, 4, -12}, {3, -40, 4}}));
-  EXPECT_EQ(turned.modes, (Modes{{5, -4, 12}, {3, -40, 4}}));
-  EXPECT_EQ(turned.in_byte_offset, 4 * 4);
-  EXPECT_EQ(turned.out_byte_offset, 4 * -12);
-  EXPECT_EQ(turned.perm, (Perm{1, 0}));
+  const Problem flipped = flip_negative_strides(problem_of(4, {{5, 4, -12}, {3, -40, 4}}));
+  EXPECT_EQ(flipped.modes, (Modes{{5, -4, 12}, {3, -40, 4}}));
+  EXPECT_EQ(flipped.in_byte_offset, 4 * 4);
+  EXPECT_EQ(flipped.out_byte_offset, 4 * -12);
+  EXPECT_EQ(flipped.perm, (Perm{1, 0}));
 }
 
 TEST(TurnNegativeStrides, TurnsAModeThatIsReversedOnBothSidesStraight) {
-  const Problem turned = flip_negative_strides(problem_of(2, {{6, -2, -2}}));
-  EXPECT_EQ(turned.modes, (Modes{{6, 2, 2}}));
-  EXPECT_EQ(turned.in_byte_offset, -10);
-  EXPECT_EQ(turned.out_byte_offset, -10);
+  const Problem flipped = flip_negative_strides(problem_of(2, {{6, -2, -2}}));
+  EXPECT_EQ(flipped.modes, (Modes{{6, 2, 2}}));
+  EXPECT_EQ(flipped.in_byte_offset, -10);
+  EXPECT_EQ(flipped.out_byte_offset, -10);
 }
 
 TEST(SortByInputStride, OrdersBySizeOfTheStepAndPutsBroadcastsLast) {

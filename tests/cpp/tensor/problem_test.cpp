@@ -32,7 +32,7 @@ Request padded_request(std::vector<std::int64_t> shape, std::vector<int> axes) {
 }
 
 TEST(MakeProblem, NumbersModesFastestFirstAndPermNamesTheInputMode) {
-  // The permutation is not its own inverse, so P is told from its inverse (requirement X-01).
+  // The permutation is not its own inverse, so that P is told from its inverse.
   const Problem problem = make_problem(padded_request({2, 3, 4}, {1, 2, 0}));
   EXPECT_EQ(problem.modes, (Modes{{4, 4, 8}, {3, 20, 32}, {2, 80, 4}}));
   EXPECT_EQ(problem.perm, (Perm{2, 0, 1}));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/cpu/cascade.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 using test::contiguous_request;
 
 constexpr Machine kSmallCache{.last_level_cache_bytes = 1 << 20};
+constexpr Machine kNoShuffle{.has_shuffle = false};
 
 Kernel chosen(const Request& request) { return make_plan(request, Machine{}, 1).parameters.kernel; }
 
@@ -42,10 +44,15 @@ TEST(Cascade, ShufflesWhatFillsNoVectorAlongOneMode) {
     EXPECT_EQ(chosen(contiguous_request({columns, 1000}, {1, 0}, 1)), Kernel::shuffle) << columns;
   }
   EXPECT_EQ(chosen(contiguous_request({1000, 5}, {1, 0}, 3)), Kernel::strided_copy) << "odd widths";
-  EXPECT_EQ(make_plan(contiguous_request({1000, 3}, {1, 0}, 1), {.has_shuffle = false}, 1)
-                .parameters.kernel,
+  EXPECT_EQ(make_plan(contiguous_request({1000, 3}, {1, 0}, 1), kNoShuffle, 1).parameters.kernel,
             Kernel::strided_copy)
       << "without the instruction";
+  const Request same_fastest = contiguous_request({3, 4, 5}, {1, 0, 2}, 1);
+  EXPECT_EQ(chosen(same_fastest), Kernel::strided_copy);
+  const Request permuted_bits = contiguous_request({2, 2, 2, 2, 2}, {3, 2, 1, 0, 4}, 1);
+  EXPECT_EQ(chosen(permuted_bits), Kernel::shuffle);
+  EXPECT_EQ(make_plan(permuted_bits, kNoShuffle, 1).parameters.kernel, Kernel::strided_copy)
+      << "nor where the tile kernel is out of the question";
 }
 
 TEST(Cascade, RunsTheRest) {
@@ -63,36 +70,70 @@ TEST(Cascade, RunsTheRest) {
   EXPECT_EQ(chosen(reversed), Kernel::strided_copy) << "walked backwards";
 }
 
-// The first rule that applies, except that modes too short for the tile kernel's vectors go on.
-TEST(Cascade, TakesAKernelThatApplies) {
+TEST(Cascade, TilesShortSidesThatNoShuffleServes) {
+  const auto chosen_without = [](std::int64_t columns) {
+    return make_plan(contiguous_request({1000, columns}, {1, 0}, 2), kNoShuffle, 1)
+        .parameters.kernel;
+  };
+  EXPECT_EQ(chosen_without(32), Kernel::tile) << "64 bytes";
+  EXPECT_EQ(chosen_without(8), Kernel::tile) << "16 bytes, where there is nothing better";
+  EXPECT_EQ(chosen_without(7), Kernel::strided_copy) << "14 bytes";
+  const auto chosen_with = [](std::int64_t columns) {
+    return chosen(contiguous_request({1000, columns}, {1, 0}, 2));
+  };
+  EXPECT_EQ(chosen_with(32), Kernel::tile) << "64 bytes";
+  EXPECT_EQ(chosen_with(31), Kernel::shuffle) << "62 bytes";
+  EXPECT_EQ(chosen_with(24), Kernel::tile) << "48 bytes";
+  EXPECT_EQ(chosen_with(23), Kernel::shuffle) << "46 bytes";
+  EXPECT_EQ(chosen_with(16), Kernel::tile) << "32 bytes";
+  EXPECT_EQ(chosen_with(8), Kernel::shuffle) << "16 bytes";
+}
+
+// The plan is that of the first rule that applies, whose kernel can carry it out; the last rule
+// always applies.
+TEST(Cascade, TakesTheFirstRuleThatApplies) {
   test::Random random(5);
   for (int i = 0; i < 600; ++i) {
     const Request request =
         i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem folded = fold_run(make_problem(request));
-    const auto first =
-        std::ranges::find_if(cascade(), [&](const Rule& rule) { return rule.applies(folded); });
-    ASSERT_NE(first, cascade().end());
-    const Kernel kernel = chosen(request);
-    EXPECT_TRUE(test::applies(kernel, folded));
-    EXPECT_TRUE(kernel == first->kernel || first->kernel == Kernel::tile);
+    for (const Machine& machine : {Machine{}, kNoShuffle}) {
+      PlanningContext context(request, machine, 1);
+      const auto first =
+          std::ranges::find_if(cascade(), [&](const Rule& rule) { return rule.applies(context); });
+      ASSERT_NE(first, cascade().end());
+      EXPECT_EQ(make_plan(request, machine, 1).parameters.kernel, first->kernel);
+      EXPECT_TRUE(can_carry_out(first->kernel, context.folded()));
+      EXPECT_TRUE(machine.has_shuffle || first->kernel != Kernel::shuffle);
+      EXPECT_TRUE(cascade().back().applies(context));
+    }
+  }
+}
+
+// Forcing the kernel that the cascade picks changes nothing, so asking the rules leaves no trace.
+TEST(Cascade, PlansLikeAForcedKernel) {
+  test::Random random(15);
+  for (int i = 0; i < 300; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const Plan plan = make_plan(request, kSmallCache, 3);
+    EXPECT_EQ(make_plan(request, kSmallCache, 3, plan.parameters.kernel), plan);
   }
 }
 
 TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
   const Request matrix = contiguous_request({30, 40}, {1, 0}, 4);
-  for (const Rule& rule : cascade()) {
-    if (rule.applies(fold_run(make_problem(matrix)))) {
-      EXPECT_EQ(make_plan(matrix, Machine{}, 1, rule.kernel).parameters.kernel, rule.kernel);
+  for (const Kernel kernel : kKernels) {
+    if (can_carry_out(kernel, fold_run(make_problem(matrix)))) {
+      EXPECT_EQ(make_plan(matrix, Machine{}, 1, kernel).parameters.kernel, kernel);
       continue;
     }
     try {
-      make_plan(matrix, Machine{}, 1, rule.kernel);
-      FAIL() << kernel_name(rule.kernel);
+      make_plan(matrix, Machine{}, 1, kernel);
+      FAIL() << kernel_name(kernel);
     } catch (const std::invalid_argument& error) {
       const std::string_view message = error.what();
-      EXPECT_NE(message.find(kernel_name(rule.kernel)), message.npos) << message;
-      EXPECT_NE(message.find(rule.requirement), message.npos) << message;
+      EXPECT_NE(message.find(kernel_name(kernel)), message.npos) << message;
+      EXPECT_NE(message.find(requirement(kernel)), message.npos) << message;
     }
   }
 }

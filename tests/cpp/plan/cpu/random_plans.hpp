@@ -6,14 +6,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "plan/cpu/planner.hpp"
+#include "plan/cpu/plan.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
-
-inline bool applies(cpu::Kernel kernel, const Problem& folded) {
-  return std::ranges::find(cpu::cascade(), kernel, &cpu::Rule::kernel)->applies(folded);
-}
 
 // The modes that these blocks cut, in mode order.
 inline std::vector<int> cut_modes(const Problem& folded, const std::vector<std::int64_t>& block) {
@@ -61,7 +57,7 @@ void for_random_plans(Random& random, int requests, const Check& check) {
     const Problem folded = fold_run(make_problem(request));
     for (const cpu::Kernel kernel :
          {cpu::Kernel::tile, cpu::Kernel::shuffle, cpu::Kernel::strided_copy}) {
-      if (!applies(kernel, folded)) continue;
+      if (!cpu::can_carry_out(kernel, folded)) continue;
       check(request, cpu::build_plan(request, random_parameters(random, folded, kernel)));
     }
   }

@@ -133,7 +133,7 @@ void check(const Program& program) {
 }
 
 // Contiguous [2]*n on both sides, unfused, so that every index of the paper is a mode: output index
-// k is input index sigma[k], 0 fastest (G-01).
+// k is input index sigma[k], 0 fastest (GenTT, section 2.1).
 Problem twos(const std::vector<int>& sigma, std::int64_t element_bytes) {
   Problem problem;
   problem.element_bytes = element_bytes;
@@ -158,12 +158,12 @@ Program make_program(const Problem& problem, const std::vector<std::int64_t>& ex
   const std::vector<int> cut = test::cut_modes(problem, extents);
   for (std::size_t i = 0; i < cut.size(); ++i)
     loops[static_cast<std::size_t>(cut[i])] = static_cast<int>(i);
-  Block block = make_block(problem, extents, loops, Counting::none);
+  Block block = make_block(problem, extents, loops, AxisSplit::none);
   Shuffle shuffle = make_shuffle(block, std::move(tile), problem.element_bytes);
   return {std::move(block), std::move(shuffle), problem.element_bytes};
 }
 
-// G-07, G-08, G-10 and G-11 for one permutation of size-2 indices.
+// GenTT, section 4.2, for one permutation of size-2 indices.
 void check_counts(const std::vector<int>& sigma, int lg_w) {
   const Problem problem = twos(sigma, kLaneBytes >> lg_w);
   const std::vector<std::int64_t> tile = shuffle_tile(problem);
@@ -178,12 +178,13 @@ void check_counts(const std::vector<int>& sigma, int lg_w) {
   const std::size_t vectors = std::size_t{1} << swaps;
   EXPECT_TRUE(shuffle.sums.empty());
   EXPECT_EQ(shuffle.loads.size(), vectors);
-  EXPECT_EQ(shuffle.out_stores.size(), vectors) << "vectors are renamed, not moved (G-10)";
+  EXPECT_EQ(shuffle.out_stores.size(), vectors) << "vectors are renamed, not moved";
   EXPECT_EQ(shuffle.rounds.size(), swaps);
   if (swaps > 0) return;
   ByteIndices same;
   std::iota(same.begin(), same.end(), std::uint8_t{0});
-  EXPECT_EQ(shuffle.first == same, same_order) << "nothing to do, or one self-shuffle (G-11)";
+  EXPECT_EQ(shuffle.first == same, same_order)
+      << "nothing to do, or one self-shuffle, which the paper overlooks";
 }
 
 TEST(Butterfly, TakesTheStepsAndVectorsThatThePaperCounts) {
@@ -206,7 +207,7 @@ TEST(Butterfly, TakesTheStepsAndVectorsThatThePaperCounts) {
   }
 }
 
-// Any extents, widths and layouts (G-12 to G-18), in blocks that hold more than the tile.
+// Any extents, widths and layouts (GenTT, section 5), in blocks that hold more than the tile.
 TEST(Shuffle, RandomShapes) {
   test::Random random(22);
   int checked = 0;
@@ -220,7 +221,7 @@ TEST(Shuffle, RandomShapes) {
     const Request request =
         test::random_layouts(random, std::move(shape), std::int64_t{1} << test::pick(random, 0, 3));
     const Problem folded = fold_run(make_problem(request));
-    if (!test::applies(Kernel::shuffle, folded)) continue;
+    if (!can_carry_out(Kernel::shuffle, folded)) continue;
     const Program program =
         make_program(folded, test::random_block(random, folded, Kernel::shuffle));
     check(program);
@@ -238,13 +239,13 @@ TEST(Shuffle, RandomShapes) {
   EXPECT_GT(over_several_modes, 500);
 }
 
-// Windows into one row: two modes of the same step, of which one at a time fills a vector.
+// Windows into one row: two modes of the same step, only one of which at a time fills a vector.
 TEST(Shuffle, OverlappingInputs) {
   for (const std::vector<int>& axes : {std::vector{1, 0, 2}, {0, 2, 1}, {2, 1, 0}}) {
     Request request = test::contiguous_request({3, 20, 5}, axes, 4);
     request.in_byte_strides = {4, 20, 4};
     const Problem folded = fold_run(make_problem(request));
-    if (!test::applies(Kernel::shuffle, folded)) continue;
+    if (!can_carry_out(Kernel::shuffle, folded)) continue;
     std::vector<std::int64_t> whole;
     for (const Mode& mode : folded.modes) whole.push_back(mode.extent);
     check(make_program(folded, whole));

@@ -1,0 +1,112 @@
+// What advances a block pipeline: prefetches the next block's lines and flushes the lines of the
+// block before from its staging buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/kernels.hpp"
+#include "cpu/pipeline.hpp"
+#include "cpu/simd/move_run.hpp"
+#include "cpu/simd/vectors.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Into L2: lines of a block may alias in L1, and they are read only after this block is done.
+inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
+  while (lines > 0 && queue.piece < queue.pieces.size()) {
+    const std::byte* const piece = queue.next + queue.pieces[queue.piece];
+    const std::int64_t left = ceil_div(queue.piece_bytes - queue.byte, kLineBytes);
+    const std::int64_t now = lines < left ? lines : left;
+    for (std::int64_t i = 0; i < now; ++i) {
+      __builtin_prefetch(piece + queue.byte + i * kLineBytes, 0, 2);
+    }
+    queue.byte += now * kLineBytes;
+    lines -= now;
+    if (now < left) return;
+    __builtin_prefetch(piece + queue.piece_bytes - 1, 0, 2);
+    queue.byte = 0;
+    ++queue.piece;
+  }
+}
+
+// What lies of a run before its first whole line, or after its last one, goes through the caches
+// unless the neighbouring block makes the line whole.
+inline std::int64_t flush_head(const StoreQueue& queue, std::byte* out, const std::byte* stage) {
+  const std::int64_t offset = line_offset(out);
+  if (offset == 0) return 0;
+  if (queue.continued) return -offset;
+  const std::int64_t head =
+      kLineBytes - offset < queue.run_bytes ? kLineBytes - offset : queue.run_bytes;
+  move_run(out, stage, head);
+  return head;
+}
+
+inline void flush_tail(const StoreQueue& queue, const StagedRun& run) {
+  const std::int64_t rest = queue.run_bytes - queue.byte;
+  if (rest == 0) return;
+  // The run goes on at `rest` bytes into its line.
+  std::byte* const to = queue.continues_at == nullptr ? queue.out + run.out + queue.byte
+                                                      : queue.continues_at + run.stage - rest;
+  move_run(to, queue.stage + run.stage + queue.byte, rest);
+}
+
+inline void flush_through_caches(StoreQueue& queue, std::int64_t lines) {
+  for (; lines > 0 && queue.run < queue.runs.size(); ++queue.run) {
+    const StagedRun& run = queue.runs[queue.run];
+    move_run(queue.out + run.out, queue.stage + run.stage, queue.run_bytes);
+    lines -= ceil_div(queue.run_bytes, kLineBytes);
+  }
+}
+
+// Streams a staged block's whole lines.
+inline void flush(StoreQueue& queue, std::int64_t lines) {
+  if (!queue.streaming) return flush_through_caches(queue, lines);
+  while (lines > 0 && queue.run < queue.runs.size()) {
+    const StagedRun& run = queue.runs[queue.run];
+    std::byte* const out = queue.out + run.out;
+    const std::byte* const stage = queue.stage + run.stage;
+    if (queue.byte == 0) {
+      queue.byte = flush_head(queue, out, stage);
+      --lines;
+    }
+    const std::int64_t left = (queue.run_bytes - queue.byte) / kLineBytes;
+    const std::int64_t now = lines < left ? lines : left;
+    for (std::int64_t i = 0; i < now; ++i) {
+      store_line_past_caches(out + queue.byte + i * kLineBytes,
+                             stage + queue.byte + i * kLineBytes);
+    }
+    queue.byte += now * kLineBytes;
+    lines -= now;
+    if (now < left) return;
+    flush_tail(queue, run);
+    queue.byte = 0;
+    ++queue.run;
+  }
+}
+
+inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
+  prefetch(pipeline.prefetches, lines);
+  flush(pipeline.stores, lines);
+}
+
+inline bool is_busy(const BlockPipeline& pipeline) {
+  return pipeline.prefetches.piece < pipeline.prefetches.pieces.size() ||
+         pipeline.stores.run < pipeline.stores.runs.size();
+}
+
+// For kernels of many instances, each of which would repeat the code.
+[[gnu::noinline]] void advance_out_of_line(BlockPipeline& pipeline, std::int64_t lines) {
+  advance(pipeline, lines);
+}
+
+inline auto advance_if_busy(const BlockArguments& block) {
+  return [&pipeline = *block.pipeline, busy = is_busy(*block.pipeline)](std::int64_t lines) {
+    if (busy) advance_out_of_line(pipeline, lines);
+  };
+}
+
+}  // namespace
+}  // namespace ttlg::cpu

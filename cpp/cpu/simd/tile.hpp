@@ -1,0 +1,139 @@
+// The tile kernel: transposes tiles in registers, as many as cover a block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/kernels.hpp"
+#include "cpu/simd/pipeline.hpp"
+#include "cpu/simd/strided_copy.hpp"
+#include "cpu/simd/vectors.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Transposes n elements in each 16-byte lane of n vectors, n = 16/sizeof(T): each round interleaves
+// vector i with vector i + n/2 and so moves one bit of the vector's number into the element's
+// (the butterfly of GenTT, section 4.2, in the form that needs only unpack instructions).
+template <typename T, int kBytes>
+inline void transpose_in_lanes(Bytes<kBytes>* rows) {
+  constexpr int kRows = 16 / int{sizeof(T)};
+  if constexpr (kRows > 1) {
+    for (int round = 1; round < kRows; round *= 2) interleave_vectors<T, kBytes, kRows>(rows);
+  }
+}
+
+// A tile that is as wide as a vector on the input's side. Lane l of source row k holds the elements
+// l*n .. l*n+n-1 of the in axis; kGroups groups of n rows are transposed in their lanes, and then
+// their lanes are brought together, so that each output row receives 16 * kGroups bytes at once.
+template <typename T, int kBytes, int kGroups>
+struct WideTile {
+  static constexpr int kRows = 16 / int{sizeof(T)};
+  static constexpr int kInStep = kBytes / int{sizeof(T)};
+  static constexpr int kOutStep = kRows * kGroups;
+
+  template <typename Row>
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
+                                                 const std::int64_t* out_by_in) {
+    Bytes<kBytes> rows[kGroups][kRows];
+    for (int g = 0; g < kGroups; ++g) {
+      for (int k = 0; k < kRows; ++k) rows[g][k] = load<Bytes<kBytes>>(row(g * kRows + k));
+      transpose_in_lanes<T, kBytes>(rows[g]);
+    }
+    for (int k = 0; k < kRows; ++k) {
+      Bytes<kBytes> lanes[kGroups];
+      for (int g = 0; g < kGroups; ++g) lanes[g] = rows[g][k];
+      gather_groups<kBytes, kGroups>(lanes);
+      constexpr int kPieces = kBytes / 16 / kGroups;
+      for (int g = 0; g < kGroups; ++g) {
+        for (int p = 0; p < kPieces; ++p) {
+          std::memcpy(out + out_by_in[(g * kPieces + p) * kRows + k],
+                      reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups,
+                      16 * kGroups);
+        }
+      }
+    }
+  }
+};
+
+// A tile that is 16 bytes wide on the input's side. Lane l of vector k holds 16 bytes of source row
+// l*n + k, so that every store is a whole vector of one output row.
+template <typename T, int kBytes>
+struct NarrowTile {
+  static constexpr int kRows = 16 / int{sizeof(T)};
+  static constexpr int kInStep = kRows;
+  static constexpr int kOutStep = kBytes / int{sizeof(T)};
+
+  template <typename Row>
+  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
+                                                 const std::int64_t* out_by_in) {
+    Bytes<kBytes> rows[kRows];
+    for (int k = 0; k < kRows; ++k) {
+      rows[k] = load_lanes<kBytes>([&](int l) { return row(l * kRows + k); });
+    }
+    transpose_in_lanes<T, kBytes>(rows);
+    for (int k = 0; k < kRows; ++k) store(out + out_by_in[k], rows[k]);
+  }
+};
+
+constexpr std::int64_t kOutputRowsBytes = 12 << 10;
+
+// Tiles that do not fit any more are moved back until they do: elements in the overlap are written
+// twice, with the same value.
+template <typename T, typename Tile>
+inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
+  const std::int64_t last_in = block.in_count - Tile::kInStep;
+  const std::int64_t last_out = block.out_count - Tile::kOutStep;
+  // As many output rows at a time as stay in L1 until they are complete; over them, a few source
+  // rows are swept along the in axis.
+  const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
+  const std::int64_t chunk = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
+  for (std::int64_t begin = 0; begin < block.in_count; begin += chunk) {
+    const std::int64_t end = begin + chunk < block.in_count ? begin + chunk : block.in_count;
+    for (std::int64_t o = 0; o < block.out_count; o += Tile::kOutStep) {
+      const std::int64_t at_out = o < last_out ? o : last_out;
+      const std::int64_t* rows = block.in_by_out + at_out;
+      std::byte* to = out + at_out * kSize;
+      for (std::int64_t i = begin; i < end; i += Tile::kInStep) {
+        const std::int64_t at_in = i < last_in ? i : last_in;
+        const std::byte* from = in + at_in * kSize;
+        Tile::move([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in);
+        advance(*block.pipeline, kLines);
+      }
+    }
+  }
+}
+
+// At most 16 vectors are in registers at a time.
+template <typename T, int kBytes>
+constexpr int kMostGroups =
+    int{sizeof(T)} * kBytes / 16 >= kBytes / 4 ? kBytes / 16
+                                               : (int{sizeof(T)} >= 2 && kBytes >= 32 ? 2 : 1);
+
+template <typename T>
+void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  constexpr int kGroups = kMostGroups<T, kVectorBytes>;
+  const std::int64_t in_bytes = block.in_count * kSize;
+  const std::int64_t out_bytes = block.out_count * kSize;
+  if (in_bytes < 16 || out_bytes < 16) {
+    strided_copy<T>(in, out, block);
+  } else if (in_bytes >= kVectorBytes && out_bytes >= 16 * kGroups) {
+    tile_with<T, WideTile<T, kVectorBytes, kGroups>>(in, out, block);
+  } else if (out_bytes >= kVectorBytes) {
+    tile_with<T, NarrowTile<T, kVectorBytes>>(in, out, block);
+#if defined(__AVX512BW__)
+  } else if (out_bytes >= 32) {
+    tile_with<T, NarrowTile<T, 32>>(in, out, block);
+#endif
+  } else {
+    tile_with<T, NarrowTile<T, 16>>(in, out, block);
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cpu

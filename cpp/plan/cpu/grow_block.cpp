@@ -1,0 +1,74 @@
+#include "plan/cpu/grow_block.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/cpu/block.hpp"
+#include "tensor/contiguous_run.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Grows a block mode by mode along one side.
+class Growth {
+ public:
+  explicit Growth(const Problem& folded)
+      : folded_(folded), block_(folded.modes.size(), 1), bytes_(folded.element_bytes) {}
+
+  // Takes the modes in `order` until a run of `run_bytes` lies in the block, or `limit` bytes in
+  // all. The first mode is cut in multiples of `grain`.
+  void along(std::span<const int> order, std::int64_t Mode::* step, std::int64_t run_bytes,
+             std::int64_t limit, std::int64_t grain) {
+    ContiguousRun run(folded_.element_bytes);
+    for (const int index : order) {
+      const auto m = static_cast<std::size_t>(index);
+      const Mode& mode = folded_.modes[m];
+      if (!run.is_continued_by(mode.*step)) return;
+      const std::int64_t inner = run.bytes();
+      const std::int64_t room =
+          std::min((run_bytes + inner / 2) / inner, limit / (bytes_ / block_[m]));
+      if (room > block_[m]) {
+        const std::int64_t extent =
+            split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
+        bytes_ = bytes_ / block_[m] * extent;
+        block_[m] = extent;
+      }
+      run.extend(mode.*step, block_[m], mode.extent);
+    }
+  }
+
+  void at_least(std::span<const std::int64_t> tile) {
+    for (std::size_t m = 0; m < tile.size(); ++m) block_[m] = std::max(block_[m], tile[m]);
+  }
+
+  std::vector<std::int64_t> take() { return std::move(block_); }
+
+ private:
+  // About equal pieces of at most `room`, in whole grains.
+  static std::int64_t split(std::int64_t extent, std::int64_t room, std::int64_t grain) {
+    if (extent <= room) return extent;
+    const std::int64_t piece = even_piece(extent, room, grain);
+    return piece <= room ? piece : std::max(room / grain * grain, std::min(room, grain));
+  }
+
+  const Problem& folded_;
+  std::vector<std::int64_t> block_;
+  std::int64_t bytes_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> grow_block(const Problem& folded, std::span<const std::int64_t> tile,
+                                     std::int64_t in_run, std::int64_t limit) {
+  const std::span<const int> in_order = identity_order(folded.modes.size());
+  const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
+  Growth growth(folded);
+  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
+  growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, grain);
+  growth.along(in_order, &Mode::in_byte_stride, limit, limit, grain);
+  growth.at_least(tile);
+  return growth.take();
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,75 @@
+#include "plan/cpu/kernel.hpp"
+
+#include <stdexcept>
+
+#include "plan/cpu/block.hpp"
+#include "plan/cpu/shuffle.hpp"
+#include "plan/names.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+constexpr NameTable<Kernel, kKernels.size()> kNames{
+    {"copy", "tile", "shuffle", "strided_copy", "reference"}};
+
+bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
+
+bool can_tile(const Problem& folded) {
+  if (is_copy(folded) || folded.perm.front() == 0 || !is_vector_width(folded.element_bytes)) {
+    return false;
+  }
+  const Mode& in_mode = folded.modes.front();
+  const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
+  return in_mode.in_byte_stride == folded.element_bytes &&
+         out_mode.out_byte_stride == folded.element_bytes;
+}
+
+}  // namespace
+
+std::string_view kernel_name(Kernel kernel) { return kNames.name(kernel); }
+
+std::optional<Kernel> kernel_from_name(std::string_view name) { return kNames.parse(name); }
+
+std::string kernel_names() { return kNames.list(); }
+
+bool can_carry_out(Kernel kernel, const Problem& folded) {
+  switch (kernel) {
+    case Kernel::copy:
+      return is_copy(folded);
+    case Kernel::tile:
+      return can_tile(folded);
+    case Kernel::shuffle:
+      return !is_copy(folded) && !shuffle_tile(folded).empty();
+    case Kernel::strided_copy:
+      return !is_copy(folded);
+    case Kernel::reference:
+      return true;
+  }
+  return false;
+}
+
+std::string_view requirement(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::copy:
+      return "all modes fused into one run that is contiguous on both sides";
+    case Kernel::tile:
+      return "elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, "
+             "each of unit stride on its side";
+    case Kernel::shuffle:
+      return "elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides";
+    case Kernel::strided_copy:
+      return "at least one mode besides the contiguous run";
+    case Kernel::reference:
+      return "nothing";
+  }
+  return "";
+}
+
+void check_kernel(Kernel kernel, const Problem& folded) {
+  if (!can_carry_out(kernel, folded)) {
+    throw std::invalid_argument("kernel '" + std::string(kernel_name(kernel)) +
+                                "' does not apply: it needs " + std::string(requirement(kernel)));
+  }
+}
+
+}  // namespace ttlg::cpu

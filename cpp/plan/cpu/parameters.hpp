@@ -1,0 +1,34 @@
+// Everything that the planner chooses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/cpu/kernel.hpp"
+
+namespace ttlg::cpu {
+
+// OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
+// many.
+inline constexpr int kMaxThreads = 1024;
+
+constexpr bool is_thread_count(std::int64_t threads) {
+  return threads >= 1 && threads <= kMaxThreads;
+}
+
+// A Plan is a function of its request and of these.
+struct Parameters {
+  Kernel kernel = Kernel::reference;
+  // Extents of a block, one for each mode of the folded problem; of `copy`, the bytes of a chunk.
+  std::vector<std::int64_t> block{};
+  // The modes that are cut into blocks, outermost loop first.
+  std::vector<int> loop_order{};
+  bool staged = false;     // blocks pass through the staging buffer; implied by streaming
+  bool streaming = false;  // whole output lines bypass the caches
+  bool prefetch = false;   // the next block's lines are requested while this one is moved
+  int threads = 1;
+
+  bool operator==(const Parameters&) const = default;
+};
+
+}  // namespace ttlg::cpu

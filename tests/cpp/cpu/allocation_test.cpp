@@ -1,0 +1,94 @@
+// A repeated call allocates nothing on the heap: neither the look-up of its plan nor the execution.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "cpu/execute.hpp"
+#include "plan/cpu/planning.hpp"
+#include "requests.hpp"
+
+namespace {
+
+int allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  bytes = (bytes + alignment) / alignment * alignment;  // never 0
+  if (void* memory = std::aligned_alloc(alignment, bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// All other forms of new come down to these.
+void* operator new(std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace ttlg::cpu {
+namespace {
+
+using test::contiguous_request;
+
+template <typename Action>
+int allocations_of(const Action& action) {
+  const int before = allocations;
+  action();
+  return allocations - before;
+}
+
+TEST(Allocations, AreCounted) {
+  EXPECT_GT(allocations_of([] { std::vector<int> each(3); }), 0);
+}
+
+constexpr Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
+constexpr Machine kNoCache{.last_level_cache_bytes = 0};
+
+TEST(Execute, AllocatesNothing) {
+  int seen_streaming = 0;
+  int seen_staged = 0;
+  const Request copied = contiguous_request({64, 512}, {0, 1}, 4);
+  const Request transposed = contiguous_request({64, 512}, {1, 0}, 4);
+  const Request shuffled = contiguous_request({3, 5, 7, 64, 9}, {4, 2, 0, 3, 1}, 2);
+  const Request long_runs = contiguous_request({9, 8, 2048}, {1, 0, 2}, 1);
+  // 4 KiB apart, runs of the output share a few sets of the caches: these blocks are staged.
+  const Request conflicting = contiguous_request({512, 64}, {1, 0}, 8);
+  for (const Request& request : {copied, transposed, shuffled, long_runs, conflicting}) {
+    const auto bytes = static_cast<std::size_t>(make_problem(request).bytes());
+    const std::vector<std::byte> in(bytes);
+    std::vector<std::byte> out(bytes);
+    for (const Kernel kernel : kKernels) {
+      if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
+      for (const Machine& machine : {kHugeCache, kNoCache}) {
+        const Plan plan = make_plan(request, machine, 1, kernel);
+        seen_streaming += plan.parameters.streaming;
+        seen_staged += plan.is_staged() && !plan.parameters.streaming;
+        for (const Kernels* level : usable_levels()) {
+          const auto run = [&] { execute(plan, in.data(), out.data(), *level); };
+          run();
+          EXPECT_EQ(allocations_of(run), 0) << kernel_name(kernel) << ", " << level->name;
+        }
+      }
+    }
+  }
+  EXPECT_GT(seen_streaming, 0);
+  EXPECT_GT(seen_staged, 0);
+}
+
+TEST(PlanCache, AllocatesNothingForAHit) {
+  PlanCache cache({kHugeCache}, 8);
+  const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
+  const Planning::Choice choice{.threads = 1};
+  const auto plan = cache.get(key_of(request), choice);
+  EXPECT_EQ(allocations_of([&] { EXPECT_EQ(cache.get(key_of(request), choice), plan); }), 0);
+  EXPECT_EQ(cache.info().hits, 1U);
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
