@@ -20,6 +20,10 @@ using Integers = std::vector<std::int64_t>;
 
 inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
 
+inline std::string text_of(const Integers& values) {
+  return py::str(to_tuple(values)).cast<std::string>();
+}
+
 inline Request make_request(Integers shape, Integers in_byte_strides, std::int64_t itemsize,
                             std::vector<int> axes, std::optional<Integers> out_byte_strides,
                             bool inplace) {

@@ -17,7 +17,15 @@ struct Layout {
 // Whether elements at these strides are where the layout has them.
 bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides);
 
-// Whether the smallest byte ranges around the two meet.
-bool ranges_meet(const Layout& x, const Layout& y);
+// Why a result must not be written to an array while its input is read.
+enum class OutputFault : std::uint8_t {
+  none,
+  shape,         // not the result's
+  self_overlap,  // several of its elements may lie at one place
+  ranges_meet,   // of bytes, input's and output's, where strided arrays may still share no byte
+};
+
+OutputFault find_output_fault(const Layout& x, const Layout& out,
+                              std::span<const std::int64_t> out_shape);
 
 }  // namespace ttlg::bindings

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core, _models, _tune
-from ttlg._config import resolve_threads
 from ttlg._plan import Plan
 
 
@@ -153,7 +152,7 @@ def plan(
     model = _models.model_for(device)
     if model is not None and (threads is not None or tune != "model"):
         raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
-    count = resolve_threads(threads)
+    count = _core.resolve_threads(threads)
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
