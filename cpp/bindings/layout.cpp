@@ -31,17 +31,6 @@ bool ranges_meet(const Layout& x, const Layout& y) {
   return first.begin < second.end && second.begin < first.end;
 }
 
-// Saves most calls the sorting of axes that the general test takes.
-bool is_contiguous(const Layout& layout) {
-  auto stride = static_cast<std::uint64_t>(layout.itemsize);
-  for (std::size_t axis = layout.shape.size(); axis-- > 0;) {
-    if (layout.shape[axis] == 1) continue;
-    if (static_cast<std::uint64_t>(layout.byte_strides[axis]) != stride) return false;
-    stride *= static_cast<std::uint64_t>(layout.shape[axis]);
-  }
-  return true;
-}
-
 }  // namespace
 
 bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides) {
@@ -55,9 +44,9 @@ bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_s
 }
 
 OutputFault find_output_fault(const Layout& x, const Layout& out,
-                              std::span<const std::int64_t> out_shape) {
+                              std::span<const std::int64_t> out_shape, bool is_contiguous) {
   if (!std::ranges::equal(out.shape, out_shape)) return OutputFault::shape;
-  if (!is_contiguous(out) && !is_free_of_self_overlap(out.shape, out.byte_strides, out.itemsize)) {
+  if (!is_contiguous && !is_free_of_self_overlap(out.shape, out.byte_strides, out.itemsize)) {
     return OutputFault::self_overlap;
   }
   return ranges_meet(x, out) ? OutputFault::ranges_meet : OutputFault::none;

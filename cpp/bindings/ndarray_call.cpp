@@ -72,8 +72,9 @@ bool read_plain_axes(PyObject* axes, std::span<int> result) {
 // Whether the result may certainly be written to `out`.
 bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
                        std::span<const std::int64_t> out_shape) {
+  const bool is_contiguous = (out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
   return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
-         find_output_fault(x.layout, out.layout, out_shape) == OutputFault::none;
+         find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
 }
 
 py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape) {
