@@ -92,21 +92,20 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
 
 int read_threads(const py::handle& threads) {
   if (threads.is_none()) return cpu::num_threads();
-  const auto count = py::reinterpret_steal<py::object>(PyNumber_Index(threads.ptr()));
-  if (!count) {
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(threads.ptr(), &overflow);  // takes what counts
+  if (count == -1 && PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
     PyErr_Clear();
     throw py::type_error("threads must be an integer, not " +
                          py::repr(threads).cast<std::string>());
   }
-  int overflow = 0;
-  const long value = PyLong_AsLongAndOverflow(count.ptr(), &overflow);
-  if (overflow != 0 || value < 1 || value > cpu::kMaxThreads) {
+  if (overflow != 0 || count < 1 || count > cpu::kMaxThreads) {
     throw py::value_error("threads must be from 1 to " + std::to_string(cpu::kMaxThreads) +
-                          ", not " + py::str(count).cast<std::string>() +
+                          ", not " + py::str(threads).cast<std::string>() +
                           "; None means the default");
   }
-  return static_cast<int>(value);
+  return static_cast<int>(count);
 }
 
 void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tensor/problem.hpp"
-
 namespace ttlg::bindings {
 namespace {
 
@@ -25,12 +23,6 @@ ByteRange byte_range(const Layout& layout) {
   return range;
 }
 
-bool ranges_meet(const Layout& x, const Layout& y) {
-  const ByteRange first = byte_range(x);
-  const ByteRange second = byte_range(y);
-  return first.begin < second.end && second.begin < first.end;
-}
-
 }  // namespace
 
 bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides) {
@@ -43,13 +35,10 @@ bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_s
   return true;
 }
 
-OutputFault find_output_fault(const Layout& x, const Layout& out,
-                              std::span<const std::int64_t> out_shape, bool is_contiguous) {
-  if (!std::ranges::equal(out.shape, out_shape)) return OutputFault::shape;
-  if (!is_contiguous && !is_free_of_self_overlap(out.shape, out.byte_strides, out.itemsize)) {
-    return OutputFault::self_overlap;
-  }
-  return ranges_meet(x, out) ? OutputFault::ranges_meet : OutputFault::none;
+bool ranges_meet(const Layout& x, const Layout& y) {
+  const ByteRange first = byte_range(x);
+  const ByteRange second = byte_range(y);
+  return first.begin < second.end && second.begin < first.end;
 }
 
 }  // namespace ttlg::bindings
