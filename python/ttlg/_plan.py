@@ -86,7 +86,7 @@ class Plan:
 
     @property
     def dtype(self) -> str:
-        """The dtype's name, for the reader: a plan depends on the element size alone."""
+        """The dtype's name, for display: a plan depends on the element size alone."""
         return self._dtype
 
     @property
@@ -122,7 +122,7 @@ class Plan:
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
         ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged``
         blocks pass through a buffer, as those with ``streaming`` stores, which bypass the caches,
-        do anyway; ``prefetch`` requests the next block while one is moved, and
+        always do; ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
 
         On a GPU, where elements are the words that threads move: the slice of a thread block spans
@@ -139,10 +139,11 @@ class Plan:
         -------
         list of Candidate or CudaCandidate
             Named tuples ``(kernel, parameters, cost)``, the cheapest first. ``cost`` is what the
-            planner expects, in the time that a copy of the same bytes takes;
+            planner expects, as a multiple of the time that a copy of the same bytes takes;
             ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
             For a GPU ``(kernel, parameters, features, seconds)``, the fastest first: every slice
-            of every kernel that can do it, with what the model of its time depends on.
+            of every kernel that can do it, with the features that its predicted time in seconds
+            depends on. The class of the tuples documents each field and the unit of each feature.
 
         Examples
         --------
