@@ -94,7 +94,7 @@ def sixd_sample() -> Iterator[Case]:
 
 
 def gentt() -> Iterator[Case]:
-    """GenTT's shapes (GenTT, Fig. 5) in float32, each with a dispersed, a reversed and a random map.
+    """Shapes of GenTT, Fig. 5 in float32, each with a dispersed, a reversed and a random map.
 
     The paper's own maps are not in its text. Dispersed: the odd axes and then the even ones, so
     that no neighbours stay neighbours.

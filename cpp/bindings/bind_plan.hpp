@@ -47,7 +47,7 @@ inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const
 // Throws ValueError, with a hint, unless both views are of the shape and strides that were planned.
 void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
 
-// What both kinds of plan show, and the functions that know neither; before them.
+// Binds what both kinds of plan have in common; call it before bind_cpu and bind_cuda.
 void bind_plan(py::module_& module);
 
 }  // namespace ttlg::bindings

@@ -31,8 +31,8 @@ enum class OutputFault : std::uint8_t {
   ranges_meet,   // of bytes, input's and output's, where strided arrays may still share no byte
 };
 
-// `is_contiguous`: of `out`, where the caller knows, which saves a test. Inline, as calls on small
-// arrays take time that shows.
+// `is_contiguous`: of `out`, where the caller knows, which saves a test. Inline because the time of
+// a function call shows on small arrays.
 inline OutputFault find_output_fault(const Layout& x, const Layout& out,
                                      std::span<const std::int64_t> out_shape,
                                      bool is_contiguous = false) {

@@ -161,8 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader, such as head, has left; without this Python reports an error when it flushes at
-        # exit.
+        # The reader, such as head, has left, and flushing at exit would report that as an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (OSError, TypeError, ValueError, MemoryError) as error:

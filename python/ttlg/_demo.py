@@ -131,7 +131,7 @@ def table(results: list[Result]) -> str:
             f"{numpy / ttlg:9.1f}  equal"
         )
     lines.append(
-        f"Speed is 2 x bytes / time, median of {ROUNDS} rounds in which all take turns; copy is the "
-        "fastest of NumPy's copy, ttlg's and ttlg's with streaming stores."
+        f"Speed is 2 x bytes / time, median of {ROUNDS} rounds in which all take turns; copy is "
+        "the fastest of NumPy's copy, ttlg's and ttlg's with streaming stores."
     )
     return "\n\n".join(["\n".join(lines), *(result.explanation for result in results)])

@@ -91,7 +91,7 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``shuffle``, ``strided_copy`` or ``reference``, or the schema."""
+        """The kernel: the schema on a GPU, on the CPU as `ttlg.plan` lists them."""
         return self._core.kernel
 
     @property
@@ -148,11 +148,8 @@ class Plan:
         Examples
         --------
         >>> import ttlg
-        >>> for each in ttlg.plan((64, 30), threads=1).candidates():
-        ...     print(each.kernel, each.parameters["block"])
-        tile (30, 64)
-        shuffle (30, 64)
-        strided_copy (30, 64)
+        >>> sorted({each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()})
+        ['shuffle', 'strided_copy', 'tile']
         """
         core = self._core
         if isinstance(core, _core.CpuPlan):

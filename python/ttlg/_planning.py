@@ -78,8 +78,9 @@ def plan(
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
-        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
-        ``"fvi_match_small"``, ``"orthogonal_distinct"`` or ``"orthogonal_arbitrary"``.
+        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,
+        ``"fvi_match_large"``, ``"fvi_match_small"``, ``"orthogonal_distinct"`` or
+        ``"orthogonal_arbitrary"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
@@ -97,8 +98,8 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
-        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or ``tune="measure"`` is asked of
-        a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or
+        ``tune="measure"`` is asked of a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError

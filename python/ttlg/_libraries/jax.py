@@ -52,6 +52,6 @@ class Jax(Library):
             _core.synchronize(source)
             return buffer
         jax = sys.modules["jax"]
-        # In its 32-bit mode device_put would convert 64-bit elements, which x may have nevertheless.
+        # Even in JAX's 32-bit mode x may have 64-bit elements, which device_put would convert.
         with jax.enable_x64(True):
             return jax.device_put(buffer, x.device, may_alias=True)
