@@ -37,7 +37,7 @@ class Row:
     costs: dict[str, float] = field(default_factory=dict)  # by the planner's model, if it has one
 
     def share(self, variant: str) -> float:
-        """Return the variant's speed as a part of the fastest copy's."""
+        """Return the variant's speed as a fraction of the fastest copy's."""
         return ceiling(self.seconds) / self.seconds[variant]
 
 
@@ -105,9 +105,10 @@ def _case(name: str, shape: tuple[int, ...], axes: tuple[int, ...], dtype: str =
 
 
 def _of_twos(rank: int, new: int) -> Case:
-    """Single bytes, 16 to a vector, by a map that fills it with `new` modes from elsewhere (G-30).
+    """Single bytes, 16 to a vector, by a map that fills it with `new` modes from elsewhere.
 
-    The modes that stay in the vector are reversed, and so are those that stay outside of it.
+    So does GenTT, Fig. 8. The modes that stay in the vector are reversed, as are those that stay
+    outside of it.
     """
     first = [*range(rank - 1, rank - 1 - new, -1), *range(3, new - 1, -1)]
     perm = first + [mode for mode in range(rank - 1, -1, -1) if mode not in first]
@@ -130,14 +131,14 @@ ABLATIONS = {
     "streaming": Ablation("staging and streaming stores, on and off", _LARGE, _streaming),
     "prefetch": Ablation("prefetch of the next block, on and off", _LARGE, _prefetch),
     "loops": Ablation(
-        "every order of the loops of a rank-4 tensor (M-01)",
+        "every order of the loops of a rank-4 tensor (COMET, transpose page)",
         (_case("rank 4", (72, 80, 88, 96), (3, 1, 0, 2)),),
         _loops,
     ),
     "blocks": Ablation("every block that the planner weighs, beside its cost", _LARGE, _blocks),
     "levels": Ablation("every SIMD level, in cache and in memory", (*_SMALL, *_LARGE), None),
     "shuffle": Ablation(
-        "shuffles by maps that bring 4 to 0 modes into a vector (G-30)",
+        "shuffles by maps that bring 4 to 0 modes into a vector (GenTT, Fig. 8)",
         tuple(_of_twos(14, new) for new in (4, 3, 2, 1, 0)),
         _shuffle,
     ),

@@ -51,7 +51,7 @@ class Result:
         return ceiling(self.seconds)
 
     def share(self, name: str) -> float:
-        """Return the contender's speed as a part of the fastest copy's."""
+        """Return the contender's speed as a fraction of the fastest copy's."""
         return self.ceiling / self.seconds[name]
 
     def speed_up(self, name: str) -> float:

@@ -83,7 +83,7 @@ def _sixd(suite: str, permutations: Sequence[tuple[int, ...]]) -> Iterator[Case]
 
 
 def sixd() -> Iterator[Case]:
-    """All 720 permutations of 16^6, 15^6 and 17^6 in float64 (TTLG's figures 6, 8 and 10)."""
+    """All 720 permutations of 16^6, 15^6 and 17^6 in float64 (TTLG, Figs. 6, 8 and 10)."""
     return _sixd("sixd", tuple(itertools.permutations(range(6))))
 
 
@@ -94,7 +94,7 @@ def sixd_sample() -> Iterator[Case]:
 
 
 def gentt() -> Iterator[Case]:
-    """GenTT's shapes (its figure 5) in float32, each with a dispersed, a reversed and a random map.
+    """Shapes of GenTT, Fig. 5 in float32, each with a dispersed, a reversed and a random map.
 
     The paper's own maps are not in its text. Dispersed: the odd axes and then the even ones, so
     that no neighbours stay neighbours.

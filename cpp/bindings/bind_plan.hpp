@@ -20,6 +20,10 @@ using Integers = std::vector<std::int64_t>;
 
 inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
 
+inline std::string text_of(const Integers& values) {
+  return py::str(to_tuple(values)).cast<std::string>();
+}
+
 inline Request make_request(Integers shape, Integers in_byte_strides, std::int64_t itemsize,
                             std::vector<int> axes, std::optional<Integers> out_byte_strides,
                             bool inplace) {
@@ -43,7 +47,7 @@ inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const
 // Throws ValueError, with a hint, unless both views are of the shape and strides that were planned.
 void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
 
-// What both kinds of plan show, and the functions that know neither; before them.
+// Binds what both kinds of plan have in common; call it before bind_cpu and bind_cuda.
 void bind_plan(py::module_& module);
 
 }  // namespace ttlg::bindings

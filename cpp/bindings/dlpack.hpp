@@ -12,7 +12,8 @@ inline constexpr std::uint32_t kMinorVersion = 1;
 
 enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
 
-// Of streams there are handles, two default ones (which CUDA takes as handles too), and none.
+// DLPack names a CUDA stream by its handle; 1 is the legacy default stream, which CUDA itself takes
+// as a handle too, and -1 asks the producer not to synchronise.
 inline constexpr std::uintptr_t kLegacyStream = 1;
 inline constexpr int kNoSynchronization = -1;
 
@@ -59,14 +60,15 @@ struct ManagedTensorVersioned {
   Tensor tensor;
 };
 
-// The functions that a library lends to compiled callers, in a capsule named "dlpack_exchange_api"
-// that is the attribute __dlpack_c_exchange_api__ of its array's type. Those that follow are not
-// needed here.
+// The functions that a library offers to compiled callers, in a capsule named "dlpack_exchange_api"
+// that is the attribute __dlpack_c_exchange_api__ of its array's type. The specification has more
+// members after these.
 struct ExchangeApi {
   Version version;
   ExchangeApi* previous;
   void (*allocate)();
-  // Exports an array without waiting for the work on its device; not 0: a Python error is set.
+  // Exports an array without waiting for the work on its device. Anything but 0 means that a Python
+  // error is set.
   int (*export_no_sync)(void* array, ManagedTensorVersioned** tensor);
 };
 
@@ -75,6 +77,10 @@ std::string dtype_name(const DataType& dtype);
 
 // "cpu" or "cuda:1", or the number of a device that is neither.
 std::string device_name(const Device& device);
+
+inline bool is_host(const Device& device) {
+  return device.type == kCpu || device.type == kCudaHost;
+}
 
 inline bool is_cuda(const Device& device) {
   return device.type == kCuda || device.type == kCudaManaged;

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "bindings/arguments.hpp"
 #include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
@@ -17,6 +18,21 @@
 namespace py = pybind11;
 
 namespace {
+
+constexpr const char* kCudaErrorDoc =
+    R"(A CUDA device cannot be used: its driver or runtime refused, or ttlg was built without CUDA.
+
+Raised by planning for a GPU of this machine (``device="cuda"``), by `transpose` and plans on arrays
+that live on a CUDA device, and where the result of a JAX array is waited for. The message holds the
+driver's own words.
+
+A call that raises has written nothing, unless the driver reports with it a fault of work that was
+launched before: CUDA launches return before the work is done, and what went wrong there surfaces at
+a later call.
+
+`ttlg.show_config` tells whether ttlg was built with CUDA, which driver and devices it finds, and
+what is wrong where it finds none. Without a GPU, a plan for a device model such as
+``device="tesla-k40c"`` can still be made and explained.)";
 
 py::dict cuda_config() {
   const ttlg::cuda::Config config = ttlg::cuda::query();
@@ -77,9 +93,12 @@ PYBIND11_MODULE(_core, module) {
   });
 
   ttlg::bindings::bind_tensor_view(module);
+  ttlg::bindings::bind_arguments(module);
   ttlg::bindings::bind_plan(module);
   ttlg::bindings::bind_cpu(module);
   ttlg::bindings::bind_cuda(module);
+  // pybind11 registers exceptions without a docstring.
+  module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::add_ndarray_calls(module);
   module.def("num_threads", &ttlg::cpu::num_threads);
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));

@@ -1,20 +1,19 @@
-// The short way: a whole call on plain ndarrays without a Python object or an allocation besides
+// The fast path: a whole call on plain ndarrays without a Python object or an allocation besides
 // the result, so that small arrays cost no more than NumPy's own copy. Whatever is unusual or wrong
-// is left to the general way by returning None before anything is written; there alone are errors
-// worded. pybind11's dispatch would cost as much again, so these are plain CPython functions.
+// is left to the slow path by returning None before anything is written, and the slow path reports
+// errors. pybind11's dispatch would cost as much again, so these are plain CPython functions.
 #include "bindings/ndarray_call.hpp"
 
 #include <pybind11/numpy.h>
 
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <numeric>
 
+#include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "cpu/threads.hpp"
 #include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
@@ -50,8 +49,9 @@ bool is_movable(const Ndarray& x) {
          !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
 }
 
-// Reads None, or a tuple or list of plain ints that name every axis once.
-bool read_axes(PyObject* axes, std::span<int> result) {
+// Reads None, or a tuple or list of plain ints that name every axis once. Other items might run
+// Python code while the layout of x is borrowed.
+bool read_plain_axes(PyObject* axes, std::span<int> result) {
   if (axes == Py_None) {
     std::iota(result.rbegin(), result.rend(), 0);
     return true;
@@ -69,28 +69,12 @@ bool read_axes(PyObject* axes, std::span<int> result) {
   return normalize_axes(std::span(given).first(result.size()), result).error == AxesError::none;
 }
 
-// Reads None, which is the default, or a plain int in range.
-bool read_threads(PyObject* threads, int& result) {
-  if (threads == Py_None) {
-    result = cpu::num_threads();
-    return true;
-  }
-  if (!PyLong_CheckExact(threads)) return false;
-  int overflow = 0;
-  const long count = PyLong_AsLongAndOverflow(threads, &overflow);
-  result = static_cast<int>(std::clamp<long>(count, 0, cpu::kMaxThreads));
-  return overflow == 0 && result == count && count > 0;
-}
-
-// Whether the result may be written to `out` beyond doubt.
+// Whether the result may certainly be written to `out`.
 bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
                        std::span<const std::int64_t> out_shape) {
-  const Layout& layout = out.layout;
+  const bool is_contiguous = (out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
   return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
-         std::ranges::equal(layout.shape, out_shape) &&
-         ((out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0 ||
-          is_free_of_self_overlap(layout.shape, layout.byte_strides, layout.itemsize)) &&
-         !ranges_meet(x.layout, layout);
+         find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
 }
 
 py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape) {
@@ -103,10 +87,12 @@ py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape)
   return py::reinterpret_steal<py::object>(result);
 }
 
-// The result, or null to leave the call to the general way.
+// The result, or null to leave the call to the slow path.
 py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_object,
                      PyObject* threads_object) {
   if (!is_plain(x_object)) return {};
+  cpu::Planning::Choice choice;
+  choice.threads = read_threads(threads_object);  // before x is looked at: may run Python code
   const Ndarray x = look_at(x_object);
   if (!is_movable(x)) return {};
   const std::size_t rank = x.layout.shape.size();
@@ -116,8 +102,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
                 .in_byte_strides = x.layout.byte_strides,
                 .axes = axes,
                 .itemsize = x.layout.itemsize};
-  cpu::Planning::Choice choice;
-  if (!read_axes(axes_object, axes) || !read_threads(threads_object, choice.threads)) return {};
+  if (!read_plain_axes(axes_object, axes)) return {};
   Extents extents;
   const std::span<std::int64_t> out_shape(extents.data(), rank);
   for (std::size_t i = 0; i < rank; ++i) {
@@ -162,7 +147,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   return py::reinterpret_borrow<py::object>(out_object);
 }
 
-// What fails here fails again on the general way, which knows how to say it.
+// What fails here fails again on the slow path, which reports it.
 template <typename Call>
 PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
   if (count != expected) {

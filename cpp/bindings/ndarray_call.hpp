@@ -4,7 +4,7 @@
 
 namespace ttlg::bindings {
 
-// transpose_ndarray and run_ndarray: the short way for plain ndarrays.
+// transpose_ndarray and run_ndarray: the fast path for plain ndarrays.
 void add_ndarray_calls(pybind11::module_& module);
 
 }  // namespace ttlg::bindings

@@ -43,8 +43,7 @@ std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
 }
 
 void check_reachable(const dlpack::Device& device, const std::string& name) {
-  const bool on_host = device.type == dlpack::kCpu || device.type == dlpack::kCudaHost;
-  if (on_host || dlpack::is_cuda(device)) return;
+  if (dlpack::is_host(device) || dlpack::is_cuda(device)) return;
   throw py::buffer_error(name + " lives on " + dlpack::device_name(device) +
                          ", which ttlg cannot reach: move it to the host first (.cpu() in "
                          "PyTorch, jax.device_get in JAX)");
@@ -75,7 +74,7 @@ void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t fla
   }
 }
 
-// From here on the tensor's deleter is ours to call.
+// Takes over the duty to call the tensor's deleter.
 template <typename Managed>
 std::shared_ptr<Managed> own(Managed* managed) {
   return std::shared_ptr<Managed>(managed, [](Managed* tensor) {
@@ -196,9 +195,10 @@ TensorView make_view(const py::object& array, const std::string& name, std::uint
   TensorView view;
   if (auto managed = export_directly(array.ptr())) {
     view = view_versioned(std::move(managed), name);
-    // Nothing was ordered on any stream.
-    if (view.cuda_device < 0 || ordered) {
-      if (view.cuda_device >= 0) view.stream = stream;
+    if (view.on_host()) return view;
+    // This export orders nothing on any stream.
+    if (ordered) {
+      view.stream = stream;
       return view;
     }
   }
@@ -215,7 +215,7 @@ TensorView make_view(const py::object& array, const std::string& name, std::uint
     asked = ordered ? py::cast(dlpack::kNoSynchronization) : py::cast(stream);
   }
   view = view_capsule(export_capsule(array, asked), name);
-  if (view.cuda_device < 0) return view;
+  if (view.on_host()) return view;
   if (!dlpack::is_cuda(device)) {
     throw py::buffer_error(name + " lives on " + view.device +
                            ", but its __dlpack_device__() does not say so, and without that its "
@@ -225,7 +225,7 @@ TensorView make_view(const py::object& array, const std::string& name, std::uint
   return view;
 }
 
-static bool same_dtype(const TensorView& x, const TensorView& y) {
+bool same_dtype(const TensorView& x, const TensorView& y) {
   if (x.array && y.array) return x.array.attr("dtype").equal(y.array.attr("dtype"));
   return x.dtype() == y.dtype();
 }
@@ -241,18 +241,17 @@ void bind_tensor_view(py::module_& module) {
       .def_readonly("itemsize", &TensorView::itemsize)
       .def_property_readonly("dtype", &TensorView::dtype)
       .def_readonly("device", &TensorView::device)
+      .def_property_readonly("on_host", &TensorView::on_host)
       .def_readonly("stream", &TensorView::stream)
       .def_readonly("readonly", &TensorView::readonly)
+      .def(
+          "freeze", [](TensorView& view) { view.readonly = true; },
+          "Count the array as read-only, whether or not its library says that it is.")
       .def_property_readonly("data_ptr", [](const TensorView& view) {
         return reinterpret_cast<std::uintptr_t>(view.data);
       });
-  module.def("same_dtype", &same_dtype, py::arg("x"), py::arg("y"),
-             "Whether the elements mean the same, across libraries.");
-  module.def(
-      "may_share_memory",
-      [](const TensorView& x, const TensorView& y) { return ranges_meet(x.layout(), y.layout()); },
-      py::arg("x"), py::arg("y"), "Whether the smallest byte ranges around the two views meet.");
-  // Apart, because a small array on the host notices every argument.
+  // Separate from view_on_stream, because the arguments of a call take time that shows on small
+  // arrays.
   module.def(
       "view",
       [](const py::object& array, const std::string& name) {

@@ -25,17 +25,21 @@ struct TensorView {
   std::int64_t itemsize = 0;
   bool readonly = false;
   std::string device = "cpu";
-  int cuda_device = -1;       // of memory that a GPU reaches, else -1
-  std::uintptr_t stream = 0;  // of a GPU's array: where work on it is ordered
+  int cuda_device = -1;       // -1 on the host
+  std::uintptr_t stream = 0;  // on which work on it is ordered, 0 on the host
 
   py::object array;            // NumPy's array; empty for DLPack
   std::shared_ptr<void> held;  // DLPack's tensor
   std::string dlpack_dtype;
 
+  bool on_host() const { return cuda_device < 0; }
   Layout layout() const { return {data, shape, byte_strides, itemsize}; }
   // A name that is equal for equal dtypes of any two libraries, such as "float32" or "bfloat16".
   std::string dtype() const;
 };
+
+// Whether the elements mean the same, across libraries.
+bool same_dtype(const TensorView& x, const TensorView& y);
 
 // Whether elements hold Python objects, which a copy of their bits would not count.
 bool holds_references(const py::dtype& dtype);

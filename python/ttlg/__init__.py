@@ -6,8 +6,14 @@ will be done.
 """
 
 from ttlg._api import permute_dims, transpose
-from ttlg._cache import cache_clear, cache_info, cache_resize
-from ttlg._config import get_num_threads, set_num_threads, show_config
+from ttlg._config import (
+    cache_clear,
+    cache_info,
+    cache_resize,
+    get_num_threads,
+    set_num_threads,
+    show_config,
+)
 from ttlg._core import CudaError, __version__
 from ttlg._plan import Plan
 from ttlg._planning import plan

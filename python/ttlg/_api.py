@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _arrays, _core
+from ttlg import _core, _models
+from ttlg._libraries import view_input, view_output
 
 
 def transpose(
@@ -65,13 +66,14 @@ def transpose(
 
     Notes
     -----
-    The problem is normalised (modes of extent 1 dropped, adjacent modes fused: TTLG, IPDPS 2018,
-    section III), planned once per layout and kept in a cache; see `cache_info`.
+    The problem is normalised (modes of extent 1 dropped, adjacent modes fused: TTLG, section
+    III), planned once per layout and kept in a cache; see `cache_info`.
 
     On a CUDA device the result is ready when the stream gets there: nothing waits, and the call may
     be captured in a CUDA graph. JAX has streams of its own, so for its arrays the call waits until
     `x` is ready, and again until the result is. Where `stream` is not the one that CuPy uses, keep
-    `x` until the work is done, lest its memory pool give the memory away; PyTorch is told.
+    `x` until the work is done, so that its memory pool does not reuse the memory before; PyTorch's
+    pool is told.
 
     Examples
     --------
@@ -87,16 +89,30 @@ def transpose(
         result = _core.transpose_ndarray(x, axes, out, threads)
         if result is not None:
             return result
-    source = _arrays.view(x, "x", stream)
+    library, source = view_input(x, stream)
     order = _core.normalize_axes(axes, source.shape)
-    if stream is not None:
-        _arrays.check_stream(source)
     if out is None:
-        return _arrays.run_into_new(_arrays.plan_for(source, order, None, threads), x, source)
-    target = _arrays.view(out, "out", source.stream)
-    _arrays.check_out(source, order, out, target)
-    _arrays.plan_for(source, order, target, threads).run(source, target)
+        return library.run_into_new(_plan_for(source, order, None, threads), x, source)
+    target = view_output(out, source)
+    _core.check_out(source, order, target)
+    _plan_for(source, order, target, threads).run(source, target)
     return out
+
+
+def _plan_for(
+    x: _core.TensorView,
+    axes: tuple[int, ...],
+    out: _core.TensorView | None,
+    threads: int | None,
+) -> _core.CpuPlan | _core.CudaPlan:
+    """Take the plan for moving `x` into `out`, or into a new array, from the planner cache."""
+    if x.on_host:
+        return _core.cpu_plan_for(x, axes, out, _core.resolve_threads(threads))
+    if threads is not None:
+        raise ValueError(
+            f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
+        )
+    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
 def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:

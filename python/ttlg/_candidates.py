@@ -4,9 +4,16 @@ from typing import Any, NamedTuple
 
 
 class Candidate(NamedTuple):
-    """One way to carry a plan's request out, as `Plan.candidates` lists them.
+    """One way to carry a plan's request out on the CPU.
 
-    ``cost`` is what the planner expects, in the time that a copy of the same bytes takes.
+    Attributes
+    ----------
+    kernel : str
+        As `Plan.kernel`.
+    parameters : dict
+        As `Plan.parameters`: extents of blocks in elements, for ``copy`` in bytes.
+    cost : float
+        What the planner expects, as a multiple of the time that a copy of the same bytes takes.
     """
 
     kernel: str
@@ -15,7 +22,50 @@ class Candidate(NamedTuple):
 
 
 class CudaCandidate(NamedTuple):
-    """The same for a GPU, with the features that its predicted time in ``seconds`` depends on."""
+    """One way to carry a plan's request out on a GPU.
+
+    Attributes
+    ----------
+    kernel : str
+        The schema, as `Plan.kernel`.
+    parameters : dict
+        As `Plan.parameters`: ``in_modes`` and ``out_modes`` are numbers of modes, ``in_block`` and
+        ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1.
+    features : dict of str to float
+        What the predicted time depends on; see the notes.
+    seconds : float
+        The predicted time of the launch in seconds.
+
+    Notes
+    -----
+    An element is what a thread moves at once; where neighbours stay together that is several
+    elements of the array. All counts are for the whole launch, all lengths for a slice that is not
+    cut short at the end of a mode.
+
+    ============= ====================================== =======================================
+    Feature       Unit                                   Kernels
+    ============= ====================================== =======================================
+    Volume        bytes of the input                     all
+    NumBlocks     thread blocks                          all but Orthogonal-Arbitrary and copy
+    NumThreads    threads                                Orthogonal-Arbitrary
+    Input slice   elements along the slice's input side  all but Orthogonal-Arbitrary and copy
+    Output slice  elements along its output side         all but Orthogonal-Arbitrary and copy
+    Total Slice   elements of a slice                    Orthogonal-Arbitrary
+    Input Stride  elements of a slice that are           Orthogonal-Arbitrary
+                  contiguous in the input
+    Output Stride elements of a slice that are           Orthogonal-Arbitrary
+                  contiguous in the output
+    Special Instr integer divisions and remainders       Orthogonal-Arbitrary
+    FVI           elements of the fastest-varying mode   FVI-Match-Large and -Small
+    Cycles        warp instructions                      Orthogonal-Distinct
+    Cycles        memory transactions of 128 bytes       FVI-Match-Large and -Small,
+                                                         Orthogonal-Arbitrary
+    ============= ====================================== =======================================
+
+    The features of the two Orthogonal kernels are those of TTLG, section V, Table II; transactions
+    are counted by TTLG, Table I. The paper leaves out the models of the FVI-Match kernels: their
+    features are this library's own.
+    """
 
     kernel: str
     parameters: dict[str, Any]

@@ -44,11 +44,10 @@ def _info(args: argparse.Namespace) -> int:
 
 def _run_demo(args: argparse.Namespace) -> int:
     from ttlg import _demo
-    from ttlg.benchmarks.measure import WrongResultError
 
     try:
         print(_demo.table(_demo.run(args.threads or get_num_threads())))
-    except WrongResultError as error:
+    except _demo.WrongResultError as error:
         print(f"ttlg: {error}", file=sys.stderr)
         return 1
     return 0
@@ -162,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader, such as head, has left. Python would complain when it flushes at exit.
+        # The reader, such as head, has left, and flushing at exit would report that as an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (OSError, TypeError, ValueError, MemoryError) as error:

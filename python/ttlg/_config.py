@@ -1,29 +1,15 @@
-"""Threads, and what this installation was built with and finds."""
+"""Settings of this process, threads and the planner cache, and what ttlg finds on this machine."""
 
 import operator
 import os
 import platform
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttlg import _core
-
-
-def resolve_threads(threads: int | None) -> int:
-    """Turn a `threads=` argument into a number."""
-    if threads is None:
-        return _core.num_threads()
-    try:
-        count = operator.index(threads)
-    except TypeError:
-        raise TypeError(f"threads must be an integer, not {threads!r}") from None
-    if not 1 <= count <= _core.MAX_THREADS:
-        raise ValueError(
-            f"threads must be from 1 to {_core.MAX_THREADS}, not {count}; None means the default"
-        )
-    return count
 
 
 def _default_threads() -> int:
@@ -52,7 +38,7 @@ def set_num_threads(n: int | None) -> None:
     ValueError
         `n` or ``TTLG_NUM_THREADS`` is out of range.
     """
-    _core.set_num_threads(_default_threads() if n is None else resolve_threads(n))
+    _core.set_num_threads(_default_threads() if n is None else _core.resolve_threads(n))
 
 
 def get_num_threads() -> int:
@@ -68,6 +54,62 @@ def get_num_threads() -> int:
 
 
 set_num_threads(None)
+
+
+class CacheInfo(NamedTuple):
+    """What `cache_info` reports, counted in plans."""
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+
+
+def cache_info() -> CacheInfo:
+    """Report on the planner cache.
+
+    Returns
+    -------
+    named tuple
+        ``hits``, ``misses``, ``maxsize``, ``currsize``, counted in plans; ``maxsize`` is the room
+        for plans of the CPU and for those of GPUs each.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> ttlg.cache_clear()
+    >>> for _ in range(3):
+    ...     y = ttlg.transpose(np.zeros((4, 5)))
+    >>> ttlg.cache_info().hits, ttlg.cache_info().misses
+    (2, 1)
+    """
+    return CacheInfo(*_core.cache_info())
+
+
+def cache_clear() -> None:
+    """Forget all cached plans and reset the counts."""
+    _core.cache_clear()
+
+
+def cache_resize(n: int) -> None:
+    """Let the planner cache hold `n` plans; 0 turns it off. The plans it holds are forgotten.
+
+    Plans for the CPU and plans for GPUs are counted together but have room for `n` each.
+
+    Parameters
+    ----------
+    n : int
+        Number of plans, at least 0. The default is 4096; a plan takes a kilobyte or two.
+
+    Raises
+    ------
+    ValueError
+        `n` is negative or beyond 64 bits.
+    """
+    size = operator.index(n)
+    if not 0 <= size <= sys.maxsize:
+        raise ValueError(f"the planner cache cannot hold {size} plans; pass 0 to turn it off")
+    _core.cache_resize(size)
 
 
 def cpu_model() -> str:

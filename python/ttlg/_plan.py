@@ -1,10 +1,12 @@
 """Plans: how one transposition is done."""
 
+import json
 from typing import Any
 
-from ttlg import _arrays, _core, _models, _plan_json
+from ttlg import _core, _models
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._explain import explain, explain_cuda
+from ttlg._libraries import view_input, view_output
 
 
 class Plan:
@@ -54,23 +56,19 @@ class Plan:
             result = _core.run_ndarray(self._core, x, out)
             if result is not None:
                 return result
-        source = _arrays.view(x, "x", stream)
-        if stream is not None:
-            _arrays.check_stream(source)
+        library, source = view_input(x, stream)
         self._check_device(source)
         if out is None:
-            return _arrays.run_into_new(self._core, x, source)
-        target = _arrays.view(out, "out", source.stream)
+            return library.run_into_new(self._core, x, source)
+        target = view_output(out, source)
         if source.shape == self._core.shape:
-            _arrays.check_out(source, self._core.axes, out, target)
+            _core.check_out(source, self._core.axes, target)
         self._core.run(source, target)
         return out
 
     def _check_device(self, x: _core.TensorView) -> None:
-        on_host = x.device == "cpu"
-        if (self._model is None) != on_host or not (
-            on_host or _models.model_of(x.device).name == self.device
-        ):
+        device = "cpu" if x.on_host else _models.model_of(x.device).name
+        if device != self.device:
             raise ValueError(
                 f"this plan is for the device {self.device!r}, but x lives on {x.device}; make "
                 f"another with ttlg.plan(..., device={x.device!r})"
@@ -88,17 +86,17 @@ class Plan:
 
     @property
     def dtype(self) -> str:
-        """The dtype's name, for the reader: a plan depends on the element size alone."""
+        """The dtype's name, for display: a plan depends on the element size alone."""
         return self._dtype
 
     @property
     def kernel(self) -> str:
-        """The kernel: ``copy``, ``tile``, ``shuffle``, ``strided_copy`` or ``reference``, or the schema."""
+        """The kernel: the schema on a GPU, on the CPU as `ttlg.plan` lists them."""
         return self._core.kernel
 
     @property
     def schema(self) -> str | None:
-        """TTLG's name of a GPU's kernel, such as ``orthogonal_distinct``; None for the CPU."""
+        """TTLG's name of a GPU's kernel, such as ``orthogonal_distinct``; None on the CPU."""
         return None if self._model is None else self._core.kernel
 
     @property
@@ -124,7 +122,7 @@ class Plan:
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
         ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged``
         blocks pass through a buffer, as those with ``streaming`` stores, which bypass the caches,
-        do anyway; ``prefetch`` requests the next block while one is moved, and
+        always do; ``prefetch`` requests the next block while one is moved, and
         ``threads`` share the blocks.
 
         On a GPU, where elements are the words that threads move: the slice of a thread block spans
@@ -141,19 +139,17 @@ class Plan:
         -------
         list of Candidate or CudaCandidate
             Named tuples ``(kernel, parameters, cost)``, the cheapest first. ``cost`` is what the
-            planner expects, in the time that a copy of the same bytes takes;
+            planner expects, as a multiple of the time that a copy of the same bytes takes;
             ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
             For a GPU ``(kernel, parameters, features, seconds)``, the fastest first: every slice
-            of every kernel that can do it, with what the model of its time depends on.
+            of every kernel that can do it, with the features that its predicted time in seconds
+            depends on. The class of the tuples documents each field and the unit of each feature.
 
         Examples
         --------
         >>> import ttlg
-        >>> for each in ttlg.plan((64, 30), threads=1).candidates():
-        ...     print(each.kernel, each.parameters["block"])
-        tile (30, 64)
-        shuffle (30, 64)
-        strided_copy (30, 64)
+        >>> sorted({each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()})
+        ['shuffle', 'strided_copy', 'tile']
         """
         core = self._core
         if isinstance(core, _core.CpuPlan):
@@ -162,12 +158,12 @@ class Plan:
         return [CudaCandidate(*each) for each in core.candidates(self._model)]
 
     @property
-    def predicted_time(self) -> float:
-        """Seconds that a GPU is expected to take; ValueError for the CPU."""
-        return self._on_gpu("predicted_time").predicted_seconds
+    def predicted_time(self) -> float | None:
+        """Seconds that a GPU is expected to take; None on the CPU: no model of its time so far."""
+        return self._core.predicted_seconds if isinstance(self._core, _core.CudaPlan) else None
 
     def transactions(self) -> dict[str, int]:
-        """Count the memory transactions of a GPU's kernel by TTLG's formulas (Table I).
+        """Count the memory transactions of a GPU's kernel by TTLG's formulas (its Table I).
 
         Returns
         -------
@@ -188,14 +184,11 @@ class Plan:
         >>> p.transactions()["in_dram"]
         256
         """
-        return self._on_gpu("transactions()").transactions()
-
-    def _on_gpu(self, what: str) -> _core.CudaPlan:
         if isinstance(self._core, _core.CudaPlan):
-            return self._core
+            return self._core.transactions()
         raise ValueError(
-            f"{what} is for GPUs so far; make a plan for one with ttlg.plan(..., device='cuda') "
-            "or, without a GPU, device='tesla-k40c'"
+            "transactions() is for GPUs so far; make a plan for one with "
+            "ttlg.plan(..., device='cuda') or, without a GPU, device='tesla-k40c'"
         )
 
     def explain(self) -> str:
@@ -238,7 +231,23 @@ class Plan:
         str
             A JSON object with the request, the kernel and its parameters, and the device model.
         """
-        return _plan_json.write(self._core, self._dtype, self._model)
+        core = self._core
+        record: dict[str, Any] = {
+            "ttlg": _core.__version__,
+            "device": "cpu" if self._model is None else self._model.to_dict(),
+            "shape": core.shape,
+            "byte_strides": core.byte_strides,
+            "axes": core.axes,
+            "dtype": self._dtype,
+            "itemsize": core.itemsize,
+            "out_byte_strides": core.out_byte_strides,
+            "inplace": core.inplace,
+            "kernel": core.kernel,
+            "parameters": core.parameters,
+        }
+        if isinstance(core, _core.CudaPlan):
+            record["alignment"] = core.alignment
+        return json.dumps(record)
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -266,7 +275,27 @@ class Plan:
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        return cls(*_plan_json.read(text))
+        try:
+            data = json.loads(text)
+            request = (
+                tuple(data["shape"]),
+                tuple(data["byte_strides"]),
+                data["itemsize"],
+                tuple(data["axes"]),
+                data["out_byte_strides"],
+            )
+            chosen = {"inplace": data["inplace"], "kernel": data["kernel"], **data["parameters"]}
+            if data["device"] == "cpu":
+                return cls(_core.build_cpu_plan(*request, **chosen), data["dtype"])
+            model = _core.DeviceModel(**data["device"])
+            core = _core.build_cuda_plan(
+                *request, alignment=data["alignment"], model=model, **chosen
+            )
+            return cls(core, data["dtype"], model)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core, _models, _tune
-from ttlg._config import resolve_threads
 from ttlg._plan import Plan
 
 
@@ -79,8 +78,9 @@ def plan(
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
-        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``, ``"fvi_match_large"``,
-        ``"fvi_match_small"``, ``"orthogonal_distinct"`` or ``"orthogonal_arbitrary"``.
+        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,
+        ``"fvi_match_large"``, ``"fvi_match_small"``, ``"orthogonal_distinct"`` or
+        ``"orthogonal_arbitrary"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
@@ -98,8 +98,8 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
-        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or ``tune="measure"`` is asked of
-        a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or
+        ``tune="measure"`` is asked of a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
@@ -153,7 +153,7 @@ def plan(
     model = _models.model_for(device)
     if model is not None and (threads is not None or tune != "model"):
         raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
-    count = resolve_threads(threads)
+    count = _core.resolve_threads(threads)
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)

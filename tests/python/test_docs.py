@@ -63,6 +63,21 @@ def test_docstrings_name_every_parameter(function):
     assert documented == parameters
 
 
+def test_the_unit_of_every_feature_is_documented():
+    shapes = {(32, 40, 4): (2, 1, 0), (8, 9, 64): (1, 0, 2), (9, 10, 3): (1, 0, 2), (5,): (0,)}
+    plans = [ttlg.plan(shape, axes, device="tesla-k40c") for shape, axes in shapes.items()]
+    candidates = [each for plan in plans for each in plan.candidates()]
+    assert len({each.kernel for each in candidates}) == 5
+    documented = set(
+        re.findall(r"^    (\w+(?: \w+)?) +\w+", type(candidates[0]).__doc__, re.MULTILINE)
+    )
+    assert {name for each in candidates for name in each.features} <= documented
+
+
+def test_errors_of_the_driver_say_what_to_do():
+    assert "show_config" in ttlg.CudaError.__doc__
+
+
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_docstrings_say_what_comes_back(function):
     text = inspect.getdoc(function)

@@ -34,7 +34,7 @@ def verify(*arguments, **environment):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "message"),
     [
         ([], "no OUTDIR given"),
         (["out", "tset"], "unknown stage tset; choose of build test sanitize calibrate bench"),
@@ -42,10 +42,10 @@ def verify(*arguments, **environment):
         (["--fast", "out"], "unknown option --fast"),
     ],
 )
-def test_wrong_usage(arguments, complaint):
+def test_wrong_usage(arguments, message):
     done = verify(*arguments)
     assert done.returncode == 2
-    assert f"gpu_verify: {complaint}" in done.stderr
+    assert f"gpu_verify: {message}" in done.stderr
 
 
 def programs(folder, *names, **scripts):

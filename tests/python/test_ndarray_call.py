@@ -1,4 +1,4 @@
-"""The short way for plain ndarrays does what the general way does, and leaves it the rest."""
+"""The fast path for plain ndarrays does what the slow path does, and leaves it the rest."""
 
 import json
 
@@ -29,8 +29,8 @@ def outcome(call):
     return type(y), y.dtype, y.shape, y.strides, y.flags.owndata, y.flags.writeable, bits(y)
 
 
-def both_ways(monkeypatch, call):
-    """Return the outcome of a call as it is, and with the short ways closed."""
+def both_paths(monkeypatch, call):
+    """Return the outcome of a call as it is, and with the fast paths closed."""
     first = outcome(call)
     with monkeypatch.context() as closed:
         closed.setattr(_core, "transpose_ndarray", lambda *_: None)
@@ -81,34 +81,34 @@ OTHER = {
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_plain_ndarrays_go_the_short_way(monkeypatch, kind):
+def test_plain_ndarrays_take_the_fast_path(monkeypatch, kind):
     x = PLAIN[kind]
     assert _core.transpose_ndarray(x, None, None, None) is not None
-    short, general = both_ways(monkeypatch, lambda: ttlg.transpose(x))
-    assert short == general
-    assert short[-1] == bits(x.T)
+    fast, slow = both_paths(monkeypatch, lambda: ttlg.transpose(x))
+    assert fast == slow
+    assert fast[-1] == bits(x.T)
     plan = ttlg.plan(x.shape, None, x.dtype, strides=x.strides)
     assert _core.run_ndarray(plan._core, x, None) is not None
-    assert both_ways(monkeypatch, lambda: plan(x)) == (short, short)
+    assert both_paths(monkeypatch, lambda: plan(x)) == (fast, fast)
     out = np.zeros(x.T.shape, x.dtype)
     assert _core.transpose_ndarray(x, None, out, None) is out
     assert bits(out) == bits(x.T)
 
 
 @pytest.mark.parametrize("kind", OTHER)
-def test_the_rest_goes_the_general_way(monkeypatch, kind):
+def test_the_rest_takes_the_slow_path(monkeypatch, kind):
     x = OTHER[kind]
     assert _core.transpose_ndarray(x, None, None, None) is None
-    short, general = both_ways(monkeypatch, lambda: ttlg.transpose(x))
-    assert short == general
+    fast, slow = both_paths(monkeypatch, lambda: ttlg.transpose(x))
+    assert fast == slow
     plan = ttlg.plan((2, 3))
     assert _core.run_ndarray(plan._core, x, None) is None
-    short, general = both_ways(monkeypatch, lambda: plan(x))
-    assert short == general
+    fast, slow = both_paths(monkeypatch, lambda: plan(x))
+    assert fast == slow
 
 
 @pytest.mark.parametrize("axes", [None, (2, 0, 1), [2, 0, 1], (-1, 0, -2), [-1, -3, 1]], ids=repr)
-def test_axes_of_the_short_way(axes):
+def test_axes_of_the_fast_path(axes):
     expected = X.transpose(axes)
     assert bits(_core.transpose_ndarray(X, axes, None, None)) == bits(expected)
 
@@ -140,10 +140,10 @@ def test_axes_of_the_short_way(axes):
     ],
     ids=repr,
 )
-def test_other_axes_are_left_to_the_general_way(monkeypatch, axes):
+def test_other_axes_are_left_to_the_slow_path(monkeypatch, axes):
     assert _core.transpose_ndarray(X, axes, None, None) is None
-    short, general = both_ways(monkeypatch, lambda: ttlg.transpose(X, axes))
-    assert short == general
+    fast, slow = both_paths(monkeypatch, lambda: ttlg.transpose(X, axes))
+    assert fast == slow
 
 
 def test_an_iterator_of_axes_is_not_used_up():
@@ -151,11 +151,11 @@ def test_an_iterator_of_axes_is_not_used_up():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 1024, 0, -1, 1025, 1 << 70, 1.5, "2", np.int64(1), True])
-def test_threads_of_both_ways(monkeypatch, threads):
-    is_short = _core.transpose_ndarray(X, None, None, threads) is not None
-    assert is_short == (type(threads) is int and 1 <= threads <= 1024)
-    short, general = both_ways(monkeypatch, lambda: ttlg.transpose(X, threads=threads))
-    assert short == general
+def test_threads_of_both_paths(monkeypatch, threads):
+    is_fast = _core.transpose_ndarray(X, None, None, threads) is not None
+    assert is_fast == (hasattr(threads, "__index__") and 1 <= threads <= 1024)
+    fast, slow = both_paths(monkeypatch, lambda: ttlg.transpose(X, threads=threads))
+    assert fast == slow
 
 
 def zeros(shape=(6, 4), dtype="<f4", **layout):
@@ -166,7 +166,7 @@ Y = random_array((4, 6), "<f4")
 HALVES = random_array((48,), "<f4")
 PAIRS = random_array((4, 6, 2), "<f4")
 
-# Input, output of its axes reversed, whether the short way takes them.
+# Input, output of its axes reversed, whether the fast path takes them.
 OUTPUTS = {
     "new": (Y, zeros(), True),
     "Fortran order": (Y, zeros(order="F"), True),
@@ -189,18 +189,18 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("kind", OUTPUTS)
-def test_outputs_of_both_ways(monkeypatch, kind):
-    x, out, is_short = OUTPUTS[kind]
+def test_outputs_of_both_paths(monkeypatch, kind):
+    x, out, is_fast = OUTPUTS[kind]
     source, before = bits(x), bits(np.asarray(out))
     taken = _core.transpose_ndarray(x, None, out, None)
-    assert taken is (out if is_short else None)
-    assert bits(np.asarray(out)) == (bits(x.T) if is_short else before)
+    assert taken is (out if is_fast else None)
+    assert bits(np.asarray(out)) == (bits(x.T) if is_fast else before)
     plan = ttlg.plan(x.shape, None, x.dtype, strides=x.strides)
     for call in (lambda: ttlg.transpose(x, out=out), lambda: plan(x, out)):
-        short, general = both_ways(monkeypatch, call)
-        assert short == general
-        if short[0] is np.ndarray:
-            assert short[-1] == bits(x.T)
+        fast, slow = both_paths(monkeypatch, call)
+        assert fast == slow
+        if fast[0] is np.ndarray:
+            assert fast[-1] == bits(x.T)
             assert call() is out
         assert bits(x) == source
 
@@ -224,9 +224,9 @@ def strided_plan():
 )
 def test_plans_for_another_layout(monkeypatch, plan, x, out):
     assert _core.run_ndarray(plan._core, x, out) is None
-    short, general = both_ways(monkeypatch, lambda: plan(x, out))
-    assert short == general
-    assert short[0] is ValueError
+    fast, slow = both_paths(monkeypatch, lambda: plan(x, out))
+    assert fast == slow
+    assert fast[0] is ValueError
 
 
 def test_a_plan_for_a_strided_output():
@@ -236,23 +236,23 @@ def test_a_plan_for_a_strided_output():
 
 
 @given(problems(), st.data())
-def test_both_ways_agree(problem, data):
+def test_both_paths_agree(problem, data):
     layout, axes = problem
     x = layout.of(random_raw(layout.count))
     spelled = data.draw(st.sampled_from([tuple, list]))(axes)
-    short = _core.transpose_ndarray(x, spelled, None, None)
-    assert short is not None
+    fast = _core.transpose_ndarray(x, spelled, None, None)
+    assert fast is not None
     with pytest.MonkeyPatch.context() as closed:
         closed.setattr(_core, "transpose_ndarray", lambda *_: None)
-        assert outcome(lambda: short) == outcome(lambda: ttlg.transpose(x, axes))
+        assert outcome(lambda: fast) == outcome(lambda: ttlg.transpose(x, axes))
 
 
-def test_both_ways_share_one_plan(monkeypatch):
+def test_both_paths_share_one_plan(monkeypatch):
     ttlg.cache_clear()
     out = np.empty((8, 6, 4), "<f4")[::-1]
     for call in (lambda: ttlg.transpose(X, threads=3), lambda: ttlg.transpose(X, out=out)):
         before = ttlg.cache_info()
-        both_ways(monkeypatch, call)
+        both_paths(monkeypatch, call)
         assert ttlg.cache_info() == before._replace(
             hits=before.hits + 1, misses=before.misses + 1, currsize=before.currsize + 1
         )

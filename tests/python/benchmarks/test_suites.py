@@ -94,9 +94,9 @@ def test_sixd_sample_is_always_the_same():
     assert drawn[:3] == [(4, 5, 1, 3, 2, 0), (0, 4, 2, 5, 1, 3), (4, 0, 3, 5, 1, 2)]
     assert len(set(drawn)) == 24
     for extent, start in ((16, 0), (15, 24), (17, 48)):
-        part = chosen[start : start + 24]
-        assert [case.axes for case in part] == drawn
-        assert {case.shape for case in part} == {(extent,) * 6}
+        of_extent = chosen[start : start + 24]
+        assert [case.axes for case in of_extent] == drawn
+        assert {case.shape for case in of_extent} == {(extent,) * 6}
 
 
 def test_gentt_maps():

@@ -60,7 +60,7 @@ class Stream:
 
 
 def torch(current):
-    """Return a PyTorch of which `current` is the handle of the current stream."""
+    """Return a PyTorch whose current stream has the handle `current`."""
     streams = []
 
     def external(handle, device):
@@ -111,7 +111,7 @@ class Device(tuple):
 
 
 def cupy(current):
-    """Return a CuPy of which `current` is the handle of the current stream."""
+    """Return a CuPy whose current stream has the handle `current`."""
     library = SimpleNamespace(ndarray=CupyArray, current=current, allocated=[])
 
     @contextlib.contextmanager

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _arrays
+from ttlg import _libraries
 
 from ..arrays import bits, random_array
 
@@ -79,7 +79,7 @@ def test_result_works_in_jax():
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float8_e5m2", "float32", "complex64"])
 def test_result_is_taken_over_without_a_copy(dtype):
     x, _ = random_jax((30, 40), dtype)
-    library, source = _arrays.library_of(x), _arrays.view(x, "x")
+    library, source = _libraries.view_input(x, None)
     buffer = library.empty(x, source, (40, 30))
     result = library.deliver(x, source, buffer)
     assert result.unsafe_buffer_pointer() == buffer.ctypes.data

@@ -146,7 +146,7 @@ COMPLEX = torch.complex(torch.arange(6.0), torch.ones(6)).reshape(2, 3)
 
 
 @pytest.mark.parametrize(
-    ("x", "mend"),
+    ("x", "hint"),
     [
         (torch.ones(2, 3, requires_grad=True), "detach"),
         (COMPLEX.conj(), "resolve_conj"),
@@ -154,11 +154,11 @@ COMPLEX = torch.complex(torch.arange(6.0), torch.ones(6)).reshape(2, 3)
     ],
     ids=["grad", "conj", "neg"],
 )
-def test_bits_that_a_copy_cannot_carry(x, mend):
-    with pytest.raises(BufferError, match=rf"^x .*; pass x\.{mend}\(\)$"):
+def test_bits_that_a_copy_cannot_carry(x, hint):
+    with pytest.raises(BufferError, match=rf"^x .*; pass x\.{hint}\(\)$"):
         ttlg.transpose(x)
-    mended = getattr(x, mend)()
-    assert torch.equal(ttlg.transpose(mended), mended.T)
+    plain = getattr(x, hint)()
+    assert torch.equal(ttlg.transpose(plain), plain.T)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_meta():
         ttlg.transpose(x)
 
 
-# PyTorch's own complaint about what DLPack does; it may come before ours.
+# PyTorch's own warning about what DLPack does; it may come before our error.
 @pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor:UserWarning")
 def test_fake():
     modes = pytest.importorskip("torch._subclasses.fake_tensor")

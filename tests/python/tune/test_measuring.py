@@ -94,13 +94,14 @@ def test_no_other_layout_is_touched(slowest_wins):
 
 
 def test_a_kernel_that_is_asked_for_competes_with_itself_alone(slowest_wins):
+    chosen = ttlg.plan((3000, 4000), (1, 0), threads=2)
     for kernel in ("tile", "shuffle", "strided_copy", "reference"):
         slowest_wins.clear()
         plan = tuned((3000, 4000), (1, 0), kernel=kernel)
         assert {each.kernel for plans in slowest_wins for each in plans} == {kernel}
         assert plan.kernel == kernel
         assert ttlg.plan((3000, 4000), (1, 0), threads=2, kernel=kernel) == plan
-        assert ttlg.plan((3000, 4000), (1, 0), threads=2).kernel == "tile"
+        assert ttlg.plan((3000, 4000), (1, 0), threads=2) == chosen
     assert len(slowest_wins[0]) == 1  # there is one way to be the reference
 
 

@@ -1,0 +1,158 @@
+#include "bindings/arguments.hpp"
+
+#include <pybind11/numpy.h>
+
+#include <string>
+
+#include "bindings/layout.hpp"
+#include "cpu/threads.hpp"
+#include "plan/cpu/plan.hpp"
+#include "tensor/axes.hpp"
+
+namespace ttlg::bindings {
+namespace {
+
+// Steps that NumPy may spend on deciding whether two strided arrays share a byte.
+constexpr int kMaxOverlapWork = 1'000'000;
+
+// Bytes as NumPy sees them, whatever their dtype; borrowed from the view.
+py::array as_raw_ndarray(const TensorView& view) {
+  const py::none no_owner;
+  return py::array(py::dtype("V" + std::to_string(view.itemsize)), view.shape, view.byte_strides,
+                   view.data, no_owner);
+}
+
+// Whether views whose byte ranges meet have a byte in common: exact, or true where that takes too
+// long to find out.
+bool share_memory(const TensorView& x, const TensorView& out) {
+  const py::module_ numpy = py::module_::import("numpy");
+  try {
+    return numpy
+        .attr("shares_memory")(as_raw_ndarray(x), as_raw_ndarray(out),
+                               py::arg("max_work") = kMaxOverlapWork)
+        .cast<bool>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(numpy.attr("exceptions").attr("TooHardError"))) throw;
+    return true;
+  }
+}
+
+}  // namespace
+
+std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
+  const std::string rank = std::to_string(shape.size());
+  const auto refusal = [&](const std::string& why) {
+    return "axes " + py::repr(axes).cast<std::string>() + " do not fit shape " + text_of(shape) +
+           ": " + why;
+  };
+  if (shape.size() > kMaxRank) {
+    throw py::value_error(
+        refusal("rank " + rank + " exceeds the limit of " + std::to_string(kMaxRank)));
+  }
+  std::vector<py::object> items;
+  Integers given;
+  if (axes.is_none()) {
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      given.push_back(static_cast<std::int64_t>(axis));
+    }
+  } else if (!py::isinstance<py::iterable>(axes) || py::isinstance<py::str>(axes)) {
+    throw py::type_error(refusal("they must be a sequence of " + rank + " integers"));
+  } else {
+    for (const py::handle item : axes) {
+      items.push_back(py::reinterpret_borrow<py::object>(item));
+      // Clips what exceeds 64 bits, which is out of range all the same.
+      given.push_back(PyNumber_AsSsize_t(item.ptr(), nullptr));
+      if (given.back() != -1 || PyErr_Occurred() == nullptr) continue;
+      if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+      PyErr_Clear();
+      throw py::type_error(refusal(py::repr(item).cast<std::string>() + " is not an axis number"));
+    }
+  }
+  std::vector<int> result(shape.size());
+  const AxesCheck check = normalize_axes(given, result);
+  const auto rank_number = static_cast<std::int64_t>(shape.size());
+  switch (check.error) {
+    case AxesError::none:
+      break;
+    case AxesError::out_of_range:
+      throw py::value_error(refusal("axis " + py::str(items[check.position]).cast<std::string>() +
+                                    " is out of range " + std::to_string(-rank_number) + ".." +
+                                    std::to_string(rank_number - 1)));
+    case AxesError::repeated:
+      throw py::value_error(refusal(
+          "axis " +
+          std::to_string(given[check.position] + (given[check.position] < 0 ? rank_number : 0)) +
+          " appears twice; name every axis once"));
+    case AxesError::missing:
+      throw py::value_error(
+          refusal("name each of the " + rank + " axes once, not " + std::to_string(given.size())));
+  }
+  return result;
+}
+
+int read_threads(const py::handle& threads) {
+  if (threads.is_none()) return cpu::num_threads();
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(threads.ptr(), &overflow);  // takes what counts
+  if (count == -1 && PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    throw py::type_error("threads must be an integer, not " +
+                         py::repr(threads).cast<std::string>());
+  }
+  if (overflow != 0 || count < 1 || count > cpu::kMaxThreads) {
+    throw py::value_error("threads must be from 1 to " + std::to_string(cpu::kMaxThreads) +
+                          ", not " + py::str(threads).cast<std::string>() +
+                          "; None means the default");
+  }
+  return static_cast<int>(count);
+}
+
+void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out) {
+  if (out.device != x.device) {
+    throw py::buffer_error("out lives on " + out.device + ", but x lives on " + x.device +
+                           "; pass out on " + x.device);
+  }
+  Integers out_shape;
+  for (const int axis : axes) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
+  const std::string shape = text_of(out_shape);
+  const OutputFault fault = find_output_fault(x.layout(), out.layout(), out_shape);
+  if (fault == OutputFault::shape) {
+    throw py::value_error("out has shape " + text_of(out.shape) + ", but x of shape " +
+                          text_of(x.shape) + " permuted by axes " +
+                          py::str(py::tuple(py::cast(axes))).cast<std::string>() + " has shape " +
+                          shape + "; pass out of shape " + shape);
+  }
+  if (!same_dtype(x, out)) {
+    throw py::type_error("out has dtype " + out.dtype() + ", but x has " + x.dtype() +
+                         "; ttlg moves bits and converts nothing: pass out of dtype " + x.dtype());
+  }
+  if (out.readonly) {
+    throw py::value_error("out of shape " + shape + " is read-only; pass a writable array");
+  }
+  if (fault == OutputFault::self_overlap) {
+    throw py::value_error("out of shape " + shape + " and byte strides " +
+                          text_of(out.byte_strides) +
+                          " may hold several elements at one place; pass an array whose elements "
+                          "are apart");
+  }
+  if (fault == OutputFault::ranges_meet && share_memory(x, out)) {
+    throw py::value_error("out of shape " + shape + " overlaps x of shape " + text_of(x.shape) +
+                          "; pass an array of its own, or copy x first");
+  }
+}
+
+void bind_arguments(py::module_& module) {
+  module.def(
+      "normalize_axes",
+      [](const py::object& axes, const Integers& shape) {
+        return py::tuple(py::cast(read_axes(axes, shape)));
+      },
+      py::arg("axes"), py::arg("shape"));
+  module.def("resolve_threads", &read_threads, py::arg("threads"),
+             "The number that a threads= argument stands for.");
+  module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
+             "Refuse an out that cannot take the result, before anything is written.");
+}
+
+}  // namespace ttlg::bindings

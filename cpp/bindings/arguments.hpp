@@ -1,0 +1,25 @@
+// Reads and checks what callers pass, and words what is wrong with it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <vector>
+
+#include "bindings/bind_plan.hpp"
+#include "bindings/tensor_view.hpp"
+
+namespace ttlg::bindings {
+
+// A permutation of the axes of `shape`: None, which reverses them, or anything whose items count as
+// integers, such as NumPy's.
+std::vector<int> read_axes(const py::object& axes, const Integers& shape);
+
+// A number of threads: None, which is the default, or anything that counts as an integer.
+int read_threads(const py::handle& threads);
+
+// Throws unless `x`, permuted by `axes`, may be written to `out`.
+void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out);
+
+void bind_arguments(py::module_& module);
+
+}  // namespace ttlg::bindings

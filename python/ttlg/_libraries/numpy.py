@@ -1,0 +1,28 @@
+"""NumPy: arrays in host memory."""
+
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._libraries.dlpack import Library
+
+
+class NumPy(Library):
+    """NumPy's arrays."""
+
+    array_class = ("numpy", "ndarray")
+
+    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
+        """Look at `x`, unless it is a masked array."""
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} is a masked array, whose mask would be lost; transpose {name}.data and "
+                f"{name}.mask, or pass {name}.filled()"
+            )
+        return _core.view(x, name)
+
+    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+        """Allocate a plain ndarray, whatever the subclass of `x`."""
+        # numpy.empty turns a dtype of no bytes, such as S0, into one of one byte.
+        return np.empty(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)

@@ -1,0 +1,75 @@
+"""Every array library has one module with the same functions, and none of them is imported."""
+
+import inspect
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ttlg import _core, _libraries
+from ttlg._libraries.cupy import CuPy
+from ttlg._libraries.dlpack import Library
+from ttlg._libraries.jax import Jax
+from ttlg._libraries.numpy import NumPy
+from ttlg._libraries.torch import Torch
+
+from ..arrays import random_array
+from . import fake_cuda
+from .fake_cuda import OnCuda
+from .producer import Producer
+
+NAMED = [NumPy, Torch, CuPy, Jax]
+
+
+def functions(cls):
+    return {
+        name: list(inspect.signature(member).parameters)
+        for name, member in inspect.getmembers(cls, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("cls", NAMED, ids=lambda cls: cls.__name__)
+def test_every_library_offers_the_same_functions(cls):
+    assert functions(cls) == functions(Library)
+
+
+@pytest.mark.parametrize("cls", NAMED, ids=lambda cls: cls.__name__)
+def test_a_library_is_found_by_its_array_class(monkeypatch, cls):
+    module, name = cls.array_class
+    array = type("Array", (), {})
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: array}))
+    assert type(_libraries.library_of(array())) is cls
+    assert not cls().owns(object())
+
+
+def test_what_belongs_to_no_library_goes_by_dlpack():
+    for x in (Producer(np.zeros(3)), OnCuda(np.zeros(3)), 3, None):
+        assert type(_libraries.library_of(x)) is Library
+
+
+@pytest.mark.parametrize("module", ["torch", "cupy", "jax"])
+def test_a_library_that_is_being_imported_owns_nothing(monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace())
+    assert type(_libraries.library_of(np.zeros(3))) is NumPy
+    assert type(_libraries.library_of(object())) is Library
+
+
+def test_views_say_whether_they_are_on_the_host():
+    x = random_array((4, 6), "f4")
+    for on_host in (x, Producer(x), Producer(x, device=(fake_cuda.CUDA + 1, 0))):
+        view = _core.view(on_host, "x")
+        assert (view.on_host, view.device, view.stream) == (True, "cpu", 0)
+    view = _core.view(OnCuda(x), "x")
+    assert (view.on_host, view.device) == (False, "cuda:0")
+    assert view.stream != 0
+
+
+def test_a_frozen_view_takes_no_result():
+    x, out = (_core.view(np.zeros((3, 3)), name) for name in ("x", "out"))
+    _core.check_out(x, (1, 0), out)
+    out.freeze()
+    assert out.readonly
+    with pytest.raises(ValueError, match="read-only"):
+        _core.check_out(x, (1, 0), out)
