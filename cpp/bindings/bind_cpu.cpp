@@ -17,11 +17,7 @@ using cpu::Plan;
 
 Kernel parse_kernel(const std::string& name) {
   if (const auto kernel = cpu::kernel_from_name(name)) return *kernel;
-  std::string valid;
-  for (const cpu::Rule& rule : cpu::cascade()) {
-    valid += (valid.empty() ? "'" : ", '") + std::string(kernel_name(rule.kernel)) + "'";
-  }
-  throw py::value_error("unknown kernel '" + name + "'; choose one of " + valid);
+  throw py::value_error("unknown kernel '" + name + "'; choose one of " + cpu::kernel_names());
 }
 
 std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {

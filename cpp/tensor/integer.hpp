@@ -27,6 +27,14 @@ constexpr std::int64_t ceil_div(std::int64_t numerator, std::int64_t denominator
   return numerator / denominator + (numerator % denominator != 0);
 }
 
+// The least multiple of `grain` of which as few pieces cover `extent` as of pieces of `limit`: they
+// are about equal, so that the last is not much shorter than the others. May exceed `limit` by less
+// than a grain; what to do then depends on what the limit is for.
+constexpr std::int64_t even_piece(std::int64_t extent, std::int64_t limit, std::int64_t grain = 1) {
+  const std::int64_t even = ceil_div(extent, ceil_div(extent, limit));
+  return ceil_div(even, grain) * grain;
+}
+
 // The largest power of two that divides `limit`, itself one, and every number whose bits are set in
 // `bits`.
 constexpr std::int64_t common_power(std::int64_t bits, std::int64_t limit) {

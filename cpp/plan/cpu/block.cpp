@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -15,13 +16,11 @@ namespace {
 void lay_out_stage(Block& block, std::int64_t element_bytes) {
   constexpr std::int64_t kApart = kLineBytes - 1;
   std::int64_t span = element_bytes;
-  bool in_run = true;
+  ContiguousRun run(element_bytes);
   for (BlockMode& mode : block.modes) {
-    in_run = in_run && mode.out_step == span;
-    if (in_run) {
-      mode.stage_step = span;
+    if (run.extend(mode.out_step, mode.block)) {
+      mode.stage_step = mode.out_step;
       ++block.run_modes;
-      block.run_bytes = span * mode.block;
     } else {
       const std::int64_t least = span + kApart;
       const std::int64_t shift = (mode.out_step - least) % kLineBytes;
@@ -29,7 +28,7 @@ void lay_out_stage(Block& block, std::int64_t element_bytes) {
     }
     span = checked_add(checked_mul(mode.block - 1, mode.stage_step), span);
   }
-  if (block.run_modes == 0) block.run_bytes = element_bytes;
+  block.run_bytes = run.bytes();
   block.stage_bytes = checked_add(span, kApart);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/cpu/block.hpp"
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -39,23 +40,19 @@ double lines(std::int64_t bytes) {
 
 Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step) {
-  Pieces pieces{.bytes = folded.element_bytes};
-  bool contiguous = true;
+  Pieces pieces{};
+  ContiguousRun run(folded.element_bytes);
   for (const int index : order) {
     const Mode& mode = folded.modes[at(index)];
     const std::int64_t extent = block[at(index)];
-    contiguous = contiguous && mode.*step == pieces.bytes;
-    if (contiguous) {
-      pieces.bytes *= extent;
-      if (extent < mode.extent) {
-        pieces.continues = index;
-        contiguous = false;
-      }
+    if (run.extend(mode.*step, extent, mode.extent)) {
+      if (extent < mode.extent) pieces.continues = index;
     } else if (extent > 1) {
       pieces.count *= extent;
       pieces.places *= std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
     }
   }
+  pieces.bytes = run.bytes();
   return pieces;
 }
 

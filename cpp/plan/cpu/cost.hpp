@@ -11,7 +11,7 @@ namespace ttlg::cpu {
 
 // A block as one side sees it: pieces that are contiguous there.
 struct Pieces {
-  std::int64_t bytes;  // of one piece
+  std::int64_t bytes = 0;  // of one piece
   std::int64_t count = 1;
   std::int64_t places = 1;  // of them that differ, counted modulo 4 KiB
   int continues = -1;       // the mode along which a piece goes on in the next block; -1: none

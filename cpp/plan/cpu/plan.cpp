@@ -1,20 +1,20 @@
 #include "plan/cpu/plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
 
 #include "plan/cpu/planner.hpp"
+#include "plan/names.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKernelNames{"copy", "tile", "shuffle", "strided_copy",
-                                                       "reference"};
+constexpr NameTable<Kernel, 5> kKernelNames{
+    {"copy", "tile", "shuffle", "strided_copy", "reference"}};
 
 void check_parameters(const Parameters& parameters, const Problem& folded) {
-  if (parameters.threads < 1 || parameters.threads > kMaxThreads) {
+  if (!is_thread_count(parameters.threads)) {
     throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
   }
   if (parameters.kernel == Kernel::reference) return;
@@ -83,15 +83,11 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
 
 }  // namespace
 
-std::string_view kernel_name(Kernel kernel) {
-  return kKernelNames[static_cast<std::size_t>(kernel)];
-}
+std::string_view kernel_name(Kernel kernel) { return kKernelNames.name(kernel); }
 
-std::optional<Kernel> kernel_from_name(std::string_view name) {
-  const auto found = std::ranges::find(kKernelNames, name);
-  if (found == kKernelNames.end()) return std::nullopt;
-  return static_cast<Kernel>(found - kKernelNames.begin());
-}
+std::optional<Kernel> kernel_from_name(std::string_view name) { return kKernelNames.parse(name); }
+
+std::string kernel_names() { return kKernelNames.list(); }
 
 std::int64_t Plan::blocks() const {
   std::int64_t count = 1;

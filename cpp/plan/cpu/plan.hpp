@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,10 +22,16 @@ enum class Kernel : std::uint8_t { copy, tile, shuffle, strided_copy, reference 
 
 std::string_view kernel_name(Kernel kernel);
 std::optional<Kernel> kernel_from_name(std::string_view name);
+std::string kernel_names();  // all, quoted, for messages
 
 // OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
 // many.
 inline constexpr int kMaxThreads = 1024;
+
+constexpr bool is_thread_count(std::int64_t threads) {
+  return threads >= 1 && threads <= kMaxThreads;
+}
+
 // Runs of this length are streamed from their source directly: the partial lines at their ends
 // weigh little, and staging would cost a second pass.
 inline constexpr std::int64_t kDirectRunBytes = 1024;

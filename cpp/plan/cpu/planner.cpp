@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plan/cpu/cost.hpp"
+#include "tensor/contiguous_run.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -56,20 +57,21 @@ class Growth {
   // all. The first mode is cut in multiples of `grain`.
   void along(std::span<const int> order, std::int64_t Mode::* step, std::int64_t run_bytes,
              std::int64_t limit, std::int64_t grain) {
-    std::int64_t run = folded_.element_bytes;
+    ContiguousRun run(folded_.element_bytes);
     for (const int index : order) {
       const auto m = static_cast<std::size_t>(index);
       const Mode& mode = folded_.modes[m];
-      if (mode.*step != run) return;
-      const std::int64_t room = std::min((run_bytes + run / 2) / run, limit / (bytes_ / block_[m]));
+      if (!run.is_continued_by(mode.*step)) return;
+      const std::int64_t inner = run.bytes();
+      const std::int64_t room =
+          std::min((run_bytes + inner / 2) / inner, limit / (bytes_ / block_[m]));
       if (room > block_[m]) {
         const std::int64_t extent =
-            split(mode.extent, room, run == folded_.element_bytes ? grain : 1);
+            split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
         bytes_ = bytes_ / block_[m] * extent;
         block_[m] = extent;
       }
-      if (block_[m] < mode.extent) return;
-      run *= mode.extent;
+      run.extend(mode.*step, block_[m], mode.extent);
     }
   }
 
@@ -83,8 +85,7 @@ class Growth {
   // About equal pieces of at most `room`, in whole grains.
   static std::int64_t split(std::int64_t extent, std::int64_t room, std::int64_t grain) {
     if (extent <= room) return extent;
-    const std::int64_t even = ceil_div(extent, ceil_div(extent, room));
-    const std::int64_t piece = ceil_div(even, grain) * grain;
+    const std::int64_t piece = even_piece(extent, room, grain);
     return piece <= room ? piece : std::max(room / grain * grain, std::min(room, grain));
   }
 
@@ -130,16 +131,16 @@ std::vector<int> choose_loop_order(const Problem& folded, std::span<const std::i
 // the staging buffer.
 void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
                    std::vector<int>& order) {
-  std::int64_t run = folded.element_bytes;
+  ContiguousRun run(folded.element_bytes);
   for (const int index : folded.perm) {
     const auto m = static_cast<std::size_t>(index);
-    if (folded.modes[m].out_byte_stride != run) return;
-    if (block[m] < folded.modes[m].extent) {
+    const Mode& mode = folded.modes[m];
+    if (!run.extend(mode.out_byte_stride, block[m], mode.extent)) return;
+    if (block[m] < mode.extent) {
       const auto found = std::ranges::find(order, index);
       std::rotate(found, found + 1, order.end());
       return;
     }
-    run *= block[m];
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -18,16 +19,15 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // follow one another for that long.
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
                  std::vector<std::int64_t>& tile) {
-  std::int64_t run = folded.element_bytes;
+  ContiguousRun run(folded.element_bytes);
   for (const int index : order) {
-    if (run >= kLaneBytes) break;
+    if (run.bytes() >= kLaneBytes) break;
     const Mode& mode = folded.modes[at(index)];
-    if (mode.*step != run) return false;
-    const std::int64_t wanted = std::min(mode.extent, ceil_div(kLaneBytes, run));
+    const std::int64_t wanted = std::min(mode.extent, ceil_div(kLaneBytes, run.bytes()));
+    if (!run.extend(mode.*step, wanted, mode.extent)) return false;
     tile[at(index)] = std::max(tile[at(index)], wanted);
-    run *= wanted;
   }
-  return run >= kLaneBytes;
+  return run.bytes() >= kLaneBytes;
 }
 
 // The tile as one side sees it: runs of contiguous bytes, cut into vectors.
@@ -35,21 +35,18 @@ class Side {
  public:
   Side(const Block& block, std::span<const int> order, std::span<const std::int64_t> tile,
        Step step, std::int64_t element_bytes)
-      : run_bytes_(element_bytes) {
-    bool in_run = true;
+      : element_bytes_(element_bytes), tile_(tile) {
+    ContiguousRun run(element_bytes);
     for (const int i : order) {
       if (tile[at(i)] == 1) continue;
-      in_run = in_run && block.modes[at(i)].*step == run_bytes_;
-      if (in_run) {
+      if (run.extend(block.modes[at(i)].*step, tile[at(i)])) {
         run_modes_.push_back(i);
-        run_bytes_ *= tile[at(i)];
       } else {
         runs_ *= tile[at(i)];
         outer_modes_.push_back(i);
       }
     }
-    tile_ = tile;
-    element_bytes_ = element_bytes;
+    run_bytes_ = run.bytes();
   }
 
   int vectors_in_run() const { return static_cast<int>(ceil_div(run_bytes_, kLaneBytes)); }
@@ -98,12 +95,12 @@ class Side {
   }
 
  private:
-  std::int64_t run_bytes_;
+  std::int64_t element_bytes_;
+  std::span<const std::int64_t> tile_;
+  std::int64_t run_bytes_ = 0;
   std::int64_t runs_ = 1;
-  std::int64_t element_bytes_ = 1;
   std::vector<int> run_modes_;
   std::vector<int> outer_modes_;
-  std::span<const std::int64_t> tile_;
 };
 
 // Every stored vector straight from the loaded ones: works for any extents.

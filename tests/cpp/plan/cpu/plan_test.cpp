@@ -190,6 +190,9 @@ TEST(BuildPlan, StreamsOnlyRunsOfTwoLines) {
   EXPECT_THROW(build(request, 64), std::invalid_argument) << "not contiguous in the output";
 }
 
+static_assert(is_thread_count(1) && is_thread_count(kMaxThreads));
+static_assert(!is_thread_count(0) && !is_thread_count(-1) && !is_thread_count(kMaxThreads + 1));
+
 TEST(KernelNames, RoundTrip) {
   for (const Rule& rule : cascade()) {
     EXPECT_EQ(kernel_from_name(kernel_name(rule.kernel)), rule.kernel);

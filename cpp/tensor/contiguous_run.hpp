@@ -1,0 +1,41 @@
+// Bytes that follow one another on one side of a problem.
+#pragma once
+
+#include <cstdint>
+
+namespace ttlg {
+
+// A run of contiguous bytes that begins as one element and is lengthened mode by mode, from the
+// side's fastest mode on. It ends at a mode whose stride leaves a gap, and after one that is cut:
+// what comes next then does not follow on the last index taken.
+class ContiguousRun {
+ public:
+  explicit constexpr ContiguousRun(std::int64_t element_bytes) : bytes_(element_bytes) {}
+
+  constexpr std::int64_t bytes() const { return bytes_; }
+
+  // Whether the next mode, if it has this stride, lengthens the run.
+  constexpr bool is_continued_by(std::int64_t byte_stride) const {
+    return open_ && byte_stride == bytes_;
+  }
+
+  // Takes the first `count` of the next mode's `extent` indices; false, and the run has ended, if
+  // they do not follow on it.
+  constexpr bool extend(std::int64_t byte_stride, std::int64_t count, std::int64_t extent) {
+    const bool continued = is_continued_by(byte_stride);
+    if (continued) bytes_ *= count;
+    open_ = continued && count == extent;
+    return continued;
+  }
+
+  // Takes the next mode whole.
+  constexpr bool extend(std::int64_t byte_stride, std::int64_t extent) {
+    return extend(byte_stride, extent, extent);
+  }
+
+ private:
+  std::int64_t bytes_;
+  bool open_ = true;
+};
+
+}  // namespace ttlg

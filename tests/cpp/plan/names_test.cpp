@@ -1,0 +1,30 @@
+#include "plan/names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ttlg {
+namespace {
+
+enum class Colour { red, green };
+
+constexpr NameTable<Colour, 2> kColours{{"red", "green"}};
+
+static_assert(kColours.name(Colour::green) == "green");
+static_assert(kColours.parse("green") == Colour::green);
+
+TEST(NameTable, NamesAndParses) {
+  for (const Colour colour : {Colour::red, Colour::green}) {
+    EXPECT_EQ(kColours.parse(kColours.name(colour)), colour);
+  }
+}
+
+TEST(NameTable, ParsesNothingElse) {
+  for (const std::string_view name : {"", "Red", "red ", "gree"}) {
+    EXPECT_EQ(kColours.parse(name), std::nullopt) << name;
+  }
+}
+
+TEST(NameTable, ListsAllForMessages) { EXPECT_EQ(kColours.list(), "'red', 'green'"); }
+
+}  // namespace
+}  // namespace ttlg
