@@ -8,7 +8,9 @@
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
+#include "plan/cuda/features.hpp"
 #include "plan/cuda/planner.hpp"
+#include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
@@ -16,17 +18,13 @@ namespace {
 
 using cuda::Coefficients;
 using cuda::DeviceModel;
-using cuda::Plan;
+using cuda::Executable;
 using cuda::Schema;
 using cuda::TaxonomyRule;
 
 Schema parse_schema(const std::string& name) {
   if (const auto schema = cuda::schema_from_name(name)) return *schema;
-  std::string valid;
-  for (const Schema schema : cuda::kSchemas) {
-    valid += (valid.empty() ? "'" : ", '") + std::string(schema_name(schema)) + "'";
-  }
-  throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + valid);
+  throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + cuda::schema_names());
 }
 
 DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
@@ -100,18 +98,19 @@ py::dict to_dict(const cuda::Transactions& counts) {
   return result;
 }
 
-py::list candidates_for(const Plan& plan, const DeviceModel& model) {
+py::list candidates_for(const Executable& plan, const DeviceModel& model) {
   py::list rows;
-  for (const cuda::Candidate& each : cuda::candidates(plan.words, model, plan.alignment)) {
+  for (const cuda::Candidate& each : cuda::candidates(plan.recast, model, plan.alignment)) {
     rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
-                               to_dict(features_of(plan.words, each.parameters)), each.seconds));
+                               to_dict(cuda::features_of({plan.recast, each.parameters})),
+                               each.seconds));
   }
   return rows;
 }
 
 // Every case with whether it is the plan's; those below it need not make sense for its problem.
-py::list taxonomy_for(const Plan& plan) {
-  const TaxonomyRule& rule_of_plan = cuda::classify(plan.words);
+py::list taxonomy_for(const Executable& plan) {
+  const TaxonomyRule& rule_of_plan = cuda::classify(plan.recast);
   py::list rows;
   for (const TaxonomyRule& rule : cuda::taxonomy()) {
     py::list schemas;
@@ -125,25 +124,19 @@ py::list taxonomy_for(const Plan& plan) {
 // The largest power of two, up to what a thread moves at once, that divides both pointers.
 std::int64_t alignment_of(const std::byte* in, const std::byte* out) {
   const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  return common_power(static_cast<std::int64_t>(bits), cuda::kVectorBytes);
+  return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
-std::shared_ptr<Plan> cached_plan(const LayoutKey& layout, std::int64_t alignment,
-                                  const std::shared_ptr<DeviceModel>& model,
-                                  std::optional<Schema> forced) {
-  return std::const_pointer_cast<Plan>(
+std::shared_ptr<Executable> cached_plan(const LayoutKey& layout, std::int64_t alignment,
+                                        const std::shared_ptr<DeviceModel>& model,
+                                        std::optional<Schema> forced) {
+  return std::const_pointer_cast<Executable>(
       cuda_plan_cache().get(layout, {.alignment = alignment, .model = model, .forced = forced}));
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
-void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
+void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
-  const std::int64_t needed = plan.words.element_bytes;
-  if (plan.parameters.schema != Schema::copy && alignment_of(x.data, out.data) % needed != 0) {
-    throw py::value_error("this plan moves " + std::to_string(needed) +
-                          " bytes at once, and x or out starts at an address that is no multiple "
-                          "of that; call ttlg.transpose, which looks at the addresses itself");
-  }
   const py::gil_scoped_release release;
   cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream);
 }
@@ -171,31 +164,33 @@ void bind_model(py::module_& module) {
 }
 
 void bind_plans(py::module_& module) {
-  py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(
+  py::class_<Executable, PlanBase, std::shared_ptr<Executable>>(
       module, "CudaPlan", "How one transposition is done on a CUDA device.")
-      .def_property_readonly("kernel",
-                             [](const Plan& plan) { return schema_name(plan.parameters.schema); })
+      .def_property_readonly(
+          "kernel", [](const Executable& plan) { return schema_name(plan.parameters.schema); })
       .def_property_readonly("parameters",
-                             [](const Plan& plan) { return to_dict(plan.parameters); })
-      .def_readonly("alignment", &Plan::alignment)
-      .def_readonly("device", &Plan::device)
-      .def_readonly("predicted_seconds", &Plan::predicted_seconds)
+                             [](const Executable& plan) { return to_dict(plan.parameters); })
+      .def_readonly("alignment", &Executable::alignment)
+      .def_property_readonly("device", [](const Executable& plan) { return plan.model->name; })
+      .def_readonly("predicted_seconds", &Executable::predicted_seconds)
       .def_property_readonly("word_bytes",
-                             [](const Plan& plan) { return plan.words.element_bytes; })
+                             [](const Executable& plan) { return plan.recast.element_bytes; })
+      .def_property_readonly("slice",
+                             [](const Executable& plan) {
+                               const cuda::SlicedProblem sliced = plan.sliced();
+                               return to_tuple({sliced.extents().begin(), sliced.extents().end()});
+                             })
       .def_property_readonly(
-          "slice",
-          [](const Plan& plan) { return to_tuple(slice_extents(plan.words, plan.parameters)); })
-      .def_property_readonly(
-          "blocks", [](const Plan& plan) { return grid_blocks(plan.words, plan.parameters); })
-      .def_property_readonly(
-          "coarsening", [](const Plan& plan) { return coarsening(plan.words, plan.parameters); })
+          "blocks", [](const Executable& plan) { return cuda::grid_blocks(plan.sliced()); })
+      .def_property_readonly("coarsening",
+                             [](const Executable& plan) { return plan.sliced().repeats(); })
       .def("candidates", &candidates_for, py::arg("model"))
       .def("transactions",
-           [](const Plan& plan) { return to_dict(transactions(plan.words, plan.parameters)); })
+           [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def("taxonomy", &taxonomy_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
-          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
+          "__eq__", [](const Executable& plan, const Executable& other) { return plan == other; },
           py::is_operator());
 
   module.def(
@@ -208,7 +203,7 @@ void bind_plans(py::module_& module) {
         if (kernel) forced = parse_schema(*kernel);
         const Request request =
             make_request(shape, byte_strides, itemsize, axes, out_byte_strides, inplace);
-        return cached_plan(ttlg::key_of(request), cuda::kVectorBytes, model, forced);
+        return cached_plan(ttlg::key_of(request), cuda::kMaxAccessBytes, model, forced);
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::arg("inplace"), py::arg("model"), py::arg("kernel"),
@@ -227,20 +222,18 @@ void bind_plans(py::module_& module) {
       "build_cuda_plan",
       [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
          std::optional<Integers> out_byte_strides, bool inplace, std::int64_t alignment,
-         const DeviceModel& model, const std::string& kernel, int in_modes, int out_modes,
-         std::int64_t in_block, std::int64_t out_block, int coarsened_mode) {
+         const std::shared_ptr<DeviceModel>& model, const std::string& kernel, int in_modes,
+         int out_modes, std::int64_t in_block, std::int64_t out_block, int coarsened_mode) {
         const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
                                              std::move(axes), std::move(out_byte_strides), inplace);
-        Plan plan = cuda::build_plan(request, alignment,
-                                     {.schema = parse_schema(kernel),
-                                      .slice = {.in_modes = in_modes,
-                                                .out_modes = out_modes,
-                                                .in_block = in_block,
-                                                .out_block = out_block},
-                                      .coarsened_mode = coarsened_mode},
-                                     model.name);
-        plan.predicted_seconds = predict_seconds(model, plan.words, plan.parameters);
-        return plan;
+        return Executable(cuda::build_plan(request, alignment,
+                                           {.schema = parse_schema(kernel),
+                                            .slice = {.in_modes = in_modes,
+                                                      .out_modes = out_modes,
+                                                      .in_block = in_block,
+                                                      .out_block = out_block},
+                                            .coarsened_mode = coarsened_mode},
+                                           model));
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
       py::arg("out_byte_strides"), py::kw_only(), py::arg("inplace"), py::arg("alignment"),

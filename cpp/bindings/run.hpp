@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
+#include "cuda/planning.hpp"
 #include "plan/cpu/planning.hpp"
-#include "plan/cuda/planning.hpp"
 
 namespace ttlg::bindings {
 

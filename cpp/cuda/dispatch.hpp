@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cuda/lower.hpp"
+#include "cuda/launch.hpp"
 
 namespace ttlg::cuda {
 
@@ -47,12 +47,12 @@ auto with_access(const Launch& launch, const Visit& visit) {
 template <typename AGrid>
 inline constexpr int capacity_of = std::remove_cvref_t<AGrid>::kCapacity;
 
-// visit(grid) with the fewest compiled modes (requirement T-20).
+// visit(grid) with the fewest compiled modes.
 template <typename Visit>
-auto with_grid(const Launch& launch, const Visit& visit) {
-  if (launch.grid.modes <= 6) return visit(narrow<6>(launch.grid));
-  if (launch.grid.modes <= 15) return visit(narrow<15>(launch.grid));
-  return visit(launch.grid);
+auto with_grid(const AnyGrid& grid, const Visit& visit) {
+  if (grid.modes <= 6) return visit(narrow<6>(grid));
+  if (grid.modes <= 15) return visit(narrow<15>(grid));
+  return visit(grid);
 }
 
 }  // namespace ttlg::cuda

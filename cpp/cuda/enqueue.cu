@@ -3,7 +3,8 @@
 namespace ttlg::cuda {
 namespace {
 
-using Enqueue = cudaError_t (*)(const Launch&, const std::byte*, std::byte*, cudaStream_t);
+using Enqueue = cudaError_t (*)(const Launch&, const LaunchGrid&, const std::byte*, std::byte*,
+                                cudaStream_t);
 
 // In the order of Launch's KernelArguments.
 constexpr Enqueue kEnqueue[] = {enqueue_copy, enqueue_match_large, enqueue_match_small,
@@ -11,12 +12,13 @@ constexpr Enqueue kEnqueue[] = {enqueue_copy, enqueue_match_large, enqueue_match
 
 }  // namespace
 
-cudaError_t enqueue(const Launch& launch, const std::byte* in, std::byte* out,
-                    cudaStream_t stream) {
+cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byte* in,
+                    std::byte* out, cudaStream_t stream) {
   if (launch.blocks == 0) return cudaSuccess;
-  for (const Shift& shift : launch.shifts) {
-    const cudaError_t error =
-        kEnqueue[launch.arguments.index()](launch, in + shift.in, out + shift.out, stream);
+  const Enqueue enqueue_kernel = kEnqueue[launch.arguments.index()];
+  for (std::int64_t i = 0; i < grid.launches; ++i) {
+    const Shift shift = grid.shift(i);
+    const cudaError_t error = enqueue_kernel(launch, grid, in + shift.in, out + shift.out, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

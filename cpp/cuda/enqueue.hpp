@@ -4,12 +4,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/lower.hpp"
+#include "cuda/launch.hpp"
 
 namespace ttlg::cuda {
 
-// The first error of any launch. `in` and `out` are the pointers that `lower` was given.
-cudaError_t enqueue(const Launch& launch, const std::byte* in, std::byte* out, cudaStream_t stream);
+// All launches of a grid, between the pointers that `launch` was bound to. Returns the first error
+// of any.
+cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byte* in,
+                    std::byte* out, cudaStream_t stream);
 
 // Launches a kernel and returns this launch's own error, not one that an earlier call left behind.
 template <typename... Parameters>
@@ -21,16 +23,16 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const Launch& launch, c
                           static_cast<std::size_t>(launch.shared_bytes), stream);
 }
 
-// One kernel's share of it: a launch from pointers that are shifted already.
-cudaError_t enqueue_copy(const Launch& launch, const std::byte* in, std::byte* out,
-                         cudaStream_t stream);
-cudaError_t enqueue_match_large(const Launch& launch, const std::byte* in, std::byte* out,
-                                cudaStream_t stream);
-cudaError_t enqueue_match_small(const Launch& launch, const std::byte* in, std::byte* out,
-                                cudaStream_t stream);
-cudaError_t enqueue_distinct(const Launch& launch, const std::byte* in, std::byte* out,
-                             cudaStream_t stream);
-cudaError_t enqueue_arbitrary(const Launch& launch, const std::byte* in, std::byte* out,
-                              cudaStream_t stream);
+// One kernel's share of it: a launch on a grid, from pointers that are shifted already.
+cudaError_t enqueue_copy(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
+                         std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_match_large(const Launch& launch, const LaunchGrid& launch_grid,
+                                const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_match_small(const Launch& launch, const LaunchGrid& launch_grid,
+                                const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid,
+                             const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
+                              const std::byte* in, std::byte* out, cudaStream_t stream);
 
 }  // namespace ttlg::cuda

@@ -5,7 +5,6 @@
 
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
-#include "cuda/lower.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -25,7 +24,7 @@ int attribute(cudaDeviceAttr which, int device) {
 }
 
 // What to do about errors that say little to somebody who did not build this.
-std::string mend_of(cudaError_t error, int device) {
+std::string hint_for(cudaError_t error, int device) {
   switch (error) {
     case cudaErrorInsufficientDriver: {
       int driver = 0;
@@ -57,10 +56,10 @@ std::string mend_of(cudaError_t error, int device) {
 // `about` follows the device in the message.
 [[noreturn]] void fail(cudaError_t error, const std::string& call, int device,
                        const std::string& about = "") {
-  const std::string mend = mend_of(error, device);
-  cudaGetLastError();  // whoever asks next shall not find our error
+  const std::string hint = hint_for(error, device);
+  cudaGetLastError();  // so that whoever asks next does not find this error
   throw Error(call + " on " + device_text(device) + about + ": " + cudaGetErrorString(error) +
-              " (" + cudaGetErrorName(error) + ")" + mend);
+              " (" + cudaGetErrorName(error) + ")" + hint);
 }
 
 void check(cudaError_t error, const char* call, int device) {
@@ -127,14 +126,15 @@ std::string slug_of(const char* name) {
 
 }  // namespace
 
-void execute(const cuda::Plan& plan, const std::byte* in, std::byte* out, int device,
+void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream) {
   if (plan.problem.bytes() == 0) return;
-  const Launch launch = lower(plan, in, out);
+  const Launch launch = plan.bind(in, out);
   const DeviceGuard guard(device);
   check_pointer(in, "x", device);
   check_pointer(out, "out", device);
-  const cudaError_t error = enqueue(launch, in, out, reinterpret_cast<cudaStream_t>(stream));
+  const cudaError_t error =
+      enqueue(launch, plan.grid, in, out, reinterpret_cast<cudaStream_t>(stream));
   if (error != cudaSuccess) {
     fail(error, "launching " + std::string(schema_name(plan.parameters.schema)), device,
          problem_text(plan));

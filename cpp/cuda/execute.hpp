@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "plan/cuda/device_model.hpp"
-#include "plan/cuda/plan.hpp"
+#include "cuda/executable.hpp"
 
 namespace ttlg::cuda {
 
@@ -20,7 +19,7 @@ class Error : public std::runtime_error {
 // stream. `in` and `out` point at element (0, ..., 0) of the request's arrays. Allocates, copies
 // and waits for nothing, so that it can be captured in a graph; an empty problem launches nothing.
 // The calling thread's current device stays what it was.
-void execute(const cuda::Plan& plan, const std::byte* in, std::byte* out, int device,
+void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream);
 
 // Waits for all work on a stream.

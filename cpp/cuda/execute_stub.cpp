@@ -9,7 +9,7 @@ namespace {
 
 }  // namespace
 
-void execute(const cuda::Plan&, const std::byte*, std::byte*, int, std::uintptr_t) { refuse(); }
+void execute(const Executable&, const std::byte*, std::byte*, int, std::uintptr_t) { refuse(); }
 
 void synchronize(int, std::uintptr_t) { refuse(); }
 

@@ -69,10 +69,10 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 #endif
 }
 
-// The same value, whose consequences the compiler cannot compute before a loop to hold them in
-// registers that the loop is short of.
+// The same value, hidden from the compiler so that it cannot hoist what follows from it out of a
+// loop and hold it in registers that the loop is short of.
 template <typename T>
-TTLG_DEVICE T computed_anew(T value) {
+TTLG_DEVICE T opaque(T value) {
   static_assert(sizeof(T) == 4);
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(value));

@@ -1,13 +1,11 @@
-// Copy (requirement T-18): everything fused into one run. Words are as wide as the distance of the
-// two pointers allows; bytes before the output's first aligned word and after its last are moved by
+// Copy: everything fused into one run. Words are as wide as the distance of the two pointers
+// allows; bytes before the output's first aligned word and after its last are moved by
 // the first block.
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
 
 namespace ttlg::cuda {
-
-inline constexpr int kCopyBatch = 4;
 
 struct CopyArguments {
   std::int64_t bytes;
@@ -17,17 +15,18 @@ struct CopyArguments {
 
 template <int kWidth, typename Context>
 TTLG_DEVICE void copy(const CopyArguments& p, const Context& context) {
+  using Policy = CopyPolicy;
   const std::int64_t first =
-      std::int64_t{context.block()} * (kBlockThreads * kCopyBatch) + context.thread();
-  Word<kWidth> held[kCopyBatch];
+      std::int64_t{context.block()} * (Policy::kThreads * Policy::kBatch) + context.thread();
+  Word<kWidth> held[Policy::kBatch];
   TTLG_UNROLL
-  for (int b = 0; b < kCopyBatch; ++b) {
-    const std::int64_t word = first + b * kBlockThreads;
+  for (int b = 0; b < Policy::kBatch; ++b) {
+    const std::int64_t word = first + b * Policy::kThreads;
     held[b] = context.template load<Word<kWidth>>(word < p.words, p.head + word * kWidth);
   }
   TTLG_UNROLL
-  for (int b = 0; b < kCopyBatch; ++b) {
-    const std::int64_t word = first + b * kBlockThreads;
+  for (int b = 0; b < Policy::kBatch; ++b) {
+    const std::int64_t word = first + b * Policy::kThreads;
     context.store(word < p.words, p.head + word * kWidth, held[b]);
   }
   if (context.block() != 0) return;

@@ -6,7 +6,7 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, int kModes>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(FviMatchLargePolicy::kThreads)
     fvi_match_large_kernel(const __grid_constant__ Grid<kModes> grid,
                            const __grid_constant__ MatchLargeArguments p, const std::byte* in,
                            std::byte* out) {
@@ -15,11 +15,11 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 }  // namespace
 
-cudaError_t enqueue_match_large(const Launch& launch, const std::byte* in, std::byte* out,
-                                cudaStream_t stream) {
+cudaError_t enqueue_match_large(const Launch& launch, const LaunchGrid& launch_grid,
+                                const std::byte* in, std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<MatchLargeArguments>(launch.arguments);
   return with_width(launch, [&](auto width) {
-    return with_grid(launch, [&](const auto& grid) {
+    return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(fvi_match_large_kernel<width(), capacity_of<decltype(grid)>>, launch,
                            stream, grid, p, in, out);
     });

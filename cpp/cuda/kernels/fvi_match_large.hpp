@@ -1,4 +1,4 @@
-// FVI-Match-Large (TTLG, Alg. 7; requirement T-17): the fastest mode is the same on both sides and
+// FVI-Match-Large (TTLG, Alg. 7): the fastest mode is the same on both sides and
 // long, so its runs are coalesced as they are and pass through registers alone. A group of lanes
 // just large enough takes a run, or a chunk of a long one, so that short runs share a thread block.
 //
@@ -23,17 +23,18 @@ struct MatchLargeArguments {
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArguments& p,
                                  const Context& context) {
-  constexpr int kBatch = 4;
+  using Policy = FviMatchLargePolicy;
+  constexpr int kBatch = Policy::kBatch;
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
-      (context.block() * (kBlockThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
-  const Place place = decode(grid, run);
+      (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
+  const BlockOrigin origin = decode(grid, run);
   const std::uint32_t first = context.thread() & (lanes - 1);
   const std::uint32_t words =
-      run >= p.runs ? 0 : (place.last_column_block ? p.last_words : p.words);
+      run >= p.runs ? 0 : (origin.last_column_block ? p.last_words : p.words);
   std::uint32_t word = first;
-  std::int64_t in = place.in;
-  std::int64_t out = place.out;
+  std::int64_t in = origin.in;
+  std::int64_t out = origin.out;
   const std::uint32_t steps = p.coarsening.count * ((p.words + lanes - 1) >> p.group_shift);
   for (std::uint32_t step = 0; step < steps; step += kBatch) {
     Word<kWidth> held[kBatch];

@@ -1,11 +1,11 @@
-// FVI-Match-Small (TTLG, Alg. 6 with the indices of requirement T-14): the fastest mode is the same
+// FVI-Match-Small (TTLG, Alg. 6, its indices corrected): the fastest mode is the same
 // on both sides and short. A slice is rows x columns runs of that mode: the columns along i_1, the
 // input's second mode, the rows along i_k, the output's. Warps bring in lines of runs along i_1 and
 // write out lines of runs along i_k.
 //
 // Words: the widest access that divides runs, strides and pointers. Filling writes a line of words
 // in a row. Draining reads runs from successive rows; the pitch exceeds a multiple of the banks by
-// one run (T-15, Fig. 4), so that its banks, too, follow one another: no access conflicts.
+// one run (TTLG, Fig. 4), so that its banks, too, follow one another: no access conflicts.
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
@@ -43,13 +43,15 @@ TTLG_DEVICE void with_word(const Context& context, std::uint32_t lines, std::uin
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArguments& p,
                                  const Context& context) {
-  constexpr int kBatch = 4;
-  const Place place = decode(grid, context.block());
-  const std::uint32_t columns = p.shape.columns_at(place);
-  const std::uint32_t rows = p.shape.rows_at(place);
+  using Policy = FviMatchSmallPolicy;
+  constexpr int kBatch = Policy::kBatch;
+  constexpr int kWarps = Policy::kThreads / kWarpSize;
+  const BlockOrigin origin = decode(grid, context.block());
+  const std::uint32_t columns = p.shape.columns_at(origin);
+  const std::uint32_t rows = p.shape.rows_at(origin);
   const std::uint32_t warp = context.thread() / kWarpSize;
-  std::int64_t in = place.in;
-  std::int64_t out = place.out;
+  std::int64_t in = origin.in;
+  std::int64_t out = origin.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
     const std::uint32_t in_items = rows * p.in_chunks.divisor();
@@ -75,7 +77,7 @@ TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArgum
     }
     context.barrier();
     const std::uint32_t out_items = columns * p.out_chunks.divisor();
-    TTLG_UNROLL_BY(4)
+    TTLG_UNROLL_BY(Policy::kDrainUnroll)
     for (std::uint32_t item = warp; item < out_items; item += kWarps) {
       with_word(
           context, columns, rows, p.run, p.out_chunks, item,

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "cuda/kernels/context.hpp"
-#include "plan/cuda/plan.hpp"
+#include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
-
-inline constexpr int kWarps = kBlockThreads / kWarpSize;
 
 struct GridMode {
   FastDivisor32 extent;
@@ -15,10 +13,10 @@ struct GridMode {
   std::int64_t out_step;
 };
 
-// The modes outside a slice, the two blocked ones first (requirement T-20): mode 0 counts the
-// blocks on the output's side, mode 1 those on the input's. Up to rank 15 the number of modes is
-// rounded up to a compile-time constant, so that all indices are; above it the loop runs over the
-// kernel's parameters, which stay in constant memory.
+// The modes outside a slice, the two blocked ones first: mode 0 counts the blocks on the output's
+// side, mode 1 those on the input's. Up to rank 15 the number of modes is rounded up to a
+// compile-time constant, so that all indices are (TTLG, section IV-B); above it the loop runs over
+// the kernel's parameters, which stay in constant memory.
 template <int kModes>
 struct Grid {
   static constexpr int kCapacity = kModes;
@@ -26,7 +24,8 @@ struct Grid {
   GridMode mode[kModes];
 };
 
-struct Place {
+// Where a thread block's slice begins, and whether it is cut short.
+struct BlockOrigin {
   std::int64_t in = 0;
   std::int64_t out = 0;
   bool last_row_block = false;
@@ -35,16 +34,16 @@ struct Place {
 
 // decode and compute_base of Alg. 2.
 template <int kModes>
-TTLG_DEVICE Place decode(const Grid<kModes>& grid, std::uint32_t index) {
-  Place place;
+TTLG_DEVICE BlockOrigin decode(const Grid<kModes>& grid, std::uint32_t index) {
+  BlockOrigin origin;
   const auto visit = [&](int m) {
     const GridMode& mode = grid.mode[m];
     const std::uint32_t rest = mode.extent.quotient(index);
     const std::uint32_t coordinate = index - rest * mode.extent.divisor();
-    if (m == 0) place.last_row_block = coordinate + 1 == mode.extent.divisor();
-    if (m == 1) place.last_column_block = coordinate + 1 == mode.extent.divisor();
-    place.in += coordinate * mode.in_step;
-    place.out += coordinate * mode.out_step;
+    if (m == 0) origin.last_row_block = coordinate + 1 == mode.extent.divisor();
+    if (m == 1) origin.last_column_block = coordinate + 1 == mode.extent.divisor();
+    origin.in += coordinate * mode.in_step;
+    origin.out += coordinate * mode.out_step;
     index = rest;
   };
   if constexpr (kModes < 16) {
@@ -55,7 +54,7 @@ TTLG_DEVICE Place decode(const Grid<kModes>& grid, std::uint32_t index) {
   } else {
     for (int m = 0; m < grid.modes; ++m) visit(m);
   }
-  return place;
+  return origin;
 }
 
 // One side of a combined index: where its i-th element lies in one of the tensors. The last mode
@@ -80,22 +79,23 @@ struct AxisSide {
 };
 
 // Extents of a slice along the input's axis (columns) and across it (rows): the slices at the
-// tensor's edges are smaller (T-08).
+// tensor's edges are smaller.
 struct SliceExtents {
   std::uint32_t columns;
   std::uint32_t last_columns;
   std::uint32_t rows;
   std::uint32_t last_rows;
 
-  TTLG_DEVICE std::uint32_t columns_at(const Place& place) const {
-    return place.last_column_block ? last_columns : columns;
+  TTLG_DEVICE std::uint32_t columns_at(const BlockOrigin& origin) const {
+    return origin.last_column_block ? last_columns : columns;
   }
-  TTLG_DEVICE std::uint32_t rows_at(const Place& place) const {
-    return place.last_row_block ? last_rows : rows;
+  TTLG_DEVICE std::uint32_t rows_at(const BlockOrigin& origin) const {
+    return origin.last_row_block ? last_rows : rows;
   }
 };
 
-// Thread coarsening (T-19): a block repeats its slice along one mode and decodes its index once.
+// Thread coarsening (TTLG, section IV-A): a block repeats its slice along one mode and decodes its
+// index once.
 struct Coarsening {
   std::uint32_t count;
   std::int64_t in_step;

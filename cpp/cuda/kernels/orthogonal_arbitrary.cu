@@ -6,7 +6,8 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
-__global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : kArbitraryResidents)
+__global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
+                                  kModes > 6 ? 1 : OrthogonalArbitraryPolicy::kMinBlocksPerSm)
     orthogonal_arbitrary_kernel(const __grid_constant__ Grid<kModes> grid,
                                 const __grid_constant__ ArbitraryArguments p, const std::byte* in,
                                 std::byte* out) {
@@ -15,11 +16,11 @@ __global__ void __launch_bounds__(kArbitraryThreads, kModes > 6 ? 1 : kArbitrary
 
 }  // namespace
 
-cudaError_t enqueue_arbitrary(const Launch& launch, const std::byte* in, std::byte* out,
-                              cudaStream_t stream) {
+cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
+                              const std::byte* in, std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<ArbitraryArguments>(launch.arguments);
   return with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
-    return with_grid(launch, [&](const auto& grid) {
+    return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),
                                                        capacity_of<decltype(grid)>>,
                            launch, stream, grid, p, in, out);

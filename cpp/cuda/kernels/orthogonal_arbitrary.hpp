@@ -1,4 +1,4 @@
-// Orthogonal-Arbitrary (TTLG, Alg. 4 and 5; requirements T-10 to T-13): the combined fastest modes
+// Orthogonal-Arbitrary (TTLG, Alg. 4 and 5): the combined fastest modes
 // of input and output may overlap. The slice is their union. Its elements, numbered in input order,
 // pass through shared memory and leave in output order. It handles every permutation.
 //
@@ -6,12 +6,13 @@
 // of every slice that it repeats (coarsening), so it computes their offsets once and holds them in
 // registers, in elements and 32 bits; the moves themselves divide nothing.
 //
-// Shared memory holds the elements in input order, skewed (see Skew) as the host chose for this
-// slice: packed, filling meets no conflict, because a warp's elements share a line, but draining,
-// whose strides are any products of extents, may meet many.
+// Shared memory holds the elements in input order, padded or swizzled as the host chose for this
+// slice (see SharedLayout): packed, filling meets no conflict, because a warp's elements share a
+// line, but draining, whose strides are any products of extents, may meet many.
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
+#include "plan/cuda/swizzle.hpp"
 
 namespace ttlg::cuda {
 
@@ -36,20 +37,22 @@ struct ArbitraryArguments {
   std::uint32_t last_column_extent;
   std::uint32_t last_row_extent;
   std::uint32_t elements;
-  Skew skew;
-  FastDivisor32 skew_row;  // elements of the rows that it keeps apart
+  SharedLayout layout;
+  FastDivisor32 padded_row;  // elements of the rows that `layout` pads
 };
 
+inline constexpr int kArbitraryThreads = OrthogonalArbitraryPolicy::kThreads;
+
 template <int kWidth>
-TTLG_DEVICE std::uint32_t place_in_slice(const Skew& skew, std::uint32_t element) {
-  return turned(skew, kWidth < 4 ? 4 : kWidth, element * kWidth);
+TTLG_DEVICE std::uint32_t swizzled_byte(const SharedLayout& layout, std::uint32_t element) {
+  return swizzle(layout, kWidth < 4 ? 4 : kWidth, element * kWidth);
 }
 
-// What a thread moves in every slice: offsets in elements, places in shared memory in bytes.
+// What a thread moves in every slice: offsets in elements, slots of shared memory in bytes.
 template <int kWidth, typename In, typename Out>
 struct ThreadItems {
   static constexpr std::int64_t kElements =
-      arbitrary_slice_limit(kWidth, {In::kElements > 1, Out::kElements > 1});
+      OrthogonalArbitraryPolicy::max_elements(kWidth, {In::kElements > 1, Out::kElements > 1});
   static constexpr int kReads =
       static_cast<int>(ceil_div(kElements, kArbitraryThreads* In::kElements));
   static constexpr int kWrites =
@@ -62,37 +65,36 @@ struct ThreadItems {
   std::uint32_t in_valid = 0;  // a bit for each access
   std::uint32_t out_valid = 0;
 
-  TTLG_DEVICE bool reads(std::uint32_t k) const { return (computed_anew(in_valid) >> k & 1) != 0; }
-  TTLG_DEVICE bool writes(std::uint32_t k) const {
-    return (computed_anew(out_valid) >> k & 1) != 0;
-  }
+  TTLG_DEVICE bool reads(std::uint32_t k) const { return (opaque(in_valid) >> k & 1) != 0; }
+  TTLG_DEVICE bool writes(std::uint32_t k) const { return (opaque(out_valid) >> k & 1) != 0; }
 };
 
 template <int kWidth, typename Side, typename Items, typename Context>
-TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context, const Place& place,
-                            Items& items) {
+TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context,
+                            const BlockOrigin& origin, Items& items) {
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kReads; ++k) {
     const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Side::kElements;
     const std::uint32_t row = p.row_length.quotient(element);
     const std::uint32_t column = element - row * p.row_length.divisor();
-    const bool valid = row < p.shape.rows_at(place) && column < p.shape.columns_at(place);
+    const bool valid = row < p.shape.rows_at(origin) && column < p.shape.columns_at(origin);
     items.in_valid |= std::uint32_t{valid} << k;
     items.in_offset[k] = p.column_in.offset(column) + p.row_in.offset(row);
-    const std::uint32_t apart = p.skew_row.quotient(element) * p.skew.row;
-    items.slot[k] |= place_in_slice<kWidth>(p.skew, element + apart) << 16;
+    const std::uint32_t apart = p.padded_row.quotient(element) * p.layout.row_padding;
+    items.slot[k] |= swizzled_byte<kWidth>(p.layout, element + apart) << 16;
   }
 }
 
-// Where the slice's i-th element in output order lies: in the slice, and from the output's place.
+// Where the slice's i-th element in output order lies: in the slice, and from the output's origin.
 struct Located {
   std::uint32_t element = 0;
   std::int32_t offset = 0;
   bool valid = true;
 };
-TTLG_DEVICE Located locate(const ArbitraryArguments& p, const Place& place, std::uint32_t index) {
-  const std::uint32_t column_limit = place.last_column_block ? p.last_column_extent : ~0u;
-  const std::uint32_t row_limit = place.last_row_block ? p.last_row_extent : ~0u;
+TTLG_DEVICE Located locate(const ArbitraryArguments& p, const BlockOrigin& origin,
+                           std::uint32_t index) {
+  const std::uint32_t column_limit = origin.last_column_block ? p.last_column_extent : ~0u;
+  const std::uint32_t row_limit = origin.last_row_block ? p.last_row_extent : ~0u;
   Located located;
   TTLG_UNROLL_BY(1)
   for (int m = 0; m < p.modes; ++m) {
@@ -110,13 +112,13 @@ TTLG_DEVICE Located locate(const ArbitraryArguments& p, const Place& place, std:
 
 template <int kWidth, typename Side, typename Items, typename Context>
 TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context,
-                             const Place& place, Items& items) {
+                             const BlockOrigin& origin, Items& items) {
   // Vectors that end where the first mode does are evenly spread over the slice.
   const bool is_even = p.mode[0].extent.divisor() % Side::kElements == 0;
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
     const std::uint32_t index = (k * kArbitraryThreads + context.thread()) * Side::kElements;
-    const Located first = locate(p, place, index);
+    const Located first = locate(p, origin, index);
     items.out_valid |= std::uint32_t{first.valid && index < p.elements} << k;
     items.out_offset[k] = first.offset;
     TTLG_UNROLL
@@ -124,23 +126,23 @@ TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context
       std::uint32_t element = first.element;
       if (e > 0) {
         element =
-            is_even ? element + e * p.mode[0].slice_step : locate(p, place, index + e).element;
+            is_even ? element + e * p.mode[0].slice_step : locate(p, origin, index + e).element;
       }
-      items.slot[k * Side::kElements + e] |= place_in_slice<kWidth>(p.skew, element);
+      items.slot[k * Side::kElements + e] |= swizzled_byte<kWidth>(p.layout, element);
     }
   }
 }
 
-// One access of the input into shared memory: at once where the skew allows, else bank by bank.
+// One access of the input into shared memory: at once where the layout allows, else bank by bank.
 template <int kWidth, typename Access, typename Context>
-TTLG_DEVICE void put_into_slice(const Skew& skew, const Context& context, bool valid,
+TTLG_DEVICE void put_into_slice(const SharedLayout& layout, const Context& context, bool valid,
                                 std::uint32_t to, const Access& value) {
   const auto next = [&](std::uint32_t bytes) {
-    return to / kBankBytes * kBankBytes + (to + bytes) % kBankBytes;
+    return to / kSharedLineBytes * kSharedLineBytes + (to + bytes) % kSharedLineBytes;
   };
   if constexpr (sizeof(Access) == kWidth) {
     context.shared_store(valid, to, value);
-  } else if (keeps_vectors(skew, kWidth < 4 ? 4 : kWidth)) {
+  } else if (keeps_vectors(layout, kWidth < 4 ? 4 : kWidth)) {
     context.shared_store(valid, to, value);
   } else if constexpr (kWidth == 8) {
     context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
@@ -184,20 +186,20 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
   using In = Lanes<kWidth, kVectorIn>;
   using Out = Lanes<kWidth, kVectorOut>;
   using Items = ThreadItems<kWidth, In, Out>;
-  // Loads in flight, as many as registers allow.
-  constexpr std::uint32_t kBatch = sizeof(typename In::Access) < 8 ? 8 : 4;
+  // Loads in flight.
+  constexpr std::uint32_t kBatch = OrthogonalArbitraryPolicy::batch(sizeof(typename In::Access));
   constexpr std::uint32_t kHeld = kBatch < Items::kReads ? kBatch : Items::kReads;
-  const Place place = decode(grid, context.block());
+  const BlockOrigin origin = decode(grid, context.block());
   Items items{};
-  find_output<kWidth, Out>(p, context, place, items);
-  find_input<kWidth, In>(p, context, place, items);
+  find_output<kWidth, Out>(p, context, origin, items);
+  find_input<kWidth, In>(p, context, origin, items);
   // How many of a thread's accesses lie in the slice at all, whichever thread it is.
   const std::uint32_t reads =
       (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
   const std::uint32_t writes =
       (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
   // Decoded once more: the offsets would take registers while the items are found.
-  const Place base = decode(grid, computed_anew(context.block()));
+  const BlockOrigin base = decode(grid, opaque(context.block()));
   std::int64_t in = base.in;
   std::int64_t out = base.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
@@ -209,13 +211,12 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
         held[b] = context.template load<typename In::Access>(
-            items.reads(first + b),
-            in + std::int64_t{computed_anew(items.in_offset[first + b])} * kWidth);
+            items.reads(first + b), in + std::int64_t{opaque(items.in_offset[first + b])} * kWidth);
       }
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kHeld; ++b) {
-        put_into_slice<kWidth>(p.skew, context, items.reads(first + b), items.slot[first + b] >> 16,
-                               held[b]);
+        put_into_slice<kWidth>(p.layout, context, items.reads(first + b),
+                               items.slot[first + b] >> 16, held[b]);
       }
     }
     context.barrier();
@@ -223,7 +224,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
     for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
       if (k >= writes) break;
       const bool valid = items.writes(k);
-      context.store(valid, out + std::int64_t{computed_anew(items.out_offset[k])} * kWidth,
+      context.store(valid, out + std::int64_t{opaque(items.out_offset[k])} * kWidth,
                     take_from_slice<kWidth, typename Out::Access>(context, valid,
                                                                   &items.slot[k * Out::kElements]));
     }

@@ -6,7 +6,8 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
-__global__ void __launch_bounds__(kBlockThreads, distinct_residents(kWidth))
+__global__ void __launch_bounds__(OrthogonalDistinctPolicy::kThreads,
+                                  OrthogonalDistinctPolicy(kWidth).min_blocks_per_sm)
     orthogonal_distinct_kernel(const __grid_constant__ Grid<kModes> grid,
                                const __grid_constant__ DistinctArguments p, const std::byte* in,
                                std::byte* out) {
@@ -15,11 +16,11 @@ __global__ void __launch_bounds__(kBlockThreads, distinct_residents(kWidth))
 
 }  // namespace
 
-cudaError_t enqueue_distinct(const Launch& launch, const std::byte* in, std::byte* out,
-                             cudaStream_t stream) {
+cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid,
+                             const std::byte* in, std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<DistinctArguments>(launch.arguments);
   return with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
-    return with_grid(launch, [&](const auto& grid) {
+    return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(orthogonal_distinct_kernel<width(), vector_in(), vector_out(),
                                                       capacity_of<decltype(grid)>>,
                            launch, stream, grid, p, in, out);

@@ -1,4 +1,4 @@
-// Orthogonal-Distinct (TTLG, Alg. 2; requirements T-05 to T-08): the combined fastest modes of the
+// Orthogonal-Distinct (TTLG, Alg. 2): the combined fastest modes of the
 // input (columns) and of the output (rows) have none in common, so a slice is a matrix, which moves
 // tile by tile through shared memory.
 //
@@ -35,12 +35,12 @@ template <int kWidth>
 struct DistinctTile {
   static constexpr int kPack = kWidth < 4 ? 4 / kWidth : 1;
   static constexpr int kWordBytes = kWidth < 4 ? 4 : kWidth;
-  static constexpr int kSize = distinct_tile(kWidth);
+  static constexpr int kSize = OrthogonalDistinctPolicy(kWidth).tile;
   static constexpr int kWordRows = kSize / kPack;
-  static constexpr std::uint32_t place(std::uint32_t column) {
+  static constexpr std::uint32_t column_word(std::uint32_t column) {
     return kWidth < 4 ? column + column / 32 * 4 : column;
   }
-  static constexpr std::uint32_t kPitch = (place(kSize - 1) + 1) | 1;
+  static constexpr std::uint32_t kPitch = (column_word(kSize - 1) + 1) | 1;
   static constexpr int kSharedBytes = kWordRows * static_cast<int>(kPitch) * kWordBytes;
 };
 
@@ -88,20 +88,22 @@ struct TileBounds {
   std::uint32_t columns;
 };
 
+inline constexpr int kDistinctWarps = OrthogonalDistinctPolicy::kThreads / kWarpSize;
+
 // How the warps of a block share the lines of a tile: `kLines` of them, each of kPack elements
-// across. A warp takes groups of lines that its lanes access side by side, every kWarps-th group,
-// and goes along them in chunks. Where its lines begin is found once for a tile, a line a lane, and
-// passed between the lanes: the offset arrays of Alg. 2 and T-07, without their memory.
+// across. A warp takes groups of lines that its lanes access side by side, every kDistinctWarps-th
+// group, and goes along them in chunks. Where its lines begin is found once for a tile, a line a
+// lane, and passed between the lanes: the offset arrays of Alg. 2, without their memory.
 template <int kWidth, bool kVector, int kLines, int kPack>
 struct WarpShare : Lanes<kWidth, kVector> {
   using Side = Lanes<kWidth, kVector>;
-  static constexpr int kGroups = kLines / Side::kAcross / kWarps;
+  static constexpr int kGroups = kLines / Side::kAcross / kDistinctWarps;
   static constexpr int kChunks = DistinctTile<kWidth>::kSize / Side::kChunk;
 
   // The line of the lane in a group.
   static TTLG_DEVICE std::uint32_t line(std::uint32_t thread, std::uint32_t group) {
     const std::uint32_t lane = thread % kWarpSize;
-    return (group * kWarps + thread / kWarpSize) * Side::kAcross + lane / Side::kAlong;
+    return (group * kDistinctWarps + thread / kWarpSize) * Side::kAcross + lane / Side::kAlong;
   }
   // The first element of the lane's access in a chunk.
   static TTLG_DEVICE std::uint32_t element(std::uint32_t thread, std::uint32_t chunk) {
@@ -113,7 +115,8 @@ struct WarpShare : Lanes<kWidth, kVector> {
     const std::uint32_t lane = thread % kWarpSize;
     const std::uint32_t group = lane / (Side::kAcross * kPack);
     const std::uint32_t across = lane / kPack % Side::kAcross;
-    return ((group * kWarps + thread / kWarpSize) * Side::kAcross + across) * kPack + lane % kPack;
+    return ((group * kDistinctWarps + thread / kWarpSize) * Side::kAcross + across) * kPack +
+           lane % kPack;
   }
   static TTLG_DEVICE std::uint32_t owner(std::uint32_t thread, std::uint32_t group,
                                          std::uint32_t part) {
@@ -134,8 +137,8 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context, s
   using Tile = DistinctTile<kWidth>;
   using Share = FillShare<kWidth, kVector>;
   using Access = typename Share::Access;
-  // Groups whose loads are in flight together: about 8.
-  constexpr int kAsked = 8 / (Share::kChunks * Tile::kPack);
+  // Groups whose loads are in flight together.
+  constexpr int kAsked = OrthogonalDistinctPolicy::kLoadsInFlight / (Share::kChunks * Tile::kPack);
   constexpr int kBatch = kAsked < 1 ? 1 : kAsked < Share::kGroups ? kAsked : Share::kGroups;
   const std::uint32_t thread = context.thread();
   const std::uint32_t word_rows = (tile.rows + Tile::kPack - 1) / Tile::kPack;
@@ -172,7 +175,7 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context, s
         pack_words<kWidth>(held[b][c], words);
         TTLG_UNROLL
         for (std::uint32_t e = 0; e < Share::kElements; ++e) {
-          const std::uint32_t word = word_row * Tile::kPitch + Tile::place(column + e);
+          const std::uint32_t word = word_row * Tile::kPitch + Tile::column_word(column + e);
           context.shared_store(word_row < word_rows && column < tile.columns,
                                word * Tile::kWordBytes, words[e]);
         }
@@ -189,7 +192,7 @@ TTLG_DEVICE auto take_from_tile(const Context& context, bool valid, std::uint32_
   using Tile = DistinctTile<kWidth>;
   using Entry = Word<Tile::kWordBytes>;
   const auto take = [&](std::uint32_t k) {
-    const std::uint32_t word = (row / Tile::kPack + k) * Tile::kPitch + Tile::place(column);
+    const std::uint32_t word = (row / Tile::kPack + k) * Tile::kPitch + Tile::column_word(column);
     return context.template shared_load<Entry>(valid, word * Tile::kWordBytes);
   };
   if constexpr (kWidth == 16) {
@@ -221,7 +224,7 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context, 
   for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
     along[c] = out + Share::along(p.row_out, tile.first_row + Share::element(thread, c));
   }
-  TTLG_UNROLL_BY(2)
+  TTLG_UNROLL_BY(OrthogonalDistinctPolicy::kDrainUnroll)
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t column = Share::line(thread, group);
     const std::int64_t across = context.shuffle(column_offset, Share::owner(thread, group, 0));
@@ -239,9 +242,9 @@ template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Cont
 TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArguments& p,
                                      const Context& context) {
   constexpr std::uint32_t kTile = DistinctTile<kWidth>::kSize;
-  const Place place = decode(grid, context.block());
-  const std::uint32_t rows = p.shape.rows_at(place);
-  const std::uint32_t columns = p.shape.columns_at(place);
+  const BlockOrigin origin = decode(grid, context.block());
+  const std::uint32_t rows = p.shape.rows_at(origin);
+  const std::uint32_t columns = p.shape.columns_at(origin);
   bool drained = true;
   for (std::uint32_t row = 0; row < rows; row += kTile) {
     for (std::uint32_t column = 0; column < columns; column += kTile) {
@@ -251,8 +254,8 @@ TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArg
           p.row_in.offset(row + FillShare<kWidth, kVectorIn>::owned(context.thread()));
       const std::int64_t column_offset =
           p.column_out.offset(column + DrainShare<kWidth, kVectorOut>::owned(context.thread()));
-      std::int64_t in = place.in;
-      std::int64_t out = place.out;
+      std::int64_t in = origin.in;
+      std::int64_t out = origin.out;
       for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
         if (!drained) context.barrier();
         fill_tile<kWidth, kVectorIn>(p, context, in, row_offset, tile);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "plan/cuda/features.hpp"
-#include "plan/cuda/plan.hpp"
+#include "plan/cuda/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 
@@ -31,7 +31,6 @@ struct DeviceModel {
 
 // Seconds that a launch takes: the regression where the schema was fitted, else the analytic model.
 // Positive for every problem.
-double predict_seconds(const DeviceModel& model, const Problem& words,
-                       const Parameters& parameters);
+double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced);
 
 }  // namespace ttlg::cuda

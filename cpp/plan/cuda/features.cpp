@@ -1,8 +1,5 @@
 #include "plan/cuda/features.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "plan/cuda/slice_geometry.hpp"
 #include "tensor/integer.hpp"
 
@@ -12,7 +9,7 @@ namespace {
 // A transaction of 32 floats.
 constexpr std::int64_t kTransactionBytes = 128;
 
-// C1, C2, C3 and C3' of Table I (T-21), the last piece of a cut mode counted as it is. Each piece
+// C1, C2, C3 and C3' of TTLG, Table I, the last piece of a cut mode counted as it is. Each piece
 // is taken to begin on a transaction.
 std::int64_t side_transactions(const SideGeometry& side, std::int64_t element_bytes) {
   const auto of_piece = [&](std::int64_t elements) {
@@ -21,9 +18,9 @@ std::int64_t side_transactions(const SideGeometry& side, std::int64_t element_by
   return (side.whole * of_piece(side.length) + of_piece(side.rest)) * side.rows;
 }
 
-// Warp instructions that copy a slice of in_length x out_length through tiles of 32 x 32 (T-25):
-// one for every row of a tile on its way in, and one for every column on its way out. The paper
-// pairs the remainders the other way round, which counts neither.
+// Warp instructions that copy a slice of in_length x out_length through tiles of 32 x 32 (TTLG,
+// section V): one for every row of a tile on its way in, and one for every column on its way out.
+// The paper pairs the remainders the other way round, which counts neither.
 std::int64_t slice_cycles(std::int64_t in_length, std::int64_t out_length) {
   return out_length * ceil_div(in_length, kWarpSize) + in_length * ceil_div(out_length, kWarpSize);
 }
@@ -39,8 +36,8 @@ double distinct_cycles(const SliceGeometry& shape) {
   return static_cast<double>(once * repeats);
 }
 
-// Integer divisions and remainders for boundary checks (T-13, T-27): where a side is cut short,
-// every element of the slice takes one of each to find its coordinate there.
+// Integer divisions and remainders for boundary checks (TTLG, section V): where a side is cut
+// short, every element of the slice takes one of each to find its coordinate there.
 double special_instructions(const SliceGeometry& shape) {
   const std::int64_t in_pieces = shape.in.pieces();
   const std::int64_t out_pieces = shape.is_cut_once ? 1 : shape.out.pieces();
@@ -58,15 +55,15 @@ double cycles_of_runs(const SliceGeometry& shape, std::int64_t element_bytes) {
 
 }  // namespace
 
-Transactions transactions(const Problem& words, const Parameters& parameters) {
-  if (parameters.schema == Schema::copy) {
-    const std::int64_t count = ceil_div(words.bytes(), kTransactionBytes);
+Transactions transactions(const SlicedProblem& sliced) {
+  if (sliced.parameters.schema == Schema::copy) {
+    const std::int64_t count = ceil_div(sliced.problem.bytes(), kTransactionBytes);
     return {.in_dram = count, .out_dram = count};
   }
-  const SliceGeometry shape = geometry_of(words, parameters);
-  const std::int64_t in = side_transactions(shape.in, words.element_bytes);
-  const std::int64_t out = side_transactions(shape.out, words.element_bytes);
-  switch (parameters.schema) {
+  const SliceGeometry shape = geometry_of(sliced);
+  const std::int64_t in = side_transactions(shape.in, sliced.problem.element_bytes);
+  const std::int64_t out = side_transactions(shape.out, sliced.problem.element_bytes);
+  switch (sliced.parameters.schema) {
     case Schema::fvi_match_small:
       return {.in_dram = in, .in_shared = in, .out_dram = out, .out_shared = out};
     case Schema::orthogonal_distinct:
@@ -78,13 +75,13 @@ Transactions transactions(const Problem& words, const Parameters& parameters) {
   }
 }
 
-Features features_of(const Problem& words, const Parameters& parameters) {
-  const auto bytes = static_cast<double>(words.bytes());
-  if (parameters.schema == Schema::copy) return {{"Volume", bytes}};
-  const SliceGeometry shape = geometry_of(words, parameters);
-  const auto blocks = static_cast<double>(shape.slices / coarsening(words, parameters));
+Features features_of(const SlicedProblem& sliced) {
+  const auto bytes = static_cast<double>(sliced.problem.bytes());
+  if (sliced.parameters.schema == Schema::copy) return {{"Volume", bytes}};
+  const SliceGeometry shape = geometry_of(sliced);
+  const auto blocks = static_cast<double>(shape.slices / sliced.repeats());
   const auto of = [](std::int64_t elements) { return static_cast<double>(elements); };
-  switch (parameters.schema) {
+  switch (sliced.parameters.schema) {
     case Schema::orthogonal_distinct:
       return {{"Volume", bytes},
               {"NumBlocks", blocks},
@@ -92,22 +89,22 @@ Features features_of(const Problem& words, const Parameters& parameters) {
               {"Output slice", of(shape.out.length)},
               {"Cycles", distinct_cycles(shape)}};
     case Schema::orthogonal_arbitrary:
-      // Cycles by T-26: C3 + C3' summed over whole and partial slices.
+      // Cycles by TTLG, section V: C3 + C3' summed over whole and partial slices.
       return {{"Volume", bytes},
-              {"NumThreads", blocks * kArbitraryThreads},
+              {"NumThreads", blocks * OrthogonalArbitraryPolicy::kThreads},
               {"Total Slice", of(shape.volume)},
               {"Input Stride", of(shape.in.run)},
               {"Output Stride", of(shape.out.run)},
               {"Special Instr", special_instructions(shape)},
-              {"Cycles", cycles_of_runs(shape, words.element_bytes)}};
+              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
     default:
-      // The paper leaves the models of the FVI kernels out (T-28); these are ours.
+      // The paper leaves the models of the FVI kernels out (section V); these are ours.
       return {{"Volume", bytes},
               {"NumBlocks", blocks},
-              {"FVI", of(words.modes.front().extent)},
+              {"FVI", of(sliced.problem.modes.front().extent)},
               {"Input slice", of(shape.in.length)},
               {"Output slice", of(shape.out.length)},
-              {"Cycles", cycles_of_runs(shape, words.element_bytes)}};
+              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
   }
 }
 

@@ -1,5 +1,5 @@
-// What the models know of a launch (TTLG, sections IV-C and V; requirements T-21 to T-28): counts
-// that follow from the problem and the slice alone and that running the kernel confirms.
+// What the models know of a launch (TTLG, sections IV-C and V): counts that follow from the problem
+// and the slice alone and that running the kernel confirms.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/cuda/plan.hpp"
+#include "plan/cuda/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 
@@ -22,10 +22,10 @@ struct Transactions {
 
   bool operator==(const Transactions&) const = default;
 };
-Transactions transactions(const Problem& words, const Parameters& parameters);
+Transactions transactions(const SlicedProblem& sliced);
 
 // Names and values of the schema's features, in the order of Table II.
 using Features = std::vector<std::pair<std::string_view, double>>;
-Features features_of(const Problem& words, const Parameters& parameters);
+Features features_of(const SlicedProblem& sliced);
 
 }  // namespace ttlg::cuda

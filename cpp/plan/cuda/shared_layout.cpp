@@ -8,29 +8,31 @@
 namespace ttlg::cuda {
 namespace {
 
-// One access of a warp to elements of a slice whose rows follow one another. Lanes that take no
-// part are left out.
+// One access of a warp to elements of a slice whose rows follow one another. Idle lanes are left
+// out.
 struct WarpAccess {
   std::array<std::uint32_t, kWarpSize> byte{};
   std::array<std::uint32_t, kWarpSize> row{};
   std::uint32_t lanes = 0;
   std::uint32_t bytes = 0;  // of a lane
-  double weight = 1;        // how often a thread block makes the like
+  double weight = 1;        // how often a thread block makes such an access
 };
 
 // Extra cycles of an access (of 8-byte words in two phases, of 16-byte ones in four): the most
 // words that share a bank, a word that several lanes read counted once.
-std::uint32_t conflicts(const Skew& skew, const WarpAccess& access, std::uint32_t element_bytes) {
+std::uint32_t conflicts(const SharedLayout& layout, const WarpAccess& access,
+                        std::uint32_t element_bytes) {
   const std::uint32_t bank_bytes = std::max(access.bytes, 4u);
-  const std::uint32_t banks = kBankBytes / bank_bytes;
+  const std::uint32_t banks = kSharedLineBytes / bank_bytes;
   std::uint32_t extra = 0;
   for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
-    std::array<std::uint32_t, kBankBytes / 4> load{};
-    std::array<std::uint32_t, kBankBytes / 4> last{};  // one more than the word
+    std::array<std::uint32_t, kSharedLineBytes / 4> load{};
+    std::array<std::uint32_t, kSharedLineBytes / 4> last{};  // one more than the word
     std::uint32_t most = 1;
     for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
-      const std::uint32_t byte = access.byte[lane] + access.row[lane] * skew.row * element_bytes;
-      const std::uint32_t word = turned(skew, bank_bytes, byte) / bank_bytes;
+      const std::uint32_t byte =
+          access.byte[lane] + access.row[lane] * layout.row_padding * element_bytes;
+      const std::uint32_t word = swizzle(layout, bank_bytes, byte) / bank_bytes;
       const std::uint32_t bank = word % banks;
       if (last[bank] != word + 1) most = std::max(most, ++load[bank]);
       last[bank] = word + 1;
@@ -46,22 +48,22 @@ class Sample {
   Sample(std::span<const SliceMode> out_order, std::int64_t element_bytes, VectorAccess access)
       : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
     for (const SliceMode& mode : order_) elements_ *= mode.extent;
-    columns_ = skew_row_length(order_);
-    const std::int64_t per_vector = kVectorBytes / element_bytes;
+    columns_ = padded_row_length(order_);
+    const std::int64_t per_vector = kMaxAccessBytes / element_bytes;
     add_drains(access.vector_out ? per_vector : 1);
-    is_filled_by_vectors_ = access.vector_in && element_bytes < kVectorBytes;
+    is_filled_by_vectors_ = access.vector_in && element_bytes < kMaxAccessBytes;
     add_fill(is_filled_by_vectors_ ? per_vector : 1);
   }
 
   // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
   // number that is not below `limit`.
-  double cost(const Skew& skew, double limit) const {
+  double cost(const SharedLayout& layout, double limit) const {
     double total = 0;
     for (const WarpAccess& access : accesses_) {
       if (total >= limit) break;
       const bool is_fill = &access == &accesses_.back();
-      if (is_fill && is_filled_by_vectors_ && keeps_vectors(skew, std::max(bytes_, 4u))) break;
-      total += access.weight * conflicts(skew, access, bytes_);
+      if (is_fill && is_filled_by_vectors_ && keeps_vectors(layout, std::max(bytes_, 4u))) break;
+      total += access.weight * conflicts(layout, access, bytes_);
     }
     return total;
   }
@@ -128,33 +130,31 @@ class Sample {
 
 }  // namespace
 
-std::vector<int> rows_of(const Problem& words, const Slice& slice) {
-  std::vector<int> rows(words.perm.begin(), words.perm.begin() + slice.out_modes);
-  std::erase_if(rows, [&](int m) { return m < slice.in_modes; });
+std::vector<int> rows_of(const SlicedProblem& sliced) {
+  const std::span<const int> axis = sliced.out_axis();
+  std::vector<int> rows(axis.begin(), axis.end());
+  std::erase_if(rows, [&](int m) { return m < sliced.parameters.slice.in_modes; });
   if (!rows.empty()) std::sort(rows.begin(), rows.end() - 1);
   return rows;
 }
 
-std::vector<SliceMode> slice_in_output_order(const Problem& words, const Parameters& parameters) {
-  const std::vector<std::int64_t> extents = slice_extents(words, parameters);
-  std::vector<SliceMode> modes(extents.size());
+std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced) {
+  std::vector<SliceMode> modes(sliced.problem.modes.size());
   std::int64_t step = 1;
   const auto add = [&](int m) {
-    const std::int64_t extent = extents[static_cast<std::size_t>(m)];
-    modes[static_cast<std::size_t>(m)] = {m, extent, step};
-    step *= extent;
+    modes[static_cast<std::size_t>(m)] = {m, sliced.extent(m), step};
+    step *= sliced.extent(m);
   };
-  for (int m = 0; m < parameters.slice.in_modes; ++m) add(m);
-  for (const int m : rows_of(words, parameters.slice)) add(m);
+  std::ranges::for_each(sliced.in_axis(), add);
+  std::ranges::for_each(rows_of(sliced), add);
   std::vector<SliceMode> order;
-  for (const int m : words.perm) {
-    const SliceMode& mode = modes[static_cast<std::size_t>(m)];
-    if (mode.extent > 1) order.push_back(mode);
+  for (const int m : sliced.problem.perm) {
+    if (sliced.extent(m) > 1) order.push_back(modes[static_cast<std::size_t>(m)]);
   }
   return order;
 }
 
-std::int64_t skew_row_length(std::span<const SliceMode> out_order) {
+std::int64_t padded_row_length(std::span<const SliceMode> out_order) {
   std::int64_t length = 1;
   for (const SliceMode& mode : out_order.first(std::min<std::size_t>(2, out_order.size()))) {
     length = std::max(length, mode.step);
@@ -162,37 +162,41 @@ std::int64_t skew_row_length(std::span<const SliceMode> out_order) {
   return length;
 }
 
-Skew choose_skew(std::span<const SliceMode> out_order, std::int64_t element_bytes,
-                 VectorAccess access) {
+SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
+                                  VectorAccess access) {
   // Extra cycles, of a fill and a drain together, that are not worth a longer search.
   constexpr double kGoodEnough = 0.1;
   // And those that are worth a long one.
   constexpr double kBad = 0.4;
   const Sample sample(out_order, element_bytes, access);
-  Skew best{};
+  SharedLayout best{};
   double least = sample.cost(best, 1e9);
-  const auto consider = [&](const Skew& skew) {
-    const double cost = sample.cost(skew, least);
+  const auto consider = [&](const SharedLayout& layout) {
+    const double cost = sample.cost(layout, least);
     if (cost < least) {
       least = cost;
-      best = skew;
+      best = layout;
     }
   };
-  const auto lane_elements =
-      static_cast<std::uint32_t>(sample.is_filled_by_vectors() ? kVectorBytes / element_bytes : 1);
-  const std::int64_t room = kSliceBytes + kSliceBytes / 4 - sample.elements() * element_bytes;
-  for (std::uint32_t row = lane_elements; row < 32 && least > kGoodEnough; row += lane_elements) {
-    if (sample.columns() % lane_elements != 0 || row * sample.rows() * element_bytes > room) break;
-    consider({.row = row});
+  const auto lane_elements = static_cast<std::uint32_t>(
+      sample.is_filled_by_vectors() ? kMaxAccessBytes / element_bytes : 1);
+  const std::int64_t room =
+      OrthogonalArbitraryPolicy::kPaddedSliceBytes - sample.elements() * element_bytes;
+  for (std::uint32_t padding = lane_elements; padding < 32 && least > kGoodEnough;
+       padding += lane_elements) {
+    if (sample.columns() % lane_elements != 0) break;
+    if (padding * sample.rows() * element_bytes > room) break;
+    consider({.row_padding = padding});
   }
-  constexpr std::array<std::uint32_t, 6> kTurns{0, 1, 2, 3, 4, 8};
-  for (const std::uint32_t line : kTurns) {
-    for (const std::uint32_t page : kTurns) {
-      if (least > kGoodEnough) consider({.line = line, .page = page});
+  constexpr std::array<std::uint32_t, 6> kRotations{0, 1, 2, 3, 4, 8};
+  for (const std::uint32_t line : kRotations) {
+    for (const std::uint32_t page : kRotations) {
+      if (least > kGoodEnough) consider({.line_rotation = line, .page_rotation = page});
     }
   }
   for (std::uint32_t line = 5; line < 32 && least > kBad; ++line) {
-    for (const std::uint32_t page : {0U, 1U, 4U, 8U}) consider({.line = line, .page = page});
+    for (const std::uint32_t page : {0U, 1U, 4U, 8U})
+      consider({.line_rotation = line, .page_rotation = page});
   }
   return best;
 }

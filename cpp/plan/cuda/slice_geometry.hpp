@@ -1,11 +1,9 @@
-// The numbers of a slice from which features and predicted times follow. They are taken for every
-// candidate of the slice search, so nothing here allocates.
+// The numbers of a slice from which features and predicted times follow.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "plan/cuda/plan.hpp"
+#include "plan/cuda/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 
@@ -30,13 +28,6 @@ struct SliceGeometry {
   bool is_cut_once = false;  // both sides cut the same mode
 };
 
-SliceGeometry geometry_of(const Problem& words, const Parameters& parameters);
-
-// slice_extents into `extents`, one for each mode.
-void fill_slice_extents(const Problem& words, const Parameters& parameters,
-                        std::span<std::int64_t> extents);
-
-// The furthest that two elements of a slice lie apart on either side, in elements.
-std::int64_t slice_span(const Problem& words, std::span<const std::int64_t> extents);
+SliceGeometry geometry_of(const SlicedProblem& sliced);
 
 }  // namespace ttlg::cuda

@@ -1,59 +1,60 @@
-// Which kernel a permutation asks for (TTLG, Fig. 3 and Alg. 1; requirement T-03).
+#include "plan/cuda/taxonomy.hpp"
+
 #include <algorithm>
 #include <array>
 
-#include "plan/cuda/planner.hpp"
+#include "plan/cuda/policy.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
 // The number of modes, fastest first, whose extents multiply to a warp's width (B of Alg. 1); all
 // of them where they never do.
-std::size_t modes_of_a_warp(const Problem& words, std::span<const int> order) {
+std::size_t modes_of_a_warp(const Problem& problem, std::span<const int> order) {
   std::int64_t product = 1;
   std::size_t count = 0;
   while (count < order.size() && product < kWarpSize) {
-    product *= words.modes[static_cast<std::size_t>(order[count++])].extent;
+    product *= problem.modes[static_cast<std::size_t>(order[count++])].extent;
   }
   return count;
 }
 
 // Whether the extents of a side's first two modes multiply to a warp's width.
-bool has_wide_pair(const Problem& words, std::span<const int> order) {
+bool has_wide_pair(const Problem& problem, std::span<const int> order) {
   std::int64_t product = 1;
   for (const int m : order.first(std::min<std::size_t>(2, order.size()))) {
-    product *= words.modes[static_cast<std::size_t>(m)].extent;
+    product *= problem.modes[static_cast<std::size_t>(m)].extent;
   }
   return product >= kWarpSize;
 }
 
-bool is_copy(const Problem& words) {
-  if (words.modes.empty() || words.bytes() == 0) return true;
-  const Mode& first = words.modes.front();
-  return words.modes.size() == 1 && first.in_byte_stride == words.element_bytes &&
-         first.out_byte_stride == words.element_bytes;
+bool is_copy(const Problem& problem) {
+  if (problem.modes.empty() || problem.bytes() == 0) return true;
+  const Mode& first = problem.modes.front();
+  return problem.modes.size() == 1 && first.in_byte_stride == problem.element_bytes &&
+         first.out_byte_stride == problem.element_bytes;
 }
 
-bool is_distinct(const Problem& words) {
-  const auto in_modes = modes_of_a_warp(words, identity_order(words.modes.size()));
-  const auto out_modes = modes_of_a_warp(words, words.perm);
-  return std::ranges::all_of(std::span(words.perm).first(out_modes),
+bool is_distinct(const Problem& problem) {
+  const auto in_modes = modes_of_a_warp(problem, identity_order(problem.modes.size()));
+  const auto out_modes = modes_of_a_warp(problem, problem.perm);
+  return std::ranges::all_of(std::span(problem.perm).first(out_modes),
                              [&](int m) { return static_cast<std::size_t>(m) >= in_modes; });
 }
 
-bool matches(const Problem& words) { return words.perm.front() == 0; }
+bool matches(const Problem& problem) { return problem.perm.front() == 0; }
 
-bool matches_long_run(const Problem& words) {
-  return matches(words) && words.modes.front().extent >= kWarpSize;
+bool matches_long_run(const Problem& problem) {
+  return matches(problem) && problem.modes.front().extent >= kWarpSize;
 }
 
-bool matches_two_modes(const Problem& words) {
-  return matches(words) && (words.modes.size() == 1 || words.perm[1] == 1);
+bool matches_two_modes(const Problem& problem) {
+  return matches(problem) && (problem.modes.size() == 1 || problem.perm[1] == 1);
 }
 
-bool matches_wide_pairs(const Problem& words) {
-  return matches(words) && has_wide_pair(words, identity_order(words.modes.size())) &&
-         has_wide_pair(words, words.perm);
+bool matches_wide_pairs(const Problem& problem) {
+  return matches(problem) && has_wide_pair(problem, identity_order(problem.modes.size())) &&
+         has_wide_pair(problem, problem.perm);
 }
 
 bool always(const Problem&) { return true; }
@@ -84,34 +85,35 @@ const std::array<TaxonomyRule, 7> kTaxonomy{{
      matches,
      {Schema::orthogonal_arbitrary, Schema::fvi_match_small},
      "the same fastest mode, and two modes that do not fill a warp"},
-    // Slices that end before the overlap may be better (section V, T-03 item 5).
+    // Slices that end before the overlap may be better (TTLG, section V).
     {"overlapping", always, {Schema::orthogonal_arbitrary, Schema::orthogonal_distinct}, "nothing"},
 }};
 
-bool has_small_run(const Problem& words) {
-  return matches(words) && !matches_two_modes(words) && words.modes.front().extent < kWarpSize;
+bool has_small_run(const Problem& problem) {
+  return matches(problem) && !matches_two_modes(problem) &&
+         problem.modes.front().extent < kWarpSize;
 }
 
 }  // namespace
 
 std::span<const TaxonomyRule> taxonomy() { return kTaxonomy; }
 
-const TaxonomyRule& classify(const Problem& words) {
+const TaxonomyRule& classify(const Problem& problem) {
   return *std::ranges::find_if(kTaxonomy,
-                               [&](const TaxonomyRule& rule) { return rule.applies(words); });
+                               [&](const TaxonomyRule& rule) { return rule.applies(problem); });
 }
 
-bool is_admissible(Schema schema, const Problem& words) {
-  if (words.modes.empty() || words.bytes() == 0) return schema == Schema::copy;
+bool is_admissible(Schema schema, const Problem& problem) {
+  if (problem.modes.empty() || problem.bytes() == 0) return schema == Schema::copy;
   switch (schema) {
     case Schema::copy:
-      return is_copy(words);
+      return is_copy(problem);
     case Schema::fvi_match_large:
-      return matches(words);
+      return matches(problem);
     case Schema::fvi_match_small:
-      return has_small_run(words);
+      return has_small_run(problem);
     case Schema::orthogonal_distinct:
-      return !matches(words);
+      return !matches(problem);
     case Schema::orthogonal_arbitrary:
       return true;
   }

@@ -14,7 +14,7 @@ namespace ttlg::test {
 namespace {
 
 using cuda::Word16;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 
 template <typename T>
 void copy_rows(const HostContext& context) {
@@ -25,10 +25,10 @@ void copy_rows(const HostContext& context) {
 
 // Three blocks of two warps.
 template <typename T>
-Counts count_rows(std::size_t skew = 0) {
-  Toy toy(3 * 64 * sizeof(T), skew);
+Counts count_rows(std::size_t misalignment = 0) {
+  Toy toy(3 * 64 * sizeof(T), misalignment);
   const Report report = toy.run({.blocks = 3, .threads = 64}, copy_rows<T>);
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   EXPECT_TRUE(std::ranges::equal(toy.in.bytes(), toy.out.bytes()));
   return report.counts;
 }
@@ -80,7 +80,7 @@ TEST(Sectors, OfEverySecondWord) {
     const std::int64_t offset = 8 * context.thread();
     context.store(true, offset, context.load<std::uint32_t>(true, offset));
   });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   EXPECT_EQ(report.counts.load.sectors, 8);
   EXPECT_EQ(report.counts.store.sectors, 8);
 }
@@ -94,7 +94,7 @@ TEST(Sectors, OfOneWordForAll) {
         context.load<std::uint32_t>(context.thread() == 3, 68);
         context.load<std::uint32_t>(false, 128);
       });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   EXPECT_EQ(report.counts.load.accesses, 4) << "not those without a valid lane";
   EXPECT_EQ(report.counts.load.sectors, 4);
   EXPECT_EQ(report.counts.load.sectors_of_block, 2);
@@ -119,7 +119,7 @@ Counts transpose_tile(std::uint32_t pitch) {
                     context.shared_load<T>(true, (lane * pitch + row) * kBytes));
     }
   });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   for (std::size_t i = 0; i < 32 * 32; ++i) {
     const std::size_t from = i % 32 * 32 + i / 32;
     EXPECT_TRUE(std::ranges::equal(toy.out.bytes().subspan(i * kBytes, kBytes),
@@ -133,7 +133,7 @@ Counts transpose_tile(std::uint32_t pitch) {
   return report.counts;
 }
 
-// T-06: a column of 32 x 33 touches 32 banks, one of 32 x 32 a single one.
+// TTLG, Alg. 2: a column of 32 x 33 touches 32 banks, one of 32 x 32 a single one.
 TEST(BankConflicts, OfAColumn) {
   EXPECT_EQ(transpose_tile<std::uint32_t>(32).bank_conflicts, 32 * 31);
   EXPECT_EQ(transpose_tile<std::uint32_t>(33).bank_conflicts, 0);
@@ -161,7 +161,7 @@ TEST(BankConflicts, NotOfEqualWordsNorOfLanesThatAreNotValid) {
       context.barrier();
       kernel(context);
     });
-    EXPECT_EQ(report.complaints, Complaints{});
+    EXPECT_EQ(report.violations, Violations{});
     return report.counts.bank_conflicts;
   };
   EXPECT_EQ(conflicts([](const auto& c) { c.template shared_load<std::uint32_t>(true, 64); }), 0);

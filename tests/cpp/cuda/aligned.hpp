@@ -10,10 +10,10 @@ namespace ttlg::test {
 
 class AlignedBytes {
  public:
-  explicit AlignedBytes(std::size_t bytes, std::size_t skew = 0)
-      : bytes_(bytes), storage_(bytes + skew + kBoundary) {
+  explicit AlignedBytes(std::size_t bytes, std::size_t misalignment = 0)
+      : bytes_(bytes), storage_(bytes + misalignment + kBoundary) {
     const std::size_t beyond = reinterpret_cast<std::uintptr_t>(storage_.data()) % kBoundary;
-    first_ = (kBoundary - beyond) % kBoundary + skew;
+    first_ = (kBoundary - beyond) % kBoundary + misalignment;
   }
 
   std::span<std::byte> bytes() { return std::span(storage_).subspan(first_, bytes_); }

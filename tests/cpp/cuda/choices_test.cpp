@@ -11,34 +11,37 @@
 #include "cuda/kernel_runs.hpp"
 #include "cuda/sample.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 
 class Choices : public testing::Test {
  protected:
-  void run(const Request& request, const Skews& skews, std::optional<Schema> forced = {}) {
-    const cuda::Plan plan = cuda::make_plan(request, alignment_of(skews), analytic_model(), forced);
-    EXPECT_EQ(run_plan(plan, skews).complaints, Complaints{}) << describe(plan, skews);
+  void run(const Request& request, const Misalignments& misalignments,
+           std::optional<Schema> forced = {}) {
+    const cuda::Plan plan = planned(request, alignment_of(misalignments), analytic_model(), forced);
+    EXPECT_EQ(run_plan(plan, misalignments).violations, Violations{})
+        << describe(plan, misalignments);
     ++runs_[plan.parameters.schema];
   }
 
-  void run_all_schemas(const Request& request, const Skews& skews) {
-    run(request, skews);
-    const Problem words = word_form(make_problem(request), alignment_of(skews));
+  void run_all_schemas(const Request& request, const Misalignments& misalignments) {
+    run(request, misalignments);
+    const Problem problem = recast_problem(make_problem(request), alignment_of(misalignments));
     for (const Schema schema : kSchemas) {
-      if (is_admissible(schema, words)) run(request, skews, schema);
+      if (is_admissible(schema, problem)) run(request, misalignments, schema);
     }
   }
 
-  Skews random_skews() {
-    const auto pick_skew = [this] {
+  Misalignments random_misalignments() {
+    const auto pick_misalignment = [this] {
       return static_cast<std::size_t>(pick(random_, 0, 3) << pick(random_, 0, 5));
     };
-    return {pick_skew(), pick_skew()};
+    return {pick_misalignment(), pick_misalignment()};
   }
 
   // Up to eight axes of up to about 2000 elements in all, few of them powers of two.
@@ -62,7 +65,7 @@ TEST_F(Choices, MoveRandomProblems) {
     const std::int64_t itemsize = kItemsizes[static_cast<std::size_t>(i) % kItemsizes.size()];
     const Request request = i % 2 == 0 ? random_layouts(random_, random_shape(), itemsize)
                                        : many_modes_request(random_);
-    run_all_schemas(request, i % 3 == 0 ? Skews{} : random_skews());
+    run_all_schemas(request, i % 3 == 0 ? Misalignments{} : random_misalignments());
   }
   for (const Schema schema : kSchemas) EXPECT_GT(runs_[schema], 0) << schema_name(schema);
 }

@@ -35,8 +35,8 @@ class Executor {
   void complain_of_stops();
   void count_calls();
   void complain_of_missing_writes();
-  void complain(std::size_t thread, const std::string& what);
-  bool is_over() const { return report_.complaints.size() >= kMaxComplaints; }
+  void reports(std::size_t thread, const std::string& what);
+  bool is_over() const { return report_.violations.size() >= kMaxViolations; }
 
   std::uint32_t blocks_;
   GlobalMemory global_;
@@ -120,13 +120,13 @@ bool Executor::all_stop_at(Stop stop, std::size_t first, std::size_t count) cons
 void Executor::complain_of_stops() {
   const auto shuffle = std::ranges::find(stops_, Stop::shuffle);
   if (shuffle != stops_.end()) {
-    complain(static_cast<std::size_t>(shuffle - stops_.begin()),
-             "waits at a shuffle that not all lanes of its warp reach");
+    reports(static_cast<std::size_t>(shuffle - stops_.begin()),
+            "waits at a shuffle that not all lanes of its warp reach");
     return;
   }
   const auto end = std::ranges::find(stops_, Stop::end);
-  complain(static_cast<std::size_t>(end - stops_.begin()),
-           "returns without the barrier at which others wait");
+  reports(static_cast<std::size_t>(end - stops_.begin()),
+          "returns without the barrier at which others wait");
 }
 
 void Executor::count_calls() {
@@ -136,8 +136,8 @@ void Executor::count_calls() {
     if (deviating < 0) {
       counter_.count(lanes);
     } else {
-      complain(first + static_cast<std::size_t>(deviating),
-               "makes other calls than the first lane of its warp");
+      reports(first + static_cast<std::size_t>(deviating),
+              "makes other calls than the first lane of its warp");
     }
   }
   for (auto& calls : calls_) calls.clear();
@@ -146,14 +146,14 @@ void Executor::count_calls() {
 void Executor::complain_of_missing_writes() {
   for (const std::int64_t offset : global_.missing_writes()) {
     if (is_over()) return;
-    report_.complaints.push_back("byte " + std::to_string(offset) +
+    report_.violations.push_back("byte " + std::to_string(offset) +
                                  " of the result is never written");
   }
 }
 
-void Executor::complain(std::size_t thread, const std::string& what) {
+void Executor::reports(std::size_t thread, const std::string& what) {
   if (is_over()) return;
-  report_.complaints.push_back("block " + std::to_string(block_) + ", thread " +
+  report_.violations.push_back("block " + std::to_string(block_) + ", thread " +
                                std::to_string(thread) + ": " + what);
 }
 
@@ -174,8 +174,8 @@ void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std:
 void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
   if (!wrong.empty()) {
     call.valid = false;
-    complain(thread, std::string(wrong) + " (" + std::to_string(call.bytes) + " bytes at offset " +
-                         std::to_string(offset) + ")");
+    reports(thread, std::string(wrong) + " (" + std::to_string(call.bytes) + " bytes at offset " +
+                        std::to_string(offset) + ")");
   }
   calls_[thread].push_back(call);
 }

@@ -20,12 +20,12 @@ struct Grid {
   int shared_bytes = 0;  // of a block
 };
 
-// What a kernel did wrong, nothing if it is right. It says so up to kMaxComplaints times; then the
+// What a kernel did wrong, nothing if it is right. It says so up to kMaxViolations times; then the
 // run ends early and the counts are incomplete.
-inline constexpr std::size_t kMaxComplaints = 8;
+inline constexpr std::size_t kMaxViolations = 8;
 
 struct Report {
-  std::vector<std::string> complaints;
+  std::vector<std::string> violations;
   Counts counts;
 };
 

@@ -13,7 +13,7 @@ namespace ttlg::test {
 namespace {
 
 using Word = std::uint32_t;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 
 TEST(Executor, RunsEveryThreadOfEveryBlock) {
   Toy toy(6 * kRow);
@@ -21,7 +21,7 @@ TEST(Executor, RunsEveryThreadOfEveryBlock) {
     const std::int64_t offset = 4 * (64 * std::int64_t{context.block()} + context.thread());
     context.store(true, offset, context.load<Word>(true, offset));
   });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   EXPECT_TRUE(std::ranges::equal(toy.in.bytes(), toy.out.bytes()));
 }
 
@@ -33,7 +33,7 @@ TEST(Executor, TakesOffsetsFromTheOrigins) {
                    const std::int64_t offset = 4 * context.thread();
                    context.store(true, offset - 4, context.load<Word>(true, -offset));
                  });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   EXPECT_EQ(toy.out.bytes()[0], toy.in.bytes()[124]);
   EXPECT_EQ(toy.out.bytes()[124], toy.in.bytes()[0]);
 }
@@ -50,8 +50,8 @@ TEST(Barrier, MustBeReachedByAllThreads) {
     const Leaving leaving{&left};
     if (context.thread() != 40 || context.block() == 1) context.barrier();
   });
-  EXPECT_EQ(report.complaints,
-            Complaints{"block 0, thread 40: returns without the barrier at which others wait"});
+  EXPECT_EQ(report.violations,
+            Violations{"block 0, thread 40: returns without the barrier at which others wait"});
   EXPECT_EQ(report.counts.barriers, 1) << "the second block's";
   EXPECT_EQ(left, 2 * 64);
 }
@@ -63,8 +63,8 @@ TEST(Shuffle, MustBeReachedByAllLanes) {
                            if (context.thread() != 0) context.shuffle(Word{1}, 0);
                            if (waits) context.barrier();
                          })
-                  .complaints,
-              Complaints{"block 0, thread 1: waits at a shuffle that not all lanes of its warp "
+                  .violations,
+              Violations{"block 0, thread 1: waits at a shuffle that not all lanes of its warp "
                          "reach"});
   }
 }
@@ -78,7 +78,7 @@ TEST(Shuffle, ReversesAWarpAgainAndAgain) {
     EXPECT_EQ(context.shuffle(std::uint8_t{7}, 40), 7) << "modulo 32";
     context.store(true, 4 * context.thread(), value);
   });
-  EXPECT_EQ(report.complaints, Complaints{});
+  EXPECT_EQ(report.violations, Violations{});
   for (std::uint32_t i = 0; i < 256; ++i) {
     const std::byte expected{static_cast<std::uint8_t>(i / 32 * 32 + 31 - i % 32)};
     EXPECT_EQ(toy.out.bytes()[4 * i], expected);
@@ -86,24 +86,24 @@ TEST(Shuffle, ReversesAWarpAgainAndAgain) {
 }
 
 TEST(Lanes, MustMakeTheSameCalls) {
-  const auto complaints = [](const Kernel& extra) {
+  const auto violations = [](const Kernel& extra) {
     return Toy(kRow)
         .run({},
              [&](const HostContext& context) {
                copy_word(context);
                if (context.thread() == 12) extra(context);
              })
-        .complaints;
+        .violations;
   };
-  const Complaints expected{
+  const Violations expected{
       "block 0, thread 12: makes other calls than the first lane of its warp"};
-  EXPECT_EQ(complaints([](const auto& context) { context.template load<Word>(false, 0); }),
+  EXPECT_EQ(violations([](const auto& context) { context.template load<Word>(false, 0); }),
             expected);
-  EXPECT_EQ(complaints([](const auto&) {}), Complaints{});
+  EXPECT_EQ(violations([](const auto&) {}), Violations{});
 }
 
 TEST(Lanes, MustUseWordsOfTheSameKindAndSize) {
-  const Complaints expected{"block 0, thread 1: makes other calls than the first lane of its warp"};
+  const Violations expected{"block 0, thread 1: makes other calls than the first lane of its warp"};
   EXPECT_EQ(run_shared(32,
                        [](const HostContext& context) {
                          if (context.thread() == 1) {
@@ -112,7 +112,7 @@ TEST(Lanes, MustUseWordsOfTheSameKindAndSize) {
                            context.shared_store(false, 0, Word{0});
                          }
                        })
-                .complaints,
+                .violations,
             expected);
   EXPECT_EQ(run_shared(32,
                        [](const HostContext& context) {
@@ -122,7 +122,7 @@ TEST(Lanes, MustUseWordsOfTheSameKindAndSize) {
                            context.shared_store(false, 0, Word{0});
                          }
                        })
-                .complaints,
+                .violations,
             expected);
 }
 
@@ -133,7 +133,7 @@ TEST(Executor, StopsAfterAFewComplaints) {
     ++threads;
     context.store(true, -4, Word{1});
   });
-  EXPECT_EQ(report.complaints.size(), kMaxComplaints);
+  EXPECT_EQ(report.violations.size(), kMaxViolations);
   EXPECT_EQ(threads, 32);
 }
 

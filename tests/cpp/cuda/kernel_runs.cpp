@@ -8,6 +8,7 @@
 #include "cuda/aligned.hpp"
 #include "cuda/dispatch.hpp"
 #include "moves.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
 using namespace cuda;
@@ -20,15 +21,16 @@ constexpr int kTries = 200;
 constexpr int kFits = 10;
 constexpr std::int64_t kMostSlices = 1000;
 
-Kernel bind(const cuda::Launch& launch, const cuda::CopyArguments& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CopyArguments& p) {
   return cuda::with_width(launch, [&p]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
     return [&p](const HostContext& context) { cuda::copy<kWidth>(p, context); };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeArguments& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
+            const cuda::MatchLargeArguments& p) {
   return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
-    return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
       return [grid, &p](const HostContext& context) {
         cuda::fvi_match_large<kWidth>(grid, p, context);
       };
@@ -36,9 +38,10 @@ Kernel bind(const cuda::Launch& launch, const cuda::MatchLargeArguments& p) {
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallArguments& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
+            const cuda::MatchSmallArguments& p) {
   return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
-    return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
       return [grid, &p](const HostContext& context) {
         cuda::fvi_match_small<kWidth>(grid, p, context);
       };
@@ -46,11 +49,12 @@ Kernel bind(const cuda::Launch& launch, const cuda::MatchSmallArguments& p) {
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::DistinctArguments& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
+            const cuda::DistinctArguments& p) {
   return cuda::with_access(
       launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
                                                    std::bool_constant<kOut>) {
-        return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+        return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
           return [grid, &p](const HostContext& context) {
             cuda::orthogonal_distinct<kWidth, kIn, kOut>(grid, p, context);
           };
@@ -58,11 +62,12 @@ Kernel bind(const cuda::Launch& launch, const cuda::DistinctArguments& p) {
       });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::ArbitraryArguments& p) {
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
+            const cuda::ArbitraryArguments& p) {
   return cuda::with_access(
       launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
                                                    std::bool_constant<kOut>) {
-        return cuda::with_grid(launch, [&p](const auto& grid) -> Kernel {
+        return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
           return [grid, &p](const HostContext& context) {
             cuda::orthogonal_arbitrary<kWidth, kIn, kOut>(grid, p, context);
           };
@@ -73,9 +78,9 @@ Kernel bind(const cuda::Launch& launch, const cuda::ArbitraryArguments& p) {
 // An array of which element (0, ..., 0) has the wanted address.
 class Array {
  public:
-  Array(const Span& span, std::size_t skew)
+  Array(const Span& span, std::size_t misalignment)
       : origin_(-span.first),
-        bytes_(span.bytes(), (skew + static_cast<std::size_t>(span.first)) % kBoundary) {}
+        bytes_(span.bytes(), (misalignment + static_cast<std::size_t>(span.first)) % kBoundary) {}
 
   std::span<std::byte> bytes() { return bytes_.bytes(); }
   std::int64_t origin() const { return origin_; }
@@ -94,17 +99,17 @@ std::int64_t random_block(Random& random, std::int64_t extent) {
   return pick(random, 0, 1) == 0 ? extent : pick(random, 1, extent);
 }
 
-cuda::Parameters random_parameters(Random& random, const Problem& words, Schema schema) {
+cuda::Parameters random_parameters(Random& random, const Problem& problem, Schema schema) {
   if (schema == Schema::copy) return {};
-  const int rank = static_cast<int>(words.modes.size());
+  const int rank = static_cast<int>(problem.modes.size());
   const int most = std::min(rank, kAxisModes);
   const auto some_modes = [&] { return static_cast<int>(pick(random, 1, most)); };
   Slice slice{.in_modes = some_modes(), .out_modes = some_modes()};
   if (schema == Schema::fvi_match_large) slice = {.in_modes = 1, .out_modes = 1};
   if (schema == Schema::fvi_match_small) slice = {.in_modes = 2, .out_modes = 2};
   if (std::max(slice.in_modes, slice.out_modes) > rank) return {.schema = schema};
-  const auto extent = [&](int m) { return words.modes[static_cast<std::size_t>(m)].extent; };
-  const int out_mode = words.perm[static_cast<std::size_t>(slice.out_modes) - 1];
+  const auto extent = [&](int m) { return problem.modes[static_cast<std::size_t>(m)].extent; };
+  const int out_mode = problem.perm[static_cast<std::size_t>(slice.out_modes) - 1];
   slice.in_block = random_block(random, extent(slice.in_modes - 1));
   if (schema != Schema::fvi_match_large) slice.out_block = random_block(random, extent(out_mode));
   return {.schema = schema,
@@ -115,17 +120,17 @@ cuda::Parameters random_parameters(Random& random, const Problem& words, Schema 
 
 }  // namespace
 
-std::int64_t alignment_of(const Skews& skews) {
-  return std::int64_t{1} << std::countr_zero(skews.in | skews.out | kBoundary);
+std::int64_t alignment_of(const Misalignments& misalignments) {
+  return std::int64_t{1} << std::countr_zero(misalignments.in | misalignments.out | kBoundary);
 }
 
-Kernel kernel_of(const cuda::Launch& launch) {
-  return std::visit([&](const auto& p) { return bind(launch, p); }, launch.arguments);
+Kernel kernel_of(const cuda::Launch& launch, const cuda::AnyGrid& grid) {
+  return std::visit([&](const auto& p) { return bind(launch, grid, p); }, launch.arguments);
 }
 
-Report run_plan(const cuda::Plan& plan, const Skews& skews) {
-  Array in(in_span_of(plan.request), skews.in);
-  Array out(out_span_of(plan.request), skews.out);
+Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
+  Array in(in_span_of(plan.request), misalignments.in);
+  Array out(out_span_of(plan.request), misalignments.out);
   std::ranges::generate(in.bytes(), [random = std::minstd_rand(1)]() mutable {
     return static_cast<std::byte>(random() >> 8);
   });
@@ -135,37 +140,40 @@ Report run_plan(const cuda::Plan& plan, const Skews& skews) {
     expected[out.index(to)] = in.bytes()[in.index(from)];
     expected_writes[out.index(to)] = 1;
   }
-  const cuda::Launch launch = cuda::lower(plan, in.first(), out.first());
+  const cuda::Executable executable(plan);
+  const cuda::Launch launch = executable.bind(in.first(), out.first());
   if (launch.blocks == 0) return {};
-  if (launch.shifts.size() != 1) throw std::logic_error("a test's plan takes several launches");
+  if (executable.grid.launches != 1) throw std::logic_error("a test's plan takes several launches");
   const Grid grid{launch.blocks, launch.threads, launch.shared_bytes};
-  const Arrays arrays{in.bytes(), out.bytes(), expected_writes, in.origin() + launch.shifts[0].in,
-                      out.origin() + launch.shifts[0].out};
-  Report report = run_kernel(grid, arrays, kernel_of(launch));
-  if (!std::ranges::equal(out.bytes(), expected)) report.complaints.push_back("wrong bytes");
+  const cuda::Shift shift = executable.grid.shift(0);
+  const Arrays arrays{in.bytes(), out.bytes(), expected_writes, in.origin() + shift.in,
+                      out.origin() + shift.out};
+  Report report = run_kernel(grid, arrays, kernel_of(launch, executable.grid.grid));
+  if (!std::ranges::equal(out.bytes(), expected)) report.violations.push_back("wrong bytes");
   return report;
 }
 
 std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
                                       std::int64_t alignment, Schema schema) {
-  const Problem words = word_form(make_problem(request), alignment);
+  const Problem problem = recast_problem(make_problem(request), alignment);
   std::optional<cuda::Parameters> fewest;
   std::int64_t least = kMostSlices;
   int fits = 0;
   for (int i = 0; i < kTries && fits < kFits; ++i) {
-    const cuda::Parameters parameters = random_parameters(random, words, schema);
-    if (!misfit(words, parameters, alignment).empty()) continue;
+    const cuda::Parameters parameters = random_parameters(random, problem, schema);
+    if (!rejection_reason(problem, parameters, alignment).empty()) continue;
     ++fits;
-    const std::int64_t slices = grid_blocks(words, parameters) * coarsening(words, parameters);
+    const std::int64_t slices =
+        grid_blocks({problem, parameters}) * SlicedProblem(problem, parameters).repeats();
     if (slices >= least) continue;
     least = slices;
     fewest = parameters;
   }
   if (!fewest) return std::nullopt;
-  return cuda::build_plan(request, alignment, *fewest);
+  return built(request, alignment, *fewest);
 }
 
-std::string describe(const cuda::Plan& plan, const Skews& skews) {
+std::string describe(const cuda::Plan& plan, const Misalignments& misalignments) {
   const auto join = [](const auto& values) {
     std::string text;
     for (const auto value : values) text += std::to_string(value) + " ";
@@ -176,11 +184,11 @@ std::string describe(const cuda::Plan& plan, const Skews& skews) {
          join(std::vector<std::int64_t>{slice.in_modes, slice.out_modes, slice.in_block,
                                         slice.out_block}) +
          ", coarsened " + std::to_string(plan.parameters.coarsened_mode) + ", itemsize " +
-         std::to_string(plan.request.itemsize) + ", words of " +
-         std::to_string(plan.words.element_bytes) + ", shape " + join(plan.request.shape) +
+         std::to_string(plan.request.itemsize) + ", moved in " +
+         std::to_string(plan.recast.element_bytes) + ", shape " + join(plan.request.shape) +
          ", axes " + join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) +
-         "-> " + join(plan.out_byte_strides) + ", skews " + std::to_string(skews.in) + " " +
-         std::to_string(skews.out);
+         "-> " + join(plan.out_byte_strides) + ", misalignments " +
+         std::to_string(misalignments.in) + " " + std::to_string(misalignments.out);
 }
 
 }  // namespace ttlg::test

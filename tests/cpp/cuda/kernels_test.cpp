@@ -1,5 +1,5 @@
 // Every kernel, forced, in slices of any kind, on the host executor: the bytes are the oracle's and
-// there is no complaint.
+// there are no violations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,13 +8,14 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "cuda/sample.hpp"
-#include "plan/cuda/planner.hpp"
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 
 class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> {
  protected:
@@ -22,22 +23,22 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
   static std::int64_t width() { return std::get<1>(GetParam()); }
 
   // Runs the schema on the request if it is admissible.
-  void run(const Request& request, const Skews& skews) {
-    const std::int64_t alignment = alignment_of(skews);
-    if (!is_admissible(schema(), word_form(make_problem(request), alignment))) return;
+  void run(const Request& request, const Misalignments& misalignments) {
+    const std::int64_t alignment = alignment_of(misalignments);
+    if (!is_admissible(schema(), recast_problem(make_problem(request), alignment))) return;
     const std::optional<cuda::Plan> plan = random_plan(random_, request, alignment, schema());
     ++admissible_;
     if (!plan) return;
     ++runs_;
-    const Report report = run_plan(*plan, skews);
-    EXPECT_EQ(report.complaints, Complaints{}) << describe(*plan, skews);
+    const Report report = run_plan(*plan, misalignments);
+    EXPECT_EQ(report.violations, Violations{}) << describe(*plan, misalignments);
     if (schema() != Schema::orthogonal_arbitrary) {
-      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(*plan, skews);
+      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(*plan, misalignments);
     }
   }
 
   // So far beyond a 256-byte boundary, by multiples of a byte, of a word or of a vector.
-  Skews random_skews() {
+  Misalignments random_misalignments() {
     const std::int64_t step = std::int64_t{1} << pick(random_, 0, 5);
     return {static_cast<std::size_t>(step * pick(random_, 0, 3)),
             static_cast<std::size_t>(step * pick(random_, 0, 3))};
@@ -71,7 +72,7 @@ TEST_P(Kernels, RandomLayoutsAndAddresses) {
   for (int i = 0; i < std::max(60 / kSampling, 6) && !HasFailure(); ++i) {
     const Request any = i % 2 == 0 ? random_request(random_) : many_modes_request(random_);
     const std::int64_t itemsize = width() * (i % 3 == 0 ? 3 : 1);
-    run(random_layouts(random_, any.shape, itemsize), random_skews());
+    run(random_layouts(random_, any.shape, itemsize), random_misalignments());
   }
 }
 
@@ -79,15 +80,15 @@ TEST_P(Kernels, RandomLayoutsAndAddresses) {
 TEST_P(Kernels, Matrices) {
   for (const std::int64_t rows : {1, 31, 64, 132}) {
     for (const std::int64_t columns : {33, 128, 144}) {
-      run(contiguous_request({rows, columns}, {1, 0}, width()), random_skews());
-      run(contiguous_request({3, 2, columns}, {1, 0, 2}, width()), random_skews());
-      run(contiguous_request({rows * columns}, {0}, width()), random_skews());
+      run(contiguous_request({rows, columns}, {1, 0}, width()), random_misalignments());
+      run(contiguous_request({3, 2, columns}, {1, 0, 2}, width()), random_misalignments());
+      run(contiguous_request({rows * columns}, {0}, width()), random_misalignments());
     }
   }
 }
 
-// T-20: above 15 modes the grid is walked by a loop at run time. Short runs share thread blocks, of
-// which this takes few.
+// Above 15 modes (TTLG, section IV-B) the grid is walked by a loop at run time. Short runs share
+// thread blocks, of which this takes few.
 TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
   std::vector<std::int64_t> shape(15, 2);
   shape.push_back(3);
@@ -97,9 +98,9 @@ TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
   const cuda::Parameters parameters{
       .schema = Schema::fvi_match_large,
       .slice = {.in_modes = 1, .out_modes = 1, .in_block = 3, .out_block = 1}};
-  const cuda::Plan plan = cuda::build_plan(contiguous_request(shape, axes, 4), 256, parameters);
-  EXPECT_GT(grid_loops(plan.words, parameters).size(), 15U);
-  EXPECT_EQ(run_plan(plan, {}).complaints, Complaints{});
+  const cuda::Plan plan = built(contiguous_request(shape, axes, 4), 256, parameters);
+  EXPECT_GT(grid_loops({plan.recast, parameters}).size(), 15U);
+  EXPECT_EQ(run_plan(plan, {}).violations, Violations{});
 }
 
 INSTANTIATE_TEST_SUITE_P(

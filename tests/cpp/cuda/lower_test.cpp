@@ -1,6 +1,4 @@
 // From plans to kernels' parameters: grids beyond CUDA's limit, offsets beyond 32 bits, alignments.
-#include "cuda/lower.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cuda/executable.hpp"
 #include "plan/cuda/cases.hpp"
 
 namespace ttlg::cuda {
@@ -24,21 +23,20 @@ const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std:
 
 constexpr std::uintptr_t kAligned = 1 << 20;
 
-Launch lower_aligned(const cuda::Plan& plan) { return lower(plan, at(kAligned), at(2 * kAligned)); }
+Launch bind_aligned(const Executable& plan) { return plan.bind(at(kAligned), at(2 * kAligned)); }
 
 constexpr std::int64_t power(int n) { return std::int64_t{1} << n; }
 
 TEST(Lower, TakesSeveralLaunchesForABigGrid) {
   // 2^15 x 2^15 slices for each of 3 x 5 others.
-  const cuda::Plan plan =
-      cuda::build_plan(paper_request({power(20), 3, 5, power(20)}, {3, 2, 1, 0}, 4), 256,
-                       {orthogonal_distinct, {1, 1, 32, 32}});
-  const Launch launch = lower_aligned(plan);
+  const Executable plan(test::built(paper_request({power(20), 3, 5, power(20)}, {3, 2, 1, 0}, 4),
+                                    256, {orthogonal_distinct, {1, 1, 32, 32}}));
+  const Launch launch = bind_aligned(plan);
   EXPECT_EQ(launch.blocks, power(30));
-  EXPECT_EQ(launch.grid.modes, 2);
+  EXPECT_EQ(plan.grid.grid.modes, 2);
   std::vector<std::pair<std::int64_t, std::int64_t>> expected;
-  const Mode& three = plan.words.modes[1];
-  const Mode& five = plan.words.modes[2];
+  const Mode& three = plan.recast.modes[1];
+  const Mode& five = plan.recast.modes[2];
   for (std::int64_t i = 0; i < 3; ++i) {
     for (std::int64_t j = 0; j < 5; ++j) {
       expected.emplace_back(i * three.in_byte_stride + j * five.in_byte_stride,
@@ -46,7 +44,9 @@ TEST(Lower, TakesSeveralLaunchesForABigGrid) {
     }
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> found;
-  for (const Shift& shift : launch.shifts) found.emplace_back(shift.in, shift.out);
+  for (std::int64_t i = 0; i < plan.grid.launches; ++i) {
+    found.emplace_back(plan.grid.shift(i).in, plan.grid.shift(i).out);
+  }
   EXPECT_EQ(found, expected);
 }
 
@@ -55,47 +55,47 @@ TEST(Lower, FillsTheGridUpToItsLimit) {
     return paper_request({power(20), inner, outer, power(20)}, {3, 1, 2, 0}, 1);
   };
   const cuda::Parameters parameters{orthogonal_distinct, {1, 1, 32, 32}};
-  const Launch one = lower_aligned(cuda::build_plan(request(1, 1), 256, parameters));
-  EXPECT_EQ(one.shifts.size(), 1U);
-  const Launch two = lower_aligned(cuda::build_plan(request(1, 2), 256, parameters));
-  EXPECT_EQ(two.shifts.size(), 2U) << "2^31 blocks are one too many";
-  EXPECT_EQ(two.blocks, power(30));
+  const Executable one(test::built(request(1, 1), 256, parameters));
+  EXPECT_EQ(one.grid.launches, 1);
+  const Executable two(test::built(request(1, 2), 256, parameters));
+  EXPECT_EQ(two.grid.launches, 2) << "2^31 blocks are one too many";
+  EXPECT_EQ(bind_aligned(two).blocks, power(30));
 }
 
-TEST(Lower, RefusesSlicesOfWhichOneSideAloneHasTooMany) {
-  const cuda::Plan plan = cuda::build_plan(paper_request({power(20), power(20)}, {1, 0}, 1), 256,
-                                           {orthogonal_distinct, {1, 1, 1, 1}});
-  EXPECT_THROW(lower_aligned(plan), std::invalid_argument);
+TEST(Lower, RefusesSlicesThatAreTooManyOnOneSideAlone) {
+  const cuda::Plan plan = test::built(paper_request({power(20), power(20)}, {1, 0}, 1), 256,
+                                      {orthogonal_distinct, {1, 1, 1, 1}});
+  EXPECT_THROW(Executable{plan}, std::invalid_argument);
 }
 
 TEST(Lower, KeepsStepsAndOffsetsIn64Bits) {
   // 2^33 elements of 4 bytes.
-  const cuda::Plan runs = cuda::build_plan(paper_request({power(31), 2, 2}, {0, 2, 1}, 4), 256,
-                                           {fvi_match_large, {1, 1, 4096, 1}});
-  const Launch launch = lower_aligned(runs);
-  ASSERT_EQ(launch.grid.modes, 4);
-  EXPECT_EQ(launch.grid.mode[1].in_step, 4096 * 4);
-  EXPECT_EQ(launch.grid.mode[2].in_step, power(34));
-  EXPECT_EQ(launch.grid.mode[2].out_step, power(33));
-  EXPECT_EQ(launch.grid.mode[3].in_step, power(33));
-  EXPECT_EQ(launch.grid.mode[3].out_step, power(34));
-  const Place end = decode(launch.grid, 2 * 2 * static_cast<std::uint32_t>(power(19)) - 1);
+  const Executable runs(test::built(paper_request({power(31), 2, 2}, {0, 2, 1}, 4), 256,
+                                    {fvi_match_large, {1, 1, 4096, 1}}));
+  const AnyGrid& grid = runs.grid.grid;
+  ASSERT_EQ(grid.modes, 4);
+  EXPECT_EQ(grid.mode[1].in_step, 4096 * 4);
+  EXPECT_EQ(grid.mode[2].in_step, power(34));
+  EXPECT_EQ(grid.mode[2].out_step, power(33));
+  EXPECT_EQ(grid.mode[3].in_step, power(33));
+  EXPECT_EQ(grid.mode[3].out_step, power(34));
+  const BlockOrigin end = decode(grid, 2 * 2 * static_cast<std::uint32_t>(power(19)) - 1);
   EXPECT_EQ(end.in, power(35) - 4096 * 4);
   EXPECT_EQ(end.out, power(35) - 4096 * 4);
   EXPECT_TRUE(end.last_column_block);
 
-  const cuda::Plan matrix = cuda::build_plan(paper_request({power(15), power(18)}, {1, 0}, 4), 256,
-                                             {orthogonal_distinct, {1, 1, 64, 64}});
-  const Launch tiles = lower_aligned(matrix);
-  const Place corner = decode(tiles.grid, tiles.blocks - 1);
+  const Executable matrix(test::built(paper_request({power(15), power(18)}, {1, 0}, 4), 256,
+                                      {orthogonal_distinct, {1, 1, 64, 64}}));
+  const Launch tiles = bind_aligned(matrix);
+  const BlockOrigin corner = decode(matrix.grid.grid, tiles.blocks - 1);
   EXPECT_EQ(corner.in, 4 * (power(33) - 64 * power(15) + power(15) - 64));
   EXPECT_EQ(corner.out, 4 * (power(33) - 64 * power(18) + power(18) - 64));
 }
 
 TEST(Lower, KeepsStepsOfASliceIn64Bits) {
-  const cuda::Plan plan = cuda::build_plan(paper_request({power(13), 8, power(17)}, {2, 1, 0}, 8),
-                                           256, {orthogonal_distinct, {1, 2, 32, 8}, -1});
-  const auto parameters = std::get<DistinctArguments>(lower_aligned(plan).arguments);
+  const Executable plan(test::built(paper_request({power(13), 8, power(17)}, {2, 1, 0}, 8), 256,
+                                    {orthogonal_distinct, {1, 2, 32, 8}, -1}));
+  const auto parameters = std::get<DistinctArguments>(bind_aligned(plan).arguments);
   EXPECT_EQ(parameters.row_in.offset(1), power(19));
   EXPECT_EQ(parameters.row_in.offset(static_cast<std::uint32_t>(power(17))), power(16));
   EXPECT_EQ(parameters.row_in.offset(static_cast<std::uint32_t>(power(17) - 1)),
@@ -107,39 +107,39 @@ TEST(Lower, KeepsStepsOfASliceIn64Bits) {
 
 // Slices of more bytes than threads could move one by one.
 TEST(Lower, RefusesPointersThatLeavePackedElementsToNarrowAccesses) {
-  const cuda::Plan plan = cuda::build_plan(paper_request({3, 30000}, {1, 0}, 2), 16,
-                                           {orthogonal_arbitrary, {2, 1, 2016, 2016}});
-  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned)).access, (VectorAccess{true, true}));
-  EXPECT_THROW(lower(plan, at(kAligned + 2), at(kAligned)), std::invalid_argument);
-  EXPECT_THROW(lower(plan, at(kAligned), at(kAligned + 2)), std::invalid_argument);
+  const Executable plan(test::built(paper_request({3, 30000}, {1, 0}, 2), 16,
+                                    {orthogonal_arbitrary, {2, 1, 2016, 2016}}));
+  EXPECT_EQ(plan.bind(at(kAligned), at(kAligned)).access, (VectorAccess{true, true}));
+  EXPECT_THROW(plan.bind(at(kAligned + 2), at(kAligned)), std::invalid_argument);
+  EXPECT_THROW(plan.bind(at(kAligned), at(kAligned + 2)), std::invalid_argument);
 }
 
 TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
-  const cuda::Plan plan = cuda::build_plan(paper_request({40, 40}, {1, 0}, 8), 16,
-                                           {orthogonal_distinct, {1, 1, 32, 32}});
+  const Executable plan(
+      test::built(paper_request({40, 40}, {1, 0}, 8), 16, {orthogonal_distinct, {1, 1, 32, 32}}));
   for (const auto& [in, out] : {std::pair{4, 0}, std::pair{0, 4}, std::pair{2, 16}}) {
     try {
-      lower(plan, at(kAligned + static_cast<std::uintptr_t>(in)),
-            at(kAligned + static_cast<std::uintptr_t>(out)));
+      plan.bind(at(kAligned + static_cast<std::uintptr_t>(in)),
+                at(kAligned + static_cast<std::uintptr_t>(out)));
       FAIL() << in << " " << out;
     } catch (const std::invalid_argument& error) {
       EXPECT_STREQ(error.what(),
-                   "x or out starts at an address that is a multiple of fewer bytes than this plan "
-                   "needs; make another for it, as ttlg.transpose does");
+                   "this plan moves 8 bytes at once, and x or out starts at an address that is no "
+                   "multiple of that; call ttlg.transpose, which looks at the addresses itself");
     }
   }
-  EXPECT_EQ(lower(plan, at(kAligned + 8), at(kAligned)).access, (VectorAccess{false, true}));
-  EXPECT_EQ(lower(plan, at(kAligned), at(kAligned + 8)).access, (VectorAccess{true, false}));
+  EXPECT_EQ(plan.bind(at(kAligned + 8), at(kAligned)).access, (VectorAccess{false, true}));
+  EXPECT_EQ(plan.bind(at(kAligned), at(kAligned + 8)).access, (VectorAccess{true, false}));
 }
 
-// The skew is chosen for the planned alignment; pointers may be aligned better.
+// The layout is chosen for the planned alignment; pointers may be aligned better.
 TEST(Lower, KeepsVectorsAlignedInSharedMemory) {
   const Request request = contiguous_request({132, 144}, {1, 0}, 1);
   const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 144, 16}};
-  const cuda::Plan bytes = cuda::build_plan(request, 8, parameters);
-  ASSERT_NE(bytes.skew.row % 16, 0U);
-  EXPECT_FALSE(lower_aligned(bytes).access.vector_in);
-  EXPECT_TRUE(lower_aligned(cuda::build_plan(request, 16, parameters)).access.vector_in);
+  const Executable bytes(test::built(request, 8, parameters));
+  ASSERT_NE(bytes.layout.row_padding % 16, 0U);
+  EXPECT_FALSE(bind_aligned(bytes).access.vector_in);
+  EXPECT_TRUE(bind_aligned(Executable(test::built(request, 16, parameters))).access.vector_in);
 }
 
 TEST(Lower, CutsHeadAndTailOffACopy) {
@@ -150,9 +150,9 @@ TEST(Lower, CutsHeadAndTailOffACopy) {
                                 {1001, 1, 2, 1, 0, 1001},  {1001, 3, 1, 2, 1, 500},
                                 {3, 5, 5, 16, 3, 0},       {16, 8, 8, 16, 8, 0}};
   for (const auto& [bytes, in, out, word, head, words] : cases) {
-    const cuda::Plan plan = cuda::build_plan(contiguous_request({bytes}, {0}, 1), 1, {});
-    const Launch launch = lower(plan, at(kAligned + static_cast<std::uintptr_t>(in)),
-                                at(2 * kAligned + static_cast<std::uintptr_t>(out)));
+    const Executable plan(test::built(contiguous_request({bytes}, {0}, 1), 1, {}));
+    const Launch launch = plan.bind(at(kAligned + static_cast<std::uintptr_t>(in)),
+                                    at(2 * kAligned + static_cast<std::uintptr_t>(out)));
     const auto parameters = std::get<CopyArguments>(launch.arguments);
     EXPECT_EQ(launch.word_bytes, word) << in << " " << out;
     EXPECT_EQ(parameters.bytes, bytes);
@@ -160,23 +160,24 @@ TEST(Lower, CutsHeadAndTailOffACopy) {
     EXPECT_EQ(parameters.words, words) << in << " " << out;
     EXPECT_EQ(launch.blocks, 1U);
   }
-  const cuda::Plan large = cuda::build_plan(contiguous_request({power(36)}, {0}, 1), 1, {});
-  EXPECT_EQ(lower_aligned(large).blocks, power(36) / (16 * kBlockThreads * kCopyBatch));
-  EXPECT_EQ(std::get<CopyArguments>(lower_aligned(large).arguments).words, power(32));
+  const Executable large(test::built(contiguous_request({power(36)}, {0}, 1), 1, {}));
+  EXPECT_EQ(bind_aligned(large).blocks,
+            power(36) / (16 * CopyPolicy::kThreads * CopyPolicy::kBatch));
+  EXPECT_EQ(std::get<CopyArguments>(bind_aligned(large).arguments).words, power(32));
 }
 
-// T-15: rows of b runs of N0 lie b * N0 + (N0 - b * N0) mod 32 words apart; doubles, which pass in
-// half warps, modulo 16 banks.
+// TTLG, Fig. 4: rows of b runs of N0 lie b * N0 + (N0 - b * N0) mod 32 words apart; doubles, which
+// pass in half warps, modulo 16 banks.
 TEST(Lower, PadsRowsOfMatchingRuns) {
   for (const std::int64_t bytes : {4, 8}) {
     const std::int64_t banks = 128 / bytes;
     for (std::int64_t run = 2; run < 32; ++run) {
       for (std::int64_t block = 1; block <= 32; ++block) {
         // Pointers aligned to no more than an element keep its words.
-        const cuda::Plan plan = cuda::build_plan(paper_request({run, 33, 33}, {0, 2, 1}, bytes),
-                                                 bytes, {fvi_match_small, {2, 2, block, 4}});
+        const Executable plan(test::built(paper_request({run, 33, 33}, {0, 2, 1}, bytes), bytes,
+                                          {fvi_match_small, {2, 2, block, 4}}));
         const auto address = kAligned + static_cast<std::uintptr_t>(bytes);
-        const Launch launch = lower(plan, at(address), at(address));
+        const Launch launch = plan.bind(at(address), at(address));
         const auto parameters = std::get<MatchSmallArguments>(launch.arguments);
         const std::int64_t pad = ((run - block * run) % banks + banks) % banks;
         ASSERT_EQ(launch.word_bytes, bytes);
@@ -188,10 +189,10 @@ TEST(Lower, PadsRowsOfMatchingRuns) {
 }
 
 TEST(Lower, WidensMatchingRunsAsFarAsBothPointersAllow) {
-  const cuda::Plan plan = cuda::build_plan(paper_request({20, 33, 33}, {0, 2, 1}, 4), 4,
-                                           {fvi_match_small, {2, 2, 4, 4}});
+  const Executable plan(
+      test::built(paper_request({20, 33, 33}, {0, 2, 1}, 4), 4, {fvi_match_small, {2, 2, 4, 4}}));
   const auto width = [&](std::uintptr_t in, std::uintptr_t out) {
-    return lower(plan, at(kAligned + in), at(kAligned + out)).word_bytes;
+    return plan.bind(at(kAligned + in), at(kAligned + out)).word_bytes;
   };
   EXPECT_EQ(width(0, 0), 16);
   EXPECT_EQ(width(8, 0), 8);
@@ -200,8 +201,8 @@ TEST(Lower, WidensMatchingRunsAsFarAsBothPointersAllow) {
 }
 
 TEST(Lower, LaunchesNothingForNoElements) {
-  const cuda::Plan plan = cuda::build_plan(contiguous_request({4, 0}, {1, 0}, 4), 4, {});
-  EXPECT_EQ(lower(plan, nullptr, nullptr).blocks, 0U);
+  const Executable plan(test::built(contiguous_request({4, 0}, {1, 0}, 4), 4, {}));
+  EXPECT_EQ(plan.bind(nullptr, nullptr).blocks, 0U);
 }
 
 }  // namespace

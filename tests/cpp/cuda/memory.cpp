@@ -23,8 +23,8 @@ bool is_aligned(const std::byte* address, std::size_t bytes) {
 }
 
 std::int64_t position_in(std::span<const std::byte> array, std::size_t index) {
-  const auto skew = reinterpret_cast<std::uintptr_t>(array.data()) % kLineBytes;
-  return static_cast<std::int64_t>(index + skew);
+  const auto misalignment = reinterpret_cast<std::uintptr_t>(array.data()) % kLineBytes;
+  return static_cast<std::int64_t>(index + misalignment);
 }
 
 }  // namespace

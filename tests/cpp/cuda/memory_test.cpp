@@ -13,7 +13,7 @@ namespace ttlg::test {
 namespace {
 
 using Word = std::uint32_t;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 
 TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
   for (const std::int64_t offset :
@@ -24,8 +24,8 @@ TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
       copy_word(context);
       EXPECT_EQ(context.load<Word>(context.thread() == 7, offset), 0U);
     });
-    EXPECT_EQ(report.complaints,
-              Complaints{"block 0, thread 7: loads out of bounds (4 bytes at offset " +
+    EXPECT_EQ(report.violations,
+              Violations{"block 0, thread 7: loads out of bounds (4 bytes at offset " +
                          std::to_string(offset) + ")"});
     EXPECT_EQ(report.counts.load.accesses, 1) << "the bad one is not counted";
   }
@@ -33,8 +33,8 @@ TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
 
 TEST(GlobalMemory, MayBeSmallerThanAWord) {
   Toy toy(0);
-  EXPECT_EQ(toy.run({}, [](const HostContext& c) { c.load<Word>(c.thread() == 0, 0); }).complaints,
-            Complaints{"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"});
+  EXPECT_EQ(toy.run({}, [](const HostContext& c) { c.load<Word>(c.thread() == 0, 0); }).violations,
+            Violations{"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"});
 }
 
 TEST(GlobalMemory, MustNotBeStoredToOutOfBounds) {
@@ -43,8 +43,8 @@ TEST(GlobalMemory, MustNotBeStoredToOutOfBounds) {
     copy_word(context);
     context.store(context.thread() == 31, 128, Word{1});
   });
-  EXPECT_EQ(report.complaints,
-            Complaints{"block 0, thread 31: stores out of bounds (4 bytes at offset 128)"});
+  EXPECT_EQ(report.violations,
+            Violations{"block 0, thread 31: stores out of bounds (4 bytes at offset 128)"});
 }
 
 TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
@@ -57,7 +57,7 @@ TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
     context.load<Word>(context.thread() == 1, 2);  // aligned, as the array is not
     context.load<Word>(context.thread() == 2, 4);
   });
-  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 2: loads from a misaligned address (4 "
+  EXPECT_EQ(report.violations, Violations{"block 0, thread 2: loads from a misaligned address (4 "
                                           "bytes at offset 4)"});
 }
 
@@ -69,7 +69,7 @@ TEST(GlobalMemory, MustBeStoredToAtAlignedAddresses) {
     context.store(offset < 8 || offset >= 16, offset, Word{1});
     context.store(context.thread() == 0, 4, std::uint64_t{1});
   });
-  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 0: stores to a misaligned address (8 "
+  EXPECT_EQ(report.violations, Violations{"block 0, thread 0: stores to a misaligned address (8 "
                                           "bytes at offset 4)"});
 }
 
@@ -82,7 +82,7 @@ TEST(GlobalMemory, MustNotBeWrittenBesideTheResult) {
       context.store(true, offset, std::byte{1});
     }
   });
-  EXPECT_EQ(report.complaints, Complaints{"block 0, thread 11: stores to a byte that is none of "
+  EXPECT_EQ(report.violations, Violations{"block 0, thread 11: stores to a byte that is none of "
                                           "the result's (1 bytes at offset 43)"});
 }
 
@@ -92,14 +92,14 @@ TEST(GlobalMemory, MustBeWrittenOnceByAllBlocksTogether) {
     const std::int64_t offset = 4 * context.thread();
     context.store(context.block() == 0 || offset == 8, offset, Word{1});
   });
-  EXPECT_EQ(report.complaints, Complaints{"block 1, thread 2: stores to a byte that was written "
+  EXPECT_EQ(report.violations, Violations{"block 1, thread 2: stores to a byte that was written "
                                           "before (4 bytes at offset 8)"});
 }
 
 TEST(GlobalMemory, MustBeWrittenEverywhere) {
   Toy toy(kRow + 2);
-  EXPECT_EQ(toy.run({}, copy_word).complaints,
-            (Complaints{"byte 128 of the result is never written",
+  EXPECT_EQ(toy.run({}, copy_word).violations,
+            (Violations{"byte 128 of the result is never written",
                         "byte 129 of the result is never written"}));
   Toy shifted(4);
   EXPECT_EQ(run_kernel({}, {{}, shifted.out.bytes(), shifted.expected_writes, 0, 3},
@@ -107,8 +107,8 @@ TEST(GlobalMemory, MustBeWrittenEverywhere) {
                          context.store(context.thread() < 3, std::int64_t{context.thread()} - 2,
                                        std::byte{1});
                        })
-                .complaints,
-            Complaints{"byte -3 of the result is never written"});
+                .violations,
+            Violations{"byte -3 of the result is never written"});
 }
 
 TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
@@ -117,8 +117,8 @@ TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
                          context.shared_store(context.thread() == 3, 256, std::byte{1});
                          context.shared_load<Word>(context.thread() == 4, UINT32_MAX - 3);
                        })
-                .complaints,
-            (Complaints{"block 0, thread 3: is out of the bounds of shared memory (1 bytes at "
+                .violations,
+            (Violations{"block 0, thread 3: is out of the bounds of shared memory (1 bytes at "
                         "offset 256)",
                         "block 0, thread 4: is out of the bounds of shared memory (4 bytes at "
                         "offset 4294967292)"}));
@@ -129,8 +129,8 @@ TEST(SharedMemory, MustBeAccessedAtAlignedOffsets) {
                        [](const HostContext& context) {
                          context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
                        })
-                .complaints,
-            Complaints{"block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)"});
+                .violations,
+            Violations{"block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)"});
 }
 
 TEST(SharedMemory, MustBeWrittenByTheBlockThatReadsIt) {
@@ -140,7 +140,7 @@ TEST(SharedMemory, MustBeWrittenByTheBlockThatReadsIt) {
         context.barrier();
         context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
       });
-  EXPECT_EQ(report.complaints, Complaints{"block 1, thread 9: reads shared memory before it is "
+  EXPECT_EQ(report.violations, Violations{"block 1, thread 9: reads shared memory before it is "
                                           "written (4 bytes at offset 36)"});
 }
 
@@ -152,8 +152,8 @@ TEST(SharedMemory, MayBeWrittenAndReadByOneThreadWithoutABarrier) {
                            EXPECT_EQ(context.shared_load<Word>(true, 4 * context.thread()), value);
                          }
                        })
-                .complaints,
-            Complaints{});
+                .violations,
+            Violations{});
 }
 
 TEST(SharedMemory, MayBeReadByAll) {
@@ -163,8 +163,8 @@ TEST(SharedMemory, MayBeReadByAll) {
                          context.barrier();
                          EXPECT_EQ(context.shared_load<Word>(true, 0), 8U);
                        })
-                .complaints,
-            Complaints{});
+                .violations,
+            Violations{});
 }
 
 // Threads of the same warp, and of two warps.
@@ -175,8 +175,8 @@ TEST(SharedMemory, MustNotBeWrittenByTwo) {
                            const bool writes = context.thread() == 0 || context.thread() == other;
                            context.shared_store(writes, 2, std::uint16_t{1});
                          })
-                  .complaints,
-              Complaints{"block 0, thread " + std::to_string(other) +
+                  .violations,
+              Violations{"block 0, thread " + std::to_string(other) +
                          ": writes shared memory in a race with a thread that writes it (2 bytes "
                          "at offset 2)"});
   }
@@ -188,8 +188,8 @@ TEST(SharedMemory, MustNotBeReadWhileAnotherThreadWrites) {
                          context.shared_store(context.thread() == 0, 0, Word{1});
                          context.shared_load<std::byte>(context.thread() == 40, 3);
                        })
-                .complaints,
-            Complaints{"block 0, thread 40: reads shared memory in a race with a thread that "
+                .violations,
+            Violations{"block 0, thread 40: reads shared memory in a race with a thread that "
                        "writes it (1 bytes at offset 3)"});
 }
 
@@ -202,8 +202,8 @@ TEST(SharedMemory, MustNotBeWrittenWhileAnotherThreadReads) {
                            context.shared_load<Word>(context.thread() < readers, 0);
                            context.shared_store(context.thread() == 1, 0, Word{2});
                          })
-                  .complaints,
-              Complaints{"block 0, thread 1: writes shared memory in a race with a thread that "
+                  .violations,
+              Violations{"block 0, thread 1: writes shared memory in a race with a thread that "
                          "reads it (4 bytes at offset 0)"});
   }
 }

@@ -1,4 +1,4 @@
-// Table I (T-21) against the kernels: C1, C2, C3 and C3' are the 128-byte lines that the thread
+// TTLG, Table I, against the kernels: C1, C2, C3 and C3' are the 128-byte lines that the thread
 // blocks touch, where the paper's assumptions hold: 4-byte elements, blocks that divide, and pieces
 // that begin on lines.
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using enum cuda::Schema;
 
 using namespace cuda;
-using Complaints = std::vector<std::string>;
+using Violations = std::vector<std::string>;
 using Extents = std::vector<std::int64_t>;
 
 constexpr std::int64_t kElementBytes = 4;
@@ -43,13 +43,13 @@ struct Expected {
 
 void expect_transactions(const Request& request, const cuda::Parameters& parameters,
                          const Expected& expected) {
-  const cuda::Plan plan = cuda::build_plan(request, 256, parameters);
-  ASSERT_EQ(plan.words.element_bytes, kElementBytes);
-  const Transactions table = transactions(plan.words, parameters);
+  const cuda::Plan plan = built(request, 256, parameters);
+  ASSERT_EQ(plan.recast.element_bytes, kElementBytes);
+  const Transactions table = transactions({plan.recast, parameters});
   EXPECT_EQ(table.in_dram, expected.in) << describe(plan, {});
   EXPECT_EQ(table.out_dram, expected.out) << describe(plan, {});
   const Report report = run_plan(plan, {});
-  EXPECT_EQ(report.complaints, Complaints{}) << describe(plan, {});
+  EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
   EXPECT_EQ(report.counts.load.lines_of_block, expected.in) << describe(plan, {});
   EXPECT_EQ(report.counts.store.lines_of_block, expected.out) << describe(plan, {});
 }

@@ -1,4 +1,4 @@
-// The 57 transpositions of the TTC benchmark (T-38), as benchmarks/ttc57.py has them.
+// The 57 transpositions of the TTC benchmark, as benchmarks/ttc57.py has them.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "plan/cpu/planning.hpp"
-#include "plan/cuda/planning.hpp"
 #include "requests.hpp"
 
 namespace ttlg {
@@ -70,29 +69,6 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
     EXPECT_EQ(cache.info().misses, ++misses);
   }
   EXPECT_EQ(cache.info().hits, 0U);
-}
-
-TEST(PlanCache, TellsApartEverythingThatDecidesOnAGpu) {
-  cuda::PlanCache cache({}, 100);
-  const Request request = contiguous_request({60, 40, 4}, {1, 0, 2}, 1);
-  const auto model = std::make_shared<const cuda::DeviceModel>(cuda::DeviceModel{.name = "one"});
-  const auto other = std::make_shared<const cuda::DeviceModel>(cuda::DeviceModel{.name = "other"});
-  using Choice = cuda::Planning::Choice;
-  const std::vector<Choice> choices{
-      {.alignment = 16, .model = model},
-      {.alignment = 2, .model = model},
-      {.alignment = 16, .model = other},
-      {.alignment = 16, .model = model, .forced = cuda::Schema::orthogonal_arbitrary}};
-  for (const Choice& choice : choices) {
-    EXPECT_EQ(*cache.get(key_of(request), choice),
-              cuda::make_plan(request, choice.alignment, *choice.model, choice.forced));
-  }
-  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 4, .capacity = 100, .size = 4}));
-  // Another model of the same name.
-  const auto twin = std::make_shared<const cuda::DeviceModel>(*model);
-  EXPECT_EQ(cache.get(key_of(request), {.alignment = 16, .model = twin}),
-            cache.get(key_of(request), choices.front()));
-  EXPECT_EQ(cache.info().hits, 2U);
 }
 
 TEST(PlanCache, DropsTheLeastRecentlyUsed) {

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "plan/cuda/planner.hpp"
+#include "plan/cuda/recast.hpp"
+#include "plan/cuda/validate.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
 
-// The published regressions (T-23, T-24), as python/ttlg/models/tesla-k40c.json has them.
+// The published regressions (TTLG, Table II), as python/ttlg/models/tesla-k40c.json has them.
 inline cuda::DeviceModel k40c_model() {
   cuda::DeviceModel model{.name = "tesla-k40c",
                           .multiprocessors = 15,
@@ -42,6 +46,25 @@ inline cuda::DeviceModel analytic_model() {
           .shared_bytes_per_multiprocessor = 227 << 10};
 }
 
+// The planner's choice, and the plan with these parameters.
+inline cuda::Plan planned(const Request& request, std::int64_t alignment,
+                          const cuda::DeviceModel& model,
+                          std::optional<cuda::Schema> forced = std::nullopt) {
+  return cuda::make_plan(request, alignment, std::make_shared<const cuda::DeviceModel>(model),
+                         forced);
+}
+
+inline cuda::Plan built(const Request& request, std::int64_t alignment,
+                        const cuda::Parameters& parameters,
+                        const cuda::DeviceModel& model = analytic_model()) {
+  return cuda::build_plan(request, alignment, parameters,
+                          std::make_shared<const cuda::DeviceModel>(model));
+}
+
+inline std::vector<std::int64_t> slice_extents(const cuda::SlicedProblem& sliced) {
+  return {sliced.extents().begin(), sliced.extents().end()};
+}
+
 // A contiguous tensor in the papers' order: mode 0 fastest, perm[i] = j.
 inline Request paper_request(const std::vector<std::int64_t>& extents, const std::vector<int>& perm,
                              std::int64_t itemsize) {
@@ -51,27 +74,27 @@ inline Request paper_request(const std::vector<std::int64_t>& extents, const std
   return contiguous_request({extents.rbegin(), extents.rend()}, axes, itemsize);
 }
 
-inline Problem paper_words(const std::vector<std::int64_t>& extents, const std::vector<int>& perm,
-                           std::int64_t itemsize) {
-  return cuda::word_form(make_problem(paper_request(extents, perm, itemsize)), 256);
+inline Problem paper_problem(const std::vector<std::int64_t>& extents, const std::vector<int>& perm,
+                             std::int64_t itemsize) {
+  return cuda::recast_problem(make_problem(paper_request(extents, perm, itemsize)), 256);
 }
 
 // The same without fusion, as the paper's examples are written.
-inline Problem unfused_words(const std::vector<std::int64_t>& extents, std::vector<int> perm,
-                             std::int64_t itemsize) {
-  Problem words{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
+inline Problem unfused_problem(const std::vector<std::int64_t>& extents, std::vector<int> perm,
+                               std::int64_t itemsize) {
+  Problem problem{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
   std::int64_t stride = itemsize;
   for (const std::int64_t extent : extents) {
-    words.modes.push_back({extent, stride, 0});
+    problem.modes.push_back({extent, stride, 0});
     stride *= extent;
   }
   stride = itemsize;
-  for (const int m : words.perm) {
-    Mode& mode = words.modes[static_cast<std::size_t>(m)];
+  for (const int m : problem.perm) {
+    Mode& mode = problem.modes[static_cast<std::size_t>(m)];
     mode.out_byte_stride = stride;
     stride *= mode.extent;
   }
-  return words;
+  return problem;
 }
 
 // Calls visit(coordinates) for every element of a box, the first coordinate fastest.
@@ -86,9 +109,9 @@ void for_each_point(const std::vector<std::int64_t>& extents, const Visit& visit
   }
 }
 
-inline std::vector<std::int64_t> word_extents(const Problem& words) {
+inline std::vector<std::int64_t> extents_of(const Problem& problem) {
   std::vector<std::int64_t> extents;
-  for (const Mode& mode : words.modes) extents.push_back(mode.extent);
+  for (const Mode& mode : problem.modes) extents.push_back(mode.extent);
   return extents;
 }
 
@@ -97,14 +120,14 @@ template <typename Check>
 void for_random_candidates(Random& random, int problems, const Check& check) {
   for (int i = 0; i < problems; ++i) {
     const Request request = i % 2 == 0 ? random_request(random) : many_modes_request(random);
-    const Problem words = cuda::word_form(make_problem(request), 16);
-    const auto found = cuda::candidates(words, analytic_model());
+    const Problem problem = cuda::recast_problem(make_problem(request), 16);
+    const auto found = cuda::candidates(problem, analytic_model());
     for (std::size_t c = 0; c < found.size(); c += found.size() / 6 + 1) {
       cuda::Parameters parameters = found[c].parameters;
       if (parameters.schema == cuda::Schema::copy) continue;
-      check(words, parameters);
-      parameters.coarsened_mode = static_cast<int>(words.modes.size()) - 1;
-      if (cuda::misfit(words, parameters).empty()) check(words, parameters);
+      check(problem, parameters);
+      parameters.coarsened_mode = static_cast<int>(problem.modes.size()) - 1;
+      if (cuda::rejection_reason(problem, parameters).empty()) check(problem, parameters);
     }
   }
 }

@@ -16,67 +16,68 @@
 namespace ttlg::cuda {
 namespace {
 
-using test::paper_words;
-using test::unfused_words;
+using test::paper_problem;
+using test::slice_extents;
+using test::unfused_problem;
 
 using enum Schema;
 
 using Extents = std::vector<std::int64_t>;
 
-double feature(const Problem& words, const cuda::Parameters& parameters, std::string_view name) {
-  for (const auto& [found, value] : features_of(words, parameters)) {
+double feature(const Problem& problem, const cuda::Parameters& parameters, std::string_view name) {
+  for (const auto& [found, value] : features_of({problem, parameters})) {
     if (found == name) return value;
   }
   ADD_FAILURE() << "no feature " << name;
   return 0;
 }
 
-std::vector<std::string_view> names(const Problem& words, const cuda::Parameters& parameters) {
+std::vector<std::string_view> names(const Problem& problem, const cuda::Parameters& parameters) {
   std::vector<std::string_view> result;
-  for (const auto& [name, value] : features_of(words, parameters)) result.push_back(name);
+  for (const auto& [name, value] : features_of({problem, parameters})) result.push_back(name);
   return result;
 }
 
-// T-21's formulas for blocks that divide: C1, C2 and C3 of Table I by hand.
+// For blocks that divide: C1, C2 and C3 of TTLG, Table I, by hand.
 TEST(Transactions, FollowTableOne) {
   // N0 = 8, b = 4 on either side: ceil(32 / 32) * 20 * 40 * 3 / 4.
-  const Problem match = unfused_words({8, 20, 40, 3}, {0, 2, 1, 3}, 4);
-  EXPECT_EQ(transactions(match, {fvi_match_small, {2, 2, 4, 4}}),
+  const Problem match = unfused_problem({8, 20, 40, 3}, {0, 2, 1, 3}, 4);
+  EXPECT_EQ(transactions({match, {fvi_match_small, {2, 2, 4, 4}}}),
             (Transactions{600, 600, 0, 600, 600, 0}));
   // The same block of 5 doubles' rows: ceil(40 / 16) * 20 * 40 * 3 / 5.
-  EXPECT_EQ(
-      transactions(unfused_words({8, 20, 40, 3}, {0, 2, 1, 3}, 8), {fvi_match_small, {2, 2, 5, 4}}),
-      (Transactions{1440, 1440, 0, 1200, 1200, 0}));
+  EXPECT_EQ(transactions({unfused_problem({8, 20, 40, 3}, {0, 2, 1, 3}, 8),
+                          {fvi_match_small, {2, 2, 5, 4}}}),
+            (Transactions{1440, 1440, 0, 1200, 1200, 0}));
   // ceil(100 / 32) * 7 * 5.
   EXPECT_EQ(
-      transactions(unfused_words({100, 7, 5}, {0, 2, 1}, 4), {fvi_match_large, {1, 1, 100, 1}}),
+      transactions({unfused_problem({100, 7, 5}, {0, 2, 1}, 4), {fvi_match_large, {1, 1, 100, 1}}}),
       (Transactions{140, 0, 0, 140, 0, 0}));
   // C3 = ceil(27 * 9 / 16) * 27^4 / 9 and C3' = ceil(27 / 16) * 27^4.
-  const Problem cube = unfused_words(Extents(5, 27), {4, 1, 2, 0, 3}, 8);
-  EXPECT_EQ(transactions(cube, {orthogonal_distinct, {2, 1, 9, 27}}),
+  const Problem cube = unfused_problem(Extents(5, 27), {4, 1, 2, 0, 3}, 8);
+  EXPECT_EQ(transactions({cube, {orthogonal_distinct, {2, 1, 9, 27}}}),
             (Transactions{944784, 944784, 944784, 1062882, 1062882, 1062882}));
   // IS = {a, b, c}, OS = {c, b, d} with 4 of d: C3 = 128 / 32 * 8, C3' = 64 / 32 * 8 * 8 / 4.
-  const Problem overlap = unfused_words({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
-  EXPECT_EQ(transactions(overlap, {orthogonal_arbitrary, {3, 3, 8, 4}}),
+  const Problem overlap = unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
+  EXPECT_EQ(transactions({overlap, {orthogonal_arbitrary, {3, 3, 8, 4}}}),
             (Transactions{32, 32, 32, 32, 32, 64}));
-  EXPECT_EQ(transactions(paper_words({1000}, {0}, 4), {}), (Transactions{32, 0, 0, 32, 0, 0}));
+  EXPECT_EQ(transactions({paper_problem({1000}, {0}, 4), {}}), (Transactions{32, 0, 0, 32, 0, 0}));
 }
 
 // Rows of every slice along an axis, clipped where the tensor ends.
-std::int64_t count_transactions(const Problem& words, const Extents& extents,
+std::int64_t count_transactions(const Problem& problem, const Extents& extents,
                                 const std::vector<int>& axis) {
   Extents points;
-  for (const Mode& mode : words.modes) points.push_back(mode.extent);
+  for (const Mode& mode : problem.modes) points.push_back(mode.extent);
   for (const int m : axis) {
     const auto i = static_cast<std::size_t>(m);
     points[i] = ceil_div(points[i], extents[i]);
   }
   std::int64_t count = 0;
   test::for_each_point(points, [&](const Extents& point) {
-    std::int64_t bytes = words.element_bytes;
+    std::int64_t bytes = problem.element_bytes;
     for (const int m : axis) {
       const auto i = static_cast<std::size_t>(m);
-      bytes *= std::min(extents[i], words.modes[i].extent - point[i] * extents[i]);
+      bytes *= std::min(extents[i], problem.modes[i].extent - point[i] * extents[i]);
     }
     count += ceil_div(bytes, 128);
   });
@@ -90,19 +91,19 @@ TEST(Transactions, AreThoseOfEveryRow) {
   for (int i = 0; i < 300; ++i) {
     const Request request =
         i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem words = word_form(make_problem(request), 16);
-    const auto found = cuda::candidates(words, test::analytic_model());
+    const Problem problem = recast_problem(make_problem(request), 16);
+    const auto found = cuda::candidates(problem, test::analytic_model());
     for (std::size_t c = 0; c < found.size(); c += found.size() / 5 + 1) {
       const cuda::Parameters& parameters = found[c].parameters;
       if (parameters.schema == copy) continue;
-      const Extents extents = slice_extents(words, parameters);
-      const Transactions counted = transactions(words, parameters);
+      const Extents extents = slice_extents({problem, parameters});
+      const Transactions counted = transactions({problem, parameters});
       std::vector<int> in_axis(static_cast<std::size_t>(parameters.slice.in_modes));
       std::iota(in_axis.begin(), in_axis.end(), 0);
-      const std::vector<int> out_axis(words.perm.begin(),
-                                      words.perm.begin() + parameters.slice.out_modes);
-      EXPECT_EQ(counted.in_dram, count_transactions(words, extents, in_axis));
-      EXPECT_EQ(counted.out_dram, count_transactions(words, extents, out_axis));
+      const std::vector<int> out_axis(problem.perm.begin(),
+                                      problem.perm.begin() + parameters.slice.out_modes);
+      EXPECT_EQ(counted.in_dram, count_transactions(problem, extents, in_axis));
+      EXPECT_EQ(counted.out_dram, count_transactions(problem, extents, out_axis));
       ++checked;
     }
   }
@@ -128,7 +129,7 @@ TEST(DistinctCycles, AreTheInstructionsOfItsTiles) {
     const std::int64_t out_extent = test::pick(random, 2, 150);
     const std::int64_t in_block = test::pick(random, 1, in_extent);
     const std::int64_t out_block = test::pick(random, 1, out_extent);
-    const Problem words = unfused_words({in_extent, 3, out_extent}, {2, 1, 0}, 4);
+    const Problem problem = unfused_problem({in_extent, 3, out_extent}, {2, 1, 0}, 4);
     double expected = 0;
     for (std::int64_t x = 0; x < in_extent; x += in_block) {
       for (std::int64_t y = 0; y < out_extent; y += out_block) {
@@ -137,83 +138,83 @@ TEST(DistinctCycles, AreTheInstructionsOfItsTiles) {
       }
     }
     const cuda::Parameters parameters{orthogonal_distinct, {1, 1, in_block, out_block}};
-    EXPECT_EQ(feature(words, parameters, "Cycles"), expected);
+    EXPECT_EQ(feature(problem, parameters, "Cycles"), expected);
   }
 }
 
-// T-25's example pairing: 40 x 32 is one full tile and one with 8 columns left.
+// 40 x 32 is one full tile and one with 8 columns left.
 TEST(DistinctCycles, PairRemaindersWithTheOtherSide) {
   const cuda::Parameters parameters{orthogonal_distinct, {1, 1, 40, 32}};
-  EXPECT_EQ(feature(unfused_words({40, 32}, {1, 0}, 4), parameters, "Cycles"), 64 + (32 + 8));
+  EXPECT_EQ(feature(unfused_problem({40, 32}, {1, 0}, 4), parameters, "Cycles"), 64 + (32 + 8));
 }
 
 TEST(Features, OfOrthogonalDistinctAreTableTwos) {
-  const Problem words = unfused_words(Extents(5, 27), {4, 1, 2, 0, 3}, 8);
+  const Problem problem = unfused_problem(Extents(5, 27), {4, 1, 2, 0, 3}, 8);
   const cuda::Parameters parameters{orthogonal_distinct, {2, 1, 7, 27}};
-  EXPECT_EQ(names(words, parameters),
+  EXPECT_EQ(names(problem, parameters),
             (std::vector<std::string_view>{"Volume", "NumBlocks", "Input slice", "Output slice",
                                            "Cycles"}));
-  EXPECT_EQ(feature(words, parameters, "Volume"), 8.0 * 27 * 27 * 27 * 27 * 27);
-  EXPECT_EQ(feature(words, parameters, "NumBlocks"), 4 * 27 * 27);
-  EXPECT_EQ(feature(words, parameters, "Input slice"), 189);
-  EXPECT_EQ(feature(words, parameters, "Output slice"), 27);
+  EXPECT_EQ(feature(problem, parameters, "Volume"), 8.0 * 27 * 27 * 27 * 27 * 27);
+  EXPECT_EQ(feature(problem, parameters, "NumBlocks"), 4 * 27 * 27);
+  EXPECT_EQ(feature(problem, parameters, "Input slice"), 189);
+  EXPECT_EQ(feature(problem, parameters, "Output slice"), 27);
 }
 
-// T-04 (c): 63 x 64 moves in four phases of at most 32 x 32.
+// The slice of TTLG, section IV, 63 x 64, moves in four phases of at most 32 x 32.
 TEST(Features, OfTheWorkedSliceMakeFourPhases) {
-  const Problem words = unfused_words({9, 7, 64}, {2, 1, 0}, 8);
+  const Problem problem = unfused_problem({9, 7, 64}, {2, 1, 0}, 8);
   const cuda::Parameters parameters{orthogonal_distinct, {2, 1, 7, 64}};
-  EXPECT_EQ(feature(words, parameters, "Input slice"), 63);
-  EXPECT_EQ(feature(words, parameters, "Output slice"), 64);
-  EXPECT_EQ(feature(words, parameters, "Cycles"), 2 * 64 + 2 * 63);
+  EXPECT_EQ(feature(problem, parameters, "Input slice"), 63);
+  EXPECT_EQ(feature(problem, parameters, "Output slice"), 64);
+  EXPECT_EQ(feature(problem, parameters, "Cycles"), 2 * 64 + 2 * 63);
 }
 
 TEST(Features, OfOrthogonalArbitraryAreTableTwos) {
   // Slices of 8 x 2 x 8 x 3 of 8: two whole ones and one of 2, all of one piece of memory.
-  const Problem words = unfused_words({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
+  const Problem problem = unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
   const cuda::Parameters parameters{orthogonal_arbitrary, {3, 3, 8, 3}};
-  EXPECT_EQ(names(words, parameters),
+  EXPECT_EQ(names(problem, parameters),
             (std::vector<std::string_view>{"Volume", "NumThreads", "Total Slice", "Input Stride",
                                            "Output Stride", "Special Instr", "Cycles"}));
-  EXPECT_EQ(feature(words, parameters, "Volume"), 4096);
-  EXPECT_EQ(feature(words, parameters, "NumThreads"), 3 * kArbitraryThreads);
-  EXPECT_EQ(feature(words, parameters, "Total Slice"), 384);
-  EXPECT_EQ(feature(words, parameters, "Input Stride"), 384);
-  EXPECT_EQ(feature(words, parameters, "Output Stride"), 48);
-  EXPECT_EQ(feature(words, parameters, "Special Instr"), 2 * 384);
+  EXPECT_EQ(feature(problem, parameters, "Volume"), 4096);
+  EXPECT_EQ(feature(problem, parameters, "NumThreads"), 3 * OrthogonalArbitraryPolicy::kThreads);
+  EXPECT_EQ(feature(problem, parameters, "Total Slice"), 384);
+  EXPECT_EQ(feature(problem, parameters, "Input Stride"), 384);
+  EXPECT_EQ(feature(problem, parameters, "Output Stride"), 48);
+  EXPECT_EQ(feature(problem, parameters, "Special Instr"), 2 * 384);
   // C3 is 4 for each of 8 rows; C3' is 2 + 2 + 1 for each of the 8 of a.
-  EXPECT_EQ(feature(words, parameters, "Cycles"), 4 * 8 + 5 * 8);
+  EXPECT_EQ(feature(problem, parameters, "Cycles"), 4 * 8 + 5 * 8);
 }
 
 TEST(Features, CountDivisionsOnEverySideThatIsCutShort) {
-  const Problem words = unfused_words({10, 3, 10}, {2, 1, 0}, 4);
+  const Problem problem = unfused_problem({10, 3, 10}, {2, 1, 0}, 4);
   const auto divisions = [&](std::int64_t in_block, std::int64_t out_block) {
-    return feature(words, {orthogonal_arbitrary, {1, 1, in_block, out_block}}, "Special Instr");
+    return feature(problem, {orthogonal_arbitrary, {1, 1, in_block, out_block}}, "Special Instr");
   };
   EXPECT_EQ(divisions(5, 5), 0);
   EXPECT_EQ(divisions(4, 5), 2 * 3 * 2 * 20);
   EXPECT_EQ(divisions(5, 4), 2 * 3 * 2 * 20);
   EXPECT_EQ(divisions(4, 4), 2 * 3 * (3 + 3) * 16);
   // One mode that both sides cut is short once.
-  const Problem match = unfused_words({10, 5, 4}, {0, 2, 1}, 4);
+  const Problem match = unfused_problem({10, 5, 4}, {0, 2, 1}, 4);
   EXPECT_EQ(feature(match, {orthogonal_arbitrary, {1, 1, 4, 4}}, "Special Instr"), 2 * 20 * 4);
 }
 
 TEST(Features, CountTheBlocksThatCoarseningLeaves) {
-  const Problem words = unfused_words({64, 8, 64}, {2, 1, 0}, 4);
-  EXPECT_EQ(feature(words, {orthogonal_distinct, {1, 1, 32, 32}}, "NumBlocks"), 32);
-  EXPECT_EQ(feature(words, {orthogonal_distinct, {1, 1, 32, 32}, 1}, "NumBlocks"), 4);
+  const Problem problem = unfused_problem({64, 8, 64}, {2, 1, 0}, 4);
+  EXPECT_EQ(feature(problem, {orthogonal_distinct, {1, 1, 32, 32}}, "NumBlocks"), 32);
+  EXPECT_EQ(feature(problem, {orthogonal_distinct, {1, 1, 32, 32}, 1}, "NumBlocks"), 4);
 }
 
 TEST(Features, OfMatchingRunsAreTheirSlices) {
-  const Problem words = unfused_words({8, 20, 40}, {0, 2, 1}, 4);
+  const Problem problem = unfused_problem({8, 20, 40}, {0, 2, 1}, 4);
   const cuda::Parameters parameters{fvi_match_small, {2, 2, 4, 8}};
-  EXPECT_EQ(feature(words, parameters, "NumBlocks"), 25);
-  EXPECT_EQ(feature(words, parameters, "FVI"), 8);
-  EXPECT_EQ(feature(words, parameters, "Input slice"), 32);
-  EXPECT_EQ(feature(words, parameters, "Output slice"), 64);
-  EXPECT_EQ(feature(words, parameters, "Cycles"), 200 + 200);
-  EXPECT_EQ(feature(paper_words({10}, {0}, 4), {}, "Volume"), 40);
+  EXPECT_EQ(feature(problem, parameters, "NumBlocks"), 25);
+  EXPECT_EQ(feature(problem, parameters, "FVI"), 8);
+  EXPECT_EQ(feature(problem, parameters, "Input slice"), 32);
+  EXPECT_EQ(feature(problem, parameters, "Output slice"), 64);
+  EXPECT_EQ(feature(problem, parameters, "Cycles"), 200 + 200);
+  EXPECT_EQ(feature(paper_problem({10}, {0}, 4), {}, "Volume"), 40);
 }
 
 }  // namespace

@@ -12,21 +12,23 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
 using test::analytic_model;
 using test::k40c_model;
+using test::paper_problem;
 using test::paper_request;
-using test::paper_words;
-using test::unfused_words;
+using test::slice_extents;
+using test::unfused_problem;
 
 using enum Schema;
 
-Schema branch(const Problem& words) { return classify(words).schemas.front(); }
+Schema branch(const Problem& problem) { return classify(problem).schemas.front(); }
 
-// T-03: the published branches of all permutations of six modes.
+// TTLG, section VI: the published branches of all permutations of six modes.
 TEST(Taxonomy, CountsThePublishedBranches) {
   const std::map<Schema, int> published{{copy, 1},
                                         {fvi_match_large, 23},
@@ -38,44 +40,44 @@ TEST(Taxonomy, CountsThePublishedBranches) {
       std::map<Schema, int> counts;
       std::vector<int> perm{0, 1, 2, 3, 4, 5};
       do {
-        ++counts[branch(paper_words(std::vector<std::int64_t>(6, extent), perm, itemsize))];
+        ++counts[branch(paper_problem(std::vector<std::int64_t>(6, extent), perm, itemsize))];
       } while (std::ranges::next_permutation(perm).found);
       EXPECT_EQ(counts, published) << extent << " of " << itemsize << " bytes";
     }
   }
 }
 
-// T-04 (a) to (d).
+// The worked examples of TTLG, sections III and IV.
 TEST(Taxonomy, DecidesTheWorkedExamples) {
-  EXPECT_EQ(branch(paper_words({128, 128}, {1, 0}, 4)), orthogonal_distinct);
-  EXPECT_EQ(branch(unfused_words({16, 2, 32, 32}, {3, 2, 1, 0}, 4)), orthogonal_distinct);
-  EXPECT_EQ(branch(unfused_words({9, 7, 64}, {2, 1, 0}, 8)), orthogonal_distinct);
-  EXPECT_EQ(branch(unfused_words({8, 2, 8, 8}, {2, 1, 3, 0}, 4)), orthogonal_arbitrary);
+  EXPECT_EQ(branch(paper_problem({128, 128}, {1, 0}, 4)), orthogonal_distinct);
+  EXPECT_EQ(branch(unfused_problem({16, 2, 32, 32}, {3, 2, 1, 0}, 4)), orthogonal_distinct);
+  EXPECT_EQ(branch(unfused_problem({9, 7, 64}, {2, 1, 0}, 8)), orthogonal_distinct);
+  EXPECT_EQ(branch(unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4)), orthogonal_arbitrary);
 }
 
 TEST(Taxonomy, ReachesEveryRule) {
   std::set<std::string_view> reached;
-  const auto reach = [&](const Problem& words) { reached.insert(classify(words).name); };
-  reach(paper_words({10, 10}, {0, 1}, 4));
-  reach(paper_words({40, 40}, {1, 0}, 4));
-  reach(paper_words({40, 3, 3}, {0, 2, 1}, 4));
-  reach(paper_words({15, 3, 3}, {0, 2, 1}, 4));
-  reach(paper_words({3, 3, 3}, {0, 2, 1}, 4));
-  reach(paper_words({3, 3, 3}, {2, 1, 0}, 4));
+  const auto reach = [&](const Problem& problem) { reached.insert(classify(problem).name); };
+  reach(paper_problem({10, 10}, {0, 1}, 4));
+  reach(paper_problem({40, 40}, {1, 0}, 4));
+  reach(paper_problem({40, 3, 3}, {0, 2, 1}, 4));
+  reach(paper_problem({15, 3, 3}, {0, 2, 1}, 4));
+  reach(paper_problem({3, 3, 3}, {0, 2, 1}, 4));
+  reach(paper_problem({3, 3, 3}, {2, 1, 0}, 4));
   Request strided = test::contiguous_request({30, 20}, {0, 1}, 4);
   strided.in_byte_strides = {100, 4};
-  reach(word_form(make_problem(strided), 16));
+  reach(recast_problem(make_problem(strided), 16));
   EXPECT_EQ(reached.size(), taxonomy().size());
 }
 
-// B is 32 elements, inclusive (T-03's correction).
+// B is 32 elements, inclusive, where TTLG, Alg. 1, leaves out 32 itself.
 TEST(Taxonomy, CountsAWarpInclusively) {
-  EXPECT_EQ(branch(paper_words({32, 3, 3}, {0, 2, 1}, 4)), fvi_match_large);
-  EXPECT_EQ(branch(paper_words({31, 3, 3}, {0, 2, 1}, 4)), fvi_match_small);
-  EXPECT_EQ(branch(unfused_words({8, 4, 4}, {0, 2, 1}, 8)), fvi_match_small);
-  EXPECT_EQ(branch(unfused_words({9, 3, 8}, {0, 2, 1}, 8)), orthogonal_arbitrary);
-  EXPECT_EQ(branch(unfused_words({32, 32}, {1, 0}, 4)), orthogonal_distinct);
-  EXPECT_EQ(branch(unfused_words({31, 32}, {1, 0}, 4)), orthogonal_arbitrary);
+  EXPECT_EQ(branch(paper_problem({32, 3, 3}, {0, 2, 1}, 4)), fvi_match_large);
+  EXPECT_EQ(branch(paper_problem({31, 3, 3}, {0, 2, 1}, 4)), fvi_match_small);
+  EXPECT_EQ(branch(unfused_problem({8, 4, 4}, {0, 2, 1}, 8)), fvi_match_small);
+  EXPECT_EQ(branch(unfused_problem({9, 3, 8}, {0, 2, 1}, 8)), orthogonal_arbitrary);
+  EXPECT_EQ(branch(unfused_problem({32, 32}, {1, 0}, 4)), orthogonal_distinct);
+  EXPECT_EQ(branch(unfused_problem({31, 32}, {1, 0}, 4)), orthogonal_arbitrary);
 }
 
 TEST(Taxonomy, LetsPredictedTimeDecideShortMatchingRuns) {
@@ -83,23 +85,23 @@ TEST(Taxonomy, LetsPredictedTimeDecideShortMatchingRuns) {
   std::set<Schema> chosen;
   for (const std::int64_t itemsize : {4, 16}) {
     const cuda::Plan plan =
-        cuda::make_plan(paper_request({3, 9, 1000, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
-    EXPECT_EQ(classify(plan.words).name, "same FVI, short");
+        test::planned(paper_request({3, 9, 1000, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
+    EXPECT_EQ(classify(plan.recast).name, "same FVI, short");
     chosen.insert(plan.parameters.schema);
   }
   EXPECT_EQ(chosen, (std::set{fvi_match_small, orthogonal_arbitrary}));
 }
 
-// T-31: Fig. 5's best slice, fused (27 x 7 of 729) and as printed.
+// TTLG, Fig. 5: the best slice, fused (27 x 7 of 729) and as printed.
 TEST(SliceSearch, FindsThePublishedSliceOfFigure5) {
   const std::vector<std::int64_t> extents(5, 27);
   const std::vector<int> perm{4, 1, 2, 0, 3};
   const Slice published{2, 1, 7, 27};
   const cuda::Plan plan =
-      cuda::make_plan(paper_request(extents, perm, 8), 16, k40c_model(), orthogonal_distinct);
+      test::planned(paper_request(extents, perm, 8), 16, k40c_model(), orthogonal_distinct);
   EXPECT_EQ(plan.parameters.slice, published);
-  for (const Problem& words : {plan.words, unfused_words(extents, perm, 8)}) {
-    std::vector<cuda::Candidate> found = cuda::candidates(words, k40c_model());
+  for (const Problem& problem : {plan.recast, unfused_problem(extents, perm, 8)}) {
+    std::vector<cuda::Candidate> found = cuda::candidates(problem, k40c_model());
     std::erase_if(found, [](const cuda::Candidate& candidate) {
       return candidate.parameters.schema != orthogonal_distinct ||
              candidate.parameters.coarsened_mode >= 0;
@@ -113,7 +115,7 @@ TEST(SliceSearch, FindsThePublishedSliceOfFigure5) {
 TEST(SliceSearch, CutsByTilesAndInEqualParts) {
   std::set<std::int64_t> blocks;
   for (const cuda::Candidate& candidate :
-       cuda::candidates(paper_words({270, 64}, {1, 0}, 4), analytic_model())) {
+       cuda::candidates(paper_problem({270, 64}, {1, 0}, 4), analytic_model())) {
     if (candidate.parameters.schema == orthogonal_distinct) {
       blocks.insert(candidate.parameters.slice.in_block);
     }
@@ -122,15 +124,15 @@ TEST(SliceSearch, CutsByTilesAndInEqualParts) {
 }
 
 TEST(SliceSearch, NamesASliceByTheModesThatItCuts) {
-  const std::vector<Problem> problems{unfused_words({8, 2, 8, 8}, {2, 1, 3, 0}, 4),
-                                      unfused_words({15, 15, 100}, {1, 0, 2}, 4),
-                                      unfused_words({40, 40, 40}, {0, 2, 1}, 2)};
-  for (const Problem& words : problems) {
-    for (const cuda::Candidate& candidate : cuda::candidates(words, analytic_model())) {
+  const std::vector<Problem> problems{unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4),
+                                      unfused_problem({15, 15, 100}, {1, 0, 2}, 4),
+                                      unfused_problem({40, 40, 40}, {0, 2, 1}, 2)};
+  for (const Problem& problem : problems) {
+    for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
       const auto& [schema, slice, coarsened] = candidate.parameters;
       if (schema != orthogonal_arbitrary) continue;
-      const std::vector<std::int64_t> extents = slice_extents(words, candidate.parameters);
-      const int out = words.perm[static_cast<std::size_t>(slice.out_modes - 1)];
+      const std::vector<std::int64_t> extents = slice_extents({problem, candidate.parameters});
+      const int out = problem.perm[static_cast<std::size_t>(slice.out_modes - 1)];
       EXPECT_EQ(extents[static_cast<std::size_t>(slice.in_modes - 1)], slice.in_block);
       EXPECT_EQ(extents[static_cast<std::size_t>(out)], slice.out_block);
     }
@@ -139,9 +141,9 @@ TEST(SliceSearch, NamesASliceByTheModesThatItCuts) {
 
 TEST(SliceSearch, StaysWithinSharedMemory) {
   for (const std::int64_t itemsize : {1, 2, 4, 8, 16}) {
-    const Problem words = unfused_words({31, 64, 64}, {0, 2, 1}, itemsize);
-    for (const cuda::Candidate& candidate : cuda::candidates(words, analytic_model())) {
-      EXPECT_EQ(misfit(words, candidate.parameters), "") << itemsize;
+    const Problem problem = unfused_problem({31, 64, 64}, {0, 2, 1}, itemsize);
+    for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
+      EXPECT_EQ(rejection_reason(problem, candidate.parameters), "") << itemsize;
     }
   }
 }
@@ -153,11 +155,11 @@ TEST(Candidates, AreSortedFitAndDiffer) {
   for (int i = 0; i < 400; ++i) {
     const Request request =
         i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem words = word_form(make_problem(request), std::int64_t{1} << (i % 5));
-    const std::vector<cuda::Candidate> found = cuda::candidates(words, model);
+    const Problem problem = recast_problem(make_problem(request), std::int64_t{1} << (i % 5));
+    const std::vector<cuda::Candidate> found = cuda::candidates(problem, model);
     ASSERT_FALSE(found.empty());
     for (std::size_t c = 0; c < found.size(); ++c) {
-      EXPECT_EQ(misfit(words, found[c].parameters), "");
+      EXPECT_EQ(rejection_reason(problem, found[c].parameters), "");
       EXPECT_GT(found[c].seconds, 0);
       EXPECT_GE(found[c].seconds, found[c == 0 ? 0 : c - 1].seconds);
       for (std::size_t d = 0; d < c; ++d) {
@@ -175,15 +177,15 @@ TEST(MakeCudaPlan, TakesTheFastestOfItsSchemas) {
     const Request request =
         i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
     const DeviceModel model = i % 3 == 0 ? k40c_model() : analytic_model();
-    const cuda::Plan plan = cuda::make_plan(request, 16, model);
-    EXPECT_EQ(plan.device, model.name);
-    const std::vector<Schema>& schemas = classify(plan.words).schemas;
+    const cuda::Plan plan = test::planned(request, 16, model);
+    EXPECT_EQ(plan.model->name, model.name);
+    const std::vector<Schema>& schemas = classify(plan.recast).schemas;
     EXPECT_NE(std::ranges::find(schemas, plan.parameters.schema), schemas.end());
-    for (const cuda::Candidate& candidate : cuda::candidates(plan.words, model)) {
+    for (const cuda::Candidate& candidate : cuda::candidates(plan.recast, model)) {
       if (std::ranges::find(schemas, candidate.parameters.schema) == schemas.end()) continue;
       EXPECT_LE(plan.predicted_seconds, candidate.seconds);
     }
-    EXPECT_EQ(cuda::build_plan(request, 16, plan.parameters, model.name), plan);
+    EXPECT_EQ(test::built(request, 16, plan.parameters, model), plan);
   }
 }
 
@@ -194,14 +196,14 @@ TEST(MakeCudaPlan, TakesAForcedSchemaOrSaysWhatItNeeds) {
   int refused = 0;
   for (const Request& request : requests) {
     for (const Schema schema : kSchemas) {
-      const Problem words = word_form(make_problem(request), 16);
-      if (is_admissible(schema, words)) {
-        EXPECT_EQ(cuda::make_plan(request, 16, analytic_model(), schema).parameters.schema, schema);
+      const Problem problem = recast_problem(make_problem(request), 16);
+      if (is_admissible(schema, problem)) {
+        EXPECT_EQ(test::planned(request, 16, analytic_model(), schema).parameters.schema, schema);
         continue;
       }
       ++refused;
       try {
-        cuda::make_plan(request, 16, analytic_model(), schema);
+        test::planned(request, 16, analytic_model(), schema);
         FAIL() << schema_name(schema);
       } catch (const std::invalid_argument& error) {
         const std::string_view message = error.what();
@@ -238,8 +240,8 @@ TEST(MakeCudaPlan, TakesHostileProblems) {
   std::ranges::reverse(perm);
   requests.push_back(paper_request(std::vector<std::int64_t>(30, 2), perm, 2));
   for (const Request& request : requests) {
-    const cuda::Plan plan = cuda::make_plan(request, 1, model);
-    EXPECT_EQ(misfit(plan.words, plan.parameters), "");
+    const cuda::Plan plan = test::planned(request, 1, model);
+    EXPECT_EQ(rejection_reason(plan.recast, plan.parameters), "");
     EXPECT_GE(plan.predicted_seconds, model.launch_seconds);
   }
 }
@@ -250,7 +252,7 @@ TEST(MakeCudaPlan, RefusesWhatNoGridHolds) {
   std::ranges::reverse(perm);
   const Request request = paper_request(std::vector<std::int64_t>(60, 2), perm, 1);
   try {
-    cuda::make_plan(request, 16, analytic_model());
+    test::planned(request, 16, analytic_model());
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string_view(error.what()).find("thread blocks"), std::string_view::npos);

@@ -14,7 +14,7 @@
 namespace ttlg::cuda {
 namespace {
 
-using test::unfused_words;
+using test::unfused_problem;
 
 using enum Schema;
 
@@ -29,7 +29,7 @@ std::uint32_t bank_bytes_of(std::int64_t element_bytes) {
 
 // What the warp's access takes beyond a cycle for each 128 bytes.
 std::int64_t extra_cycles(const Touched& touched, std::uint32_t bank_bytes) {
-  const std::uint32_t banks = kBankBytes / bank_bytes;
+  const std::uint32_t banks = kSharedLineBytes / bank_bytes;
   std::int64_t extra = 0;
   for (std::size_t first = 0; first < touched.size(); first += banks) {
     std::vector<std::set<std::uint32_t>> words(banks);
@@ -47,25 +47,25 @@ std::int64_t extra_cycles(const Touched& touched, std::uint32_t bank_bytes) {
 // A slice in shared memory, as the kernel fills and drains it.
 class SharedSlice {
  public:
-  SharedSlice(const Order& order, std::int64_t element_bytes, const Skew& skew,
+  SharedSlice(const Order& order, std::int64_t element_bytes, const SharedLayout& layout,
               VectorAccess access = {})
-      : order_(order), bytes_(static_cast<std::uint32_t>(element_bytes)), skew_(skew) {
+      : order_(order), bytes_(static_cast<std::uint32_t>(element_bytes)), layout_(layout) {
     for (const SliceMode& mode : order_) elements_ *= mode.extent;
-    rows_ = elements_ / skew_row_length(order_);
-    if (access.vector_in) in_lane_ = kVectorBytes / bytes_;
-    if (access.vector_out) out_lane_ = kVectorBytes / bytes_;
+    rows_ = elements_ / padded_row_length(order_);
+    if (access.vector_in) in_lane_ = kMaxAccessBytes / bytes_;
+    if (access.vector_out) out_lane_ = kMaxAccessBytes / bytes_;
   }
 
-  std::int64_t bytes() const { return (elements_ + rows_ * skew_.row) * bytes_; }
+  std::int64_t bytes() const { return (elements_ + rows_ * layout_.row_padding) * bytes_; }
   std::int64_t accesses() const { return 2 * ceil_div(elements_, kWarpSize); }
   std::int64_t conflicts() const { return fill_conflicts() + drain_conflicts(); }
 
  private:
-  // Vectors that the skew parts are written bank by bank; others meet no conflict.
+  // Vectors that the layout splits are written bank by bank; others meet no conflict.
   std::int64_t fill_conflicts() const {
     const std::uint32_t bank = bank_bytes_of(bytes_);
-    if (in_lane_ > 1 && keeps_vectors(skew_, bank)) return 0;
-    const std::uint32_t parts = in_lane_ > 1 ? kVectorBytes / bank : 1;
+    if (in_lane_ > 1 && keeps_vectors(layout_, bank)) return 0;
+    const std::uint32_t parts = in_lane_ > 1 ? kMaxAccessBytes / bank : 1;
     std::int64_t count = 0;
     for (std::int64_t first = 0; first < elements_; first += kWarpSize * in_lane_) {
       for (std::uint32_t part = 0; part < parts; ++part) {
@@ -99,8 +99,8 @@ class SharedSlice {
 
   std::uint32_t place(std::int64_t element, std::uint32_t byte = 0) const {
     const std::int64_t row = element / (elements_ / rows_);
-    const auto at = static_cast<std::uint32_t>(element + row * skew_.row);
-    return turned(skew_, bank_bytes_of(bytes_), at * bytes_ + byte);
+    const auto at = static_cast<std::uint32_t>(element + row * layout_.row_padding);
+    return swizzle(layout_, bank_bytes_of(bytes_), at * bytes_ + byte);
   }
 
   std::uint32_t place_of_output(std::int64_t i) const {
@@ -114,28 +114,30 @@ class SharedSlice {
 
   const Order& order_;
   std::uint32_t bytes_;
-  Skew skew_;
+  SharedLayout layout_;
   std::int64_t elements_ = 1;
   std::int64_t rows_ = 1;
   std::int64_t in_lane_ = 1;  // elements of an access
   std::int64_t out_lane_ = 1;
 };
 
-// The whole of a cube that is turned round.
+// The whole of a cube whose modes are reversed.
 Order reversed_cube(std::int64_t extent, std::int64_t element_bytes) {
-  return slice_in_output_order(unfused_words({extent, extent, extent}, {2, 1, 0}, element_bytes),
-                               {orthogonal_arbitrary, {3, 3, extent, extent}});
+  return slice_in_output_order({unfused_problem({extent, extent, extent}, {2, 1, 0}, element_bytes),
+                                {orthogonal_arbitrary, {3, 3, extent, extent}}});
 }
 
-TEST(Turned, PermutesTheBanksOfALineOfAnySlice) {
+TEST(Swizzle, PermutesTheBanksOfALineOfAnySlice) {
   for (const std::uint32_t bank_bytes : {4, 8, 16}) {
-    for (const Skew& skew : {Skew{0, 1, 0}, Skew{0, 0, 1}, Skew{0, 8, 3}, Skew{5, 3, 8}}) {
-      std::vector<bool> taken(kSliceBytes + kSliceBytes / 4);
+    for (const SharedLayout& layout : {SharedLayout{0, 1, 0}, SharedLayout{0, 0, 1},
+                                       SharedLayout{0, 8, 3}, SharedLayout{5, 3, 8}}) {
+      std::vector<bool> taken(OrthogonalArbitraryPolicy::kPaddedSliceBytes);
       for (std::uint32_t byte = 0; byte < taken.size(); ++byte) {
-        const std::uint32_t place = turned(skew, bank_bytes, byte);
-        ASSERT_EQ(place / kBankBytes, byte / kBankBytes);
+        const std::uint32_t place = swizzle(layout, bank_bytes, byte);
+        ASSERT_EQ(place / kSharedLineBytes, byte / kSharedLineBytes);
         ASSERT_EQ(place % bank_bytes, byte % bank_bytes);
-        ASSERT_EQ(place - place % bank_bytes, turned(skew, bank_bytes, byte - byte % bank_bytes));
+        ASSERT_EQ(place - place % bank_bytes,
+                  swizzle(layout, bank_bytes, byte - byte % bank_bytes));
         ASSERT_FALSE(taken[place]);
         taken[place] = true;
       }
@@ -143,68 +145,69 @@ TEST(Turned, PermutesTheBanksOfALineOfAnySlice) {
   }
 }
 
-TEST(Turned, CountsLinesAndPages) {
-  EXPECT_EQ(turned({}, 4, 12345), 12345U);
-  EXPECT_EQ(turned({.line = 1}, 4, 0), 0U);
-  EXPECT_EQ(turned({.line = 1}, 4, 128), 132U);
-  EXPECT_EQ(turned({.line = 1}, 4, 255), 131U);
-  EXPECT_EQ(turned({.line = 3}, 8, 2 * 128), 2 * 128 + 48U);
-  EXPECT_EQ(turned({.page = 1}, 4, 31 * 128), 31 * 128U);
-  EXPECT_EQ(turned({.page = 1}, 4, 32 * 128), 32 * 128 + 4U);
-  EXPECT_EQ(turned({.page = 1}, 8, 16 * 128), 16 * 128 + 8U);
+TEST(Swizzle, CountsLinesAndPages) {
+  EXPECT_EQ(swizzle({}, 4, 12345), 12345U);
+  EXPECT_EQ(swizzle({.line_rotation = 1}, 4, 0), 0U);
+  EXPECT_EQ(swizzle({.line_rotation = 1}, 4, 128), 132U);
+  EXPECT_EQ(swizzle({.line_rotation = 1}, 4, 255), 131U);
+  EXPECT_EQ(swizzle({.line_rotation = 3}, 8, 2 * 128), 2 * 128 + 48U);
+  EXPECT_EQ(swizzle({.page_rotation = 1}, 4, 31 * 128), 31 * 128U);
+  EXPECT_EQ(swizzle({.page_rotation = 1}, 4, 32 * 128), 32 * 128 + 4U);
+  EXPECT_EQ(swizzle({.page_rotation = 1}, 8, 16 * 128), 16 * 128 + 8U);
 }
 
-TEST(Turned, KeepsVectorsWholeOnlyByWholeVectors) {
+TEST(Swizzle, KeepsVectorsWholeOnlyByWholeVectors) {
   for (const std::uint32_t bank_bytes : {4, 8, 16}) {
     for (std::uint32_t line = 0; line <= 8; ++line) {
       for (std::uint32_t page = 0; page <= 8; ++page) {
-        const Skew skew{.line = line, .page = page};
+        const SharedLayout layout{.line_rotation = line, .page_rotation = page};
         bool whole = true;
-        for (std::uint32_t vector = 0; vector < kSliceBytes; vector += kVectorBytes) {
-          const std::uint32_t place = turned(skew, bank_bytes, vector);
-          whole = whole && place % kVectorBytes == 0;
+        for (std::uint32_t vector = 0; vector < OrthogonalArbitraryPolicy::kSliceBytes;
+             vector += kMaxAccessBytes) {
+          const std::uint32_t place = swizzle(layout, bank_bytes, vector);
+          whole = whole && place % kMaxAccessBytes == 0;
         }
-        EXPECT_EQ(keeps_vectors(skew, bank_bytes), whole) << bank_bytes << line << page;
+        EXPECT_EQ(keeps_vectors(layout, bank_bytes), whole) << bank_bytes << line << page;
       }
     }
   }
 }
 
 TEST(RowsOf, AreTheModesOfTheOutputAloneTheCutOneLast) {
-  const Problem words = unfused_words({4, 5, 6, 7, 8}, {4, 3, 1, 2, 0}, 4);
-  EXPECT_EQ(rows_of(words, {1, 2, 4, 7}), (std::vector{4, 3}));
-  EXPECT_EQ(rows_of(words, {1, 3, 4, 5}), (std::vector{3, 4, 1}));
-  EXPECT_EQ(rows_of(words, {2, 4, 5, 3}), (std::vector{3, 4, 2}));
-  EXPECT_EQ(rows_of(words, {4, 3, 7, 5}), (std::vector{4}));
+  const Problem problem = unfused_problem({4, 5, 6, 7, 8}, {4, 3, 1, 2, 0}, 4);
+  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {1, 2, 4, 7}}}), (std::vector{4, 3}));
+  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {1, 3, 4, 5}}}), (std::vector{3, 4, 1}));
+  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {2, 4, 5, 3}}}), (std::vector{3, 4, 2}));
+  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {4, 3, 7, 5}}}), (std::vector{4}));
 }
 
 TEST(SliceInOutputOrder, CountsColumnsFirst) {
-  const Problem words = unfused_words({4, 5, 6, 7}, {2, 0, 3, 1}, 4);
-  const Order order = slice_in_output_order(words, {orthogonal_arbitrary, {2, 1, 3, 6}});
+  const Problem problem = unfused_problem({4, 5, 6, 7}, {2, 0, 3, 1}, 4);
+  const Order order = slice_in_output_order({problem, {orthogonal_arbitrary, {2, 1, 3, 6}}});
   std::vector<std::array<std::int64_t, 3>> found;
   for (const auto& [mode, extent, step] : order) found.push_back({mode, extent, step});
   // The mode of which the slice holds one element has no place.
   EXPECT_EQ(found, (std::vector<std::array<std::int64_t, 3>>{{2, 6, 12}, {0, 4, 1}, {1, 3, 4}}));
-  EXPECT_EQ(skew_row_length(order), 12);
-  EXPECT_EQ(skew_row_length(std::span(order).subspan(1)), 4);
-  EXPECT_EQ(skew_row_length(std::span(order).subspan(1, 1)), 1);
-  EXPECT_EQ(skew_row_length({}), 1);
+  EXPECT_EQ(padded_row_length(order), 12);
+  EXPECT_EQ(padded_row_length(std::span(order).subspan(1)), 4);
+  EXPECT_EQ(padded_row_length(std::span(order).subspan(1, 1)), 1);
+  EXPECT_EQ(padded_row_length({}), 1);
 }
 
-TEST(ChooseSkew, LeavesNoConflictInReversedCubesOf16) {
+TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
   constexpr VectorAccess kVectors{.vector_in = true, .vector_out = true};
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(16, bytes);
     EXPECT_GT(SharedSlice(order, bytes, {}, kVectors).conflicts(), 0);
-    const Skew skew = choose_skew(order, bytes, kVectors);
-    EXPECT_EQ(SharedSlice(order, bytes, skew, kVectors).conflicts(), 0) << bytes;
+    const SharedLayout layout = choose_shared_layout(order, bytes, kVectors);
+    EXPECT_EQ(SharedSlice(order, bytes, layout, kVectors).conflicts(), 0) << bytes;
   }
 }
 
-TEST(ChooseSkew, LeavesOddExtentsAlone) {
+TEST(ChooseSharedLayout, LeavesOddExtentsAlone) {
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(15, bytes);
-    EXPECT_EQ(choose_skew(order, bytes, {}), Skew{}) << bytes;
+    EXPECT_EQ(choose_shared_layout(order, bytes, {}), SharedLayout{}) << bytes;
   }
 }
 
@@ -213,53 +216,54 @@ template <typename Check>
 void for_random_slices(const Check& check) {
   test::Random random(41);
   test::for_random_candidates(
-      random, 400, [&](const Problem& words, const cuda::Parameters& parameters) {
+      random, 400, [&](const Problem& problem, const cuda::Parameters& parameters) {
         if (parameters.schema != orthogonal_arbitrary) return;
-        check(slice_in_output_order(words, parameters), words.element_bytes);
+        check(slice_in_output_order({problem, parameters}), problem.element_bytes);
       });
 }
 
 // Bytes and pairs share banks in so many ways that the sample errs by a few cycles.
-TEST(ChooseSkew, IsNoWorseThanNone) {
+TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   int better = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
-    const SharedSlice skewed(order, bytes, choose_skew(order, bytes, {}));
+    const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}));
     // What a sample of the warps misses.
     const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 32), 3);
-    EXPECT_LE(skewed.conflicts(), packed.conflicts() + error);
-    better += skewed.conflicts() < packed.conflicts();
+    EXPECT_LE(chosen.conflicts(), packed.conflicts() + error);
+    better += chosen.conflicts() < packed.conflicts();
   });
   EXPECT_GT(better, 50);
 }
 
-TEST(ChooseSkew, StaysWithinFiveQuartersOfASlice) {
-  constexpr std::int64_t kRoom = kSliceBytes + kSliceBytes / 4;
+TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
+  constexpr std::int64_t kRoom = OrthogonalArbitraryPolicy::kPaddedSliceBytes;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
-    EXPECT_LE(SharedSlice(order, bytes, choose_skew(order, bytes, {})).bytes(), kRoom);
+    EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {})).bytes(), kRoom);
   });
-  // Rows of 2 KB leave room for skews of up to 16 doubles, rows of 16 bytes for none.
+  // Rows of 2 KB leave room for misalignments of up to 16 doubles, rows of 16 bytes for none.
   for (const std::int64_t column : {2, 256}) {
-    const Problem words = unfused_words({column, 4096 / column, 2}, {1, 2, 0}, 8);
+    const Problem problem = unfused_problem({column, 4096 / column, 2}, {1, 2, 0}, 8);
     const Order order =
-        slice_in_output_order(words, {orthogonal_arbitrary, {1, 1, column, 4096 / column}});
-    const Skew skew = choose_skew(order, 8, {});
-    EXPECT_LE(SharedSlice(order, 8, skew).bytes(), kRoom);
-    EXPECT_LE(SharedSlice(order, 8, skew).conflicts(), SharedSlice(order, 8, {}).conflicts());
+        slice_in_output_order({problem, {orthogonal_arbitrary, {1, 1, column, 4096 / column}}});
+    const SharedLayout layout = choose_shared_layout(order, 8, {});
+    EXPECT_LE(SharedSlice(order, 8, layout).bytes(), kRoom);
+    EXPECT_LE(SharedSlice(order, 8, layout).conflicts(), SharedSlice(order, 8, {}).conflicts());
   }
 }
 
-// Vectors must not be parted by their row's skew.
-TEST(ChooseSkew, SkewsRowsByWholeVectorsWhereTheyFill) {
-  int skewed = 0;
+// Vectors must not be split by their row's padding.
+TEST(ChooseSharedLayout, PadsRowsByWholeVectorsWhereTheyFill) {
+  int padded = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
-    const Skew skew = choose_skew(order, bytes, {.vector_in = true, .vector_out = false});
-    EXPECT_EQ(skew.row * bytes % kVectorBytes, 0);
-    const std::int64_t row = skew.row == 0 ? 0 : skew_row_length(order);
-    EXPECT_EQ(row * bytes % kVectorBytes, 0);
-    skewed += skew.row > 0;
+    const SharedLayout layout =
+        choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false});
+    EXPECT_EQ(layout.row_padding * bytes % kMaxAccessBytes, 0);
+    const std::int64_t row = layout.row_padding == 0 ? 0 : padded_row_length(order);
+    EXPECT_EQ(row * bytes % kMaxAccessBytes, 0);
+    padded += layout.row_padding > 0;
   });
-  EXPECT_GT(skewed, 10);
+  EXPECT_GT(padded, 10);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plans for CUDA devices as the planner cache keeps them.
+// Plans for CUDA devices, lowered, as the planner cache keeps them.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,25 @@
 #include <optional>
 #include <string>
 
+#include "cuda/executable.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/plan_cache.hpp"
 
 namespace ttlg::cuda {
 
-// What a plan depends on besides the layout, and how it is made. Models of one name are the same to
-// the cache.
+// What a plan depends on besides the layout, and how it is made.
 struct Planning {
-  using Plan = cuda::Plan;
+  using Plan = Executable;
   struct Choice {
-    std::int64_t alignment;  // of both pointers, see word_form
+    std::int64_t alignment;  // of both pointers, see recast_problem
     std::shared_ptr<const DeviceModel> model;
     std::optional<Schema> forced{};
 
     bool operator==(const Choice& other) const {
-      return alignment == other.alignment && model->name == other.model->name &&
-             forced == other.forced;
+      return alignment == other.alignment && forced == other.forced &&
+             is_same_model(model, other.model);
     }
+    // Of the model its name alone: few models share one, and those are told apart by comparison.
     std::uint64_t hash() const {
       return std::hash<std::string>{}(model->name) + static_cast<std::uint64_t>(alignment) * 16 +
              number_of(forced);
@@ -32,7 +33,7 @@ struct Planning {
   };
 
   Plan operator()(const Request& request, const Choice& choice) const {
-    return make_plan(request, choice.alignment, *choice.model, choice.forced);
+    return Plan(make_plan(request, choice.alignment, choice.model, choice.forced));
   }
 };
 

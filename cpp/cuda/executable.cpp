@@ -1,0 +1,88 @@
+#include "cuda/executable.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "cuda/lower.hpp"
+#include "plan/cuda/access_width.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+std::int64_t address_of(const std::byte* pointer) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+[[noreturn]] void refuse_addresses(std::int64_t needed_bytes) {
+  throw std::invalid_argument(
+      "this plan moves " + std::to_string(needed_bytes) +
+      " bytes at once, and x or out starts at an address that is no multiple of that; call "
+      "ttlg.transpose, which looks at the addresses itself");
+}
+
+}  // namespace
+
+Executable::Executable(Plan plan) : Plan(std::move(plan)) {
+  if (recast.elements() == 0) return;
+  const SlicedProblem slices = sliced();
+  grid = lower_grid(slices);
+  switch (parameters.schema) {
+    case Schema::copy:
+      break;
+    case Schema::fvi_match_large:
+    case Schema::fvi_match_small:
+      widest_word_ = run_word_bytes(slices, kMaxAccessBytes);
+      launch_ = lower_match(run_word_bytes(slices, slices.alignment));
+      break;
+    case Schema::orthogonal_distinct:
+      launch_ = lower_distinct(slices, grid.size);
+      break;
+    case Schema::orthogonal_arbitrary:
+      launch_ = lower_arbitrary(slices, layout, grid.size);
+      break;
+  }
+}
+
+Launch Executable::bind(const std::byte* in, const std::byte* out) const {
+  if (recast.elements() == 0) return {};
+  const std::int64_t in_address = address_of(in) + grid.origin.in;
+  const std::int64_t out_address = address_of(out) + grid.origin.out;
+  if (parameters.schema == Schema::copy) {
+    return lower_copy(recast.bytes(), in_address, out_address);
+  }
+  const std::int64_t in_alignment = common_power(in_address, kMaxAccessBytes);
+  const std::int64_t out_alignment = common_power(out_address, kMaxAccessBytes);
+  const std::int64_t alignment_of_both = std::min(in_alignment, out_alignment);
+  if (alignment_of_both < recast.element_bytes) refuse_addresses(recast.element_bytes);
+  return widest_word_ > 0 ? bind_match(alignment_of_both)
+                          : bind_orthogonal(in_alignment, out_alignment);
+}
+
+Launch Executable::bind_match(std::int64_t alignment_of_both) const {
+  const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
+  return word_bytes == launch_.word_bytes ? launch_ : lower_match(word_bytes);
+}
+
+Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
+  Launch launch = launch_;
+  launch.access = aligned_access(launch_.access, in_alignment, out_alignment);
+  // Worse alignments than planned may leave a slice of packed elements to accesses that are too
+  // narrow for it.
+  const auto* const arbitrary = std::get_if<ArbitraryArguments>(&launch.arguments);
+  if (arbitrary != nullptr && arbitrary->elements > OrthogonalArbitraryPolicy::max_elements(
+                                                        recast.element_bytes, launch.access)) {
+    refuse_addresses(kMaxAccessBytes);
+  }
+  return launch;
+}
+
+Launch Executable::lower_match(std::int64_t word_bytes) const {
+  return parameters.schema == Schema::fvi_match_large
+             ? lower_match_large(sliced(), grid.size, word_bytes)
+             : lower_match_small(sliced(), grid.size, word_bytes);
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,33 @@
+// A plan lowered to what its kernel is launched with. What depends on the plan alone is worked out
+// here once; a call binds two addresses to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/launch.hpp"
+#include "plan/cuda/plan.hpp"
+
+namespace ttlg::cuda {
+
+struct Executable : Plan {
+  // Throws std::invalid_argument for a plan whose grid would take too many launches.
+  explicit Executable(Plan plan);
+
+  // The launch for these pointers to element (0, ..., 0) of the request's arrays; it allocates
+  // nothing. Throws std::invalid_argument where they are not aligned as planned.
+  Launch bind(const std::byte* in, const std::byte* out) const;
+
+  LaunchGrid grid;
+
+ private:
+  Launch bind_match(std::int64_t alignment_of_both) const;
+  Launch bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const;
+  Launch lower_match(std::int64_t word_bytes) const;
+
+  // For pointers aligned as planned; of the Orthogonal kernels, as well as can be.
+  Launch launch_;
+  std::int64_t widest_word_ = 0;  // of the FVI kernels, whatever the pointers
+};
+
+}  // namespace ttlg::cuda

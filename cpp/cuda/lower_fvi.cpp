@@ -1,0 +1,67 @@
+#include <bit>
+
+#include "cuda/lower.hpp"
+#include "cuda/lower_detail.hpp"
+#include "plan/cuda/access_width.hpp"
+
+namespace ttlg::cuda {
+
+Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::int64_t word_bytes) {
+  using Policy = FviMatchLargePolicy;
+  const Mode& run = sliced.mode(0);
+  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes;
+  const std::int64_t words = sliced.extent(0) / per_word;
+  const int shift = std::countr_zero(static_cast<unsigned>(run_lanes(words, word_bytes)));
+  return {
+      .word_bytes = static_cast<int>(word_bytes),
+      .blocks = narrow32(ceil_div(runs, Policy::kThreads >> shift)),
+      .threads = Policy::kThreads,
+      .arguments = MatchLargeArguments{.coarsening = coarsening_steps(sliced),
+                                       .runs = narrow32(runs),
+                                       .group_shift = shift,
+                                       .words = narrow32(words),
+                                       .last_words = narrow32(last_extent(sliced, 0) / per_word),
+                                       .in_word_step = run.in_byte_stride * per_word,
+                                       .out_word_step = run.out_byte_stride * per_word}};
+}
+
+Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
+                         std::int64_t word_bytes) {
+  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes;
+  const std::int64_t run = sliced.extent(0) / per_word;
+  const int column = sliced.in_axis().back();
+  const int row = sliced.out_axis().back();
+  const std::int64_t columns = sliced.extent(column);
+  const std::int64_t rows = sliced.extent(row);
+  // The padding of TTLG, Fig. 4, for words of any width: modulo all banks, a row starts where a run
+  // of the row before it ends; for words narrower than a bank, at the first bank that such a run
+  // leaves free wherever it starts.
+  const std::int64_t run_bytes =
+      word_bytes < 4 ? ceil_div(run * word_bytes + 4 - word_bytes, 4) * 4 : run * word_bytes;
+  const std::int64_t row_bytes = columns * run * word_bytes;
+  const std::int64_t pad =
+      (run_bytes + kSharedLineBytes - row_bytes % kSharedLineBytes) % kSharedLineBytes;
+  const std::int64_t pitch = (row_bytes + pad) / word_bytes;
+  return {.word_bytes = static_cast<int>(word_bytes),
+          .blocks = narrow32(blocks),
+          .threads = FviMatchSmallPolicy::kThreads,
+          .shared_bytes = static_cast<int>(rows * pitch * word_bytes),
+          .arguments =
+              MatchSmallArguments{.coarsening = coarsening_steps(sliced),
+                                  .shape = {.columns = narrow32(columns),
+                                            .last_columns = narrow32(last_extent(sliced, column)),
+                                            .rows = narrow32(rows),
+                                            .last_rows = narrow32(last_extent(sliced, row))},
+                                  .run = FastDivisor32(run),
+                                  .pitch = narrow32(pitch),
+                                  .in_word_step = sliced.mode(0).in_byte_stride * per_word,
+                                  .out_word_step = sliced.mode(0).out_byte_stride * per_word,
+                                  .in_column_step = sliced.mode(column).in_byte_stride,
+                                  .out_column_step = sliced.mode(column).out_byte_stride,
+                                  .in_row_step = sliced.mode(row).in_byte_stride,
+                                  .out_row_step = sliced.mode(row).out_byte_stride,
+                                  .in_chunks = FastDivisor32(ceil_div(columns * run, kWarpSize)),
+                                  .out_chunks = FastDivisor32(ceil_div(rows * run, kWarpSize))}};
+}
+
+}  // namespace ttlg::cuda

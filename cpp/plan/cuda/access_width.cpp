@@ -1,0 +1,73 @@
+#include "plan/cuda/access_width.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "tensor/contiguous_run.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+constexpr bool is_vector_multiple(std::int64_t bytes) { return bytes % kMaxAccessBytes == 0; }
+
+// Whether the modes of `axis` lie in one run on a side, and every piece of that run in which slices
+// take it begins and ends at a multiple of 16 bytes.
+bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
+                     std::int64_t Mode::* stride) {
+  const Problem& problem = sliced.problem;
+  std::uint64_t seen = 0;
+  ContiguousRun run(problem.element_bytes);
+  for (const int m : axis) {
+    const Mode& mode = sliced.mode(m);
+    const std::int64_t piece_bytes = run.bytes() * sliced.extent(m);
+    if (!run.extend(mode.*stride, mode.extent)) return false;
+    if (sliced.extent(m) < mode.extent && !is_vector_multiple(piece_bytes)) return false;
+    seen |= std::uint64_t{1} << m;
+  }
+  if (!is_vector_multiple(run.bytes())) return false;
+  for (std::size_t m = 0; m < problem.modes.size(); ++m) {
+    if ((seen >> m & 1) == 0 && !is_vector_multiple(problem.modes[m].*stride)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+VectorAccess vector_runs(const SlicedProblem& sliced) {
+  if (sliced.problem.element_bytes == kMaxAccessBytes) return {true, true};
+  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride),
+          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride)};
+}
+
+VectorAccess planned_access(const SlicedProblem& sliced) {
+  return aligned_access(vector_runs(sliced), sliced.alignment, sliced.alignment);
+}
+
+std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment) {
+  const Problem& problem = sliced.problem;
+  const Mode& run = problem.modes.front();
+  if (run.in_byte_stride != problem.element_bytes || run.out_byte_stride != problem.element_bytes) {
+    return problem.element_bytes;
+  }
+  std::int64_t bits = (sliced.extent(0) | run.extent) * problem.element_bytes | alignment;
+  for (const Mode& mode : std::span(problem.modes).subspan(1)) {
+    bits |= mode.in_byte_stride | mode.out_byte_stride;
+  }
+  return common_power(bits, kMaxAccessBytes);
+}
+
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes) {
+  using Policy = FviMatchLargePolicy;
+  std::int64_t best = std::min<std::int64_t>(Policy::kThreads, Policy::kGroupBytes / word_bytes);
+  if (chunk_words <= best) {
+    return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(chunk_words)));
+  }
+  for (std::int64_t lanes = 2 * best; lanes <= Policy::kThreads; lanes *= 2) {
+    const auto slots = [&](std::int64_t n) { return ceil_div(chunk_words, n) * n; };
+    if (ceil_div(chunk_words, best) > Policy::kBatch || slots(lanes) < slots(best)) best = lanes;
+  }
+  return static_cast<int>(best);
+}
+
+}  // namespace ttlg::cuda

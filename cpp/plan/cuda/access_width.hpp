@@ -1,0 +1,33 @@
+// How wide the accesses of threads may be.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/cuda/sliced_problem.hpp"
+
+namespace ttlg::cuda {
+
+// For the Orthogonal kernels: on which sides every piece in which slices take their axis begins and
+// ends at a multiple of 16 bytes where element (0, ..., 0) lies at one.
+VectorAccess vector_runs(const SlicedProblem& sliced);
+
+// Of these, those of the sides where it does.
+constexpr VectorAccess aligned_access(VectorAccess runs, std::int64_t in_alignment,
+                                      std::int64_t out_alignment) {
+  return {runs.vector_in && in_alignment % kMaxAccessBytes == 0,
+          runs.vector_out && out_alignment % kMaxAccessBytes == 0};
+}
+
+// What both are for the alignment that the slices are planned for.
+VectorAccess planned_access(const SlicedProblem& sliced);
+
+// For the FVI kernels: the widest word, in bytes, in which they can move pieces of mode 0. It
+// divides the pieces, all strides and both pointers, of which `alignment` is a common power of two.
+std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment);
+
+// How many lanes of a thread block take a chunk of FVI-Match-Large together, a power of two: they
+// move at least 128 bytes side by side, and have as few steps idle and as many loads in flight as
+// that allows.
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes);
+
+}  // namespace ttlg::cuda

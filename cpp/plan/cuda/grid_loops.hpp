@@ -1,0 +1,32 @@
+// The grid of thread blocks that take the slices of a problem.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/cuda/sliced_problem.hpp"
+
+namespace ttlg::cuda {
+
+// One mode of the grid: blocks that differ by one in it lie so far apart.
+struct GridLoop {
+  std::int64_t count;
+  std::int64_t in_byte_step;
+  std::int64_t out_byte_step;
+
+  bool operator==(const GridLoop&) const = default;
+};
+
+// The grid of slices, the fastest mode first: the mode blocked on the output's side (count 1 where
+// whole, or blocked on the input's side too), the one blocked on the input's side (count 1 where
+// whole), then the rest in output order; without the coarsened one. Empty for copy.
+std::vector<GridLoop> grid_loops(const SlicedProblem& sliced);
+
+// How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
+std::int64_t grid_blocks(const SlicedProblem& sliced);
+
+// The mode that coarsening may take: the first in input order with an extent in 4..32 outside the
+// slice, for problems above 2 MB; -1 without one (TTLG, section IV-A).
+int choose_coarsened_mode(const SlicedProblem& sliced);
+
+}  // namespace ttlg::cuda

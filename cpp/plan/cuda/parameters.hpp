@@ -1,0 +1,32 @@
+// What the planner chooses.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/cuda/schema.hpp"
+
+namespace ttlg::cuda {
+
+// What a thread block moves (the results of TTLG, Alg. 3): the first `in_modes` modes of the input
+// and the first `out_modes` of the output, the last of each cut into blocks.
+struct Slice {
+  int in_modes = 0;            // dimsIn
+  int out_modes = 0;           // dimsOut
+  std::int64_t in_block = 1;   // blockA
+  std::int64_t out_block = 1;  // blockB
+
+  bool operator==(const Slice&) const = default;
+};
+
+// Everything that is chosen. A Plan is a function of its request, alignment, model and of these.
+// Of fvi_match_large, in_modes = out_modes = 1 and `in_block` is the length of the chunks into
+// which a run is cut; of fvi_match_small, in_modes = out_modes = 2; copy has no slice.
+struct Parameters {
+  Schema schema = Schema::copy;
+  Slice slice{};
+  int coarsened_mode = -1;  // a mode that a thread block walks through slice by slice
+
+  bool operator==(const Parameters&) const = default;
+};
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,99 @@
+// The numbers of the kernels: the device's limits, and one tuning policy for each kernel, apart
+// from its body, as CUB has them. Kernels, launch bounds, lowering, validation, slice search and
+// the analytic model read them here. Device code includes this file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ttlg::cuda {
+
+inline constexpr int kWarpSize = 32;
+// The widest access of a thread, and what pointers and strides must be multiples of for it.
+inline constexpr std::int64_t kMaxAccessBytes = 16;
+// What the 32 banks of shared memory deliver in a cycle: a line of it.
+inline constexpr std::uint32_t kSharedLineBytes = 128;
+// CUDA's limit for the x dimension of a grid.
+inline constexpr std::int64_t kMaxGridBlocks = (std::int64_t{1} << 31) - 1;
+// Most modes that one side of a slice may combine.
+inline constexpr int kAxisModes = 8;
+
+// Whether threads use 16-byte accesses on either side.
+struct VectorAccess {
+  bool vector_in = false;
+  bool vector_out = false;
+
+  bool operator==(const VectorAccess&) const = default;
+};
+
+struct CopyPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kBatch = 4;  // words of a thread
+};
+
+struct FviMatchLargePolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kBatch = 4;  // loads of a thread in flight
+  // Longest chunk of a run that one group of lanes takes.
+  static constexpr std::int64_t kChunkBytes = 16 << 10;
+  // What the lanes of a group move side by side at least.
+  static constexpr std::int64_t kGroupBytes = 128;
+};
+
+struct FviMatchSmallPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kBatch = 4;        // loads of a thread in flight
+  static constexpr int kDrainUnroll = 4;  // stores likewise
+  // Most rows and columns of the buffer: one row for each of at most 32 warps (TTLG, Alg. 6).
+  static constexpr std::int64_t kMaxBlock = 32;
+  // Shared memory that a slice may take, so that several blocks share a multiprocessor.
+  static constexpr std::int64_t kSliceBytes = 32 << 10;
+};
+
+// Numbers that follow from the width of an element, which the planner knows at run time and the
+// kernel when it is compiled.
+struct OrthogonalDistinctPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kLoadsInFlight = 8;  // of a thread, about
+  static constexpr int kDrainUnroll = 2;
+
+  constexpr explicit OrthogonalDistinctPolicy(std::int64_t element_bytes)
+      : tile(element_bytes == 1   ? 128
+             : element_bytes <= 4 ? 64
+                                  : 32),
+        min_blocks_per_sm(element_bytes == 1   ? 2
+                          : element_bytes <= 4 ? 4
+                                               : 5) {}
+
+  // Side of the square tiles through which slices move, in elements: the 32 of TTLG, Alg. 2, wider
+  // for narrow elements so that 32 lanes move at least 128 bytes at once.
+  int tile;
+  // Thread blocks whose registers a multiprocessor holds at once: as many as leave their threads
+  // enough of them.
+  int min_blocks_per_sm;
+};
+
+struct OrthogonalArbitraryPolicy {
+  // Threads hold offsets in registers: more of them hold fewer each.
+  static constexpr int kThreads = 512;
+  static constexpr int kMinBlocksPerSm = 2;
+  static constexpr int kOffsetsPerThread = 8;  // of a side's accesses
+  // Shared memory that a slice may take, packed and with the padding of its rows.
+  static constexpr std::int64_t kSliceBytes = 32 << 10;
+  static constexpr std::int64_t kPaddedSliceBytes = kSliceBytes + kSliceBytes / 4;
+
+  // Loads of a thread in flight, as many as registers allow.
+  static constexpr int batch(std::int64_t access_bytes) { return access_bytes < 8 ? 8 : 4; }
+
+  // Elements that a slice may hold: for each of a thread's accesses an offset in registers, and for
+  // each element a slot in shared memory. Elements narrower than a bank may be more where vectors
+  // bring and fetch them.
+  static constexpr std::int64_t max_elements(std::int64_t element_bytes, VectorAccess access) {
+    const bool is_packed = element_bytes < 4 && access.vector_in && access.vector_out;
+    const std::int64_t per_thread =
+        is_packed ? kOffsetsPerThread * 4 / element_bytes : kOffsetsPerThread;
+    return std::min<std::int64_t>(kThreads * per_thread, kSliceBytes / element_bytes);
+  }
+};
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,60 @@
+// A recast problem cut into slices: the one value from which features, times, grids, layouts,
+// checks and kernel arguments follow. It is made for every candidate of the slice search, so
+// neither it nor what is computed from it there allocates.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "plan/cuda/parameters.hpp"
+#include "plan/cuda/policy.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::cuda {
+
+class SlicedProblem {
+ public:
+  // The slice's modes must be modes of the problem, which must outlive this view of it.
+  // `of_alignment` is that of element (0, ..., 0) on both sides.
+  SlicedProblem(const Problem& of_problem, const Parameters& chosen,
+                std::int64_t of_alignment = kMaxAccessBytes);
+
+  const Problem& problem;
+  // Other names for the same slice may be put here: `extents` stay.
+  Parameters parameters;
+  std::int64_t alignment;
+
+  const Mode& mode(int m) const { return problem.modes[static_cast<std::size_t>(m)]; }
+
+  // Elements of the slice along each mode; 1 outside it. Where a mode belongs to both sides it is
+  // the larger of the two.
+  std::span<const std::int64_t> extents() const {
+    return std::span(extents_).first(problem.modes.size());
+  }
+  std::int64_t extent(int m) const { return extents_[static_cast<std::size_t>(m)]; }
+
+  // The modes of the slice on either side, fastest first.
+  std::span<const int> in_axis() const {
+    return identity_order(static_cast<std::size_t>(parameters.slice.in_modes));
+  }
+  std::span<const int> out_axis() const {
+    return std::span(problem.perm).first(static_cast<std::size_t>(parameters.slice.out_modes));
+  }
+
+  // How many modes the two axes have together.
+  int axis_modes() const;
+
+  // The furthest that two elements of the slice lie apart on either side, in elements.
+  std::int64_t max_distance() const;
+
+  // How often a thread block repeats its slice: the extent of the coarsened mode, or 1.
+  std::int64_t repeats() const {
+    return parameters.coarsened_mode < 0 ? 1 : mode(parameters.coarsened_mode).extent;
+  }
+
+ private:
+  std::array<std::int64_t, kMaxRank> extents_;
+};
+
+}  // namespace ttlg::cuda

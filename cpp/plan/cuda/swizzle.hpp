@@ -1,0 +1,37 @@
+// How Orthogonal-Arbitrary addresses its slice in shared memory. Device code includes this file.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/cuda/policy.hpp"
+
+namespace ttlg::cuda {
+
+// Where the elements of a slice lie so that reading them in output order meets few bank conflicts:
+// every row (see padded_row_length) begins `row_padding` elements later than packed ones would, or
+// every line of 128 bytes is rotated by so many banks for each line, and for each page of as many
+// lines as there are banks, before it.
+struct SharedLayout {
+  std::uint32_t row_padding = 0;
+  std::uint32_t line_rotation = 0;
+  std::uint32_t page_rotation = 0;
+
+  bool operator==(const SharedLayout&) const = default;
+};
+
+// Whether 16 bytes that are aligned in a packed slice stay together, so that they move at once.
+constexpr bool keeps_vectors(const SharedLayout& layout, std::uint32_t bank_bytes) {
+  return (layout.line_rotation | layout.page_rotation) * bank_bytes % kMaxAccessBytes == 0;
+}
+
+// Where the byte lies that would be at `byte` if lines were not rotated.
+constexpr std::uint32_t swizzle(const SharedLayout& layout, std::uint32_t bank_bytes,
+                                std::uint32_t byte) {
+  const std::uint32_t line = byte / kSharedLineBytes;
+  const std::uint32_t page = line * bank_bytes / kSharedLineBytes;
+  const std::uint32_t rotation =
+      bank_bytes * (layout.line_rotation * line + layout.page_rotation * page);
+  return line * kSharedLineBytes + (byte + rotation) % kSharedLineBytes;
+}
+
+}  // namespace ttlg::cuda

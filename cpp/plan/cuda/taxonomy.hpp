@@ -1,0 +1,29 @@
+// Which kernel a permutation asks for (TTLG, Fig. 3 and Alg. 1), and which kernels could carry it
+// out.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plan/cuda/schema.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::cuda {
+
+// One case of the taxonomy, tried from top to bottom. Where several schemas are listed, predicted
+// time decides.
+struct TaxonomyRule {
+  std::string_view name;
+  bool (*applies)(const Problem& problem);
+  std::vector<Schema> schemas;
+  std::string_view requirement;
+};
+std::span<const TaxonomyRule> taxonomy();
+const TaxonomyRule& classify(const Problem& problem);
+
+// Whether a schema can carry the problem out at all, as forcing it asks, and what it needs.
+bool is_admissible(Schema schema, const Problem& problem);
+std::string_view requirement_of(Schema schema);
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,83 @@
+// A call allocates nothing on the host: binding addresses to a plan that is lowered already.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cuda/executable.hpp"
+#include "plan/cuda/cases.hpp"
+
+namespace {
+
+std::size_t allocations = 0;
+
+}  // namespace
+
+// The default forms of the other operators call this one.
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  void* const memory = std::malloc(bytes > 0 ? bytes : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace ttlg::cuda {
+namespace {
+
+using test::paper_request;
+
+using enum Schema;
+
+struct Case {
+  Request request;
+  cuda::Parameters parameters;
+};
+
+// One plan of each schema, and one that takes several launches.
+std::vector<Case> cases() {
+  const std::int64_t long_mode = std::int64_t{1} << 20;
+  return {{paper_request({4096}, {0}, 4), {}},
+          {paper_request({100, 7, 5}, {0, 2, 1}, 4), {fvi_match_large, {1, 1, 100, 1}}},
+          {paper_request({20, 33, 33}, {0, 2, 1}, 4), {fvi_match_small, {2, 2, 4, 4}}},
+          {paper_request({64, 8, 64}, {2, 1, 0}, 4), {orthogonal_distinct, {1, 1, 32, 32}, 1}},
+          {paper_request({long_mode, 3, 5, long_mode}, {3, 2, 1, 0}, 4),
+           {orthogonal_distinct, {1, 1, 32, 32}}},
+          {paper_request({8, 2, 8, 8}, {2, 1, 3, 0}, 4), {orthogonal_arbitrary, {3, 3, 8, 4}}}};
+}
+
+// Addresses that nobody reads.
+const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
+
+TEST(Allocation, IsCounted) {
+  const std::size_t before = allocations;
+  ::operator delete(::operator new(4));
+  EXPECT_EQ(allocations, before + 1);
+}
+
+TEST(Allocation, IsNoPartOfBindingAddresses) {
+  for (const auto& [request, parameters] : cases()) {
+    const Executable plan(test::built(request, 16, parameters));
+    std::uint64_t used = 0;
+    const std::size_t before = allocations;
+    // As planned and with less in common than that.
+    for (const std::uintptr_t in : {0, 4, 8, 12}) {
+      for (const std::uintptr_t out : {0, 4, 8, 12}) {
+        used += plan.bind(at(4096 + in), at(8192 + out)).blocks;
+        for (std::int64_t i = 0; i < plan.grid.launches; ++i) {
+          used += static_cast<std::uint64_t>(plan.grid.shift(i).in);
+        }
+      }
+    }
+    const std::size_t after = allocations;
+    EXPECT_GT(used, 0U);
+    EXPECT_EQ(after, before) << schema_name(parameters.schema);
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cuda
