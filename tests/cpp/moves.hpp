@@ -48,7 +48,7 @@ inline Moves moves_of(const Problem& problem) {
   return sorted(std::move(moves));
 }
 
-inline Moves moves_of(const Request& request) {
+inline Moves unsorted_moves_of(const Request& request) {
   const std::vector<std::int64_t> out_strides = request.resolved_out_byte_strides();
   std::vector<Mode> modes;
   for (std::size_t i = 0; i < request.axes.size(); ++i) {
@@ -57,8 +57,10 @@ inline Moves moves_of(const Request& request) {
   }
   Moves moves;
   append_moves(moves, modes, request.itemsize, 0, 0);
-  return sorted(std::move(moves));
+  return moves;
 }
+
+inline Moves moves_of(const Request& request) { return sorted(unsorted_moves_of(request)); }
 
 }  // namespace test
 }  // namespace ttlg

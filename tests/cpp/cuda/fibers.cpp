@@ -3,6 +3,10 @@
 #include <cstdint>
 #include <utility>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace ttlg::test {
 namespace {
 
@@ -21,7 +25,9 @@ void prepare(ucontext_t& context, std::byte* stack) {
 Fibers::Fibers(int threads, std::function<void(int)> body)
     : body_(std::move(body)),
       fiber_of_(static_cast<std::size_t>(threads)),
-      returned_(static_cast<std::size_t>(threads)) {}
+      returned_(static_cast<std::size_t>(threads)) {
+  main_.started = true;
+}
 
 void Fibers::restart() {
   fiber_of_.assign(fiber_of_.size(), nullptr);
@@ -36,9 +42,8 @@ void Fibers::run(int first, int last) {
 }
 
 void Fibers::wait() {
-  Fiber* self = fiber_of_[static_cast<std::size_t>(current_)];
   ++current_;
-  swapcontext(&self->context, &next_context());
+  switch_to(next_fiber());
   if (unwinding_) throw Unwound{};
 }
 
@@ -54,17 +59,40 @@ void Fibers::unwind() {
 void Fibers::switch_all(int first, int last) {
   current_ = first;
   last_ = last;
-  ucontext_t& next = next_context();
-  if (&next != &main_) swapcontext(&main_, &next);
+  switch_to(next_fiber());
+}
+
+// Only the first switch to a fiber uses its ucontext_t: swapcontext makes a system call for the
+// signal mask every time, which would take more than half of the executor's time.
+void Fibers::switch_to(Fiber& to) {
+  if (&to == running_) return;
+  previous_ = std::exchange(running_, &to);
+  void* fake_stack = nullptr;
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(&fake_stack, to.stack_bottom, to.stack_bytes);
+#endif
+  if (_setjmp(previous_->resume_point) == 0) {
+    if (to.started) _longjmp(to.resume_point, 1);
+    to.started = true;
+    setcontext(&to.start);
+  }
+  finish_switch(fake_stack);
+}
+
+// Called first thing on the stack that was switched to.
+void Fibers::finish_switch([[maybe_unused]] void* fake_stack) {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(fake_stack, &previous_->stack_bottom, &previous_->stack_bytes);
+#endif
 }
 
 // Where to go on: the fiber of the next thread that has not returned, or the caller of `run`.
-ucontext_t& Fibers::next_context() {
+Fibers::Fiber& Fibers::next_fiber() {
   while (current_ < last_ && returned_[static_cast<std::size_t>(current_)]) ++current_;
   if (current_ == last_) return main_;
   Fiber*& fiber = fiber_of_[static_cast<std::size_t>(current_)];
   if (fiber == nullptr) fiber = idle_fiber();
-  return fiber->context;
+  return *fiber;
 }
 
 Fibers::Fiber* Fibers::idle_fiber() {
@@ -75,17 +103,21 @@ Fibers::Fiber* Fibers::idle_fiber() {
   }
   Fiber* fiber = fibers_.emplace_back(std::make_unique<Fiber>()).get();
   fiber->stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
-  prepare(fiber->context, fiber->stack.get());
+  fiber->stack_bottom = fiber->stack.get();
+  fiber->stack_bytes = kStackBytes;
+  prepare(fiber->start, fiber->stack.get());
   // makecontext passes nothing wider than an int.
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
-  makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
+  makecontext(&fiber->start, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
               static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
   return fiber;
 }
 
 void Fibers::enter(unsigned high, unsigned low) {
   const std::uint64_t address = (std::uint64_t{high} << 32) | low;
-  reinterpret_cast<Fibers*>(static_cast<std::uintptr_t>(address))->work();
+  auto* self = reinterpret_cast<Fibers*>(static_cast<std::uintptr_t>(address));
+  self->finish_switch(nullptr);
+  self->work();
 }
 
 // A fiber carries out the thread whose turn it is, for as long as it gets new ones.
@@ -94,10 +126,8 @@ void Fibers::work() {
     const auto thread = static_cast<std::size_t>(current_);
     call_body(current_);
     returned_[thread] = true;
-    Fiber* self = fiber_of_[thread];
-    idle_.push_back(self);
-    ucontext_t& next = next_context();
-    if (&next != &self->context) swapcontext(&self->context, &next);
+    idle_.push_back(fiber_of_[thread]);
+    switch_to(next_fiber());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <ucontext.h>
 
+#include <csetjmp>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -31,8 +32,13 @@ class Fibers {
 
  private:
   struct Fiber {
-    ucontext_t context;
+    std::jmp_buf resume_point;
+    ucontext_t start;  // used by the first switch alone
+    bool started = false;
     std::unique_ptr<std::byte[]> stack;
+    // The same stack, as AddressSanitizer knows it.
+    const void* stack_bottom = nullptr;
+    std::size_t stack_bytes = 0;
   };
   struct Unwound {};
 
@@ -40,7 +46,9 @@ class Fibers {
   void work();
   void call_body(int thread);
   void switch_all(int first, int last);
-  ucontext_t& next_context();
+  void switch_to(Fiber& to);
+  void finish_switch(void* fake_stack);
+  Fiber& next_fiber();
   Fiber* idle_fiber();
 
   std::function<void(int)> body_;
@@ -50,7 +58,9 @@ class Fibers {
   std::vector<Fiber*> idle_;
   std::vector<Fiber*> fiber_of_;  // by thread; null where it has not begun
   std::vector<bool> returned_;    // by thread
-  ucontext_t main_{};
+  Fiber main_{};                  // the caller of `run`, on the stack that it came with
+  Fiber* running_ = &main_;
+  Fiber* previous_ = nullptr;
   int current_ = 0;
   int last_ = 0;
   bool unwinding_ = false;
