@@ -100,7 +100,7 @@ int read_threads(const py::handle& threads) {
     throw py::type_error("threads must be an integer, not " +
                          py::repr(threads).cast<std::string>());
   }
-  if (overflow != 0 || count < 1 || count > cpu::kMaxThreads) {
+  if (overflow != 0 || !cpu::is_thread_count(count)) {
     throw py::value_error("threads must be from 1 to " + std::to_string(cpu::kMaxThreads) +
                           ", not " + py::str(threads).cast<std::string>() +
                           "; None means the default");

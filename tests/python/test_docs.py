@@ -11,6 +11,7 @@ import pytest
 
 import ttlg
 
+REPOSITORY = Path(__file__).parents[2]
 MODULES = ["ttlg"] + [
     f"ttlg.{module.name}"
     for module in pkgutil.iter_modules(ttlg.__path__)
@@ -29,8 +30,7 @@ def test_examples(module):
 
 
 def test_examples_of_the_readme():
-    readme = Path(__file__).parents[2] / "README.md"
-    result = doctest.testfile(str(readme), module_relative=False)
+    result = doctest.testfile(str(REPOSITORY / "README.md"), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0
 
@@ -83,3 +83,32 @@ def test_docstrings_say_what_comes_back(function):
     text = inspect.getdoc(function)
     returns_something = inspect.signature(function).return_annotation is not None
     assert ("\nReturns\n" in text) == returns_something
+
+
+def cited_code():
+    """List the table rows of docs/papers.md that name code: its files, and what they hold."""
+    for row in (REPOSITORY / "docs/papers.md").read_text().splitlines():
+        quoted = re.findall("`([^`]+)`", row.rpartition(" | ")[2]) if row.startswith("|") else []
+        if files := [name for name in quoted if "/" in name]:
+            yield files, [name for name in quoted if "/" not in name]
+
+
+def test_papers_name_code_that_is_there():
+    rows = list(cited_code())
+    assert len(rows) > 20
+    for files, names in rows:
+        text = "".join((REPOSITORY / file).read_text() for file in files)
+        assert [name for name in names if name not in text] == [], files
+
+
+def test_citations_can_be_looked_up():
+    """A source is cited by paper and section, not by an item of some list of requirements."""
+    item = re.compile(r"\b[BCGMTX]-\d\d\b|[Rr]equirement [A-Z]-")
+    found = [
+        f"{path.relative_to(REPOSITORY)}: {match[0]}"
+        for folder in ("cpp", "python", "tests", "benchmarks", "tools", "docs")
+        for path in sorted((REPOSITORY / folder).rglob("*"))
+        if path.suffix in (".hpp", ".cpp", ".cu", ".py", ".sh", ".md")
+        for match in item.finditer(path.read_text())
+    ]
+    assert found == []
