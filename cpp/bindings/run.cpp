@@ -8,7 +8,7 @@
 namespace ttlg::bindings {
 namespace {
 
-// Below this, handing the GIL over costs more than holding it.
+// Below this, releasing the GIL costs more than holding it.
 constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 constexpr std::size_t kDefaultCapacity = 4096;
 

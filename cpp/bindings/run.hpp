@@ -1,4 +1,4 @@
-// What every way into the extension shares: the planner caches, and carrying a plan out.
+// What all entry points of the extension share: the planner caches, and executing a plan.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace ttlg::bindings {
 cpu::PlanCache& cpu_plan_cache();
 cuda::PlanCache& cuda_plan_cache();
 
-// Call with the GIL held; it is let go while much data moves.
+// Call with the GIL held; it is released while much data moves.
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);
 
 }  // namespace ttlg::bindings

@@ -18,8 +18,8 @@ bool has_openmp();
 // Whether this process was forked from one that had loaded this library.
 bool is_forked_child();
 
-// Shares per thread: threads on slower or busier cores take fewer of them, and nobody waits for
-// the slowest.
+// Shares per thread: threads on slower or busier cores take fewer of them, so that none waits long
+// for the slowest.
 inline constexpr std::int64_t kSharesPerThread = 8;
 
 // Calls work(begin, end) on contiguous shares of 0..count-1.
@@ -33,7 +33,7 @@ void parallel_ranges(int threads, std::int64_t count, const Work& work) {
   const std::int64_t shares = std::min(count, team * kSharesPerThread);
   const std::int64_t each = count / shares;
   const std::int64_t rest = count % shares;
-  const auto share_out = [&] {
+  const auto run_shares = [&] {
 #pragma omp parallel for num_threads(team) schedule(dynamic, 1)
     for (std::int64_t share = 0; share < shares; ++share) {
       const std::int64_t begin = share * each + std::min(share, rest);
@@ -41,11 +41,11 @@ void parallel_ranges(int threads, std::int64_t count, const Work& work) {
     }
   };
   if (is_forked_child()) {
-    // OpenMP may remember threads of the forking thread that did not survive the fork, and would
-    // wait for them for ever. A new thread has no such past.
-    std::thread(share_out).join();
+    // OpenMP may still count on worker threads of the forking thread, which did not survive the
+    // fork, and would wait for them forever. A new thread has a team of its own.
+    std::thread(run_shares).join();
   } else {
-    share_out();
+    run_shares();
   }
 }
 

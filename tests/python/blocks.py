@@ -4,7 +4,7 @@ import json
 
 import ttlg
 
-# No extent of a shuffle's least tile is larger.
+# No extent of a shuffle's smallest tile is larger.
 LARGEST_TILE = 16
 
 

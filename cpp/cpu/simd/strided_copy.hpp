@@ -14,9 +14,9 @@
 namespace ttlg::cpu {
 namespace {
 
-// Calls sweep(line, begin, end) for all lines of every few elements: of so many that their source
-// lines stay in L1 for the next line, even where they share a few of its sets, and that pipeline
-// work comes after every 8 lines of memory.
+// Calls sweep(line, begin, end) for all lines of every few elements: few enough that their source
+// lines stay in L1 for the next line, even where they share a few of its sets, and that the
+// pipeline advances after every 8 lines of memory.
 template <typename Sweep>
 [[gnu::always_inline]] inline void for_sweeps(std::int64_t lines, std::int64_t count,
                                               std::int64_t element_bytes, const Sweep& sweep) {

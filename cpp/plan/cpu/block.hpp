@@ -14,14 +14,14 @@
 namespace ttlg::cpu {
 
 inline constexpr std::int64_t kLineBytes = 64;
-// Each of the two block buffers on a thread's stack: one is filled while the other one is emptied.
+// Each of the two staging buffers on a thread's stack: one is filled while the other is flushed.
 inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
 // Runs of this length are streamed from their source directly: the partial lines at their ends
 // weigh little, and staging would cost a second pass.
 inline constexpr std::int64_t kDirectRunBytes = 1024;
 
-// The widths that kernels move as one element; runs of any other length are moved byte-wise.
+// The widths that kernels move as one element; runs of any other length are moved bytewise.
 constexpr bool is_vector_width(std::int64_t bytes) {
   return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
 }
@@ -57,7 +57,7 @@ struct Block {
   int run_modes = 0;
   std::int64_t run_bytes = 0;    // of a full block
   std::int64_t stage_bytes = 0;  // that its runs take in the staging buffer
-  // The pieces of the input that hold a full block, which are requested ahead of time.
+  // The pieces of the input that hold a full block, which are prefetched.
   std::int64_t piece_bytes = 0;
   std::vector<std::int64_t> pieces;
 };

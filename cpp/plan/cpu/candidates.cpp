@@ -27,7 +27,7 @@ bool can_stream(const Problem& folded, const Pieces& runs) {
   return runs.bytes >= kMinStreamedRunBytes && stage_bytes(runs) <= kStagingBytes;
 }
 
-// Whether powers of two in their strides put more runs into the same sets of L1 than those hold.
+// Whether powers of two in their strides map more runs to the same sets of L1 than those hold.
 bool has_set_conflicts(const Pieces& runs) {
   constexpr std::int64_t kWays = 12;
   return runs.count > kWays * runs.distinct_offsets;
@@ -44,9 +44,9 @@ bool exceeds_caches(const Problem& folded, const Machine& machine) {
 }
 
 // Calls visit(parameters, cost) for all that a kernel may try: blocks of several shapes, streamed
-// through the staging buffer where the output exceeds the caches, since then nothing is evicted for
-// it, and whole lines are not read before they are overwritten. Runs too short for that are left to
-// the caches.
+// through the staging buffer where the output exceeds the caches: streaming evicts nothing, and
+// whole lines are not read before they are overwritten. Runs too short for that are left to the
+// caches.
 template <typename Visit>
 void for_each_candidate(const Problem& folded, Kernel kernel, const Machine& machine, int threads,
                         const Visit& visit) {

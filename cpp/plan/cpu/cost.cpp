@@ -1,9 +1,7 @@
 #include "plan/cpu/cost.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdlib>
 
 #include "plan/cpu/block.hpp"
 #include "tensor/contiguous_run.hpp"
@@ -12,10 +10,11 @@
 namespace ttlg::cpu {
 namespace {
 
-// In lines. A read piece that does not begin and end with a line, whose neighbours are read much
-// later; the same if the next block reads on where this one ends; a line that is written in part
-// and must be read first; a run whose partial line waits for the next block.
-constexpr double kApartPiece = 1.0;
+// Costs in lines: of a piece that is read without beginning and ending at a line, while its
+// neighbours are read much later; of the same if the next block reads on where this one ends; of a
+// line that is written partially and must be read first; of a run whose partial line waits for the
+// next block.
+constexpr double kSeparatePiece = 1.0;
 constexpr double kAdjoiningPiece = 0.4;
 constexpr double kPartialLine = 3.0;
 constexpr double kCarriedLine = 2.5;
@@ -64,7 +63,7 @@ double block_cost(const Problem& folded, std::span<const std::int64_t> block,
   const int innermost = loop_order.empty() ? -1 : loop_order.back();
   const bool in_adjoins = in.continues >= 0 && in.continues == innermost;
   const double read =
-      (1 + (in_adjoins ? kAdjoiningPiece : kApartPiece) / lines(in.bytes)) * aliasing(in);
+      (1 + (in_adjoins ? kAdjoiningPiece : kSeparatePiece) / lines(in.bytes)) * aliasing(in);
   double ends = 2 * kPartialLine;
   if (runs.continues >= 0 && runs.continues == innermost) {
     const double chain = static_cast<double>(folded.modes[at(innermost)].extent) /

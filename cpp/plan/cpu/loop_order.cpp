@@ -7,9 +7,10 @@
 
 namespace ttlg::cpu {
 
-// COMET, transpose page: an index weighs 2^p for its place in the input and 1.01 * 2^p for its
-// place in the output, where p is largest for the fastest one; the heaviest goes innermost. Summed
-// over all orders this is the cheapest, so that none are enumerated.
+// Loop permutation by weights (COMET, transpose page; the weights are those of its source): an
+// index weighs 2^p for its place in the input and 1.01 * 2^p for its place in the output, where p
+// is largest for the fastest one, and the heaviest goes innermost. COMET enumerates the orders and
+// adds up what each costs by these weights; this one is the cheapest of them.
 std::vector<int> choose_loop_order(const Problem& folded, std::span<const std::int64_t> block) {
   std::vector<double> weight(folded.modes.size(), 0.0);
   for (std::size_t place = 0; place < folded.perm.size(); ++place) {

@@ -25,7 +25,7 @@ struct Parameters {
   std::vector<int> loop_order{};
   bool staged = false;     // blocks pass through the staging buffer; implied by streaming
   bool streaming = false;  // whole output lines bypass the caches
-  bool prefetch = false;   // the next block's lines are requested while this one is moved
+  bool prefetch = false;   // the next block's lines are prefetched while this one is moved
   int threads = 1;
 
   bool operator==(const Parameters&) const = default;

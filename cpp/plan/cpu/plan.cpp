@@ -64,13 +64,13 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
   plan.block = make_block(folded, parameters.block, loop_of, split);
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
-  const std::vector<std::int64_t> wanted = shuffle_tile(folded);
+  const std::vector<std::int64_t> smallest = shuffle_tile(folded);
   for (const int m : folded.perm) {
     const auto i = static_cast<std::size_t>(m);
-    if (parameters.block[i] < wanted[i]) {
-      throw std::invalid_argument("block is smaller than the least tile of 'shuffle'");
+    if (parameters.block[i] < smallest[i]) {
+      throw std::invalid_argument("block is smaller than the smallest tile of 'shuffle'");
     }
-    if (parameters.block[i] > 1) tile.push_back(wanted[i]);
+    if (parameters.block[i] > 1) tile.push_back(smallest[i]);
   }
   plan.shuffle = make_shuffle(plan.block, std::move(tile), plan.element_bytes);
 }

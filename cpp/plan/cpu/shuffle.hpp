@@ -49,9 +49,9 @@ struct Shuffle {
   int steps() const;
 };
 
-// The least tile whose runs fill vectors on both sides, as extents of the folded problem's modes;
-// empty if there is none that fits in the registers, or if elements are of no vector width: moving
-// these one by one is faster.
+// The smallest tile whose runs fill vectors on both sides, as extents of the folded problem's
+// modes; empty if there is none that fits in the registers, or if elements are of no vector width:
+// moving these one by one is faster.
 std::vector<std::int64_t> shuffle_tile(const Problem& folded);
 
 // The program for tiles of these extents, one for each mode of the block.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -159,6 +160,28 @@ TEST(Streaming, PlannersBlocks) {
     }
   }
   EXPECT_GT(carried, 0);
+}
+
+int fences = 0;
+
+// No processor at hand shows a missing fence, so that it is counted: each thread fences once, after
+// all its blocks, if it streamed.
+TEST(Streaming, EndsWithAFence) {
+  Kernels table = kernels();
+  table.fence = [] { ++fences; };
+  for (const std::vector<int>& axes : {std::vector{0, 1, 2}, {2, 1, 0}, {1, 0, 2}}) {
+    const Request request = contiguous_request({40, 30, 300}, axes, 4);
+    for (const std::int64_t cache : {std::int64_t{0}, INT64_MAX}) {
+      const Plan plan = make_plan(request, {.last_level_cache_bytes = cache}, 1);
+      ASSERT_EQ(plan.parameters.streaming, cache == 0);
+      const auto bytes = static_cast<std::size_t>(plan.problem.bytes());
+      const std::vector<std::byte> in(bytes);
+      std::vector<std::byte> out(bytes);
+      fences = 0;
+      execute(plan, in.data(), out.data(), table);
+      EXPECT_EQ(fences, plan.parameters.streaming ? 1 : 0);
+    }
+  }
 }
 
 }  // namespace
