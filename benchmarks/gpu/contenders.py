@@ -79,7 +79,7 @@ def copies(buffers: Buffers) -> Iterator[Contender]:
 def ours(buffers: Buffers, axes: tuple[int, ...]) -> Iterator[Contender]:
     """ttlg: with a plan made before, as users call it, and one call alone, its plan cached or not.
 
-    ``ttlg-one`` and ``ttlg-single`` are TTLG's repeated and single use (T-34, T-35) of one call:
+    ``ttlg-one`` and ``ttlg-single`` are TTLG's repeated and single use (section VI) of one call:
     both count the host's work, the second the plan too.
     """
     x, y = buffers.inputs, buffers.outputs

@@ -25,7 +25,7 @@ def _peak(extents: list[int]) -> list[int]:
     return extents[::2] + extents[1::2][::-1]
 
 
-# From the slowest axis to the fastest; the paper's five orderings (requirement T-29).
+# From the slowest axis to the fastest; the paper's five orderings (TTLG, section V).
 ORDERINGS = {
     "equal": lambda extents: extents,
     "increasing": lambda extents: extents,

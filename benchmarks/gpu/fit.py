@@ -1,4 +1,4 @@
-"""The time model's linear regressions, one for each schema (TTLG, section V; T-22 to T-30)."""
+"""The time model's linear regressions, one for each schema (TTLG, section V)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Regression:
-    """A schema's regression; errors are in per cent, as T-30 defines them."""
+    """A schema's regression; errors are in per cent, as TTLG, section V, defines them."""
 
     coefficients: dict[str, Coefficient]
     dropped: list[str]  # not significant, or constant beside the others
@@ -54,7 +54,7 @@ class Regression:
 
 
 def error_percent(actual: Array, predicted: Array) -> float:
-    """Return 100 * mean(|actual - predicted| / actual), the paper's metric (T-30)."""
+    """Return 100 * mean(|actual - predicted| / actual), the metric of TTLG, section V."""
     return float(100 * np.mean(np.abs(actual - predicted) / actual))
 
 

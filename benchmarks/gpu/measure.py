@@ -109,7 +109,7 @@ def time_calls(entrants: Sequence[Contender], buffers: int, repeats: int) -> dic
 
 
 def call_curve(entrants: Sequence[Contender], buffers: int) -> dict[str, dict[int, float]]:
-    """Time so many calls together for each of `CALLS`, planning included (T-36)."""
+    """Time so many calls together for each of `CALLS`, planning included (TTLG, Fig. 12)."""
     found: dict[str, dict[int, float]] = {}
     for entrant in entrants:
         if entrant.name in COPIES or entrant.alone or entrant.name == "ttlg-plan":

@@ -1,4 +1,4 @@
-"""What is measured on a GPU: TTLG's experiments (T-34 to T-38) and image layouts."""
+"""What is measured on a GPU: TTLG's experiments (section VI) and image layouts."""
 
 import itertools
 import random
