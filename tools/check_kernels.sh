@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks in the kernels' PTX what the compiler's own warnings do not say: no integer division
-# (requirement T-07) and nothing in local memory (T-20). Spills are errors of the build itself.
+# and nothing in local memory (TTLG, section IV-B). Spills are errors of the build itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -39,7 +39,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Regression:
-    """A schema's regression; errors are in per cent, as `error_percent` defines them."""
+    """A schema's regression; errors are in per cent, as TTLG, section V, defines them."""
 
     coefficients: dict[str, Coefficient]
     dropped: list[str]  # not significant, or constant beside the others
@@ -54,7 +54,7 @@ class Regression:
 
 
 def error_percent(actual: Array, predicted: Array) -> float:
-    """Return 100 * mean(|actual - predicted| / actual), the paper's metric (TTLG, section V)."""
+    """Return 100 * mean(|actual - predicted| / actual), the metric of TTLG, section V."""
     return float(100 * np.mean(np.abs(actual - predicted) / actual))
 
 

@@ -28,7 +28,7 @@ template <typename Step>
 AxisSide<Step> side(const SlicedProblem& sliced, std::span<const int> modes,
                     std::int64_t Mode::* stride, std::int64_t unit) {
   AxisSide<Step> result{};
-  std::int64_t extent = 1;  // of the modes fused so far, not yet in the result
+  std::int64_t extent = 1;  // of the fused modes that are not yet in the result
   std::int64_t step = 0;
   for (const int m : modes) {
     if (sliced.extent(m) == 1) continue;

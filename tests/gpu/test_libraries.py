@@ -104,7 +104,7 @@ def test_cupy_layouts(cupy):
 def test_cupy_stream(cupy):
     x = cupy.zeros((64, 96), "i4")
     contents = cupy.arange(64 * 96, dtype="i4").reshape(64, 96)
-    # Compile and load what is called below, lest that outlast the wait.
+    # Compile and load what is called below, so that doing it later does not outlast the wait.
     x[...] = contents
     x[...] = 0
     ttlg.transpose(x)

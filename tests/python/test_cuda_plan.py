@@ -33,7 +33,7 @@ PLANS = [
 
 
 def test_attributes():
-    # Requirement T-31: the slice of 189 x 27.
+    # TTLG, Fig. 5: the slice of 189 x 27.
     axes, forced = (1, 4, 2, 3, 0), "orthogonal_distinct"
     plan = ttlg.plan((27,) * 5, axes, "float64", device=K40C, kernel=forced)
     assert plan.device == K40C
@@ -51,7 +51,7 @@ def test_attributes():
 
 
 def test_the_schemas_of_720_permutations():
-    # Requirement T-03.
+    # TTLG, Alg. 1.
     counts = Counter(
         ttlg.plan((extent,) * 6, axes, "float64", device=K40C).schema
         for extent in (15, 16, 17)
@@ -130,7 +130,7 @@ def test_candidates_hold_the_choice(plan):
 
 
 def test_transactions_are_those_of_table_1():
-    # Requirement T-21: 64 * 128 floats, 32 to a transaction.
+    # TTLG, Table I: 64 * 128 floats, 32 to a transaction.
     counts = ttlg.plan((64, 128), (1, 0), device=K40C).transactions()
     assert counts == dict.fromkeys(counts, 256)
 

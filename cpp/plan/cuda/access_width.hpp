@@ -22,7 +22,7 @@ constexpr VectorAccess aligned_access(VectorAccess runs, std::int64_t in_alignme
 VectorAccess planned_access(const SlicedProblem& sliced);
 
 // For the FVI kernels: the widest word, in bytes, in which they can move pieces of mode 0. It
-// divides the pieces, all strides and both pointers, of which `alignment` is a common power of two.
+// divides the pieces, all strides and `alignment`, a power of two that divides both pointers.
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment);
 
 // How many lanes of a thread block take a chunk of FVI-Match-Large together, a power of two: they

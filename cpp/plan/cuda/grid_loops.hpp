@@ -8,7 +8,7 @@
 
 namespace ttlg::cuda {
 
-// One mode of the grid: blocks that differ by one in it lie so far apart.
+// One mode of the grid, and how far apart blocks lie that differ by one in it.
 struct GridLoop {
   std::int64_t count;
   std::int64_t in_byte_step;

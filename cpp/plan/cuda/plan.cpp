@@ -22,7 +22,7 @@ Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_
       rejection_reason(recast, parameters, first_element_alignment(recast, alignment));
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
-                                "' does not apply so: " + reason);
+                                "' does not apply with these parameters: " + reason);
   }
   const SlicedProblem slices = sliced();
   if (parameters.schema == Schema::orthogonal_arbitrary) {

@@ -11,7 +11,7 @@ constexpr std::int64_t kLargestAlignment = 256;
 
 // The run of memory at the beginning of a side: the modes in `order` as long as they are adjacent
 // and the slice holds them whole.
-void measure_run(const SlicedProblem& sliced, std::span<const int> order,
+void measure_run(const SlicedProblem& sliced, std::int64_t elements, std::span<const int> order,
                  std::int64_t Mode::* stride, SideGeometry& side) {
   const std::int64_t element = sliced.problem.element_bytes;
   ContiguousRun run(element);
@@ -30,13 +30,14 @@ void measure_run(const SlicedProblem& sliced, std::span<const int> order,
     }
   }
   side.run = run.bytes() / element;
-  side.runs *= sliced.problem.elements() / uncut;
+  side.runs *= elements / uncut;
   side.run_alignment = common_power(bits | element * uncut, kLargestAlignment);
 }
 
-// `order` has all modes of the problem, `axis` is its beginning.
-SideGeometry measure_side(const SlicedProblem& sliced, std::span<const int> order,
-                          std::span<const int> axis, std::int64_t Mode::* stride) {
+// `elements` are the problem's; `order` has all its modes, and `axis` is the beginning of that.
+SideGeometry measure_side(const SlicedProblem& sliced, std::int64_t elements,
+                          std::span<const int> order, std::span<const int> axis,
+                          std::int64_t Mode::* stride) {
   SideGeometry side;
   std::int64_t inner = 1;  // elements of the modes before the last of the axis
   for (const int m : axis.first(axis.size() - 1)) inner *= sliced.mode(m).extent;
@@ -45,8 +46,8 @@ SideGeometry measure_side(const SlicedProblem& sliced, std::span<const int> orde
   side.length = inner * block;
   side.whole = extent / block;
   side.rest = inner * (extent % block);
-  side.rows = sliced.problem.elements() / (inner * extent);
-  measure_run(sliced, order, stride, side);
+  side.rows = elements / (inner * extent);
+  measure_run(sliced, elements, order, stride, side);
   return side;
 }
 
@@ -54,10 +55,12 @@ SideGeometry measure_side(const SlicedProblem& sliced, std::span<const int> orde
 
 SliceGeometry geometry_of(const SlicedProblem& sliced) {
   const Problem& problem = sliced.problem;
+  const std::int64_t elements = problem.elements();
   SliceGeometry shape;
-  shape.in = measure_side(sliced, identity_order(problem.modes.size()), sliced.in_axis(),
+  shape.in = measure_side(sliced, elements, identity_order(problem.modes.size()), sliced.in_axis(),
                           &Mode::in_byte_stride);
-  shape.out = measure_side(sliced, problem.perm, sliced.out_axis(), &Mode::out_byte_stride);
+  shape.out =
+      measure_side(sliced, elements, problem.perm, sliced.out_axis(), &Mode::out_byte_stride);
   shape.is_cut_once = sliced.in_axis().back() == sliced.out_axis().back();
   for (std::size_t m = 0; m < problem.modes.size(); ++m) {
     shape.volume *= sliced.extents()[m];

@@ -93,30 +93,28 @@ void use_longest_axes(SlicedProblem& sliced) {
 }
 
 template <typename Fits>
-std::vector<Parameters> combine(const Problem& problem, Schema schema, std::int64_t alignment,
-                                const Lengths& lengths, const Fits& fits) {
+std::vector<Parameters> combine(const Problem& problem, Schema schema, const Lengths& lengths,
+                                const Fits& fits) {
   const Cuts in_cuts = cuts_of(problem, identity_order(problem.modes.size()), lengths);
   const Cuts out_cuts = cuts_of(problem, problem.perm, lengths);
   std::vector<Parameters> result;
   for (const Cut& in : in_cuts) {
     for (const Cut& out : out_cuts) {
-      SlicedProblem sliced(problem, {schema, {in.modes, out.modes, in.block, out.block}},
-                           alignment);
-      if (fits(sliced)) result.push_back(sliced.parameters);
+      Parameters parameters{schema, {in.modes, out.modes, in.block, out.block}};
+      if (fits(parameters)) result.push_back(parameters);
     }
   }
   return result;
 }
 
-std::vector<Parameters> distinct_slices(const Problem& problem, std::int64_t alignment) {
+std::vector<Parameters> distinct_slices(const Problem& problem) {
   const std::int64_t tile = OrthogonalDistinctPolicy(problem.element_bytes).tile;
   Lengths lengths;
   for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8}) lengths.add_new(tiles * tile);
-  return combine(problem, Schema::orthogonal_distinct, alignment, lengths,
-                 [](const SlicedProblem& sliced) {
-                   const Slice& slice = sliced.parameters.slice;
-                   return sliced.axis_modes() == slice.in_modes + slice.out_modes;
-                 });
+  return combine(problem, Schema::orthogonal_distinct, lengths, [&](const Parameters& parameters) {
+    const Slice& slice = parameters.slice;
+    return axis_modes(problem, slice) == slice.in_modes + slice.out_modes;
+  });
 }
 
 std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t alignment) {
@@ -127,8 +125,10 @@ std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t al
   }
   lengths.add_new(OrthogonalArbitraryPolicy::max_elements(problem.element_bytes, {true, true}));
   std::vector<Parameters> slices =
-      combine(problem, Schema::orthogonal_arbitrary, alignment, lengths, [](SlicedProblem& sliced) {
+      combine(problem, Schema::orthogonal_arbitrary, lengths, [&](Parameters& parameters) {
+        SlicedProblem sliced(problem, parameters, alignment);
         use_longest_axes(sliced);
+        parameters = sliced.parameters;
         return !exceeded_arbitrary_limit(sliced);
       });
   const auto key = [](const Parameters& p) {
@@ -189,7 +189,7 @@ std::vector<Parameters> slices_of(const Problem& problem, Schema schema, std::in
     case Schema::fvi_match_small:
       return small_slices(problem);
     case Schema::orthogonal_distinct:
-      return distinct_slices(problem, alignment);
+      return distinct_slices(problem);
     case Schema::orthogonal_arbitrary:
       return arbitrary_slices(problem, alignment);
   }

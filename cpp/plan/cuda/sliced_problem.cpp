@@ -5,6 +5,14 @@
 
 namespace ttlg::cuda {
 
+int axis_modes(const Problem& problem, const Slice& slice) {
+  int modes = slice.in_modes;
+  for (const int m : std::span(problem.perm).first(static_cast<std::size_t>(slice.out_modes))) {
+    modes += m >= slice.in_modes;
+  }
+  return modes;
+}
+
 SlicedProblem::SlicedProblem(const Problem& of_problem, const Parameters& chosen,
                              std::int64_t of_alignment)
     : problem(of_problem), parameters(chosen), alignment(of_alignment) {
@@ -17,12 +25,6 @@ SlicedProblem::SlicedProblem(const Problem& of_problem, const Parameters& chosen
   };
   add(in_axis(), parameters.slice.in_block);
   add(out_axis(), parameters.slice.out_block);
-}
-
-int SlicedProblem::axis_modes() const {
-  const int in_modes = parameters.slice.in_modes;
-  return in_modes +
-         static_cast<int>(std::ranges::count_if(out_axis(), [&](int m) { return m >= in_modes; }));
 }
 
 std::int64_t SlicedProblem::max_distance() const {

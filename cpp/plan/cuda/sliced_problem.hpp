@@ -13,6 +13,9 @@
 
 namespace ttlg::cuda {
 
+// How many modes the axes of both sides have together.
+int axis_modes(const Problem& problem, const Slice& slice);
+
 class SlicedProblem {
  public:
   // The slice's modes must be modes of the problem, which must outlive this view of it.
@@ -41,9 +44,6 @@ class SlicedProblem {
   std::span<const int> out_axis() const {
     return std::span(problem.perm).first(static_cast<std::size_t>(parameters.slice.out_modes));
   }
-
-  // How many modes the two axes have together.
-  int axis_modes() const;
 
   // The furthest that two elements of the slice lie apart on either side, in elements.
   std::int64_t max_distance() const;

@@ -54,7 +54,7 @@ std::string small_rejection(const SlicedProblem& sliced) {
 std::string distinct_rejection(const SlicedProblem& sliced) {
   const Slice& slice = sliced.parameters.slice;
   if (checked_volume(sliced) > INT32_MAX) return more_than("the elements of a slice", INT32_MAX);
-  return sliced.axis_modes() == slice.in_modes + slice.out_modes
+  return axis_modes(sliced.problem, slice) == slice.in_modes + slice.out_modes
              ? ""
              : "the modes of the input and of the output in a slice must be distinct";
 }
@@ -97,16 +97,18 @@ std::string coarsening_rejection(const SlicedProblem& sliced) {
 std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& sliced) {
   using Policy = OrthogonalArbitraryPolicy;
   const std::int64_t element_bytes = sliced.problem.element_bytes;
-  if (sliced.axis_modes() > kAxisModes) return ExceededLimit{"the modes of a slice", kAxisModes};
-  if (sliced.max_distance() > INT32_MAX) {
-    return ExceededLimit{"the distance of two elements of a slice", INT32_MAX};
-  }
   std::int64_t volume = 1;
   for (const std::int64_t extent : sliced.extents()) {
     if (extent > Policy::kSliceBytes / volume) {
       return ExceededLimit{"the elements of a slice", Policy::kSliceBytes / element_bytes};
     }
     volume *= extent;
+  }
+  if (axis_modes(sliced.problem, sliced.parameters.slice) > kAxisModes) {
+    return ExceededLimit{"the modes of a slice", kAxisModes};
+  }
+  if (sliced.max_distance() > INT32_MAX) {
+    return ExceededLimit{"the distance of two elements of a slice", INT32_MAX};
   }
   // Most slices need not be looked at more closely.
   if (volume <= Policy::max_elements(element_bytes, {})) return std::nullopt;

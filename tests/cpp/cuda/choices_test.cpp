@@ -79,7 +79,7 @@ TEST_F(Choices, MoveAllPermutationsOfSixModes) {
   } while (!HasFailure() && std::ranges::next_permutation(axes).found);
 }
 
-// Extents 5 to 9, of which the executor moves those quickly that are not too many elements.
+// Extents 5 to 9, of not so many elements that the executor would take long.
 TEST_F(Choices, MoveASampleOfSixLongerModes) {
   constexpr std::int64_t kMostElements = 60000;
   for (int i = 0; i < std::max(20 / kSampling, 2) && !HasFailure();) {

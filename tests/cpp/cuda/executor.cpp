@@ -32,10 +32,10 @@ class Executor {
   void run_block();
   void run_warp(std::size_t first);
   bool all_stop_at(Stop stop, std::size_t first, std::size_t count) const;
-  void complain_of_stops();
+  void report_stops();
   void count_calls();
-  void complain_of_missing_writes();
-  void reports(std::size_t thread, const std::string& what);
+  void report_missing_writes();
+  void report_violation(std::size_t thread, const std::string& what);
   bool is_over() const { return report_.violations.size() >= kMaxViolations; }
 
   std::uint32_t blocks_;
@@ -78,7 +78,7 @@ Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
 
 Report Executor::run() {
   for (; block_ < blocks_ && !is_over(); ++block_) run_block();
-  complain_of_missing_writes();
+  report_missing_writes();
   report_.counts = counter_.counts;
   return report_;
 }
@@ -92,7 +92,7 @@ void Executor::run_block() {
     for (std::size_t first = 0; first < stops_.size(); first += kLanes) run_warp(first);
     const bool ended = all_stop_at(Stop::end, 0, stops_.size());
     if (!ended && !all_stop_at(Stop::barrier, 0, stops_.size())) {
-      complain_of_stops();
+      report_stops();
       fibers_.unwind();
       for (auto& calls : calls_) calls.clear();
       return;
@@ -117,16 +117,16 @@ bool Executor::all_stop_at(Stop stop, std::size_t first, std::size_t count) cons
                      [stop](Stop other) { return other == stop; });
 }
 
-void Executor::complain_of_stops() {
+void Executor::report_stops() {
   const auto shuffle = std::ranges::find(stops_, Stop::shuffle);
   if (shuffle != stops_.end()) {
-    reports(static_cast<std::size_t>(shuffle - stops_.begin()),
-            "waits at a shuffle that not all lanes of its warp reach");
+    report_violation(static_cast<std::size_t>(shuffle - stops_.begin()),
+                     "waits at a shuffle that not all lanes of its warp reach");
     return;
   }
   const auto end = std::ranges::find(stops_, Stop::end);
-  reports(static_cast<std::size_t>(end - stops_.begin()),
-          "returns without the barrier at which others wait");
+  report_violation(static_cast<std::size_t>(end - stops_.begin()),
+                   "returns without the barrier at which others wait");
 }
 
 void Executor::count_calls() {
@@ -136,14 +136,14 @@ void Executor::count_calls() {
     if (deviating < 0) {
       counter_.count(lanes);
     } else {
-      reports(first + static_cast<std::size_t>(deviating),
-              "makes other calls than the first lane of its warp");
+      report_violation(first + static_cast<std::size_t>(deviating),
+                       "makes other calls than the first lane of its warp");
     }
   }
   for (auto& calls : calls_) calls.clear();
 }
 
-void Executor::complain_of_missing_writes() {
+void Executor::report_missing_writes() {
   for (const std::int64_t offset : global_.missing_writes()) {
     if (is_over()) return;
     report_.violations.push_back("byte " + std::to_string(offset) +
@@ -151,7 +151,7 @@ void Executor::complain_of_missing_writes() {
   }
 }
 
-void Executor::reports(std::size_t thread, const std::string& what) {
+void Executor::report_violation(std::size_t thread, const std::string& what) {
   if (is_over()) return;
   report_.violations.push_back("block " + std::to_string(block_) + ", thread " +
                                std::to_string(thread) + ": " + what);
@@ -174,8 +174,8 @@ void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std:
 void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
   if (!wrong.empty()) {
     call.valid = false;
-    reports(thread, std::string(wrong) + " (" + std::to_string(call.bytes) + " bytes at offset " +
-                        std::to_string(offset) + ")");
+    report_violation(thread, std::string(wrong) + " (" + std::to_string(call.bytes) +
+                                 " bytes at offset " + std::to_string(offset) + ")");
   }
   calls_[thread].push_back(call);
 }

@@ -37,7 +37,7 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
     }
   }
 
-  // So far beyond a 256-byte boundary, by multiples of a byte, of a word or of a vector.
+  // Beyond a 256-byte boundary by multiples of a byte, of a word or of a vector.
   Misalignments random_misalignments() {
     const std::int64_t step = std::int64_t{1} << pick(random_, 0, 5);
     return {static_cast<std::size_t>(step * pick(random_, 0, 3)),

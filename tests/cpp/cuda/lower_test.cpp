@@ -200,6 +200,14 @@ TEST(Lower, WidensMatchingRunsAsFarAsBothPointersAllow) {
   EXPECT_EQ(width(12, 16), 4);
 }
 
+TEST(Lower, SharesABlockAmongShortRuns) {
+  // 25 words of 16 bytes, for 8 lanes each: 32 runs a block.
+  const Executable plan(test::built(paper_request({100, 7, 5}, {0, 2, 1}, 4), 256,
+                                    {fvi_match_large, {1, 1, 100, 1}}));
+  EXPECT_EQ(bind_aligned(plan).word_bytes, 16);
+  EXPECT_EQ(bind_aligned(plan).blocks, 2U);
+}
+
 TEST(Lower, LaunchesNothingForNoElements) {
   const Executable plan(test::built(contiguous_request({4, 0}, {1, 0}, 4), 4, {}));
   EXPECT_EQ(plan.bind(nullptr, nullptr).blocks, 0U);

@@ -15,7 +15,8 @@ struct Toy {
   AlignedBytes out;
   std::vector<std::uint8_t> expected_writes;
 
-  // As many bytes on both sides, so far beyond a 256-byte boundary; all of `out` is to be written.
+  // As many bytes on both sides, `misalignment` bytes beyond a 256-byte boundary; all of `out` is
+  // to be written.
   explicit Toy(std::size_t bytes, std::size_t misalignment = 0)
       : in(bytes, misalignment), out(bytes, misalignment), expected_writes(bytes, 1) {
     for (std::size_t i = 0; i < bytes; ++i) in.bytes()[i] = static_cast<std::byte>(i % 251);

@@ -71,7 +71,7 @@ class SharedSlice {
       for (std::uint32_t part = 0; part < parts; ++part) {
         Touched touched;
         for (std::int64_t i = first; i < end_of_warp(first, in_lane_); i += in_lane_) {
-          touched.push_back(place(i, part * bank));
+          touched.push_back(address_of(i, part * bank));
         }
         count += extra_cycles(touched, bank);
       }
@@ -85,7 +85,7 @@ class SharedSlice {
       for (std::int64_t e = 0; e < out_lane_; ++e) {
         Touched touched;
         for (std::int64_t i = first + e; i < end_of_warp(first, out_lane_); i += out_lane_) {
-          touched.push_back(place_of_output(i));
+          touched.push_back(address_of_output(i));
         }
         count += extra_cycles(touched, bank_bytes_of(bytes_));
       }
@@ -97,19 +97,19 @@ class SharedSlice {
     return std::min(first + kWarpSize * lane_elements, elements_);
   }
 
-  std::uint32_t place(std::int64_t element, std::uint32_t byte = 0) const {
+  std::uint32_t address_of(std::int64_t element, std::uint32_t byte = 0) const {
     const std::int64_t row = element / (elements_ / rows_);
     const auto at = static_cast<std::uint32_t>(element + row * layout_.row_padding);
     return swizzle(layout_, bank_bytes_of(bytes_), at * bytes_ + byte);
   }
 
-  std::uint32_t place_of_output(std::int64_t i) const {
+  std::uint32_t address_of_output(std::int64_t i) const {
     std::int64_t element = 0;
     for (const SliceMode& mode : order_) {
       element += i % mode.extent * mode.step;
       i /= mode.extent;
     }
-    return place(element);
+    return address_of(element);
   }
 
   const Order& order_;
@@ -133,13 +133,13 @@ TEST(Swizzle, PermutesTheBanksOfALineOfAnySlice) {
                                        SharedLayout{0, 8, 3}, SharedLayout{5, 3, 8}}) {
       std::vector<bool> taken(OrthogonalArbitraryPolicy::kPaddedSliceBytes);
       for (std::uint32_t byte = 0; byte < taken.size(); ++byte) {
-        const std::uint32_t place = swizzle(layout, bank_bytes, byte);
-        ASSERT_EQ(place / kSharedLineBytes, byte / kSharedLineBytes);
-        ASSERT_EQ(place % bank_bytes, byte % bank_bytes);
-        ASSERT_EQ(place - place % bank_bytes,
+        const std::uint32_t address = swizzle(layout, bank_bytes, byte);
+        ASSERT_EQ(address / kSharedLineBytes, byte / kSharedLineBytes);
+        ASSERT_EQ(address % bank_bytes, byte % bank_bytes);
+        ASSERT_EQ(address - address % bank_bytes,
                   swizzle(layout, bank_bytes, byte - byte % bank_bytes));
-        ASSERT_FALSE(taken[place]);
-        taken[place] = true;
+        ASSERT_FALSE(taken[address]);
+        taken[address] = true;
       }
     }
   }
@@ -164,8 +164,8 @@ TEST(Swizzle, KeepsVectorsWholeOnlyByWholeVectors) {
         bool whole = true;
         for (std::uint32_t vector = 0; vector < OrthogonalArbitraryPolicy::kSliceBytes;
              vector += kMaxAccessBytes) {
-          const std::uint32_t place = swizzle(layout, bank_bytes, vector);
-          whole = whole && place % kMaxAccessBytes == 0;
+          const std::uint32_t address = swizzle(layout, bank_bytes, vector);
+          whole = whole && address % kMaxAccessBytes == 0;
         }
         EXPECT_EQ(keeps_vectors(layout, bank_bytes), whole) << bank_bytes << line << page;
       }
@@ -186,7 +186,7 @@ TEST(SliceInOutputOrder, CountsColumnsFirst) {
   const Order order = slice_in_output_order({problem, {orthogonal_arbitrary, {2, 1, 3, 6}}});
   std::vector<std::array<std::int64_t, 3>> found;
   for (const auto& [mode, extent, step] : order) found.push_back({mode, extent, step});
-  // The mode of which the slice holds one element has no place.
+  // A mode along which the slice holds one element has no place.
   EXPECT_EQ(found, (std::vector<std::array<std::int64_t, 3>>{{2, 6, 12}, {0, 4, 1}, {1, 3, 4}}));
   EXPECT_EQ(padded_row_length(order), 12);
   EXPECT_EQ(padded_row_length(std::span(order).subspan(1)), 4);
