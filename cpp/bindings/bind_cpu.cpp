@@ -6,7 +6,7 @@
 
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
-#include "cpu/machine.hpp"
+#include "cpu/this_machine.hpp"
 #include "plan/cpu/candidates.hpp"
 #include "plan/cpu/cascade.hpp"
 

@@ -3,7 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "cpu/execute.hpp"
-#include "cpu/machine.hpp"
+#include "cpu/this_machine.hpp"
 
 namespace ttlg::bindings {
 namespace {

@@ -1,4 +1,4 @@
-#include "cpu/machine.hpp"
+#include "cpu/this_machine.hpp"
 
 #include <fstream>
 #include <string>
