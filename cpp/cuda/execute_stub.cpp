@@ -9,7 +9,11 @@ namespace {
 
 }  // namespace
 
-void execute(const Executable&, const std::byte*, std::byte*, int, std::uintptr_t) { refuse(); }
+// Refuses addresses first, as the executor does.
+void execute(const Executable& plan, const std::byte* in, std::byte* out, int, std::uintptr_t) {
+  plan.bind(in, out);
+  refuse();
+}
 
 void synchronize(int, std::uintptr_t) { refuse(); }
 
