@@ -57,7 +57,7 @@ def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
 
 
 def ours(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
-    """ttlg: from a plan made before, as one call with its plan in the cache, and planned anew."""
+    """ttlg: from a plan made before, as one call with its plan in the cache, and planned again."""
     plan = ttlg.plan(x.shape, axes, x.dtype, threads=threads)
 
     def cold() -> None:

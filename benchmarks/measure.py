@@ -101,7 +101,7 @@ def verify(contender: Contender, out: Array, expected: Array) -> None:
 
 
 def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
-    """Time the contenders round-robin, in an order drawn anew in each round.
+    """Time the contenders round-robin, in a new random order in each round.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def measure(
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
-    suite ``call`` every call allocates its result anew; the copies do not.
+    suite ``call`` every call allocates a new result; the copies do not.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))

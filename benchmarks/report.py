@@ -124,7 +124,7 @@ def table(report: Report) -> str:
         f"{versions}; commit {machine['commit'] or '-'}",
         f"$ {machine['command']}",
         "Shares of the copy ceiling, the fastest copy of the same bytes; medians of a run.",
-        "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned anew.",
+        "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned again.",
     ]
     for (suite, threads), results in groups(report.results).items():
         lines += ["", *_suite_table(suite, threads, results)]

@@ -85,7 +85,7 @@ def _sample(contender: Contender, calls: int, turns: Iterator[int]) -> Work:
 
 
 def time_calls(entrants: Sequence[Contender], buffers: int, repeats: int) -> dict[str, float]:
-    """Time the contenders round-robin, in an order drawn anew in each round.
+    """Time the contenders round-robin, in a new random order in each round.
 
     Returns
     -------

@@ -23,7 +23,7 @@ struct Config {
   std::string status;  // why there are no devices, or "ok"
 };
 
-// Asks the driver anew at every call and never throws: no GPU is a finding, not a failure.
+// Asks the driver again at every call and never throws: no GPU is a finding, not a failure.
 Config query();
 
 }  // namespace ttlg::cuda

@@ -25,7 +25,7 @@ void execute(const Executable& plan, const std::byte* in, std::byte* out, int de
 // Waits for all work on a stream.
 void synchronize(int device, std::uintptr_t stream);
 
-// What the driver tells of a device, for the analytic model; asked anew at every call.
+// What the driver tells of a device, for the analytic model; asked again at every call.
 DeviceModel device_model(int device);
 
 }  // namespace ttlg::cuda

@@ -146,7 +146,7 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
 def show_config() -> Config:
     """Tell what this installation was built with and what it finds on this machine.
 
-    The driver is asked anew at every call.
+    The driver is asked again at every call.
 
     Returns
     -------

@@ -161,7 +161,7 @@ def _fastest(
 ) -> _core.CpuPlan:
     """Find the fastest plan by successive halving.
 
-    Each round samples the plans that are left, in an order drawn anew each time, and keeps the
+    Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
 
     The minimum of a plan's samples counts: what else the machine does only ever adds time, plans

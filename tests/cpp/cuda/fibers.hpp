@@ -17,7 +17,7 @@ class Fibers {
   // `body` is what a thread does, given its number.
   Fibers(int threads, std::function<void(int)> body);
 
-  // Lets every thread begin anew, when all have returned.
+  // Lets every thread begin again when all have returned.
   void restart();
 
   // Runs the threads first..last-1 that have not returned, one after the other, each until it waits

@@ -162,7 +162,7 @@ def test_copies_stream_and_use_the_threads_as_named(monkeypatch):
     assert [plan.parameters["threads"] for plan in made] == [2, 2]
 
 
-def test_cold_call_plans_anew_and_the_other_does_not(arrays):
+def test_cold_call_plans_again_and_the_other_does_not(arrays):
     x, out, _ = arrays
     entrants = {entrant.name: entrant for entrant in module.ours(x, out, TINY.axes, 1)}
     for _ in range(3):
