@@ -110,16 +110,11 @@ void bind_cpu(py::module_& module) {
 
   module.def(
       "cached_cpu_plan",
-      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-         const std::vector<int>& axes, const std::optional<Integers>& out_byte_strides,
-         bool inplace, int threads, const std::optional<std::string>& kernel) {
-        const Request request =
-            make_request(shape, byte_strides, itemsize, axes, out_byte_strides, inplace);
+      [](const Request& request, int threads, const std::optional<std::string>& kernel) {
         return cached_plan(ttlg::key_of(request),
                            {.threads = threads, .forced = parse_forced(kernel)});
       },
-      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::arg("inplace"), py::arg("threads"), py::arg("kernel"),
+      py::arg("request"), py::arg("threads"), py::arg("kernel"),
       "The plan for this layout, from the planner cache or made and kept there.");
   module.def(
       "cpu_plan_for",
@@ -130,24 +125,19 @@ void bind_cpu(py::module_& module) {
       "The same for a view moved into another, or into a new array where out is None.");
   module.def(
       "build_cpu_plan",
-      [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
-         std::optional<Integers> out_byte_strides, bool inplace, const std::string& kernel,
-         Integers block, std::vector<int> loop_order, bool staged, bool streaming, bool prefetch,
-         int threads) {
-        return cpu::build_plan(make_request(std::move(shape), std::move(byte_strides), itemsize,
-                                            std::move(axes), std::move(out_byte_strides), inplace),
-                               {.kernel = parse_kernel(kernel),
-                                .block = std::move(block),
-                                .loop_order = std::move(loop_order),
-                                .staged = staged,
-                                .streaming = streaming,
-                                .prefetch = prefetch,
-                                .threads = threads});
+      [](const Request& request, const std::string& kernel, Integers block,
+         std::vector<int> loop_order, bool staged, bool streaming, bool prefetch, int threads) {
+        return cpu::build_plan(request, {.kernel = parse_kernel(kernel),
+                                         .block = std::move(block),
+                                         .loop_order = std::move(loop_order),
+                                         .staged = staged,
+                                         .streaming = streaming,
+                                         .prefetch = prefetch,
+                                         .threads = threads});
       },
-      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::kw_only(), py::arg("inplace"), py::arg("kernel"),
-      py::arg("block"), py::arg("loop_order"), py::arg("staged"), py::arg("streaming"),
-      py::arg("prefetch"), py::arg("threads"), "The plan with these very parameters.");
+      py::arg("request"), py::kw_only(), py::arg("kernel"), py::arg("block"), py::arg("loop_order"),
+      py::arg("staged"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"),
+      "The plan with these very parameters.");
   module.def(
       "cache_put",
       [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {

@@ -195,18 +195,13 @@ void bind_plans(py::module_& module) {
 
   module.def(
       "cached_cuda_plan",
-      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-         const std::vector<int>& axes, const std::optional<Integers>& out_byte_strides,
-         bool inplace, const std::shared_ptr<DeviceModel>& model,
+      [](const Request& request, const std::shared_ptr<DeviceModel>& model,
          const std::optional<std::string>& kernel) {
         std::optional<Schema> forced;
         if (kernel) forced = parse_schema(*kernel);
-        const Request request =
-            make_request(shape, byte_strides, itemsize, axes, out_byte_strides, inplace);
         return cached_plan(ttlg::key_of(request), cuda::kMaxAccessBytes, model, forced);
       },
-      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::arg("inplace"), py::arg("model"), py::arg("kernel"),
+      py::arg("request"), py::arg("model"), py::arg("kernel"),
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
       "made and kept there.");
   module.def(
@@ -220,12 +215,9 @@ void bind_plans(py::module_& module) {
       "The same for a view moved into another, or into a new array where out is None.");
   module.def(
       "build_cuda_plan",
-      [](Integers shape, Integers byte_strides, std::int64_t itemsize, std::vector<int> axes,
-         std::optional<Integers> out_byte_strides, bool inplace, std::int64_t alignment,
-         const std::shared_ptr<DeviceModel>& model, const std::string& kernel, int in_modes,
-         int out_modes, std::int64_t in_block, std::int64_t out_block, int coarsened_mode) {
-        const Request request = make_request(std::move(shape), std::move(byte_strides), itemsize,
-                                             std::move(axes), std::move(out_byte_strides), inplace);
+      [](const Request& request, std::int64_t alignment, const std::shared_ptr<DeviceModel>& model,
+         const std::string& kernel, int in_modes, int out_modes, std::int64_t in_block,
+         std::int64_t out_block, int coarsened_mode) {
         return Executable(cuda::build_plan(request, alignment,
                                            {.schema = parse_schema(kernel),
                                             .slice = {.in_modes = in_modes,
@@ -235,10 +227,9 @@ void bind_plans(py::module_& module) {
                                             .coarsened_mode = coarsened_mode},
                                            model));
       },
-      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      py::arg("out_byte_strides"), py::kw_only(), py::arg("inplace"), py::arg("alignment"),
-      py::arg("model"), py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"),
-      py::arg("in_block"), py::arg("out_block"), py::arg("coarsened_mode"));
+      py::arg("request"), py::kw_only(), py::arg("alignment"), py::arg("model"), py::arg("kernel"),
+      py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"), py::arg("out_block"),
+      py::arg("coarsened_mode"));
 }
 
 }  // namespace

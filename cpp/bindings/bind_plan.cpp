@@ -50,6 +50,19 @@ void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& 
 }
 
 void bind_plan(py::module_& module) {
+  py::class_<Request>(module, "Request", "What is to be transposed, and how it lies in memory.")
+      .def(py::init([](Integers shape, Integers byte_strides, std::int64_t itemsize,
+                       std::vector<int> axes, std::optional<Integers> out_byte_strides,
+                       bool inplace) {
+             return Request{.shape = std::move(shape),
+                            .in_byte_strides = std::move(byte_strides),
+                            .axes = std::move(axes),
+                            .itemsize = itemsize,
+                            .out_byte_strides = std::move(out_byte_strides).value_or(Integers{}),
+                            .inplace = inplace};
+           }),
+           py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+           py::arg("out_byte_strides") = py::none(), py::arg("inplace") = false);
   py::class_<PlanBase, std::shared_ptr<PlanBase>>(module, "PlanBase",
                                                   "What plans for every device have in common.")
       .def_property_readonly("shape",

@@ -5,9 +5,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bindings/tensor_view.hpp"
@@ -24,17 +22,6 @@ inline std::string text_of(const Integers& values) {
   return py::str(to_tuple(values)).cast<std::string>();
 }
 
-inline Request make_request(Integers shape, Integers in_byte_strides, std::int64_t itemsize,
-                            std::vector<int> axes, std::optional<Integers> out_byte_strides,
-                            bool inplace) {
-  return {.shape = std::move(shape),
-          .in_byte_strides = std::move(in_byte_strides),
-          .axes = std::move(axes),
-          .itemsize = itemsize,
-          .out_byte_strides = std::move(out_byte_strides).value_or(Integers{}),
-          .inplace = inplace};
-}
-
 // The key of moving one view into another, or into a new array where there is no `out`; borrows
 // from all three.
 inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const TensorView* out) {
@@ -47,7 +34,7 @@ inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const
 // Throws ValueError, with a hint, unless both views are of the shape and strides that were planned.
 void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
 
-// Binds what both kinds of plan have in common; call it before bind_cpu and bind_cuda.
+// Binds requests and what both kinds of plan have in common; call it before bind_cpu and bind_cuda.
 void bind_plan(py::module_& module);
 
 }  // namespace ttlg::bindings

@@ -25,6 +25,17 @@ class TensorView:
     @property
     def data_ptr(self) -> int: ...
 
+class Request:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        byte_strides: Sequence[int],
+        itemsize: int,
+        axes: Sequence[int],
+        out_byte_strides: Sequence[int] | None = ...,
+        inplace: bool = ...,
+    ) -> None: ...
+
 class PlanBase:
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -121,12 +132,7 @@ def resolve_threads(threads: int | None) -> int: ...
 def check_out(x: TensorView, axes: Sequence[int], out: TensorView) -> None: ...
 def contiguous_byte_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]: ...
 def cached_cpu_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
-    out_byte_strides: Sequence[int] | None,
-    inplace: bool,
+    request: Request,
     threads: int,
     kernel: str | None,
 ) -> CpuPlan: ...
@@ -134,13 +140,8 @@ def cpu_plan_for(
     x: TensorView, axes: Sequence[int], out: TensorView | None, threads: int
 ) -> CpuPlan: ...
 def build_cpu_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
-    out_byte_strides: Sequence[int] | None,
+    request: Request,
     *,
-    inplace: bool,
     kernel: str,
     block: Sequence[int],
     loop_order: Sequence[int],
@@ -151,12 +152,7 @@ def build_cpu_plan(
 ) -> CpuPlan: ...
 def device_model(device: int) -> DeviceModel: ...
 def cached_cuda_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
-    out_byte_strides: Sequence[int] | None,
-    inplace: bool,
+    request: Request,
     model: DeviceModel,
     kernel: str | None,
 ) -> CudaPlan: ...
@@ -164,13 +160,8 @@ def cuda_plan_for(
     x: TensorView, axes: Sequence[int], out: TensorView | None, model: DeviceModel
 ) -> CudaPlan: ...
 def build_cuda_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
-    out_byte_strides: Sequence[int] | None,
+    request: Request,
     *,
-    inplace: bool,
     alignment: int,
     model: DeviceModel,
     kernel: str,

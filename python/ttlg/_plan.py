@@ -277,19 +277,20 @@ class Plan:
         """
         try:
             data = json.loads(text)
-            request = (
-                tuple(data["shape"]),
-                tuple(data["byte_strides"]),
+            request = _core.Request(
+                data["shape"],
+                data["byte_strides"],
                 data["itemsize"],
-                tuple(data["axes"]),
+                data["axes"],
                 data["out_byte_strides"],
+                data["inplace"],
             )
-            chosen = {"inplace": data["inplace"], "kernel": data["kernel"], **data["parameters"]}
+            chosen = {"kernel": data["kernel"], **data["parameters"]}
             if data["device"] == "cpu":
-                return cls(_core.build_cpu_plan(*request, **chosen), data["dtype"])
+                return cls(_core.build_cpu_plan(request, **chosen), data["dtype"])
             model = _core.DeviceModel(**data["device"])
             core = _core.build_cuda_plan(
-                *request, alignment=data["alignment"], model=model, **chosen
+                request, alignment=data["alignment"], model=model, **chosen
             )
             return cls(core, data["dtype"], model)
         except json.JSONDecodeError as error:

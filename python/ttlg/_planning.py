@@ -157,14 +157,10 @@ def plan(
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+        request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
         if model is not None:
-            chosen = _core.cached_cuda_plan(
-                extents, byte_strides, itemsize, order, None, inplace, model, kernel
-            )
-            return Plan(chosen, name, model)
-        core = _core.cached_cpu_plan(
-            extents, byte_strides, itemsize, order, None, inplace, count, kernel
-        )
+            return Plan(_core.cached_cuda_plan(request, model, kernel), name, model)
+        core = _core.cached_cpu_plan(request, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     if tune == "measure":

@@ -85,16 +85,10 @@ def _with(
     out_byte_strides: Sequence[int] | None = None,
 ) -> _core.CpuPlan:
     """Return another plan for the same input and axes."""
-    return _core.build_cpu_plan(
-        model.shape,
-        model.byte_strides,
-        model.itemsize,
-        model.axes,
-        out_byte_strides,
-        inplace=model.inplace,
-        kernel=kernel,
-        **parameters,
+    request = _core.Request(
+        model.shape, model.byte_strides, model.itemsize, model.axes, out_byte_strides
     )
+    return _core.build_cpu_plan(request, kernel=kernel, **parameters)
 
 
 def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:

@@ -1,50 +1,22 @@
 // A repeated call allocates nothing on the heap: neither the look-up of its plan nor the execution.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
+#include <vector>
 
+#include "allocations.hpp"
 #include "cpu/execute.hpp"
 #include "plan/cpu/planning.hpp"
 #include "requests.hpp"
 
-namespace {
-
-int allocations = 0;
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  bytes = (bytes + alignment) / alignment * alignment;  // never 0
-  if (void* memory = std::aligned_alloc(alignment, bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-// All other forms of new come down to these.
-void* operator new(std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-
 namespace ttlg::cpu {
 namespace {
 
+using test::allocations_of;
 using test::contiguous_request;
 
-template <typename Action>
-int allocations_of(const Action& action) {
-  const int before = allocations;
-  action();
-  return allocations - before;
-}
-
 TEST(Allocations, AreCounted) {
-  EXPECT_GT(allocations_of([] { std::vector<int> each(3); }), 0);
+  EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(4)); }), 1U);
+  EXPECT_EQ(allocations_of([] { std::vector<int> each(3); }), 1U);
 }
 
 constexpr Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
@@ -72,7 +44,7 @@ TEST(Execute, AllocatesNothing) {
         for (const Kernels* level : usable_levels()) {
           const auto run = [&] { execute(plan, in.data(), out.data(), *level); };
           run();
-          EXPECT_EQ(allocations_of(run), 0) << kernel_name(kernel) << ", " << level->name;
+          EXPECT_EQ(allocations_of(run), 0U) << kernel_name(kernel) << ", " << level->name;
         }
       }
     }
@@ -86,7 +58,7 @@ TEST(PlanCache, AllocatesNothingForAHit) {
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
   const auto plan = cache.get(key_of(request), choice);
-  EXPECT_EQ(allocations_of([&] { EXPECT_EQ(cache.get(key_of(request), choice), plan); }), 0);
+  EXPECT_EQ(allocations_of([&] { EXPECT_EQ(cache.get(key_of(request), choice), plan); }), 0U);
   EXPECT_EQ(cache.info().hits, 1U);
 }
 

@@ -185,9 +185,8 @@ def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, caps
 
 def test_candidates_are_rebuilt_as_plans():
     model = _core.DeviceModel(name="some-gpu", memory_bytes_per_second=4e12, launch_seconds=1e-9)
-    core = _core.cached_cuda_plan(
-        (60, 70, 80), (22400, 320, 4), 4, (2, 0, 1), None, False, model, None
-    )
+    request = _core.Request((60, 70, 80), (22400, 320, 4), 4, (2, 0, 1))
+    core = _core.cached_cuda_plan(request, model, None)
     plan = ttlg.Plan(core, "float32", model)
     drawn = calibrate.chosen(plan, seed=0)
     assert {each.kernel for each in drawn} == {each.kernel for each in plan.candidates()}

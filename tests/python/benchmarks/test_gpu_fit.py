@@ -143,9 +143,8 @@ def test_times_that_the_planner_predicts_give_its_coefficients_back():
     for case in itertools.islice(problems(seed=0), 120):
         itemsize = np.dtype(case.dtype).itemsize
         strides = _core.contiguous_byte_strides(case.shape, itemsize)
-        plan = _core.cached_cuda_plan(
-            case.shape, strides, itemsize, case.axes, None, False, known, None
-        )
+        request = _core.Request(case.shape, strides, itemsize, case.axes)
+        plan = _core.cached_cuda_plan(request, known, None)
         for kernel, parameters, features, seconds in plan.candidates(known):
             by_regression = sum(TRUTH.get(name, 0) * value for name, value in features.items())
             # Where the regression promises more than a copy, the analytic model answers.

@@ -199,7 +199,7 @@ def test_plans_for_another_device():
 
 def test_plans_run_on_their_layout_only():
     plan = ttlg.Plan(
-        _core.cached_cuda_plan((4, 6), (24, 4), 4, (1, 0), None, False, MODEL, None), "f4", MODEL
+        _core.cached_cuda_plan(_core.Request((4, 6), (24, 4), 4, (1, 0)), MODEL, None), "f4", MODEL
     )
     x, out = pair()
     check_launch_fails(lambda: plan(x, out), x, out)
@@ -234,7 +234,7 @@ def test_plans_depend_on_what_both_addresses_allow():
 
 def test_a_plan_refuses_addresses_that_its_words_do_not_fit():
     plan = ttlg.Plan(
-        _core.cached_cuda_plan((15, 20, 4), (80, 4, 1), 1, (1, 0, 2), None, False, MODEL, None),
+        _core.cached_cuda_plan(_core.Request((15, 20, 4), (80, 4, 1), 1, (1, 0, 2)), MODEL, None),
         "u1",
         MODEL,
     )
