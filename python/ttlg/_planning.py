@@ -157,7 +157,7 @@ def plan(
     try:
         if byte_strides is None:
             byte_strides = _core.contiguous_byte_strides(extents, itemsize)
-        request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
+        request = _core.Request(extents, byte_strides, itemsize, order, None, inplace)
         if model is not None:
             return Plan(_core.cached_cuda_plan(request, model, kernel), name, model)
         core = _core.cached_cpu_plan(request, count, kernel)

@@ -13,6 +13,7 @@
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
+#include "sample.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -115,7 +116,7 @@ TEST_P(EveryKernel, OddBlocks) {
     const Request asked = request(rows, columns);
     if (!applies(asked)) continue;
     const Problem folded = fold_run(make_problem(asked));
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 20 / test::kSampling; ++i) {
       ASSERT_TRUE(matches_reference(test::random_plan(random, asked, folded, kernel()),
                                     random_placement(random), random_alignment(random)));
     }
@@ -150,7 +151,7 @@ void check_every_kernel(test::Random& random, const Request& request) {
 
 TEST(Execute, RandomRequests) {
   test::Random random(8);
-  for (int i = 0; i < 500 && !HasFailure(); ++i) {
+  for (int i = 0; i < 500 / test::kSampling && !HasFailure(); ++i) {
     check_every_kernel(random, test::random_request(random));
   }
 }
@@ -158,12 +159,12 @@ TEST(Execute, RandomRequests) {
 TEST(Execute, ManyShortModes) {
   test::Random random(18);
   int shuffled = 0;
-  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+  for (int i = 0; i < 300 / test::kSampling && !HasFailure(); ++i) {
     const Request request = test::many_modes_request(random);
     check_every_kernel(random, request);
     shuffled += can_carry_out(Kernel::shuffle, fold_run(make_problem(request)));
   }
-  EXPECT_GT(shuffled, 30) << "too few cases were shuffled to say anything";
+  EXPECT_GT(shuffled, 30 / test::kSampling) << "too few cases were shuffled to say anything";
 }
 
 TEST(Execute, AnyNumberOfThreads) {

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "cuda/kernel_runs.hpp"
-#include "cuda/sample.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/taxonomy.hpp"
+#include "sample.hpp"
 
 namespace ttlg::test {
 namespace {

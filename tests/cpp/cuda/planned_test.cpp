@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "cuda/kernel_runs.hpp"
-#include "cuda/sample.hpp"
 #include "cuda/shrunk.hpp"
 #include "cuda/ttc57.hpp"
 #include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
+#include "sample.hpp"
 
 namespace ttlg::test {
 namespace {
