@@ -36,9 +36,8 @@ bool always(PlanningContext&) { return true; }
 constexpr std::array<Rule, 6> kCascade{{
     {Kernel::copy, is_copy, "all modes fused into one run that is contiguous on both sides"},
     {Kernel::tile, fills_vectors,
-     "elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes "
-     "or "
-     "more (or 32, 48)"},
+     "elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides "
+     "of 64 bytes or more (or 32, 48)"},
     {Kernel::shuffle, is_shuffled,
      "elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that "
      "permutes bytes"},
