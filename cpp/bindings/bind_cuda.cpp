@@ -98,9 +98,9 @@ py::dict to_dict(const cuda::Transactions& counts) {
   return result;
 }
 
-py::list candidates_for(const Executable& plan, const DeviceModel& model) {
+py::list candidates_for(const Executable& plan) {
   py::list rows;
-  for (const cuda::Candidate& each : cuda::candidates(plan.recast, model, plan.alignment)) {
+  for (const cuda::Candidate& each : cuda::candidates(plan.recast, *plan.model, plan.alignment)) {
     rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
                                to_dict(cuda::features_of({plan.recast, each.parameters})),
                                each.seconds));
@@ -184,7 +184,7 @@ void bind_plans(py::module_& module) {
           "blocks", [](const Executable& plan) { return cuda::grid_blocks(plan.sliced()); })
       .def_property_readonly("coarsening",
                              [](const Executable& plan) { return plan.sliced().repeats(); })
-      .def("candidates", &candidates_for, py::arg("model"))
+      .def("candidates", &candidates_for)
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def("taxonomy", &taxonomy_for)

@@ -1,6 +1,5 @@
 """The main job on two real tensors: checked, timed beside NumPy and a copy, and explained."""
 
-import json
 import math
 import random
 import statistics
@@ -9,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ttlg import _core
 from ttlg._plan import Plan
 from ttlg._planning import plan
 
@@ -61,13 +61,11 @@ def _measure(case: Case, threads: int) -> Result:
         raise WrongResultError(f"wrong result for {case.name}: it differs from NumPy's in a bit")
 
     source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
-    record = json.loads(plan(source.shape, (0,), "uint8", threads=threads).to_json())
+    request = _core.Request(source.shape, source.strides, source.itemsize, (0,))
+    chosen = plan(source.shape, (0,), "uint8", threads=threads).parameters | {"threads": threads}
     plain, streaming = (
-        Plan.from_json(
-            json.dumps(
-                record
-                | {"parameters": record["parameters"] | {"streaming": stores, "threads": threads}}
-            )
+        Plan(
+            _core.build_cpu_plan(request, kernel="copy", **chosen | {"streaming": stores}), "uint8"
         )
         for stores in (False, True)
     )

@@ -154,8 +154,7 @@ class Plan:
         core = self._core
         if isinstance(core, _core.CpuPlan):
             return [Candidate(*each) for each in core.candidates(core.parameters["threads"])]
-        assert self._model is not None
-        return [CudaCandidate(*each) for each in core.candidates(self._model)]
+        return [CudaCandidate(*each) for each in core.candidates()]
 
     @property
     def predicted_time(self) -> float | None:

@@ -145,7 +145,7 @@ def test_times_that_the_planner_predicts_give_its_coefficients_back():
         strides = _core.contiguous_byte_strides(case.shape, itemsize)
         request = _core.Request(case.shape, strides, itemsize, case.axes)
         plan = _core.cached_cuda_plan(request, known, None)
-        for kernel, parameters, features, seconds in plan.candidates(known):
+        for kernel, parameters, features, seconds in plan.candidates():
             by_regression = sum(TRUTH.get(name, 0) * value for name, value in features.items())
             # Where the regression promises more than a copy, the analytic model answers.
             if kernel == "orthogonal_distinct" and seconds == pytest.approx(by_regression):
