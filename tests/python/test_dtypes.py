@@ -156,18 +156,6 @@ def test_memmap(tmp_path):
         ttlg.transpose(np.empty((11, 7), "<f4"), out=read_only)
 
 
-def test_matrix_and_other_subclasses():
-    class Labelled(np.ndarray):
-        pass
-
-    x = random_array((3, 4), "<f8")
-    for view in (x.view(np.matrix), x.view(Labelled)):
-        assert bits(ttlg.transpose(view)) == bits(x.T)
-        out = np.empty((4, 3)).view(type(view))
-        assert ttlg.transpose(view, out=out) is out
-        assert bits(out) == bits(x.T)
-
-
 def test_masked_arrays_are_refused():
     x = np.ma.array(np.arange(6.0).reshape(2, 3), mask=True)
     with pytest.raises(TypeError, match=r"x is a masked array.*x\.filled\(\)"):

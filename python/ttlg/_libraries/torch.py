@@ -40,10 +40,7 @@ class Torch(TorchMemory):
         """Transpose `x` into a new tensor, by an operator where PyTorch has to know of it."""
         if not _is_compiling() and _state().is_plain(x):
             return _MEMORY.transpose(x, axes, stream, threads)
-        _refuse_stream(stream)
-        from ttlg._libraries import torch_operator
-
-        return torch_operator.transpose(x, axes, threads)
+        return _operator(stream).transpose(x, axes, threads)
 
     def transpose_into(
         self,
@@ -61,10 +58,7 @@ class Torch(TorchMemory):
                 return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads)
             if not state.is_traced(x):
                 state.refuse_special(x, "x")
-        _refuse_stream(stream)
-        from ttlg._libraries import torch_operator
-
-        torch_operator.transpose_into(x, axes, out, threads)
+        _operator(stream).transpose_into(x, axes, out, threads)
 
 
 def _is_compiling() -> bool:
@@ -73,9 +67,18 @@ def _is_compiling() -> bool:
     return compiling
 
 
-def _refuse_stream(stream: Any) -> None:
+def _operator(stream: Any) -> Any:
+    """Give the module of operators, which work on PyTorch's own stream."""
     if stream is not None:
         raise ValueError(
             "stream= is for tensors that PyTorch neither differentiates nor traces; make the "
             "stream the current one with torch.cuda.stream(...)"
         )
+    try:
+        from ttlg._libraries import torch_operator
+    except ImportError as error:
+        raise BufferError(
+            "x is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
+            f"PyTorch 2.5 or newer ({error}); pass x.detach(), outside of tracing"
+        ) from error
+    return torch_operator

@@ -10,12 +10,15 @@ from typing import Any
 
 import torch
 from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd.forward_ad import _set_fwd_grad_enabled
+from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
 from ttlg._libraries.torch_memory import TorchMemory, refuse
+from ttlg._libraries.torch_state import refuse_special
 
 _MEMORY = TorchMemory()
-_LIBRARY = torch.library.Library("ttlg", "FRAGMENT")
+_LIBRARY = Library("ttlg", "FRAGMENT")
 _LIBRARY.define(
     "transpose(Tensor x, int[] axes, int? threads=None) -> Tensor",
     tags=(torch.Tag.pt2_compliant_tag,),
@@ -40,10 +43,7 @@ def _order_of(x: Any, axes: Sequence[int] | None) -> list[int]:
     if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
         return list(range(x.ndim)[::-1] if axes is None else axes)
     if x.is_nested:
-        raise BufferError(
-            "x is a nested tensor, whose parts have shapes of their own; transpose each of "
-            "x.unbind()"
-        )
+        refuse_special(x, "x")
     return list(_core.normalize_axes(axes, _extents(x.shape)))
 
 
@@ -80,7 +80,12 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def forward(keys: Any, x: torch.Tensor, axes: list[int], threads: int | None) -> Any:
-        with torch._C._AutoDispatchBelowAutograd():
+        # Outer levels of torch.func still differentiate, which PyTorch turns off in here.
+        with (
+            torch.enable_grad(),
+            _set_fwd_grad_enabled(True),
+            torch._C._AutoDispatchBelowAutograd(),
+        ):
             return _operator.redispatch(keys & torch._C._after_autograd_keyset, x, axes, threads)
 
     @staticmethod
@@ -108,11 +113,11 @@ def _differentiate(
 
 _LIBRARY.impl("transpose", _run, "CompositeExplicitAutograd")
 _LIBRARY.impl("transpose", _differentiate, "Autograd", with_keyset=True)
-torch.library.register_fake("ttlg::transpose", _infer, lib=_LIBRARY)
-torch.library.register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
+register_fake("ttlg::transpose", _infer, lib=_LIBRARY)
+register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
 
 
-@torch.library.custom_op("ttlg::transpose_into", mutates_args=("out",))
+@custom_op("ttlg::transpose_into", mutates_args=("out",))
 def _operator_into(
     x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None
 ) -> None:

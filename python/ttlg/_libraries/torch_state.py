@@ -36,11 +36,13 @@ def is_traced(x: Any) -> bool:
 
 def refuse_special(x: Any, name: str) -> NoReturn:
     """Say why `x` is not memory alone, and what to pass instead."""
+    if x.is_nested:
+        refuse(
+            name, "is a nested tensor, whose parts have shapes of their own", ".unbind()'s parts"
+        )
     if type(x) not in (Tensor, Parameter):
         what = f"is a {type(x).__module__}.{type(x).__qualname__}, not a torch.Tensor"
         refuse(name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)")
-    if x.is_nested:
-        raise BufferError(f"{name} is a nested tensor, whose parts have shapes of their own")
     if x.requires_grad and is_grad_enabled():
         refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
     raise BufferError(
