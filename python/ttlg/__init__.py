@@ -13,6 +13,7 @@ from ttlg._config import (
     get_num_threads,
     set_num_threads,
     show_config,
+    threads,
 )
 from ttlg._core import CudaError, __version__
 from ttlg._plan import Plan
@@ -30,5 +31,6 @@ __all__ = [
     "plan",
     "set_num_threads",
     "show_config",
+    "threads",
     "transpose",
 ]
