@@ -6,7 +6,10 @@ will be done.
 """
 
 from ttlg._api import permute_dims, transpose
+from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
+    CacheInfo,
+    Config,
     cache_clear,
     cache_info,
     cache_resize,
@@ -18,9 +21,16 @@ from ttlg._config import (
 from ttlg._core import CudaError, __version__
 from ttlg._plan import Plan
 from ttlg._planning import plan
+from ttlg._typing import CpuKernel, CudaKernel
 
 __all__ = [
+    "CacheInfo",
+    "Candidate",
+    "Config",
+    "CpuKernel",
+    "CudaCandidate",
     "CudaError",
+    "CudaKernel",
     "Plan",
     "__version__",
     "cache_clear",

@@ -1,15 +1,33 @@
 """The functions that move data."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from ttlg import _core, _models
 from ttlg._libraries import view_input, view_output
+from ttlg._typing import Array, ArrayT, Axes, OutT
 
 
+@overload
+def transpose(
+    x: ArrayT,
+    axes: Axes | None = None,
+    *,
+    out: None = None,
+    stream: Any = None,
+    threads: int | None = None,
+) -> ArrayT: ...
+@overload
+def transpose(
+    x: Array,
+    axes: Axes | None = None,
+    *,
+    out: OutT,
+    stream: Any = None,
+    threads: int | None = None,
+) -> OutT: ...
 def transpose(
     x: Any,
-    axes: Sequence[int] | None = None,
+    axes: Axes | None = None,
     *,
     out: Any = None,
     stream: Any = None,
@@ -27,7 +45,7 @@ def transpose(
         CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose
         elements have a fixed size: structured, bfloat16, float8 and datetime64 among them, objects
         not.
-    axes : sequence of int, optional
+    axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
     out : array, optional
@@ -115,7 +133,7 @@ def _plan_for(
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
-def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
+def permute_dims(x: ArrayT, /, axes: Axes) -> ArrayT:
     """Copy an array with its axes permuted: the array API's spelling of `transpose`.
 
     Unlike the standard's function it never returns a view: the result is a new C-contiguous array.
@@ -124,7 +142,7 @@ def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
     ----------
     x : array
         As for `transpose`.
-    axes : sequence of int
+    axes : iterable of int
         A permutation of ``range(x.ndim)``; negative numbers count from the end.
 
     Returns
