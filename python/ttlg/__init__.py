@@ -19,6 +19,7 @@ from ttlg._config import (
     threads,
 )
 from ttlg._core import CudaError, __version__
+from ttlg._npy import transpose_file
 from ttlg._plan import Plan
 from ttlg._planning import plan
 from ttlg._typing import CpuKernel, CudaKernel
@@ -43,4 +44,5 @@ __all__ = [
     "show_config",
     "threads",
     "transpose",
+    "transpose_file",
 ]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ttlg
 from ttlg import _npy
 
 from .arrays import random_array
@@ -25,6 +26,13 @@ DTYPES = [
     [("長さ", "<f4")],
 ]
 SHAPE = (40, 30, 20)
+LEAST_MEMORY = _npy.LEAST_MEMORY
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    """Let small files be moved in many pieces."""
+    monkeypatch.setattr(_npy, "LEAST_MEMORY", 1)
 
 
 def array_of(shape, dtype, order):
@@ -78,7 +86,7 @@ def test_any_array_in_any_pieces(data):
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "in.npy"), Path(folder, "out.npy")
         np.save(source, x)
-        _npy.transpose_file(source, target, axes, memory=memory)
+        ttlg.transpose_file(source, target, axes, memory=memory)
         assert target.read_bytes() == saved(x.transpose(axes))
 
 
@@ -89,7 +97,7 @@ def test_any_dtype(tmp_path, dtype, order):
     source, target = tmp_path / "in.npy", tmp_path / "out.npy"
     np.save(source, array_of((6, 5, 4), dtype, order))
     x = elements(source, dtype, (6, 5, 4), order)
-    _npy.transpose_file(source, target, (1, 2, 0), memory=20 * x.itemsize)
+    ttlg.transpose_file(source, target, (1, 2, 0), memory=20 * x.itemsize)
     y = elements(target, dtype, (5, 4, 6), "C")
     assert y.tobytes() == x.transpose(1, 2, 0).tobytes()
     loaded = np.load(target)
@@ -106,7 +114,7 @@ def test_high_rank(tmp_path, rank, order):
     axes = np.random.default_rng(rank).permutation(rank).tolist()
     x = array_of(shape, "<u2", order)
     np.save(tmp_path / "in.npy", x)
-    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", axes, memory=64)
+    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", axes, memory=64)
     assert (tmp_path / "out.npy").read_bytes() == saved(x.transpose(axes))
 
 
@@ -115,12 +123,12 @@ def test_high_rank(tmp_path, rank, order):
 def test_zero_dimensions_and_empty_arrays(tmp_path, shape, dtype):
     x = random_array(shape, dtype)
     np.save(tmp_path / "in.npy", x)
-    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
     assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
 
 
 def test_axes_are_reversed_by_default(source, tmp_path):
-    _npy.transpose_file(source, tmp_path / "out.npy")
+    ttlg.transpose_file(source, tmp_path / "out.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
 
 
@@ -131,7 +139,7 @@ def test_header_versions(tmp_path, writer):
     with open(tmp_path / "in.npy", "wb") as file:
         getattr(np.lib.format, writer)(file, fields)
         x.tofile(file)
-    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
     assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
 
 
@@ -139,7 +147,7 @@ def test_header_longer_than_version_1_can_say(tmp_path):
     x = random_array((2, 3), [(f"field{i:05}", "u1") for i in range(4000)])
     with pytest.warns(UserWarning, match=r"format 2\.0"):
         np.save(tmp_path / "in.npy", x)
-    _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
     y = np.load(tmp_path / "out.npy", max_header_size=1 << 20)
     assert y.dtype == x.dtype
     assert y.tobytes() == x.T.tobytes()
@@ -148,7 +156,7 @@ def test_header_longer_than_version_1_can_say(tmp_path):
 def test_data_after_the_array_are_ignored(source, tmp_path, expected):
     with open(source, "ab") as file:
         file.write(b"another array")
-    _npy.transpose_file(source, tmp_path / "out.npy", (2, 0, 1))
+    ttlg.transpose_file(source, tmp_path / "out.npy", (2, 0, 1))
     assert (tmp_path / "out.npy").read_bytes() == expected
 
 
@@ -170,7 +178,7 @@ def test_every_byte_is_read_and_written_once(monkeypatch, source, tmp_path, expe
     for name in ("preadv", "pwritev"):
         recorders[name] = Recorder(getattr(os, name))
         monkeypatch.setattr(os, name, recorders[name])
-    _npy.transpose_file(source, tmp_path / "out.npy", (2, 0, 1), memory=5000)
+    ttlg.transpose_file(source, tmp_path / "out.npy", (2, 0, 1), memory=5000)
     assert (tmp_path / "out.npy").read_bytes() == expected
     for recorder in recorders.values():
         position = len(expected) - 4 * math.prod(SHAPE)
@@ -190,7 +198,7 @@ def test_adjacent_runs_are_moved_at_once(monkeypatch, source, tmp_path):
             return real(fd, buffers, position)
 
         monkeypatch.setattr(os, name, call)
-    _npy.transpose_file(source, tmp_path / "out.npy", (0, 2, 1), memory=2 * 4 * 10 * 30 * 20)
+    ttlg.transpose_file(source, tmp_path / "out.npy", (0, 2, 1), memory=2 * 4 * 10 * 30 * 20)
     assert calls == [("preadv", 24_000), ("pwritev", 24_000)] * 4
 
 
@@ -257,23 +265,69 @@ def damaged(folder):
 def test_a_damaged_source_is_refused(tmp_path):
     for path, message in damaged(tmp_path):
         with pytest.raises(ValueError, match=message):
-            _npy.transpose_file(path, tmp_path / "out.npy")
+            ttlg.transpose_file(path, tmp_path / "out.npy")
         assert names(tmp_path) == ["in.npy"]
 
 
 def test_objects_are_refused(tmp_path):
     np.save(tmp_path / "in.npy", np.array([[1, None]], object), allow_pickle=True)
     with pytest.raises(TypeError, match=r"in\.npy has dtype object"):
-        _npy.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
+        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
     assert names(tmp_path) == ["in.npy"]
 
 
 def test_wrong_arguments_are_refused(source, tmp_path):
     target = tmp_path / "out.npy"
     with pytest.raises(ValueError, match=r"axes \(0, 1\) do not fit shape \(40, 30, 20\)"):
-        _npy.transpose_file(source, target, (0, 1))
-    with pytest.raises(ValueError, match=r"memory of 7 bytes.*pass at least 8"):
-        _npy.transpose_file(source, target, memory=7)
+        ttlg.transpose_file(source, target, (0, 1))
+    with pytest.raises(TypeError, match=r"memory must be a whole number of bytes, not 1e\+30"):
+        ttlg.transpose_file(source, target, memory=1e30)
     with pytest.raises(ValueError, match="threads must be from 1 to"):
-        _npy.transpose_file(source, target, threads=0)
+        ttlg.transpose_file(source, target, threads=0)
     assert names(tmp_path) == ["in.npy"]
+
+
+def test_memory_has_a_floor(monkeypatch, source, tmp_path, expected):
+    monkeypatch.setattr(_npy, "LEAST_MEMORY", LEAST_MEMORY)
+    target = tmp_path / "out.npy"
+    for memory in (-1, 0, 10, LEAST_MEMORY - 1):
+        with pytest.raises(
+            ValueError,
+            match=f"memory of {memory} bytes is too little for two buffers of 4-byte elements; "
+            f"pass at least 1048576 bytes",
+        ):
+            ttlg.transpose_file(source, target, memory=memory)
+    assert names(tmp_path) == ["in.npy"]
+    ttlg.transpose_file(source, target, (2, 0, 1), memory=LEAST_MEMORY)
+    assert target.read_bytes() == expected
+
+
+def test_memory_holds_an_element_twice(monkeypatch, tmp_path):
+    monkeypatch.setattr(_npy, "LEAST_MEMORY", LEAST_MEMORY)
+    monkeypatch.setattr(_npy, "DEFAULT_MEMORY", LEAST_MEMORY)
+    x = random_array((2, 3), "V600000")
+    np.save(tmp_path / "in.npy", x)
+    with pytest.raises(ValueError, match=r"600000-byte elements; pass at least 1200000 bytes"):
+        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", memory=LEAST_MEMORY)
+    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")  # the default grows
+    assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
+
+
+def test_axes_and_memory_may_be_any_integers(source, tmp_path, expected):
+    for axes in (iter([2, 0, 1]), np.array([2, 0, 1]), range(-1, 2)):
+        ttlg.transpose_file(source, tmp_path / "out.npy", axes, memory=np.int64(5000))
+        assert (tmp_path / "out.npy").read_bytes() == expected
+
+
+def test_a_block_limits_the_threads(monkeypatch, source, tmp_path):
+    seen = []
+
+    def transpose(x, axes, *, out, threads):
+        seen.append((threads, ttlg.get_num_threads()))
+        return ttlg.transpose(x, axes, out=out, threads=threads)
+
+    monkeypatch.setattr(_npy, "transpose", transpose)
+    with ttlg.threads(3):
+        ttlg.transpose_file(source, tmp_path / "out.npy")
+    ttlg.transpose_file(source, tmp_path / "out.npy", threads=2)
+    assert [threads or default for threads, default in seen] == [3, 2]
