@@ -11,9 +11,7 @@ import itertools
 import math
 import operator
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ from ttlg import _core
 from ttlg._api import transpose
 from ttlg._npy_header import format_header, read_header
 from ttlg._planning import plan
+from ttlg._replacing import naming, replacing
 from ttlg._typing import Axes
 
 DEFAULT_MEMORY = 256 << 20
@@ -94,7 +93,7 @@ class _Side(NamedTuple):
             else:
                 starts = np.add.outer(np.arange(count) * stride, starts).ravel()
             stride *= extent
-        with _naming(self.name):
+        with naming(self.name):
             for i, start in enumerate(starts.tolist()):
                 self._move_run(data[i * run : (i + 1) * run], start)
 
@@ -106,59 +105,6 @@ class _Side(NamedTuple):
                 raise OSError(errno.EIO, f"The file ends at byte {position}")
             run = run[count:]
             position += count
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Put the file's name into the errors of calls that know only its descriptor."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = name
-        raise
-
-
-def _reserve(fd: int, size: int) -> None:
-    """Claim the space of the whole file, so that a full disk is noticed before any work."""
-    try:
-        os.posix_fallocate(fd, 0, size)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
-
-
-@contextmanager
-def _replacing(dst: str, size: int) -> Iterator[int]:
-    """Give a descriptor to write `size` bytes to, which become `dst` only if all goes well."""
-    path = os.path.realpath(dst)
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and not stat.S_ISREG(mode):
-        raise ValueError(f"{dst} exists and is not a regular file")
-    # Replacing a file needs no permission to write to it, but doing so would surprise.
-    if mode is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), dst)
-    directory, name = os.path.split(path)
-    partial = os.path.join(directory, f".{name[:32]}.{os.urandom(8).hex()}.partial")
-    try:
-        with _naming(dst):
-            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(fd, "wb", buffering=0):
-            with _naming(dst):
-                if mode is not None:
-                    os.fchmod(fd, stat.S_IMODE(mode))
-                _reserve(fd, size)
-            yield fd
-            with _naming(dst):
-                os.fsync(fd)
-        os.replace(partial, path)
-    except BaseException:
-        # A signal handler may raise right after the file was made, or was given its name.
-        with suppress(OSError):
-            os.unlink(partial)
-        raise
 
 
 def _fuse(
@@ -217,8 +163,8 @@ def _read_memory(memory: int | None, itemsize: int) -> int:
     least = max(LEAST_MEMORY, 2 * itemsize)
     if size < least:
         raise ValueError(
-            f"memory of {size} bytes is too little for two buffers of {itemsize}-byte elements; "
-            f"pass at least {least} bytes"
+            f"memory of {size} bytes is too little for elements of {itemsize} bytes; pass at least "
+            f"{least} bytes"
         )
     return size
 
@@ -285,7 +231,7 @@ def transpose_file(
         order = _core.normalize_axes(axes, shape)
         memory = _read_memory(memory, dtype.itemsize)
         head = format_header(dtype, tuple(shape[axis] for axis in order))
-        with _replacing(dst, len(head) + header.data_bytes) as out:
+        with replacing(dst, len(head) + header.data_bytes) as out:
             if header.data_bytes:
                 if fortran_order:  # The same bytes, read in C order, have the axes reversed.
                     shape = shape[::-1]
@@ -301,5 +247,5 @@ def transpose_file(
                     progress,
                 )
             # Last, so that not even what a killed run leaves behind looks like a whole file.
-            with _naming(dst):
+            with naming(dst):
                 os.pwrite(out, head, 0)

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import pty
-import signal
 import struct
 import subprocess
 import sys
@@ -213,82 +212,6 @@ def test_a_full_disk(source, tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"ttlg: [Errno 27] File too large: '{target}'\n"
     assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
-
-
-SEND = """
-import os, signal
-def send(number, name):
-    real = getattr(os, name)
-    def call(*args):
-        setattr(os, name, real)
-        os.kill(os.getpid(), number)
-        return real(*args)
-    setattr(os, name, call)
-"""
-
-
-def sending(number, name):
-    """Let the first call of os.`name` send a signal to its own process before it does its work."""
-    return f"{SEND}\nsend({int(number)}, {name!r})\n"
-
-
-SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
-
-
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-@pytest.mark.parametrize("call", ["open", "preadv", "pwritev", "fsync"])
-def test_a_signal_leaves_nothing(source, tmp_path, number, call):
-    done = run("transpose", source, tmp_path / "out.npy", prelude=sending(number, call))
-    assert (done.returncode, done.stdout) == (-number, "")
-    assert done.stderr == f"ttlg: interrupted by {number.name}\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
-
-
-@pytest.mark.parametrize("second", SIGNALS, ids=lambda number: number.name)
-def test_a_second_signal_waits_for_the_cleaning_up(source, tmp_path, second):
-    prelude = sending(second, "unlink") + sending(signal.SIGTERM, "pwritev")
-    done = run("transpose", source, tmp_path / "out.npy", prelude=prelude)
-    assert (done.returncode, done.stderr) == (-signal.SIGTERM, "ttlg: interrupted by SIGTERM\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
-
-
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-def test_ignored_signals_stay_ignored(source, tmp_path, number):
-    # As nohup leaves SIGHUP, and a shell leaves SIGINT of what it starts in the background.
-    prelude = sending(number, "pwritev") + f"signal.signal({int(number)}, signal.SIG_IGN)"
-    target = tmp_path / "out.npy"
-    done = run("transpose", source, target, prelude=prelude)
-    assert (done.returncode, done.stderr) == (0, "")
-    np.testing.assert_array_equal(np.load(target), np.load(source).T)
-
-
-def test_a_terminal_that_has_hung_up(source, tmp_path):
-    terminal, stderr = pty.openpty()
-    os.close(terminal)  # from now on writing to stderr fails
-    try:
-        done = run(
-            *("transpose", source, tmp_path / "out.npy"),
-            prelude=sending(signal.SIGHUP, "pwritev"),
-            capture_output=False,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-        )
-    finally:
-        os.close(stderr)
-    assert done.returncode == -signal.SIGHUP
-    assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
-
-
-def test_handlers_are_put_back(source, tmp_path):
-    before = [signal.getsignal(number) for number in SIGNALS]
-    assert main(f"transpose {source} {tmp_path / 'out.npy'}") == 0
-    assert [signal.getsignal(number) for number in SIGNALS] == before
-
-
-def test_ctrl_c_ends_any_command():
-    done = run("info", prelude=sending(signal.SIGINT, "cpu_count"))
-    assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
-    assert done.stderr == "ttlg: interrupted by SIGINT\n"
 
 
 def test_progress_on_a_terminal(source, tmp_path):

@@ -1,6 +1,5 @@
 """Transposition of ``.npy`` files: right to the byte, whatever the array and the pieces."""
 
-import io
 import math
 import os
 import tempfile
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import ttlg
 from ttlg import _npy
 
-from .arrays import random_array
+from .arrays import random_array, saved
 
 DTYPES = [
     *("?", "u1", "<u2", ">i4", "<f4", "<f8", "<c16", "<M8[us]", "S5", "<U3", "V3", "V24"),
@@ -26,7 +25,6 @@ DTYPES = [
     [("長さ", "<f4")],
 ]
 SHAPE = (40, 30, 20)
-LEAST_MEMORY = _npy.LEAST_MEMORY
 
 
 @pytest.fixture(autouse=True)
@@ -38,16 +36,6 @@ def _small_pieces(monkeypatch):
 def array_of(shape, dtype, order):
     """Return random bits in C or Fortran order."""
     return random_array(shape, dtype) if order == "C" else random_array(shape[::-1], dtype).T
-
-
-def saved(x):
-    """Return the bytes that NumPy saves a C-contiguous `x` as."""
-    stream = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        stream,
-        {"descr": np.lib.format.dtype_to_descr(x.dtype), "fortran_order": False, "shape": x.shape},
-    )
-    return stream.getvalue() + x.tobytes()
 
 
 def elements(path, dtype, shape, order):
@@ -68,10 +56,6 @@ def source(tmp_path):
 @pytest.fixture
 def expected():
     return saved(random_array(SHAPE, "<f4").transpose(2, 0, 1))
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 @settings(max_examples=150, deadline=None)
@@ -235,82 +219,6 @@ def test_runs_are_long_where_the_file_is_large():
                 if tile[axis] < shape[axis]:
                     break
             assert run >= 16 << 10
-
-
-def damaged(folder):
-    """Yield files that are not whole ``.npy`` files, and what is said of each."""
-    good = saved(np.zeros((3, 4), "<f4"))
-    header = good[:128]
-    for content, message in [
-        (b"", "not a readable .npy file"),
-        (b"PK\x03\x04 a zip archive", "not a readable .npy file"),
-        (b"\x93NUMPY\x04\x00" + good[8:], r"unknown format version \(4, 0\)"),
-        (b"\x93NUMPY\x03\x00\x04\x00\x00\x00\xff\xff\xff\xff", "not a readable .npy file"),
-        (header[:60], "not a readable .npy file"),
-        (header.replace(b"(3, 4)", b"(3, -4"), "not a readable .npy file"),
-        (
-            header.replace(b"(3, 4)", b"(-3,4)"),
-            r"not a readable .*: shape \(-3, 4\) has a negative",
-        ),
-        (header.replace(b"<f4", b"<q9"), "not a readable .npy file"),
-        (header.replace(b"shape", b"sharp"), "not a readable .npy file"),
-        (good[:-1], r"truncated: shape \(3, 4\) of float32 needs 176 bytes, found 175"),
-        (header, "needs 176 bytes, found 128"),
-    ]:
-        path = folder / "in.npy"
-        path.write_bytes(content)
-        yield path, message
-
-
-def test_a_damaged_source_is_refused(tmp_path):
-    for path, message in damaged(tmp_path):
-        with pytest.raises(ValueError, match=message):
-            ttlg.transpose_file(path, tmp_path / "out.npy")
-        assert names(tmp_path) == ["in.npy"]
-
-
-def test_objects_are_refused(tmp_path):
-    np.save(tmp_path / "in.npy", np.array([[1, None]], object), allow_pickle=True)
-    with pytest.raises(TypeError, match=r"in\.npy has dtype object"):
-        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")
-    assert names(tmp_path) == ["in.npy"]
-
-
-def test_wrong_arguments_are_refused(source, tmp_path):
-    target = tmp_path / "out.npy"
-    with pytest.raises(ValueError, match=r"axes \(0, 1\) do not fit shape \(40, 30, 20\)"):
-        ttlg.transpose_file(source, target, (0, 1))
-    with pytest.raises(TypeError, match=r"memory must be a whole number of bytes, not 1e\+30"):
-        ttlg.transpose_file(source, target, memory=1e30)
-    with pytest.raises(ValueError, match="threads must be from 1 to"):
-        ttlg.transpose_file(source, target, threads=0)
-    assert names(tmp_path) == ["in.npy"]
-
-
-def test_memory_has_a_floor(monkeypatch, source, tmp_path, expected):
-    monkeypatch.setattr(_npy, "LEAST_MEMORY", LEAST_MEMORY)
-    target = tmp_path / "out.npy"
-    for memory in (-1, 0, 10, LEAST_MEMORY - 1):
-        with pytest.raises(
-            ValueError,
-            match=f"memory of {memory} bytes is too little for two buffers of 4-byte elements; "
-            f"pass at least 1048576 bytes",
-        ):
-            ttlg.transpose_file(source, target, memory=memory)
-    assert names(tmp_path) == ["in.npy"]
-    ttlg.transpose_file(source, target, (2, 0, 1), memory=LEAST_MEMORY)
-    assert target.read_bytes() == expected
-
-
-def test_memory_holds_an_element_twice(monkeypatch, tmp_path):
-    monkeypatch.setattr(_npy, "LEAST_MEMORY", LEAST_MEMORY)
-    monkeypatch.setattr(_npy, "DEFAULT_MEMORY", LEAST_MEMORY)
-    x = random_array((2, 3), "V600000")
-    np.save(tmp_path / "in.npy", x)
-    with pytest.raises(ValueError, match=r"600000-byte elements; pass at least 1200000 bytes"):
-        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", memory=LEAST_MEMORY)
-    ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")  # the default grows
-    assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
 
 
 def test_axes_and_memory_may_be_any_integers(source, tmp_path, expected):
