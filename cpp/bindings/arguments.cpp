@@ -37,6 +37,20 @@ bool share_memory(const TensorView& x, const TensorView& out) {
   }
 }
 
+// The context variable of ttlg.threads: None outside of it.
+PyObject* context_threads() {
+  static PyObject* const variable = PyContextVar_New("ttlg.threads", Py_None);
+  if (variable == nullptr) throw py::error_already_set();
+  return variable;
+}
+
+int default_threads() {
+  PyObject* value = nullptr;
+  if (PyContextVar_Get(context_threads(), nullptr, &value) != 0) throw py::error_already_set();
+  const auto chosen = py::reinterpret_steal<py::object>(value);
+  return chosen.is_none() ? cpu::num_threads() : chosen.cast<int>();
+}
+
 }  // namespace
 
 std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
@@ -91,7 +105,7 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
 }
 
 int read_threads(const py::handle& threads) {
-  if (threads.is_none()) return cpu::num_threads();
+  if (threads.is_none()) return default_threads();
   int overflow = 0;
   const long count = PyLong_AsLongAndOverflow(threads.ptr(), &overflow);  // takes what counts
   if (count == -1 && PyErr_Occurred() != nullptr) {
@@ -151,6 +165,7 @@ void bind_arguments(py::module_& module) {
       py::arg("axes"), py::arg("shape"));
   module.def("resolve_threads", &read_threads, py::arg("threads"),
              "The number that a threads= argument stands for.");
+  module.attr("context_threads") = py::reinterpret_borrow<py::object>(context_threads());
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
              "Refuse an out that cannot take the result, before anything is written.");
 }

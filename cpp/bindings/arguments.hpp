@@ -14,7 +14,8 @@ namespace ttlg::bindings {
 // integers, such as NumPy's.
 std::vector<int> read_axes(const py::object& axes, const Integers& shape);
 
-// A number of threads: None, which is the default, or anything that counts as an integer.
+// A number of threads: anything that counts as an integer, or None for the default, which is the
+// number of the enclosing ttlg.threads, else that of the process.
 int read_threads(const py::handle& threads);
 
 // Throws unless `x`, permuted by `axes`, may be written to `out`.

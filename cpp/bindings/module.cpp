@@ -100,7 +100,6 @@ PYBIND11_MODULE(_core, module) {
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::add_ndarray_calls(module);
-  module.def("num_threads", &ttlg::cpu::num_threads);
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));
   module.def("build_config", &build_config);
   module.def("cuda_config", &cuda_config);

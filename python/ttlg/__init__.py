@@ -6,20 +6,32 @@ will be done.
 """
 
 from ttlg._api import permute_dims, transpose
+from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
+    CacheInfo,
+    Config,
     cache_clear,
     cache_info,
     cache_resize,
     get_num_threads,
     set_num_threads,
     show_config,
+    threads,
 )
 from ttlg._core import CudaError, __version__
+from ttlg._npy import transpose_file
 from ttlg._plan import Plan
 from ttlg._planning import plan
+from ttlg._typing import CpuKernel, CudaKernel
 
 __all__ = [
+    "CacheInfo",
+    "Candidate",
+    "Config",
+    "CpuKernel",
+    "CudaCandidate",
     "CudaError",
+    "CudaKernel",
     "Plan",
     "__version__",
     "cache_clear",
@@ -30,5 +42,7 @@ __all__ = [
     "plan",
     "set_num_threads",
     "show_config",
+    "threads",
     "transpose",
+    "transpose_file",
 ]

@@ -1,17 +1,35 @@
 """The functions that move data."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from numpy import ndarray
 
 from ttlg._core import transpose_ndarray
 from ttlg._libraries import library_of
+from ttlg._typing import Array, ArrayT, Axes, OutT
 
 
+@overload
+def transpose(
+    x: ArrayT,
+    axes: Axes | None = None,
+    *,
+    out: None = None,
+    stream: Any = None,
+    threads: int | None = None,
+) -> ArrayT: ...
+@overload
+def transpose(
+    x: Array,
+    axes: Axes | None = None,
+    *,
+    out: OutT,
+    stream: Any = None,
+    threads: int | None = None,
+) -> OutT: ...
 def transpose(
     x: Any,
-    axes: Sequence[int] | None = None,
+    axes: Axes | None = None,
     *,
     out: Any = None,
     stream: Any = None,
@@ -29,7 +47,7 @@ def transpose(
         CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose
         elements have a fixed size: structured, bfloat16, float8 and datetime64 among them, objects
         not.
-    axes : sequence of int, optional
+    axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
     out : array, optional
@@ -61,8 +79,8 @@ def transpose(
         `stream` is given for the host or `threads` for a GPU.
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
-        host nor CUDA's, or a PyTorch tensor that requires grad or has its conjugate or negative
-        bit set.
+        host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
+        bit set; or `out` is given while PyTorch differentiates `x` or transforms the function.
     CudaError
         The driver refused, or ttlg was built without CUDA.
 
@@ -70,6 +88,15 @@ def transpose(
     -----
     The problem is normalised (modes of extent 1 dropped, adjacent modes fused: TTLG, section
     III), planned once per layout and kept in a cache; see `cache_info`.
+
+    The result has the class of `x`: subclasses of ndarray keep it by ``__array_wrap__``, and those
+    with a ``transpose`` of their own are refused.
+
+    Tensors that PyTorch differentiates or traces (they require grad or have a tangent, are meta or
+    fake tensors or of a subclass, or are seen by a transform of `torch.func`, by `torch.compile`,
+    `torch.export`, ``make_fx`` or `torch.jit.trace`) go through the operator `ttlg.torch.transpose`,
+    whose gradient is the inverse permutation; that takes PyTorch 2.5 or newer. A write to `out`
+    counts as one in autograd.
 
     On a CUDA device the result is ready when the stream gets there: nothing waits, and the call may
     be captured in a CUDA graph. JAX has streams of its own, so for its arrays the call waits until
@@ -98,7 +125,7 @@ def transpose(
     return out
 
 
-def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
+def permute_dims(x: ArrayT, /, axes: Axes) -> ArrayT:
     """Copy an array with its axes permuted: the array API's spelling of `transpose`.
 
     Unlike the standard's function it never returns a view: the result is a new C-contiguous array.
@@ -107,7 +134,7 @@ def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
     ----------
     x : array
         As for `transpose`.
-    axes : sequence of int
+    axes : iterable of int
         A permutation of ``range(x.ndim)``; negative numbers count from the end.
 
     Returns

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from ttlg._typing import CpuKernel, CudaKernel
+
 
 class Candidate(NamedTuple):
     """One way to carry a plan's request out on the CPU.
@@ -16,7 +18,7 @@ class Candidate(NamedTuple):
         What the planner expects, as a multiple of the time that a copy of the same bytes takes.
     """
 
-    kernel: str
+    kernel: CpuKernel
     parameters: dict[str, Any]
     cost: float
 
@@ -67,7 +69,7 @@ class CudaCandidate(NamedTuple):
     features are this library's own.
     """
 
-    kernel: str
+    kernel: CudaKernel
     parameters: dict[str, Any]
     features: dict[str, float]
     seconds: float

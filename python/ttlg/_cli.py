@@ -4,11 +4,16 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from types import FrameType
 
-from ttlg import __version__, _npy
+from ttlg import __version__
 from ttlg._config import get_num_threads, show_config
+from ttlg._npy import transpose_file
 from ttlg._planning import plan
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -30,10 +35,43 @@ def _count(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    match = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)", text.upper())
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 268435456, 256M or 2G")
-    return int(match[1]) * _UNITS[match[2]]
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 268435456, 256M or 1.5G")
+    return int(Fraction(match[1]) * _UNITS[match[2]])
+
+
+@contextmanager
+def _raising_on_signals() -> Iterator[None]:
+    """Let the signals that end a process by default raise KeyboardInterrupt with their number.
+
+    So what is half done is removed on the way out. Signals that are ignored, as SIGHUP is under
+    nohup, and those that have a handler stay as they are.
+    """
+    default = (signal.SIG_DFL, signal.default_int_handler)
+    ending = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    caught = [number for number in ending if signal.getsignal(number) in default]
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        for each in caught:  # A second one must not cut the cleaning up short.
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt(number)
+
+    before = {number: signal.signal(number, interrupt) for number in caught}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_by_signal(number: int) -> int:
+    """End this process as the signal does by default, so that its parent sees which it was."""
+    with suppress(OSError):  # A terminal that has hung up takes no message.
+        print(f"ttlg: interrupted by {signal.Signals(number).name}", file=sys.stderr)
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+    return 128 + number  # Where the signal is blocked, what a shell makes of it.
 
 
 def _info(args: argparse.Namespace) -> int:
@@ -54,14 +92,8 @@ def _run_demo(args: argparse.Namespace) -> int:
 
 
 def _transpose(args: argparse.Namespace) -> int:
-    _npy.transpose_file(
-        args.source,
-        args.target,
-        args.axes,
-        threads=args.threads,
-        memory=args.memory,
-        progress=True,
-    )
+    with _raising_on_signals():
+        transpose_file(args.src, args.dst, args.axes, threads=args.threads, memory=args.memory)
     return 0
 
 
@@ -106,7 +138,12 @@ def _parser() -> argparse.ArgumentParser:
         )
 
     def add_threads(command: argparse.ArgumentParser) -> None:
-        command.add_argument("--threads", type=_count, metavar="N", help="the most threads to use")
+        command.add_argument(
+            "--threads",
+            type=_count,
+            metavar="N",
+            help="the most threads to use; default $TTLG_NUM_THREADS, else OpenMP's number",
+        )
 
     info = add("info", _info, "Tell what ttlg was built with and finds on this machine.")
     info.add_argument("--json", action="store_true", help="print JSON")
@@ -115,16 +152,16 @@ def _parser() -> argparse.ArgumentParser:
     add_threads(demo)
 
     convert = add("transpose", _transpose, "Transpose a .npy file, which may exceed memory.")
-    convert.add_argument("source", metavar="IN.npy")
-    convert.add_argument("target", metavar="OUT.npy", help="appears whole or not at all")
+    convert.add_argument("src", metavar="IN.npy")
+    convert.add_argument("dst", metavar="OUT.npy", help="appears whole or not at all")
     add_axes(convert)
     add_threads(convert)
     convert.add_argument(
         "--memory",
         type=_size,
-        default=_npy.DEFAULT_MEMORY,
         metavar="SIZE",
-        help="bytes for the buffers, K, M, G or T allowed; default 256M",
+        help="bytes for the buffers, at least 1M; K, M, G and T are powers of 1024, as in 1.5G; "
+        "default 256M",
     )
 
     explain = add("explain", _explain, "Tell how a transposition would be done and why.")
@@ -150,7 +187,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 done, 1 failed. Wrong usage raises SystemExit(2).
+        The exit status: 0 done, 1 failed. Wrong usage raises SystemExit(2); SIGINT, and with
+        ``transpose`` SIGTERM and SIGHUP, end the process once it has cleaned up.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -168,6 +206,5 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"ttlg: {text}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("ttlg: interrupted", file=sys.stderr)
-        return 1
+    except KeyboardInterrupt as interrupt:
+        return _end_by_signal(*interrupt.args or (signal.SIGINT,))

@@ -6,6 +6,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +16,15 @@ from ttlg import _core
 def _default_threads() -> int:
     """Read TTLG_NUM_THREADS; 0 leaves the choice to OpenMP."""
     text = os.environ.get("TTLG_NUM_THREADS")
-    if text is None:
+    if not text:
         return 0
-    if not text.isdecimal() or not 1 <= int(text) <= _core.MAX_THREADS:
+    try:
+        return _core.resolve_threads(int(text))
+    except ValueError:
         raise ValueError(
-            f"TTLG_NUM_THREADS={text!r} is not valid: set it to 1..{_core.MAX_THREADS} or unset it"
-        )
-    return int(text)
+            f"TTLG_NUM_THREADS must be from 1 to {_core.MAX_THREADS}, not {text!r}; unset it for "
+            "OpenMP's number"
+        ) from None
 
 
 def set_num_threads(n: int | None) -> None:
@@ -31,26 +34,84 @@ def set_num_threads(n: int | None) -> None:
     ----------
     n : int or None
         From 1 to 1024. None goes back to the default: the environment variable
-        ``TTLG_NUM_THREADS``, else OpenMP's number (``OMP_NUM_THREADS``, threadpoolctl).
+        ``TTLG_NUM_THREADS``, and where that is unset or empty, OpenMP's number (see the notes).
 
     Raises
     ------
+    TypeError
+        `n` is no integer.
     ValueError
         `n` or ``TTLG_NUM_THREADS`` is out of range.
+
+    See Also
+    --------
+    threads : The same for the calls of one block.
+
+    Notes
+    -----
+    OpenMP's number is what ``OMP_NUM_THREADS`` said when OpenMP was loaded, else the number of
+    processors that this process may run on: the affinity mask counts, a limit on CPU time, such as
+    that of a container, does not. threadpoolctl and other users of the same OpenMP library may
+    change it at any time.
     """
     _core.set_num_threads(_default_threads() if n is None else _core.resolve_threads(n))
 
 
 def get_num_threads() -> int:
-    """Return how many threads ttlg may use.
+    """Return how many threads ttlg may use here.
 
     Returns
     -------
     int
-        What `set_num_threads` set, else the environment variable ``TTLG_NUM_THREADS``, else
-        OpenMP's number.
+        The number of the enclosing `threads` block, else what `set_num_threads` set, else the
+        environment variable ``TTLG_NUM_THREADS``, else OpenMP's number, as `set_num_threads`
+        describes it.
     """
-    return _core.num_threads()
+    return _core.resolve_threads(None)
+
+
+@contextmanager
+def threads(n: int | None) -> Iterator[None]:
+    """Let the calls in a ``with`` block, or in a decorated function, use so many threads at most.
+
+    Parameters
+    ----------
+    n : int or None
+        From 1 to 1024. None stands for the number of the process: the one that `set_num_threads`
+        set, or the default.
+
+    Returns
+    -------
+    context manager
+        After the block, whatever happens in it, the setting is as it was before.
+
+    Raises
+    ------
+    TypeError
+        `n` is no integer.
+    ValueError
+        `n` is out of range.
+
+    Notes
+    -----
+    The setting belongs to the block's context (`contextvars`), as NumPy's ``errstate`` does: other
+    threads and other asyncio tasks keep their own, and neither the threads of a pool nor new
+    threads see it, unless they run in a copy of the context, as with ``asyncio.to_thread``. To
+    limit all of them use `set_num_threads`. An argument ``threads=`` overrides both.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> with ttlg.threads(1):
+    ...     y = ttlg.transpose(np.zeros((1000, 1000)))
+    ...     ttlg.get_num_threads()
+    1
+    """
+    token = _core.context_threads.set(None if n is None else _core.resolve_threads(n))
+    try:
+        yield
+    finally:
+        _core.context_threads.reset(token)
 
 
 set_num_threads(None)

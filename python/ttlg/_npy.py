@@ -9,11 +9,9 @@ import bisect
 import errno
 import itertools
 import math
+import operator
 import os
-import secrets
-import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +20,14 @@ from ttlg import _core
 from ttlg._api import transpose
 from ttlg._npy_header import format_header, read_header
 from ttlg._planning import plan
+from ttlg._replacing import naming, replacing
+from ttlg._typing import Axes
 
 DEFAULT_MEMORY = 256 << 20
+# The run that each system call moves grows with the root of the memory. From here on a file takes at
+# most twice as long as with the best buffers; with 64 KiB it takes three times as long, with 4 KiB
+# more than ten times.
+LEAST_MEMORY = 1 << 20
 
 
 def choose_tile(
@@ -89,7 +93,7 @@ class _Side(NamedTuple):
             else:
                 starts = np.add.outer(np.arange(count) * stride, starts).ravel()
             stride *= extent
-        with _naming(self.name):
+        with naming(self.name):
             for i, start in enumerate(starts.tolist()):
                 self._move_run(data[i * run : (i + 1) * run], start)
 
@@ -101,57 +105,6 @@ class _Side(NamedTuple):
                 raise OSError(errno.EIO, f"The file ends at byte {position}")
             run = run[count:]
             position += count
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Put the file's name into the errors of calls that know only its descriptor."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = name
-        raise
-
-
-def _reserve(fd: int, size: int) -> None:
-    """Claim the space of the whole file, so that a full disk is noticed before any work."""
-    try:
-        os.posix_fallocate(fd, 0, size)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
-
-
-@contextmanager
-def _replacing(target: str, size: int) -> Iterator[int]:
-    """Give a descriptor to write `size` bytes to, which become `target` only if all goes well."""
-    path = os.path.realpath(target)
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and not stat.S_ISREG(mode):
-        raise ValueError(f"{target} exists and is not a regular file")
-    # Replacing a file needs no permission to write to it, but doing so would surprise.
-    if mode is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
-    directory, name = os.path.split(path)
-    partial = os.path.join(directory, f".{name[:32]}.{secrets.token_hex(8)}.partial")
-    with _naming(target):
-        fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(fd, "wb", buffering=0):
-            with _naming(target):
-                if mode is not None:
-                    os.fchmod(fd, stat.S_IMODE(mode))
-                _reserve(fd, size)
-            yield fd
-            with _naming(target):
-                os.fsync(fd)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
 
 
 def _fuse(
@@ -199,59 +152,86 @@ def _move_tiles(
             bar.update(x.nbytes)
 
 
+def _read_memory(memory: int | None, itemsize: int) -> int:
+    """Read a `memory=` argument: bytes for two buffers that hold an element each."""
+    if memory is None:
+        return max(DEFAULT_MEMORY, 2 * itemsize)
+    try:
+        size = operator.index(memory)
+    except TypeError:
+        raise TypeError(f"memory must be a whole number of bytes, not {memory!r}") from None
+    least = max(LEAST_MEMORY, 2 * itemsize)
+    if size < least:
+        raise ValueError(
+            f"memory of {size} bytes is too little for elements of {itemsize} bytes; pass at least "
+            f"{least} bytes"
+        )
+    return size
+
+
 def transpose_file(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    axes: Sequence[int] | None = None,
+    src: str | os.PathLike[str],
+    dst: str | os.PathLike[str],
+    axes: Axes | None = None,
     *,
     threads: int | None = None,
-    memory: int = DEFAULT_MEMORY,
-    progress: bool = False,
+    memory: int | None = None,
+    progress: bool = True,
 ) -> None:
     """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
 
     Parameters
     ----------
-    source : path
+    src : path
         A ``.npy`` file of any fixed-size dtype, in C or Fortran order.
-    target : path
-        Where to write, C-contiguous; it may be `source`. The file appears whole or not at all: it
-        is written under a temporary name beside `target` and renamed at the end, its header last.
-    axes : sequence of int, optional
-        As for `ttlg.transpose`; reversed by default.
+    dst : path
+        Where to write, C-contiguous; it may be `src`. The file appears whole or not at all: it is
+        written under a temporary name beside `dst` and renamed at the end, its header last.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
     threads : int, optional
-        The most threads to use; `ttlg.get_num_threads()` by default.
-    memory : int
-        Bytes for the two buffers together; more makes longer reads and writes.
+        The most threads to use; `get_num_threads()` by default.
+    memory : int, optional
+        Bytes for the two buffers together, at least 1 MiB and two elements; more makes longer reads
+        and writes. 256 MiB by default, or two elements where those are larger.
     progress : bool
-        Draw a progress bar on standard error if that is a terminal.
+        Draw a progress bar on standard error if that is a terminal, as by default.
 
     Raises
     ------
     TypeError
-        The file holds Python objects.
+        The file holds Python objects, or `memory` or one of the `axes` is no integer.
     ValueError
-        `axes` is no permutation, `source` is no whole ``.npy`` file, `target` is something else
-        than a regular file, or `memory` is less than two elements.
+        `axes` is no permutation, `src` is no whole ``.npy`` file, `dst` is something else than a
+        regular file, or `memory` is too little.
     OSError
         A file cannot be opened, read or written, or the disk is full.
 
     Notes
     -----
-    Whatever is raised, the temporary file is removed. Only a killed process leaves one behind,
-    ``.NAME.*.partial`` without a header, which may be deleted.
+    Whatever is raised, the temporary file is removed. A process that is killed leaves one,
+    ``.NAME.*.partial`` without a header, which may be deleted. That holds for SIGTERM and SIGHUP
+    as well, whose default is to end the process where it stands: this function leaves signals
+    alone, so a program that they may stop has to install handlers that raise, such as
+    ``signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))``. The command ``ttlg transpose`` does.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, ttlg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     src, dst = os.path.join(folder, "nhwc.npy"), os.path.join(folder, "nchw.npy")
+    ...     np.save(src, np.zeros((2, 4, 5, 3), np.float32))
+    ...     ttlg.transpose_file(src, dst, (0, 3, 1, 2))
+    ...     np.load(dst).shape
+    (2, 3, 4, 5)
     """
-    source, target = os.fspath(source), os.fspath(target)
-    with open(source, "rb") as file:
-        shape, fortran_order, dtype, offset = header = read_header(file, source)
+    src, dst = os.fspath(src), os.fspath(dst)
+    with open(src, "rb") as file:
+        shape, fortran_order, dtype, offset = header = read_header(file, src)
         order = _core.normalize_axes(axes, shape)
-        if memory < 2 * dtype.itemsize:
-            raise ValueError(
-                f"memory of {memory} bytes cannot hold an element of {dtype.itemsize} bytes twice; "
-                f"pass at least {2 * dtype.itemsize}"
-            )
+        memory = _read_memory(memory, dtype.itemsize)
         head = format_header(dtype, tuple(shape[axis] for axis in order))
-        with _replacing(target, len(head) + header.data_bytes) as out:
+        with replacing(dst, len(head) + header.data_bytes) as out:
             if header.data_bytes:
                 if fortran_order:  # The same bytes, read in C order, have the axes reversed.
                     shape = shape[::-1]
@@ -259,13 +239,13 @@ def transpose_file(
                 shape, order = _fuse(shape, order, dtype.itemsize)
                 out_shape = tuple(shape[axis] for axis in order)
                 _move_tiles(
-                    _Side(os.preadv, file.fileno(), source, offset, shape, dtype.itemsize),
-                    _Side(os.pwritev, out, target, len(head), out_shape, dtype.itemsize),
+                    _Side(os.preadv, file.fileno(), src, offset, shape, dtype.itemsize),
+                    _Side(os.pwritev, out, dst, len(head), out_shape, dtype.itemsize),
                     order,
                     threads,
                     memory,
                     progress,
                 )
             # Last, so that not even what a killed run leaves behind looks like a whole file.
-            with _naming(target):
+            with naming(dst):
                 os.pwrite(out, head, 0)

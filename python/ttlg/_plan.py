@@ -1,12 +1,13 @@
 """Plans: how one transposition is done."""
 
 import json
-from typing import Any
+from typing import Any, overload
 
 from ttlg import _core, _models
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._explain import explain, explain_cuda
 from ttlg._libraries import library_of
+from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
 
 
 class Plan:
@@ -29,6 +30,10 @@ class Plan:
         self._dtype = dtype
         self._model = model  # what a CudaPlan was made for
 
+    @overload
+    def __call__(self, x: ArrayT, out: None = None, stream: Any = None) -> ArrayT: ...
+    @overload
+    def __call__(self, x: Array, out: OutT, stream: Any = None) -> OutT: ...
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, an array of the planned shape, layout and element size.
 
@@ -93,14 +98,14 @@ class Plan:
         return self._dtype
 
     @property
-    def kernel(self) -> str:
+    def kernel(self) -> CpuKernel | CudaKernel:
         """The kernel: the schema on a GPU, on the CPU as `ttlg.plan` lists them."""
         return self._core.kernel
 
     @property
-    def schema(self) -> str | None:
+    def schema(self) -> CudaKernel | None:
         """TTLG's name of a GPU's kernel, such as ``orthogonal_distinct``; None on the CPU."""
-        return None if self._model is None else self._core.kernel
+        return self._core.kernel if isinstance(self._core, _core.CudaPlan) else None
 
     @property
     def device(self) -> str:

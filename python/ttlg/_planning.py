@@ -1,13 +1,14 @@
 """`ttlg.plan`: from a caller's arguments to a Plan."""
 
 import operator
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
 from ttlg import _core, _models, _tune
 from ttlg._plan import Plan
+from ttlg._typing import Axes, CpuKernel, CudaKernel
 
 
 def _describe_dtype(dtype: Any) -> tuple[str, int]:
@@ -31,7 +32,7 @@ def _describe_dtype(dtype: Any) -> tuple[str, int]:
     return name, resolved.itemsize
 
 
-def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
+def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
     """Read a shape or strides: integers that fit in 64 bits."""
     try:
         result = tuple(map(operator.index, values))
@@ -43,28 +44,28 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
 
 
 def plan(
-    shape: Sequence[int],
-    axes: Sequence[int] | None = None,
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    strides: Sequence[int] | None = None,
+    strides: Iterable[SupportsIndex] | None = None,
     device: str = "cpu",
     inplace: bool = False,
     threads: int | None = None,
-    kernel: str | None = None,
-    tune: str = "model",
+    kernel: CpuKernel | CudaKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
 ) -> Plan:
     """Plan a transposition for repeated use.
 
     Parameters
     ----------
-    shape : sequence of int
+    shape : iterable of int
         Shape of the input.
-    axes : sequence of int, optional
+    axes : iterable of int, optional
         As for `transpose`; reversed by default.
     dtype : dtype or str
         NumPy's, PyTorch's or ml_dtypes' dtype or name. Only its size matters.
-    strides : sequence of int, optional
+    strides : iterable of int, optional
         Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
         default.
     device : str

@@ -3,15 +3,14 @@
 Importing this module imports PyTorch and registers ``torch.ops.ttlg.transpose``.
 """
 
-from collections.abc import Sequence
-
 import torch
 
 from ttlg._libraries import torch_operator
+from ttlg._typing import Axes
 
 
 def transpose(
-    x: torch.Tensor, axes: Sequence[int] | None = None, *, threads: int | None = None
+    x: torch.Tensor, axes: Axes | None = None, *, threads: int | None = None
 ) -> torch.Tensor:
     """Copy a tensor with its axes permuted, by an operator that PyTorch knows.
 
@@ -24,7 +23,7 @@ def transpose(
     ----------
     x : torch.Tensor
         Any strided tensor.
-    axes : sequence of int, optional
+    axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. By default the
         axes are reversed.
     threads : int, optional

@@ -1,5 +1,6 @@
 """Arrays to test with: random bytes in every layout that NumPy can describe."""
 
+import io
 import math
 from dataclasses import dataclass
 
@@ -119,3 +120,13 @@ def problems(draw, broadcast=True, **limits):
     itemsize = draw(st.sampled_from(SIZES) | st.sampled_from((1, 2, 4, 8, 16)))
     x = draw(layouts(shape, itemsize, broadcast))
     return x, tuple(draw(st.permutations(range(len(shape)))))
+
+
+def saved(x):
+    """Return the bytes that NumPy saves a C-contiguous `x` as."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        stream,
+        {"descr": np.lib.format.dtype_to_descr(x.dtype), "fortran_order": False, "shape": x.shape},
+    )
+    return stream.getvalue() + x.tobytes()

@@ -99,6 +99,18 @@ def test_importing_brings_in_no_other_library(run_python):
     assert "'ttlg'" in result.stdout
 
 
+def test_empty_variables_count_as_unset(run_python):
+    script = """
+        import ttlg
+        print(ttlg.show_config())
+        print(ttlg.plan((20, 30), tune="measure").axes)
+    """
+    names = ("TTLG_NUM_THREADS", "TTLG_SIMD_LEVEL", "TTLG_CACHE_DIR")
+    unset, empty = run_python(script), run_python(script, **dict.fromkeys(names, ""))
+    assert empty.stdout == unset.stdout, empty.stderr
+    assert empty.stdout.endswith("(1, 0)\n")
+
+
 def test_import_in_a_plain_locale(run_python):
     result = run_python("import ttlg; print(ttlg.plan((20, 30)).axes)", LC_ALL="C", PYTHONUTF8="0")
     assert result.stdout == "(1, 0)\n", result.stderr

@@ -11,11 +11,18 @@ import sys
 import numpy as np
 import pytest
 
+import ttlg
 from ttlg import _npy
 
 SHAPE = (40, 30, 20)
 MEMORY = 5000  # about forty tiles
 OLD = b"what was there before"
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    """Let a small file be moved in many pieces."""
+    monkeypatch.setattr(_npy, "LEAST_MEMORY", 1)
 
 
 @pytest.fixture
@@ -63,12 +70,45 @@ def test_a_failure_leaves_nothing(
     before = names(tmp_path)
     fail_at(monkeypatch, name, count, error)
     with pytest.raises(type(error)) as caught:
-        _npy.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+        ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
     if blamed:
         assert caught.value.filename == str(tmp_path / blamed)
     assert names(tmp_path) == before
     if existed:
         assert target.read_bytes() == OLD
+
+
+@pytest.mark.parametrize("name", ["open", "replace"])
+def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, name):
+    real = getattr(os, name)
+
+    def call(*args):
+        real(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, name, call)
+    with pytest.raises(KeyboardInterrupt):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    done = name == "replace"
+    assert names(tmp_path) == (["in.npy", "out.npy"] if done else ["in.npy"])
+    if done:
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+def test_signals_are_left_alone(monkeypatch, tmp_path, source):
+    # That is for the program to decide, as the docstring says.
+    signals = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(each) for each in signals]
+    seen = []
+    real = os.pwrite
+
+    def pwrite(*args):
+        seen.append([signal.getsignal(each) for each in signals])
+        return real(*args)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    ttlg.transpose_file(source, tmp_path / "out.npy")
+    assert seen == [before]
 
 
 def test_a_source_that_is_cut_while_it_is_read(monkeypatch, tmp_path, source):
@@ -80,21 +120,23 @@ def test_a_source_that_is_cut_while_it_is_read(monkeypatch, tmp_path, source):
 
     monkeypatch.setattr(os, "preadv", preadv)
     with pytest.raises(OSError, match=r"ends at byte \d+.*in\.npy"):
-        _npy.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
     assert names(tmp_path) == ["in.npy"]
 
 
 @pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS])
 def test_a_file_system_that_cannot_reserve_space(monkeypatch, tmp_path, source, code):
     fail_at(monkeypatch, "posix_fallocate", 1, OSError(code, "unsupported"))
-    _npy.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
 
 
 KILLED = """
 import os, signal, sys
+import ttlg
 from ttlg import _npy
 
+_npy.LEAST_MEMORY = 1
 name, count, source, target, memory = sys.argv[1:]
 real, calls = getattr(os, name), iter(range(1, 10**6))
 
@@ -104,7 +146,7 @@ def call(*args):
     return real(*args)
 
 setattr(os, name, call)
-_npy.transpose_file(source, target, (2, 0, 1), memory=int(memory))
+ttlg.transpose_file(source, target, (2, 0, 1), memory=int(memory))
 """
 
 
@@ -124,7 +166,7 @@ def test_kill_leaves_no_file_that_looks_whole(tmp_path, source, existed, name, c
     assert left[0].name.startswith(".out.npy.")
     assert left[0].suffix == ".partial"
     with pytest.raises(ValueError, match="not a readable"):
-        _npy.transpose_file(left[0], tmp_path / "other.npy")
+        ttlg.transpose_file(left[0], tmp_path / "other.npy")
     with pytest.raises(ValueError, match="pickle"):
         np.load(left[0])
     if existed:
@@ -137,13 +179,13 @@ def test_a_killed_run_does_not_disturb_the_next(tmp_path, source):
     target = tmp_path / "out.npy"
     command = [sys.executable, "-c", KILLED, "pwritev", "9", source, target, str(MEMORY)]
     subprocess.run(command, check=False)
-    _npy.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
     np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
 
 
 def test_source_and_target_may_be_the_same(source):
     x = np.load(source)
-    _npy.transpose_file(source, source, (2, 0, 1), memory=MEMORY)
+    ttlg.transpose_file(source, source, (2, 0, 1), memory=MEMORY)
     np.testing.assert_array_equal(np.load(source), x.transpose(2, 0, 1))
 
 
@@ -152,7 +194,7 @@ def test_a_link_keeps_pointing(tmp_path, source):
     link = tmp_path / "link.npy"
     link.symlink_to("folder/out.npy")
     for _ in range(2):  # first dangling, then pointing to a file
-        _npy.transpose_file(source, link)
+        ttlg.transpose_file(source, link)
         assert link.is_symlink()
         np.testing.assert_array_equal(np.load(tmp_path / "folder/out.npy"), np.load(source).T)
     assert names(tmp_path / "folder") == ["out.npy"]
@@ -162,10 +204,10 @@ def test_the_mode_follows_the_umask_or_the_old_file(tmp_path, source):
     target = tmp_path / "out.npy"
     umask = os.umask(0o027)
     try:
-        _npy.transpose_file(source, target)
+        ttlg.transpose_file(source, target)
         assert stat.S_IMODE(target.stat().st_mode) == 0o640
         target.chmod(0o606)
-        _npy.transpose_file(source, target)
+        ttlg.transpose_file(source, target)
         assert stat.S_IMODE(target.stat().st_mode) == 0o606
     finally:
         os.umask(umask)
@@ -176,7 +218,7 @@ def test_a_target_that_is_no_regular_file(tmp_path, source):
     os.mkfifo(tmp_path / "pipe")
     for name in ("folder", "pipe"):
         with pytest.raises(ValueError, match=f"{name} exists and is not a regular file"):
-            _npy.transpose_file(source, tmp_path / name)
+            ttlg.transpose_file(source, tmp_path / name)
     assert names(tmp_path) == ["folder", "in.npy", "pipe"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
@@ -188,18 +230,18 @@ def test_a_read_only_target_is_kept(tmp_path, source):
     if os.access(target, os.W_OK):
         pytest.skip("root may write to read-only files")
     with pytest.raises(PermissionError, match=r"out\.npy"):
-        _npy.transpose_file(source, target)
+        ttlg.transpose_file(source, target)
     assert target.read_bytes() == OLD
 
 
 def test_missing_files_are_named(tmp_path, source):
     with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
-        _npy.transpose_file(tmp_path / "missing.npy", tmp_path / "out.npy")
+        ttlg.transpose_file(tmp_path / "missing.npy", tmp_path / "out.npy")
     with pytest.raises(FileNotFoundError, match=r"nowhere/out\.npy'"):
-        _npy.transpose_file(source, tmp_path / "nowhere" / "out.npy")
+        ttlg.transpose_file(source, tmp_path / "nowhere" / "out.npy")
 
 
 def test_a_long_name(tmp_path, source):
     target = tmp_path / ("ü" * 125 + ".npy")
-    _npy.transpose_file(source, target)
+    ttlg.transpose_file(source, target)
     np.testing.assert_array_equal(np.load(target), np.load(source).T)

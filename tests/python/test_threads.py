@@ -1,4 +1,4 @@
-"""Threads: how many, the same result for any number, the GIL, and children of fork and spawn."""
+"""Threads: the same result for any number, the GIL, and children of fork and spawn."""
 
 import sys
 import threading
@@ -13,34 +13,6 @@ import ttlg
 from .arrays import bits, random_array, random_raw
 
 
-def test_set_and_get():
-    ttlg.set_num_threads(None)
-    default = ttlg.get_num_threads()
-    assert default >= 1
-    for n in (1, 2, 5):
-        ttlg.set_num_threads(n)
-        assert ttlg.get_num_threads() == n
-    ttlg.set_num_threads(None)
-    assert ttlg.get_num_threads() == default
-
-
-def test_a_refused_number_changes_nothing():
-    ttlg.set_num_threads(3)
-    for n in (0, -1, 1.5, "2"):
-        with pytest.raises((TypeError, ValueError)):
-            ttlg.set_num_threads(n)
-    assert ttlg.get_num_threads() == 3
-
-
-def test_plans_take_as_many_threads_as_allowed_and_worth_it():
-    large = (4096, 4096)
-    ttlg.set_num_threads(3)
-    assert ttlg.plan(large).parameters["threads"] == 3
-    assert ttlg.plan(large, threads=2).parameters["threads"] == 2
-    assert ttlg.plan(large, threads=1).parameters["threads"] == 1
-    assert ttlg.plan((10, 10), threads=8).parameters["threads"] == 1
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
 @pytest.mark.parametrize(
     ("shape", "axes"),
@@ -49,49 +21,6 @@ def test_plans_take_as_many_threads_as_allowed_and_worth_it():
 def test_any_number_of_threads_gives_the_same_bits(shape, axes, threads):
     x = random_array(shape, "<f8")
     assert bits(ttlg.transpose(x, axes, threads=threads)) == bits(x.transpose(axes))
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"OMP_NUM_THREADS": "1"}, 1),
-        ({"OMP_NUM_THREADS": "3"}, 3),
-        ({"OMP_NUM_THREADS": "3", "TTLG_NUM_THREADS": "5"}, 5),
-        ({"TTLG_NUM_THREADS": "1"}, 1),
-    ],
-    ids=str,
-)
-def test_environment(run_python, environment, expected):
-    script = """
-        import ttlg
-        print(ttlg.get_num_threads(), ttlg.plan((4096, 4096)).parameters["threads"])
-        ttlg.set_num_threads(2)
-        print(ttlg.get_num_threads())
-        ttlg.set_num_threads(None)
-        print(ttlg.get_num_threads())
-    """
-    result = run_python(script, **environment)
-    numbers = [str(expected), str(expected), "2", str(expected)]
-    assert result.stdout.split() == numbers, result.stderr
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "", " ", "99999999999999999999"])
-def test_invalid_environment(run_python, value):
-    result = run_python("import ttlg", TTLG_NUM_THREADS=value)
-    assert result.returncode != 0
-    last = result.stderr.splitlines()[-1]
-    assert last.startswith(f"ValueError: TTLG_NUM_THREADS={value!r} is not valid: set it to")
-
-
-def test_threadpoolctl_limits():
-    threadpoolctl = pytest.importorskip("threadpoolctl")
-    ttlg.set_num_threads(None)
-    default = ttlg.get_num_threads()
-    for limit in (1, 2):
-        with threadpoolctl.threadpool_limits(limit, user_api="openmp"):
-            assert ttlg.get_num_threads() == limit
-            assert ttlg.plan((4096, 4096)).parameters["threads"] == limit
-    assert ttlg.get_num_threads() == default
 
 
 def test_many_threads_share_one_plan():

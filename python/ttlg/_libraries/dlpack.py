@@ -2,10 +2,10 @@
 
 import operator
 import sys
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
+from ttlg._typing import Axes
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
 # that stream the handle 0, which DLPack forbids because it might mean the per-thread one.
@@ -33,7 +33,7 @@ def handle_of(stream: Any) -> int:
 
 def plan_for(
     x: _core.TensorView,
-    axes: Sequence[int] | None,
+    axes: Axes | None,
     out: _core.TensorView | None,
     threads: int | None,
 ) -> _core.CpuPlan | _core.CudaPlan:
@@ -106,9 +106,7 @@ class Library:
         """Turn what `empty` allocated, now written to, into the result for the caller."""
         return buffer
 
-    def transpose(
-        self, x: Any, axes: Sequence[int] | None, stream: Any, threads: int | None
-    ) -> Any:
+    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new array of this library."""
         source = self.view_input(x, stream)
         return self.run_into_new(plan_for(source, axes, None, threads), x, source)
@@ -116,7 +114,7 @@ class Library:
     def transpose_into(
         self,
         x: Any,
-        axes: Sequence[int] | None,
+        axes: Axes | None,
         out: Any,
         out_library: "Library",
         stream: Any,

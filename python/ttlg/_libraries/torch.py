@@ -1,12 +1,12 @@
 """PyTorch: which tensors are memory alone, and which go through a registered operator."""
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.torch_memory import TorchMemory
+from ttlg._typing import Axes
 
 _MEMORY = TorchMemory()
 
@@ -34,9 +34,7 @@ class Torch(TorchMemory):
             state.refuse_special(x, name)
         return super().view(x, name, stream)
 
-    def transpose(
-        self, x: Any, axes: Sequence[int] | None, stream: Any, threads: int | None
-    ) -> Any:
+    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new tensor, by an operator where PyTorch has to know of it."""
         if not _is_compiling() and _state().is_plain(x):
             return _MEMORY.transpose(x, axes, stream, threads)
@@ -45,7 +43,7 @@ class Torch(TorchMemory):
     def transpose_into(
         self,
         x: Any,
-        axes: Sequence[int] | None,
+        axes: Axes | None,
         out: Any,
         out_library: Library,
         stream: Any,

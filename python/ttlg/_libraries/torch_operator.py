@@ -16,6 +16,7 @@ from torch.library import Library, custom_op, register_fake, register_vmap
 from ttlg import _core
 from ttlg._libraries.torch_memory import TorchMemory, refuse
 from ttlg._libraries.torch_state import refuse_special
+from ttlg._typing import Axes
 
 _MEMORY = TorchMemory()
 _LIBRARY = Library("ttlg", "FRAGMENT")
@@ -26,19 +27,19 @@ _LIBRARY.define(
 _operator = torch.ops.ttlg.transpose.default
 
 
-def transpose(x: Any, axes: Sequence[int] | None, threads: int | None) -> Any:
+def transpose(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Transpose a tensor, or what stands for one, by the operator."""
     return _operator(x, _order_of(x, axes), threads)
 
 
-def transpose_into(x: Any, axes: Sequence[int] | None, out: Any, threads: int | None) -> None:
+def transpose_into(x: Any, axes: Axes | None, out: Any, threads: int | None) -> None:
     """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
     if x.requires_grad and torch.is_grad_enabled():
         refuse("x", "requires grad, which out= cannot carry", ".detach()")
     _operator_into(x, _order_of(x, axes), out, threads)
 
 
-def _order_of(x: Any, axes: Sequence[int] | None) -> list[int]:
+def _order_of(x: Any, axes: Axes | None) -> list[int]:
     """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
     if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
         return list(range(x.ndim)[::-1] if axes is None else axes)

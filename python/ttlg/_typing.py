@@ -1,0 +1,21 @@
+"""Types that the signatures of public functions share."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
+
+Axes: TypeAlias = Iterable[SupportsIndex]
+CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
+CudaKernel: TypeAlias = Literal[
+    "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"
+]
+
+
+class Array(Protocol):
+    """What every array has that ttlg takes: DLPack's export, whatever its signature."""
+
+    @property
+    def __dlpack__(self) -> Any: ...
+
+
+ArrayT = TypeVar("ArrayT", bound=Array)
+OutT = TypeVar("OutT", bound=Array)

@@ -1,0 +1,189 @@
+"""How many threads: for the process, for a block, for a call, and from the environment."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ttlg
+
+from .arrays import bits, random_array
+
+
+def test_set_and_get():
+    ttlg.set_num_threads(None)
+    default = ttlg.get_num_threads()
+    assert default >= 1
+    for n in (1, 2, 5):
+        ttlg.set_num_threads(n)
+        assert ttlg.get_num_threads() == n
+    ttlg.set_num_threads(None)
+    assert ttlg.get_num_threads() == default
+
+
+def test_a_refused_number_changes_nothing():
+    ttlg.set_num_threads(3)
+    for n in (0, -1, 1.5, "2"):
+        with pytest.raises((TypeError, ValueError)):
+            ttlg.set_num_threads(n)
+    assert ttlg.get_num_threads() == 3
+
+
+def test_plans_take_as_many_threads_as_allowed_and_worth_it():
+    large = (4096, 4096)
+    ttlg.set_num_threads(3)
+    assert ttlg.plan(large).parameters["threads"] == 3
+    assert ttlg.plan(large, threads=2).parameters["threads"] == 2
+    assert ttlg.plan(large, threads=1).parameters["threads"] == 1
+    assert ttlg.plan((10, 10), threads=8).parameters["threads"] == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"OMP_NUM_THREADS": "1"}, 1),
+        ({"OMP_NUM_THREADS": "3"}, 3),
+        ({"OMP_NUM_THREADS": "3", "TTLG_NUM_THREADS": "5"}, 5),
+        ({"TTLG_NUM_THREADS": "1"}, 1),
+        ({"OMP_NUM_THREADS": "3", "TTLG_NUM_THREADS": ""}, 3),
+    ],
+    ids=str,
+)
+def test_environment(run_python, environment, expected):
+    script = """
+        import ttlg
+        print(ttlg.get_num_threads(), ttlg.plan((4096, 4096)).parameters["threads"])
+        ttlg.set_num_threads(2)
+        print(ttlg.get_num_threads())
+        ttlg.set_num_threads(None)
+        print(ttlg.get_num_threads())
+    """
+    result = run_python(script, **environment)
+    numbers = [str(expected), str(expected), "2", str(expected)]
+    assert result.stdout.split() == numbers, result.stderr
+
+
+def test_the_default_is_what_openmp_finds(run_python):
+    script = """
+        import os
+        os.environ.pop("OMP_NUM_THREADS", None)
+        os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+        import ttlg
+        print(ttlg.get_num_threads())
+    """
+    assert run_python(script).stdout == "1\n"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1025", "two", "1.5", " ", "9" * 20, "9" * 5000])
+def test_invalid_environment(run_python, value):
+    result = run_python("import ttlg", TTLG_NUM_THREADS=value)
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[-1] == (
+        f"ValueError: TTLG_NUM_THREADS must be from 1 to 1024, not {value!r}; unset it for "
+        "OpenMP's number"
+    )
+
+
+def test_a_block_has_a_number_of_its_own():
+    ttlg.set_num_threads(5)
+    with ttlg.threads(2):
+        assert ttlg.get_num_threads() == 2
+        assert ttlg.plan((4096, 4096)).parameters["threads"] == 2
+        assert ttlg.plan((4096, 4096), threads=3).parameters["threads"] == 3
+        assert ttlg.show_config()["cpu"]["threads"] == 2
+        with ttlg.threads(1):
+            assert ttlg.get_num_threads() == 1
+        with ttlg.threads(None):
+            assert ttlg.get_num_threads() == 5
+        ttlg.set_num_threads(4)
+        assert ttlg.get_num_threads() == 2
+    assert ttlg.get_num_threads() == 4
+
+
+def test_calls_in_a_block_use_its_number():
+    x = random_array((700, 1201), "<f4")
+    for n in (1, 2, 1):
+        ttlg.cache_clear()
+        with ttlg.threads(n):
+            assert bits(ttlg.transpose(x)) == bits(x.T)
+            assert bits(ttlg.transpose(x, threads=n)) == bits(x.T)
+        assert ttlg.cache_info()[:2] == (1, 1)  # the same plan: the same number of threads
+
+
+def test_a_block_that_raises_ends_like_any_other():
+    before = ttlg.get_num_threads()
+    with pytest.raises(KeyError), ttlg.threads(before + 1):
+        raise KeyError
+    assert ttlg.get_num_threads() == before
+
+
+@pytest.mark.parametrize("n", [0, -1, 1025, 1 << 70])
+def test_a_block_needs_a_number_in_range(n):
+    message = f"threads must be from 1 to 1024, not {n}"
+    with pytest.raises(ValueError, match=message), ttlg.threads(n):
+        pytest.fail("the block runs")
+
+
+def test_a_block_needs_an_integer():
+    message = r"threads must be an integer, not 1\.5"
+    with pytest.raises(TypeError, match=message), ttlg.threads(1.5):
+        pytest.fail("the block runs")
+
+
+def test_a_function_may_be_decorated():
+    @ttlg.threads(3)
+    def number():
+        return ttlg.get_num_threads()
+
+    before = ttlg.get_num_threads()
+    assert [number(), number()] == [3, 3]
+    assert ttlg.get_num_threads() == before
+
+
+def test_other_threads_have_numbers_of_their_own():
+    ttlg.set_num_threads(6)
+    everyone = threading.Barrier(3)
+
+    def number_in_block(n):
+        with ttlg.threads(n):
+            everyone.wait(60)  # all are in their blocks
+            seen = ttlg.get_num_threads()
+            everyone.wait(60)
+        return seen, ttlg.get_num_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        results = pool.map(number_in_block, (2, 3))
+        with ttlg.threads(4):
+            everyone.wait(60)
+            assert ttlg.get_num_threads() == 4
+            everyone.wait(60)
+        assert list(results) == [(2, 6), (3, 6)]
+        with ttlg.threads(4):
+            assert pool.submit(ttlg.get_num_threads).result() == 6
+
+
+def test_tasks_have_numbers_of_their_own():
+    async def number_in_block(n, pauses):
+        with ttlg.threads(n):
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            return ttlg.get_num_threads(), await asyncio.to_thread(ttlg.get_num_threads)
+
+    async def main():
+        return await asyncio.gather(number_in_block(2, 1), number_in_block(3, 5))
+
+    ttlg.set_num_threads(6)
+    assert asyncio.run(main()) == [(2, 2), (3, 3)]
+    assert ttlg.get_num_threads() == 6
+
+
+def test_threadpoolctl_limits():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    ttlg.set_num_threads(None)
+    default = ttlg.get_num_threads()
+    for limit in (1, 2):
+        with threadpoolctl.threadpool_limits(limit, user_api="openmp"):
+            assert ttlg.get_num_threads() == limit
+            assert ttlg.plan((4096, 4096)).parameters["threads"] == limit
+    assert ttlg.get_num_threads() == default

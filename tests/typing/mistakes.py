@@ -1,0 +1,32 @@
+"""Mistakes that mypy must find: an ignored error that is none is an error itself."""
+
+import numpy as np
+import torch
+
+import ttlg
+
+x = np.zeros((2, 3))
+
+ttlg.transpose([[1, 2], [3, 4]])  # type: ignore[call-overload]
+ttlg.transpose(x, "10")  # type: ignore[arg-type]
+ttlg.transpose(x, (1.0, 0.0))  # type: ignore[arg-type]
+ttlg.transpose(x, 1)  # type: ignore[call-overload]
+ttlg.transpose(x, (1, 0), np.empty((3, 2)))  # type: ignore[call-overload]
+ttlg.transpose(x, out="y")  # type: ignore[call-overload]
+ttlg.transpose(x, threads="2")  # type: ignore[call-overload]
+ttlg.permute_dims(x)  # type: ignore[call-arg]
+y: torch.Tensor = ttlg.transpose(x)  # type: ignore[assignment]
+z: torch.Tensor = ttlg.transpose(torch.zeros(2, 3), out=x)  # type: ignore[assignment]
+
+ttlg.plan((2, 3), tune="fast")  # type: ignore[arg-type]
+ttlg.plan((2, 3), kernel="tiles")  # type: ignore[arg-type]
+ttlg.plan(("2", "3"))  # type: ignore[arg-type]
+plan = ttlg.plan((2, 3))
+plan([1, 2])  # type: ignore[call-overload]
+print(plan.kernel == "tiles")  # type: ignore[comparison-overlap]
+print(plan.predicted_time + 1)  # type: ignore[operator]
+
+ttlg.transpose_file("in.npy", "out.npy", memory="1.5G")  # type: ignore[arg-type]
+with ttlg.threads("2"):  # type: ignore[arg-type]
+    pass
+print(ttlg.cache_info().hit)  # type: ignore[attr-defined]

@@ -1,0 +1,102 @@
+"""A typed program as users write them: mypy checks the types it states, and a test runs it."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal, assert_type
+
+import jax
+import numpy as np
+import numpy.typing as npt
+import torch
+
+import ttlg
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+def numpy_arrays(x: npt.NDArray[np.float32], matrix: Matrix) -> None:
+    assert_type(ttlg.transpose(x), npt.NDArray[np.float32])
+    assert_type(ttlg.transpose(x, (1, 0), threads=1), npt.NDArray[np.float32])
+    assert_type(ttlg.permute_dims(x, (1, 0)), npt.NDArray[np.float32])
+    assert_type(ttlg.transpose(matrix), Matrix)  # the rank stays
+
+
+def libraries(tensor: torch.Tensor, parameter: torch.nn.Parameter, traced: jax.Array) -> None:
+    assert_type(ttlg.transpose(tensor), torch.Tensor)
+    assert_type(ttlg.transpose(parameter.detach(), (1, 0)), torch.Tensor)
+    assert_type(ttlg.transpose(traced), jax.Array)
+
+
+def axes_of_many_kinds(x: Matrix, tensor: torch.Tensor) -> None:
+    for axes in ([1, 0], (-1, 0), range(2), np.array([1, 0]), (np.int64(1), np.uint8(0))):
+        assert_type(ttlg.transpose(x, axes), Matrix)
+    assert_type(ttlg.transpose(x, iter([1, 0])), Matrix)
+    assert_type(ttlg.permute_dims(x, torch.tensor([1, 0])), Matrix)
+    ttlg.plan(tensor.shape, np.arange(2), tensor.dtype, strides=(4 * n for n in tensor.stride()))
+
+
+def results_in_given_memory(
+    x: Matrix, tensor: torch.Tensor, out: Matrix | None = None
+) -> Matrix | torch.Tensor:
+    assert_type(ttlg.transpose(x, out=torch.empty(3, 2)), torch.Tensor)
+    assert_type(ttlg.transpose(tensor, out=np.empty((3, 2), np.float32)), Matrix)
+    assert_type(ttlg.transpose(x, out=out), Matrix)
+    return ttlg.transpose(x, out=out)
+
+
+def plans(x: Matrix, tensor: torch.Tensor) -> None:
+    plan = ttlg.plan(x.shape, dtype=x.dtype, tune="measure", kernel="strided_copy")
+    assert_type(plan, ttlg.Plan)
+    assert_type(plan(x), Matrix)
+    assert_type(plan(x, torch.empty(3, 2)), torch.Tensor)
+    assert_type(plan(tensor, out=None), torch.Tensor)
+    assert_type(plan.kernel, ttlg.CpuKernel | ttlg.CudaKernel)
+    assert_type(plan.schema, ttlg.CudaKernel | None)
+    assert_type(plan.candidates(), list[ttlg.Candidate] | list[ttlg.CudaCandidate])
+    for candidate in plan.candidates():
+        assert_type(candidate.parameters, dict[str, Any])
+        if isinstance(candidate, ttlg.Candidate):
+            assert_type(candidate.cost, float)
+            ttlg.plan(x.shape, dtype=x.dtype, kernel=candidate.kernel)
+
+
+def forced(kernel: ttlg.CpuKernel | None, tune: Literal["model", "measure"]) -> ttlg.Plan:
+    return ttlg.plan((2, 3), kernel=kernel, tune=tune)
+
+
+@ttlg.threads(1)
+def number_of_threads() -> int:
+    return ttlg.get_num_threads()
+
+
+def settings() -> ttlg.CacheInfo:
+    assert_type(number_of_threads(), int)
+    with ttlg.threads(None):
+        ttlg.set_num_threads(None)
+    assert_type(ttlg.show_config(), ttlg.Config)
+    assert_type(ttlg.cache_info().hits, int)
+    return ttlg.cache_info()
+
+
+def files(folder: Path) -> None:
+    np.save(folder / "in.npy", np.zeros((2, 3)))
+    ttlg.transpose_file(folder / "in.npy", os.path.join(folder, "out.npy"), np.array([1, 0]))
+
+
+def main() -> None:
+    x = np.zeros((2, 3), np.float32)
+    tensor = torch.zeros(2, 3)
+    numpy_arrays(x, x)
+    libraries(tensor, torch.nn.Parameter(tensor), jax.numpy.zeros((2, 3)))
+    axes_of_many_kinds(x, tensor)
+    results_in_given_memory(x, tensor, np.empty((3, 2), np.float32))
+    plans(x, tensor)
+    forced("tile", "model")
+    settings()
+    with tempfile.TemporaryDirectory() as folder:
+        files(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
