@@ -24,7 +24,8 @@ Medians of {ROUNDS} rounds in which all take turns; every bit of ttlg's results 
   a copy    x.copy()                                  np.copyto(copy, x), nothing permuted
 
 ttlg does not help where a view will do (x.transpose(axes) moves no data), where the next step takes
-strides anyway, as BLAS takes a matrix or its transpose, or where arrays have a few elements.
+strides anyway, as BLAS takes a matrix or its transpose, or for a few elements of PyTorch or JAX,
+where the call itself takes longest.
 
 How the first is done:
   python -m ttlg explain --shape 256,224,224,3 --axes 0,3,1,2 --dtype uint8
