@@ -16,7 +16,6 @@ import pytest
 
 import ttlg
 from ttlg import _cli, _demo, _npy
-from ttlg._config import cpu_model
 from ttlg.benchmarks import cli as bench_cli
 
 ASAN = "asan" in os.environ.get("LD_PRELOAD", "")
@@ -86,7 +85,7 @@ def test_demo():
     done = run("demo", "--threads", 1)
     assert (done.returncode, done.stderr) == (0, "")
     head, _, unit, *rows = done.stdout.splitlines()
-    assert cpu_model() in head
+    assert ttlg.show_config()["cpu"]["model"] in head
     assert "ttlg on 1 thread (" in head
     assert re.search(r"\b\d+ cores?, load average \d+\.\d ", head)
     assert unit.split() == ["milliseconds", "NumPy", "ttlg", "a", "copy", "x", "NumPy"]
