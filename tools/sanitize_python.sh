@@ -20,7 +20,8 @@ libraries=$(ldd "$site"/ttlg/_core*.so)
 if (($# == 0)); then
   set -- tests/python --ignore=tests/python/benchmarks \
     --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
-    --ignore-glob='tests/python/test_npy*'
+    --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
+    --ignore-glob='tests/python/test_readme*'
 fi
 
 # Python itself is not built with the sanitizer, so its runtime is loaded first; what Python and

@@ -83,8 +83,10 @@ def _info(args: argparse.Namespace) -> int:
 def _run_demo(args: argparse.Namespace) -> int:
     from ttlg import _demo
 
+    threads = args.threads or get_num_threads()
+    print(_demo.machine(threads), end="\n\n", flush=True)
     try:
-        print(_demo.table(_demo.run(args.threads or get_num_threads())))
+        print(_demo.table(_demo.run(threads)))
     except _demo.WrongResultError as error:
         print(f"ttlg: {error}", file=sys.stderr)
         return 1
@@ -148,7 +150,9 @@ def _parser() -> argparse.ArgumentParser:
     info = add("info", _info, "Tell what ttlg was built with and finds on this machine.")
     info.add_argument("--json", action="store_true", help="print JSON")
 
-    demo = add("demo", _run_demo, "Transpose two real tensors: checked, timed and explained.")
+    demo = add(
+        "demo", _run_demo, "Transpose two tensors, check every bit, and time it beside NumPy."
+    )
     add_threads(demo)
 
     convert = add("transpose", _transpose, "Transpose a .npy file, which may exceed memory.")

@@ -1,18 +1,36 @@
-"""The main job on two real tensors: checked, timed beside NumPy and a copy, and explained."""
+"""The first minute: two transpositions that people wait for, checked and timed beside NumPy."""
 
 import math
+import os
 import random
 import statistics
 import timeit
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ttlg import _core
-from ttlg._plan import Plan
-from ttlg._planning import plan
+from ttlg._api import transpose
+from ttlg._config import cpu_model, show_config
 
 ROUNDS = 5
+
+_NOTES = f"""\
+
+Medians of {ROUNDS} rounds in which all take turns; every bit of ttlg's results equals NumPy's.
+            a new array                               into out=
+  NumPy     np.ascontiguousarray(x.transpose(axes))   np.copyto(out, x.transpose(axes))
+  ttlg      ttlg.transpose(x, axes)                   ttlg.transpose(x, axes, out=out)
+  a copy    x.copy()                                  np.copyto(copy, x), nothing permuted
+
+ttlg does not help where a view will do (x.transpose(axes) moves no data), where the next step takes
+strides anyway, as BLAS takes a matrix or its transpose, or for a few elements of PyTorch or JAX,
+where the call itself takes longest.
+
+How the first is done:
+  python -m ttlg explain --shape 256,224,224,3 --axes 0,3,1,2 --dtype uint8
+Beside PyTorch, JAX and HPTT, as far as they are installed:
+  python -m ttlg bench --quick"""
 
 
 class Case(NamedTuple):
@@ -30,68 +48,104 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("image batch NHWC -> NCHW", (64, 224, 224, 3), (0, 3, 1, 2), "float32"),
+    Case("batch of uint8 images, NHWC to NCHW", (256, 224, 224, 3), (0, 3, 1, 2), "uint8"),
     # A[a,m,b,n,c,p] -> A[m,n,p,a,b,c]: with the summed modes m, n, p together and the free ones
     # together, the contraction is one matrix product.
-    Case("rank-6 contraction operand", (16, 20, 12, 18, 10, 20), (1, 3, 5, 0, 2, 4), "float64"),
+    Case(
+        "rank-6 operand of a contraction, float64",
+        (16, 20, 12, 18, 10, 20),
+        (1, 3, 5, 0, 2, 4),
+        "float64",
+    ),
 )
 
 
+class Times(NamedTuple):
+    """Median seconds of a call."""
+
+    numpy: float
+    ttlg: float
+    copy: float
+
+
 class Result(NamedTuple):
-    """Median seconds of a call: ttlg's, NumPy's and the fastest copy's; and how ttlg does it."""
+    """The times of calls that return a new array, and of calls that write to one."""
 
     case: Case
-    ttlg: float
-    numpy: float
-    copy: float
-    explanation: str
+    new: Times
+    out: Times
 
 
 class WrongResultError(Exception):
     """ttlg's result differs from NumPy's in a bit."""
 
 
-def _measure(case: Case, threads: int) -> Result:
-    x = np.random.default_rng(0).random(case.shape).astype(case.dtype)
-    expected = np.ascontiguousarray(x.transpose(case.axes))
-    out = np.full_like(expected, np.nan)
-    planned = plan(case.shape, case.axes, case.dtype, threads=threads)
-    planned(x, out)
-    if not np.array_equal(out.reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8)):
+def _check(case: Case, result: Any, expected: Any) -> None:
+    if not np.array_equal(result.reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8)):
         raise WrongResultError(f"wrong result for {case.name}: it differs from NumPy's in a bit")
 
-    source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
-    request = _core.Request(source.shape, source.strides, source.itemsize, (0,))
-    chosen = plan(source.shape, (0,), "uint8", threads=threads).parameters | {"threads": threads}
-    plain, streaming = (
-        Plan(
-            _core.build_cpu_plan(request, kernel="copy", **chosen | {"streaming": stores}), "uint8"
-        )
-        for stores in (False, True)
-    )
-    calls = [
-        lambda: planned(x, out),
-        lambda: np.copyto(out, x.transpose(case.axes)),
-        lambda: np.copyto(target, source),
-        lambda: plain(source, target),
-        lambda: streaming(source, target),
-    ]
-    samples = [[timeit.timeit(call, number=1)] for call in calls]  # a warm-up
+
+def _medians(calls: list[Callable[[], Any]]) -> list[float]:
+    """Time the calls round-robin, in a new random order in each round, after a warm-up."""
+    samples: list[list[float]] = [[] for _ in calls]
     order = random.Random(0)
+    for call in calls:
+        call()
     for _ in range(ROUNDS):
         for number in order.sample(range(len(calls)), len(calls)):
             samples[number].append(timeit.timeit(calls[number], number=1))
-    ttlg, numpy, *copies = (statistics.median(times[1:]) for times in samples)
-    return Result(case, ttlg, numpy, min(copies), planned.explain())
+    return [statistics.median(times) for times in samples]
 
 
-def run(threads: int) -> list[Result]:
-    """Transpose the tensors with ttlg, NumPy and, for the ceiling, plain copies.
+def _measure(case: Case, threads: int) -> Result:
+    source = np.random.default_rng(0).integers(0, 256, case.bytes, np.uint8)
+    x, axes = source.view(case.dtype).reshape(case.shape), case.axes
+    expected = np.ascontiguousarray(x.transpose(axes))
+    _check(case, transpose(x, axes, threads=threads), expected)
+    out = np.invert(expected.view(np.uint8)).view(case.dtype)  # no byte is right yet
+    _check(case, transpose(x, axes, out=out, threads=threads), expected)
+    copy = np.empty_like(x)
+    seconds = _medians(
+        [
+            lambda: np.ascontiguousarray(x.transpose(axes)),
+            lambda: transpose(x, axes, threads=threads),
+            lambda: x.copy(),
+            lambda: np.copyto(out, x.transpose(axes)),
+            lambda: transpose(x, axes, out=out, threads=threads),
+            lambda: np.copyto(copy, x),
+        ]
+    )
+    return Result(case, Times(*seconds[:3]), Times(*seconds[3:]))
+
+
+def machine(threads: int) -> str:
+    """Describe what the times are taken on.
 
     Parameters
     ----------
     threads : int
-        The most threads to use.
+        The most threads that ttlg uses.
+
+    Returns
+    -------
+    str
+        One line: processor, cores that this process may use, load average, threads.
+    """
+    cores = len(os.sched_getaffinity(0))
+    return (
+        f"{cpu_model()}, {cores} core{'s' if cores > 1 else ''}, load average "
+        f"{os.getloadavg()[0]:.1f} in the last minute; ttlg on {threads} "
+        f"thread{'s' if threads > 1 else ''} ({show_config()['cpu']['simd_used']}), NumPy on 1"
+    )
+
+
+def run(threads: int) -> list[Result]:
+    """Transpose the tensors with ttlg and NumPy, and copy them.
+
+    Parameters
+    ----------
+    threads : int
+        The most threads that ttlg uses.
 
     Returns
     -------
@@ -107,7 +161,7 @@ def run(threads: int) -> list[Result]:
 
 
 def table(results: list[Result]) -> str:
-    """Lay the results out, speeds as 2 x bytes / second, and explain the plans.
+    """Lay the results out, times in milliseconds, and say what they mean.
 
     Parameters
     ----------
@@ -119,17 +173,10 @@ def table(results: list[Result]) -> str:
     str
         Several lines.
     """
-    lines = [f"{'':28}{'size':>10}{'ttlg':>12}{'NumPy':>12}{'copy':>12}  of copy  x NumPy  bits"]
-    for case, ttlg, numpy, copy, _ in results:
-        speeds = "".join(
-            f"{2 * case.bytes / seconds / 1e9:7.2f} GB/s" for seconds in (ttlg, numpy, copy)
-        )
-        lines.append(
-            f"{case.name:28}{case.bytes / 1e6:7.1f} MB{speeds}{copy / ttlg:9.0%}"
-            f"{numpy / ttlg:9.1f}  equal"
-        )
-    lines.append(
-        f"Speed is 2 x bytes / time, median of {ROUNDS} rounds in which all take turns; copy is "
-        "the fastest of NumPy's copy, ttlg's and ttlg's with streaming stores."
-    )
-    return "\n\n".join(["\n".join(lines), *(result.explanation for result in results)])
+    lines = [f"{'milliseconds':28}{'NumPy':>10}{'ttlg':>10}{'a copy':>10}{'x NumPy':>10}"]
+    for case, *kinds in results:
+        lines.append(f"{case.name}, {case.bytes / 1e6:.1f} MB")
+        for label, times in zip(("a new array", "into out="), kinds, strict=True):
+            columns = "".join(f"{seconds * 1e3:10.1f}" for seconds in times)
+            lines.append(f"  {label:26}{columns}{times.numpy / times.ttlg:10.1f}")
+    return "\n".join([*lines, _NOTES])

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -83,37 +84,66 @@ def test_version(capsys):
 def test_demo():
     done = run("demo", "--threads", 1)
     assert (done.returncode, done.stderr) == (0, "")
-    rows = [line for line in done.stdout.splitlines() if line.endswith(" equal")]
-    assert len(rows) == len(_demo.CASES) == 2
-    for row, case in zip(rows, _demo.CASES, strict=True):
-        assert row.startswith(case.name)
-        assert row.count("GB/s") == 3
-        plan = ttlg.plan(case.shape, case.axes, case.dtype, threads=1)
-        assert plan.explain() in done.stdout
+    head, _, unit, *rows = done.stdout.splitlines()
+    assert ttlg.show_config()["cpu"]["model"] in head
+    assert "ttlg on 1 thread (" in head
+    assert re.search(r"\b\d+ cores?, load average \d+\.\d ", head)
+    assert unit.split() == ["milliseconds", "NumPy", "ttlg", "a", "copy", "x", "NumPy"]
+    for number, case in enumerate(_demo.CASES):
+        name, *times = rows[3 * number : 3 * number + 3]
+        assert name == f"{case.name}, {case.bytes / 1e6:.1f} MB"
+        for line, label in zip(times, ("a new array", "into out="), strict=True):
+            assert line.startswith(f"  {label} ")
+            assert all(float(number) > 0 for number in line.removeprefix(f"  {label}").split())
+    assert "does not help" in done.stdout
+
+
+def test_the_demo_leads_with_what_people_gain_most_from():
+    first, second = _demo.CASES
+    assert (first.dtype, first.axes, first.shape[-1]) == ("uint8", (0, 3, 1, 2), 3)
+    assert (second.dtype, len(second.shape)) == ("float64", 6)
+
+
+def test_commands_that_the_demo_names(monkeypatch, capsys):
+    seen = []
+    monkeypatch.setattr(bench_cli, "main", lambda argv: seen.append(argv) or 0)
+    lines = _demo.table([]).splitlines()
+    commands = [line.split()[3:] for line in lines if line.startswith("  python -m ttlg ")]
+    assert [_cli.main(command) for command in commands] == [0, 0]
+    case = _demo.CASES[0]
+    explanation = ttlg.plan(case.shape, case.axes, case.dtype).explain()
+    assert capsys.readouterr().out == f"{explanation}\n"
+    # Parsed only: `--list` stops before anything is measured.
+    monkeypatch.undo()
+    assert bench_cli.main([*seen[0], "--list"]) == 0
 
 
 def test_demo_numbers():
-    case = _demo.Case("small", (10, 20), (1, 0), "float32")
-    row = _demo.table([_demo.Result(case, 4e-6, 8e-6, 1e-6, "")]).splitlines()[1]
-    # 2 x 800 bytes in 4, 8 and 1 microseconds.
-    assert " ".join(row.split()) == "small 0.0 MB 0.40 GB/s 0.20 GB/s 1.60 GB/s 25% 2.0 equal"
+    case = _demo.Case("small", (1000, 500), (1, 0), "float32")
+    new, out = _demo.Times(8e-3, 4e-3, 1e-3), _demo.Times(6e-3, 2e-3, 5e-4)
+    name, *rows = _demo.table([_demo.Result(case, new, out)]).splitlines()[1:4]
+    assert name == "small, 2.0 MB"
+    assert " ".join(rows[0].split()) == "a new array 8.0 4.0 1.0 2.0"
+    assert " ".join(rows[1].split()) == "into out= 6.0 2.0 0.5 3.0"
 
 
-def test_demo_fails_when_the_bits_differ(monkeypatch, capsys):
+@pytest.mark.parametrize("wrong", ["new array", "out="])
+def test_demo_fails_when_the_bits_differ(monkeypatch, capsys, wrong):
     small = _demo.Case("small", (30, 20, 10), (2, 0, 1), "float64")
     monkeypatch.setattr(_demo, "CASES", (small,))
     assert main("demo") == 0
-    assert "equal" in capsys.readouterr().out
+    assert "small, 0.0 MB" in capsys.readouterr().out
 
-    def one_bit_off(plan, x, out):
-        np.copyto(out, x.transpose(plan.axes))
-        if plan.axes == small.axes:
-            out.reshape(-1).view(np.uint8)[777] ^= 1
+    def one_bit_off(x, axes, *, out=None, threads=None):
+        result = ttlg.transpose(x, axes, out=out)
+        if (out is None) == (wrong == "new array"):
+            result.reshape(-1).view(np.uint8)[777] ^= 1
+        return result
 
-    monkeypatch.setattr(ttlg.Plan, "__call__", one_bit_off)
+    monkeypatch.setattr(_demo, "transpose", one_bit_off)
     assert main("demo") == 1
     out, err = capsys.readouterr()
-    assert out == ""
+    assert "x NumPy" not in out
     assert err.startswith("ttlg: wrong result for small")
 
 

@@ -29,12 +29,6 @@ def test_examples(module):
     assert result.failed == 0
 
 
-def test_examples_of_the_readme():
-    result = doctest.testfile(str(REPOSITORY / "README.md"), module_relative=False)
-    assert result.attempted > 0
-    assert result.failed == 0
-
-
 def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     documented = {

@@ -1,0 +1,63 @@
+"""The notebooks run from top to bottom, and are committed as they ran: with output, without paths."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+
+
+def code_cells(path):
+    return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+def test_notebooks_are_numbered():
+    assert [path.name[:3] for path in NOTEBOOKS] == ["01-", "02-"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path):
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("matplotlib")
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    nbclient.NotebookClient(notebook, timeout=120).execute()  # raises what a cell raises
+    kinds = [
+        output["output_type"]
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+        for output in cell["outputs"]
+    ]
+    assert "stream" in kinds
+    assert "error" not in kinds
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_committed_with_its_output(path):
+    cells = code_cells(path)
+    # Run once, in order, in a fresh kernel.
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert outputs
+    assert [output for output in outputs if output["output_type"] == "error"] == []
+    assert [output for output in outputs if output.get("name") == "stderr"] == []
+    assert path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_names_no_place_of_its_author(path):
+    pictures = re.compile(r'"image/png": "[^"]*"')
+    text = pictures.sub("", path.read_text())
+    assert (
+        re.findall(r"(?<![\w.])/(?:home|root|tmp|usr|opt|work|Users)/\S*|site-packages", text) == []
+    )
+
+
+def test_the_charts_are_in_the_notebook_on_images():
+    outputs = [output for cell in code_cells(NOTEBOOKS[1]) for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
