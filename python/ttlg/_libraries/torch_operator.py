@@ -54,7 +54,8 @@ def _extents(shape: Iterable[int]) -> list[int]:
 
 
 def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
-    return _MEMORY.transpose(x.resolve_conj().resolve_neg(), axes, None, threads)
+    # The dispatcher has resolved conjugate and negative bits.
+    return _MEMORY.transpose(x, axes, None, threads)
 
 
 def _infer(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
@@ -122,8 +123,7 @@ register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
 def _operator_into(
     x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None
 ) -> None:
-    plain = x.resolve_conj().resolve_neg()
-    _MEMORY.transpose_into(plain, axes, out, _MEMORY, None, threads)
+    _MEMORY.transpose_into(x, axes, out, _MEMORY, None, threads)
 
 
 @_operator_into.register_fake

@@ -91,6 +91,16 @@ def test_gradcheck_of_lazy_conjugates():
     assert torch.autograd.gradcheck(lambda x: ttlg.transpose(x.conj()), x, check_forward_ad=True)
 
 
+def test_lazy_conjugates_and_negatives_are_resolved():
+    x = torch.rand(2, 3, dtype=torch.complex64)
+    for lazy in (x.conj(), x.conj().imag):
+        expected = lazy.clone().T.contiguous()
+        check_equal(ttlg.torch.transpose(lazy), expected)
+        out = torch.zeros_like(expected)
+        torch.ops.ttlg.transpose_into(lazy, (1, 0), out)
+        check_equal(out, expected)
+
+
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_opcheck(requires_grad):
     x = random_tensor(2, 3, 4, requires_grad=requires_grad)
