@@ -37,16 +37,20 @@ bool share_memory(const TensorView& x, const TensorView& out) {
   }
 }
 
-// The context variable of ttlg.threads: None outside of it.
-PyObject* context_threads() {
-  static PyObject* const variable = PyContextVar_New("ttlg.threads", Py_None);
-  if (variable == nullptr) throw py::error_already_set();
-  return variable;
+// The context variable of ttlg.threads. Null until that is called for the first time, because
+// looking for its value takes time that shows on small arrays.
+PyObject* context_threads = nullptr;
+
+py::object make_context_threads() {
+  if (context_threads == nullptr) context_threads = PyContextVar_New("ttlg.threads", Py_None);
+  if (context_threads == nullptr) throw py::error_already_set();
+  return py::reinterpret_borrow<py::object>(context_threads);
 }
 
 int default_threads() {
+  if (context_threads == nullptr) return cpu::num_threads();
   PyObject* value = nullptr;
-  if (PyContextVar_Get(context_threads(), nullptr, &value) != 0) throw py::error_already_set();
+  if (PyContextVar_Get(context_threads, nullptr, &value) != 0) throw py::error_already_set();
   const auto chosen = py::reinterpret_steal<py::object>(value);
   return chosen.is_none() ? cpu::num_threads() : chosen.cast<int>();
 }
@@ -165,7 +169,8 @@ void bind_arguments(py::module_& module) {
       py::arg("axes"), py::arg("shape"));
   module.def("resolve_threads", &read_threads, py::arg("threads"),
              "The number that a threads= argument stands for.");
-  module.attr("context_threads") = py::reinterpret_borrow<py::object>(context_threads());
+  module.def("context_threads", &make_context_threads,
+             "The context variable with the number of threads of ttlg.threads.");
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
              "Refuse an out that cannot take the result, before anything is written.");
 }

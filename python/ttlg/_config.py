@@ -107,11 +107,12 @@ def threads(n: int | None) -> Iterator[None]:
     ...     ttlg.get_num_threads()
     1
     """
-    token = _core.context_threads.set(None if n is None else _core.resolve_threads(n))
+    variable = _core.context_threads()
+    token = variable.set(None if n is None else _core.resolve_threads(n))
     try:
         yield
     finally:
-        _core.context_threads.reset(token)
+        variable.reset(token)
 
 
 set_num_threads(None)
