@@ -115,29 +115,29 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
   }
   Integers out_shape;
   for (const int axis : axes) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
-  const std::string shape = text_of(out_shape);
+  const auto shape = [&] { return text_of(out_shape); };  // for messages
   const OutputFault fault = find_output_fault(x.layout(), out.layout(), out_shape);
   if (fault == OutputFault::shape) {
     throw py::value_error("out has shape " + text_of(out.shape) + ", but x of shape " +
                           text_of(x.shape) + " permuted by axes " +
                           py::str(py::tuple(py::cast(axes))).cast<std::string>() + " has shape " +
-                          shape + "; pass out of shape " + shape);
+                          shape() + "; pass out of shape " + shape());
   }
   if (!same_dtype(x, out)) {
     throw py::type_error("out has dtype " + out.dtype() + ", but x has " + x.dtype() +
                          "; ttlg moves bits and converts nothing: pass out of dtype " + x.dtype());
   }
   if (out.readonly) {
-    throw py::value_error("out of shape " + shape + " is read-only; pass a writable array");
+    throw py::value_error("out of shape " + shape() + " is read-only; pass a writable array");
   }
   if (fault == OutputFault::self_overlap) {
-    throw py::value_error("out of shape " + shape + " and byte strides " +
+    throw py::value_error("out of shape " + shape() + " and byte strides " +
                           text_of(out.byte_strides) +
                           " may hold several elements at one place; pass an array whose elements "
                           "are apart");
   }
   if (fault == OutputFault::ranges_meet && share_memory(x, out)) {
-    throw py::value_error("out of shape " + shape + " overlaps x of shape " + text_of(x.shape) +
+    throw py::value_error("out of shape " + shape() + " overlaps x of shape " + text_of(x.shape) +
                           "; pass an array of its own, or copy x first");
   }
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
@@ -118,11 +119,14 @@ void bind_cpu(py::module_& module) {
       "The plan for this layout, from the planner cache or made and kept there.");
   module.def(
       "cpu_plan_for",
-      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out, int threads) {
-        return cached_plan(key_of(x, axes, out), {.threads = threads});
+      [](const TensorView& x, const py::object& axes, const TensorView* out,
+         const py::object& threads) {
+        const std::vector<int> order = read_axes(axes, x.shape);
+        if (out != nullptr) check_out(x, order, *out);
+        return cached_plan(key_of(x, order, out), {.threads = read_threads(threads)});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
-      "The same for a view moved into another, or into a new array where out is None.");
+      "The same for a view moved into another, checked first, or into a new array if out is None.");
   module.def(
       "build_cpu_plan",
       [](const Request& request, const std::string& kernel, Integers block,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
@@ -206,13 +207,15 @@ void bind_plans(py::module_& module) {
       "made and kept there.");
   module.def(
       "cuda_plan_for",
-      [](const TensorView& x, const std::vector<int>& axes, const TensorView* out,
+      [](const TensorView& x, const py::object& axes, const TensorView* out,
          const std::shared_ptr<DeviceModel>& model) {
+        const std::vector<int> order = read_axes(axes, x.shape);
+        if (out != nullptr) check_out(x, order, *out);
         const std::int64_t alignment = alignment_of(x.data, out == nullptr ? nullptr : out->data);
-        return cached_plan(key_of(x, axes, out), alignment, model, std::nullopt);
+        return cached_plan(key_of(x, order, out), alignment, model, std::nullopt);
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"),
-      "The same for a view moved into another, or into a new array where out is None.");
+      "The same for a view moved into another, checked first, or into a new array if out is None.");
   module.def(
       "build_cuda_plan",
       [](const Request& request, std::int64_t alignment, const std::shared_ptr<DeviceModel>& model,

@@ -129,9 +129,9 @@ TensorView view_capsule(const py::object& capsule, const std::string& name) {
 // has none or they refuse, for __dlpack__ to say why. They are looked up on the very type, because
 // a subclass may export in another way.
 std::shared_ptr<dlpack::ManagedTensorVersioned> export_directly(PyObject* array) {
+  static PyObject* const name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
   PyObject* const members = Py_TYPE(array)->tp_dict;
-  PyObject* const capsule =
-      members == nullptr ? nullptr : PyDict_GetItemString(members, "__dlpack_c_exchange_api__");
+  PyObject* const capsule = members == nullptr ? nullptr : PyDict_GetItem(members, name);
   if (capsule == nullptr || PyCapsule_IsValid(capsule, "dlpack_exchange_api") == 0) return nullptr;
   const auto* api =
       static_cast<dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));

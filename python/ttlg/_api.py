@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _core, _models
-from ttlg._libraries import view_input, view_output
+from numpy import ndarray
+
+from ttlg._core import transpose_ndarray
+from ttlg._libraries import library_of
 
 
 def transpose(
@@ -85,34 +87,15 @@ def transpose(
     >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
     True
     """
-    if stream is None:
-        result = _core.transpose_ndarray(x, axes, out, threads)
+    if stream is None and x.__class__ is ndarray:
+        result = transpose_ndarray(x, axes, out, threads)
         if result is not None:
             return result
-    library, source = view_input(x, stream)
-    order = _core.normalize_axes(axes, source.shape)
+    library = library_of(x)
     if out is None:
-        return library.run_into_new(_plan_for(source, order, None, threads), x, source)
-    target = view_output(out, source)
-    _core.check_out(source, order, target)
-    _plan_for(source, order, target, threads).run(source, target)
+        return library.transpose(x, axes, stream, threads)
+    library.transpose_into(x, axes, out, library_of(out), stream, threads)
     return out
-
-
-def _plan_for(
-    x: _core.TensorView,
-    axes: tuple[int, ...],
-    out: _core.TensorView | None,
-    threads: int | None,
-) -> _core.CpuPlan | _core.CudaPlan:
-    """Take the plan for moving `x` into `out`, or into a new array, from the planner cache."""
-    if x.on_host:
-        return _core.cpu_plan_for(x, axes, out, _core.resolve_threads(threads))
-    if threads is not None:
-        raise ValueError(
-            f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
-        )
-    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
 def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:

@@ -137,7 +137,7 @@ def cached_cpu_plan(
     kernel: str | None,
 ) -> CpuPlan: ...
 def cpu_plan_for(
-    x: TensorView, axes: Sequence[int], out: TensorView | None, threads: int
+    x: TensorView, axes: Sequence[int] | None, out: TensorView | None, threads: int | None
 ) -> CpuPlan: ...
 def build_cpu_plan(
     request: Request,
@@ -157,7 +157,7 @@ def cached_cuda_plan(
     kernel: str | None,
 ) -> CudaPlan: ...
 def cuda_plan_for(
-    x: TensorView, axes: Sequence[int], out: TensorView | None, model: DeviceModel
+    x: TensorView, axes: Sequence[int] | None, out: TensorView | None, model: DeviceModel
 ) -> CudaPlan: ...
 def build_cuda_plan(
     request: Request,

@@ -6,7 +6,7 @@ from typing import Any
 from ttlg import _core, _models
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._explain import explain, explain_cuda
-from ttlg._libraries import view_input, view_output
+from ttlg._libraries import library_of
 
 
 class Plan:
@@ -56,14 +56,17 @@ class Plan:
             result = _core.run_ndarray(self._core, x, out)
             if result is not None:
                 return result
-        library, source = view_input(x, stream)
+        library = library_of(x)
+        source = library.view_input(x, stream)
         self._check_device(source)
         if out is None:
             return library.run_into_new(self._core, x, source)
-        target = view_output(out, source)
+        out_library = library_of(out)
+        target = out_library.view_output(out, source)
         if source.shape == self._core.shape:
             _core.check_out(source, self._core.axes, target)
         self._core.run(source, target)
+        out_library.written(out)
         return out
 
     def _check_device(self, x: _core.TensorView) -> None:

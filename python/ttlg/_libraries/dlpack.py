@@ -2,19 +2,14 @@
 
 import operator
 import sys
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ttlg import _core
+from ttlg import _core, _models
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
 # that stream the handle 0, which DLPack forbids because it might mean the per-thread one.
 DEFAULT_STREAM = 1
-
-
-def is_instance(x: Any, module: str, name: str) -> bool:
-    """Whether `x` is of a class of a module that the caller must have imported to make it."""
-    cls = getattr(sys.modules.get(module), name, None)
-    return cls is not None and isinstance(x, cls)
 
 
 def handle_of(stream: Any) -> int:
@@ -36,14 +31,34 @@ def handle_of(stream: Any) -> int:
     return number or DEFAULT_STREAM
 
 
+def plan_for(
+    x: _core.TensorView,
+    axes: Sequence[int] | None,
+    out: _core.TensorView | None,
+    threads: int | None,
+) -> _core.CpuPlan | _core.CudaPlan:
+    """Take the plan for moving `x` into `out`, or into a new array, from the planner cache.
+
+    An `out` that cannot take the result is refused.
+    """
+    if x.on_host:
+        return _core.cpu_plan_for(x, axes, out, threads)
+    if threads is not None:
+        raise ValueError(
+            f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
+        )
+    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
+
+
 class Library:
     """A library that ttlg knows through DLPack and the array API standard alone."""
 
     array_class: ClassVar[tuple[str, str]]  # of libraries that ttlg knows: module and name
 
     def owns(self, x: Any) -> bool:
-        """Whether `x` is an array of this library."""
-        return is_instance(x, *self.array_class)
+        """Whether `x` is an array of this library, which is imported then."""
+        module, name = self.array_class
+        return isinstance(x, getattr(sys.modules.get(module), name, ()))
 
     def current_stream(self, x: Any) -> int:
         """Return the handle of the stream that the library uses for `x` at this moment.
@@ -61,6 +76,22 @@ class Library:
         handle = self.current_stream(x) if stream is None else handle_of(stream)
         return _core.view_on_stream(x, name, handle, ordered=False)
 
+    def view_input(self, x: Any, stream: Any) -> _core.TensorView:
+        """Look at an array that is to be transposed; refuse a stream where there is none."""
+        source = self.view(x, "x", stream)
+        if stream is not None and source.on_host:
+            raise ValueError(
+                "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
+            )
+        return source
+
+    def view_output(self, out: Any, x: _core.TensorView) -> _core.TensorView:
+        """Look at an array that is to take the result for `x`."""
+        return self.view(out, "out", None if x.on_host else x.stream)
+
+    def written(self, out: Any) -> None:
+        """Learn that `out`, an array of this library, has been written to."""
+
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
         """Allocate memory for a result of the dtype, device and stream of `x`, seen as `source`."""
         if not hasattr(x, "__array_namespace__"):
@@ -74,6 +105,28 @@ class Library:
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Turn what `empty` allocated, now written to, into the result for the caller."""
         return buffer
+
+    def transpose(
+        self, x: Any, axes: Sequence[int] | None, stream: Any, threads: int | None
+    ) -> Any:
+        """Transpose `x` into a new array of this library."""
+        source = self.view_input(x, stream)
+        return self.run_into_new(plan_for(source, axes, None, threads), x, source)
+
+    def transpose_into(
+        self,
+        x: Any,
+        axes: Sequence[int] | None,
+        out: Any,
+        out_library: "Library",
+        stream: Any,
+        threads: int | None,
+    ) -> None:
+        """Transpose `x` into `out`, an array of `out_library`, on the same stream."""
+        source = self.view_input(x, stream)
+        target = out_library.view_output(out, source)
+        plan_for(source, axes, target, threads).run(source, target)
+        out_library.written(out)
 
     def run_into_new(
         self, plan: _core.CpuPlan | _core.CudaPlan, x: Any, source: _core.TensorView

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
-from ttlg._libraries.dlpack import Library, is_instance
+from ttlg._libraries.dlpack import Library
 
 # JAX takes a buffer over without copying when it starts on a multiple of this many bytes.
 _ALIGNMENT_BYTES = 64
@@ -20,7 +20,7 @@ class Jax(Library):
 
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Wait until `x` is ready and look at it, unless it has no memory."""
-        if is_instance(x, "jax.core", "Tracer"):
+        if isinstance(x, getattr(sys.modules.get("jax.core"), "Tracer", ())):
             raise TypeError(
                 f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, "
                 "or use jax.numpy.transpose inside it"

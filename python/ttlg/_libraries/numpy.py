@@ -13,6 +13,10 @@ class NumPy(Library):
 
     array_class = ("numpy", "ndarray")
 
+    def owns(self, x: Any) -> bool:
+        """Whether `x` is an ndarray or of a subclass."""
+        return isinstance(x, np.ndarray)
+
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless it is a masked array."""
         if isinstance(x, np.ma.MaskedArray):
@@ -23,6 +27,15 @@ class NumPy(Library):
         return _core.view(x, name)
 
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate a plain ndarray, whatever the subclass of `x`."""
+        """Allocate a plain ndarray; `deliver` gives it the class of `x`."""
+        if type(x).transpose is not np.ndarray.transpose:
+            raise TypeError(
+                f"x is a {type(x).__module__}.{type(x).__qualname__}, whose own transpose() may do "
+                "more than move elements; pass numpy.asarray(x), or an array as out="
+            )
         # numpy.empty turns a dtype of no bytes, such as S0, into one of one byte.
         return np.empty(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
+
+    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+        """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
+        return buffer if type(x) is np.ndarray else x.__array_wrap__(buffer)

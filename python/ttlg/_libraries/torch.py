@@ -1,58 +1,81 @@
-"""PyTorch: bits that a copy cannot carry, and streams that its memory pool must know of."""
+"""PyTorch: which tensors are memory alone, and which go through a registered operator."""
 
 import sys
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from ttlg import _core
-from ttlg._libraries.dlpack import DEFAULT_STREAM, Library, handle_of
+from ttlg._libraries.dlpack import Library
+from ttlg._libraries.torch_memory import TorchMemory
+
+_MEMORY = TorchMemory()
 
 
-def _refuse(name: str, what: str, method: str) -> NoReturn:
-    hint = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
-    raise BufferError(f"{name} {what}; pass {hint}")
+def _state() -> Any:
+    """Give the module that asks PyTorch about tensors, imported when the first one comes."""
+    module = sys.modules.get("ttlg._libraries.torch_state")
+    if module is None:
+        from ttlg._libraries import torch_state as module
+    return module
 
 
-class Torch(Library):
-    """PyTorch's tensors."""
+class Torch(TorchMemory):
+    """PyTorch's tensors, and whatever stands for one by ``__torch_function__``."""
 
-    array_class = ("torch", "Tensor")
-
-    def current_stream(self, x: Any) -> int:
-        """Return the handle of the current stream of the device of `x`."""
-        return handle_of(sys.modules["torch"].cuda.current_stream(x.device))
+    def owns(self, x: Any) -> bool:
+        """Whether `x` is a tensor, or stands for one."""
+        tensor = getattr(sys.modules.get("torch"), "Tensor", ())
+        return isinstance(x, tensor) or hasattr(type(x), "__torch_function__")
 
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
-        """Look at `x`, unless its elements are more than their bits."""
-        if x.layout is not sys.modules["torch"].strided:
-            _refuse(name, f"has the layout {x.layout}, not torch.strided", ".to_dense()")
-        if x.requires_grad:
-            _refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
-        if x.is_conj():
-            _refuse(name, "has its conjugate bit set", ".resolve_conj()")
-        if x.is_neg():
-            _refuse(name, "has its negative bit set", ".resolve_neg()")
-        # PyTorch's own attribute: its export on a CUDA device depends on the stream.
-        return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)
+        """Look at `x`, unless PyTorch has to know what happens to it."""
+        state = _state()
+        if not state.is_plain(x):
+            state.refuse_special(x, name)
+        return super().view(x, name, stream)
 
-    def _view_on_cuda(self, x: Any, name: str, stream: Any) -> _core.TensorView:
-        """Look at a CUDA tensor, which PyTorch's export orders on streams of one device only."""
-        torch = sys.modules["torch"]
-        own = self.current_stream(x)
-        handle = own if stream is None else handle_of(stream)
-        if handle != own:
-            # PyTorch takes no handle that stands for the default stream.
-            other = (
-                torch.cuda.default_stream(x.device)
-                if handle == DEFAULT_STREAM
-                else torch.cuda.ExternalStream(handle, device=x.device)
-            )
-            other.wait_stream(torch.cuda.current_stream(x.device))
-            # So that the allocator does not reuse the memory before the other stream is done.
-            x.record_stream(other)
-        # PyTorch's export in Python refuses tensors of a device that is not the current one.
-        with torch.cuda.device(x.device):
-            return _core.view_on_stream(x, name, handle, ordered=True)
+    def transpose(
+        self, x: Any, axes: Sequence[int] | None, stream: Any, threads: int | None
+    ) -> Any:
+        """Transpose `x` into a new tensor, by an operator where PyTorch has to know of it."""
+        if not _is_compiling() and _state().is_plain(x):
+            return _MEMORY.transpose(x, axes, stream, threads)
+        _refuse_stream(stream)
+        from ttlg._libraries import torch_operator
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate a tensor on the device of `x`."""
-        return sys.modules["torch"].empty(shape, dtype=x.dtype, device=x.device)
+        return torch_operator.transpose(x, axes, threads)
+
+    def transpose_into(
+        self,
+        x: Any,
+        axes: Sequence[int] | None,
+        out: Any,
+        out_library: Library,
+        stream: Any,
+        threads: int | None,
+    ) -> None:
+        """Transpose `x` into `out`, by an operator where PyTorch traces."""
+        if not _is_compiling():
+            state = _state()
+            if state.is_plain(x):
+                return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads)
+            if not state.is_traced(x):
+                state.refuse_special(x, "x")
+        _refuse_stream(stream)
+        from ttlg._libraries import torch_operator
+
+        torch_operator.transpose_into(x, axes, out, threads)
+
+
+def _is_compiling() -> bool:
+    """Whether `torch.compile` traces this very code."""
+    compiling: bool = sys.modules["torch"].compiler.is_dynamo_compiling()
+    return compiling
+
+
+def _refuse_stream(stream: Any) -> None:
+    if stream is not None:
+        raise ValueError(
+            "stream= is for tensors that PyTorch neither differentiates nor traces; make the "
+            "stream the current one with torch.cuda.stream(...)"
+        )

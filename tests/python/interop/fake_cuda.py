@@ -5,6 +5,7 @@ memory, so a launch fails on every machine: there is no driver, or the pointer i
 """
 
 import contextlib
+import sys
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import ClassVar
@@ -43,6 +44,9 @@ class Tensor(OnCuda):
 
     is_neg = is_conj
 
+    def new_empty(self, shape):
+        return Tensor(np.zeros(shape, "f4"), device=self.device)
+
     def record_stream(self, stream):
         self.recorded += (stream.cuda_stream,)
 
@@ -59,8 +63,8 @@ class Stream:
         self.waited.append(other.cuda_stream)
 
 
-def torch(current):
-    """Return a PyTorch whose current stream has the handle `current`."""
+def install_torch(monkeypatch, current):
+    """Install and return a PyTorch whose current stream has the handle `current`."""
     streams = []
 
     def external(handle, device):
@@ -72,10 +76,10 @@ def torch(current):
         streams.append(Stream(0, device))
         return streams[-1]
 
-    return SimpleNamespace(
+    library = SimpleNamespace(
         Tensor=Tensor,
         strided="strided",
-        empty=lambda shape, dtype, device: Tensor(np.zeros(shape, "f4"), device=device),
+        compiler=SimpleNamespace(is_dynamo_compiling=lambda: False),
         cuda=SimpleNamespace(
             current_stream=lambda device: Stream(current, device),
             default_stream=default,
@@ -84,6 +88,10 @@ def torch(current):
         ),
         streams=streams,
     )
+    monkeypatch.setitem(sys.modules, "torch", library)
+    state = SimpleNamespace(is_plain=lambda x: True)
+    monkeypatch.setitem(sys.modules, "ttlg._libraries.torch_state", state)
+    return library
 
 
 class CupyArray(OnCuda):

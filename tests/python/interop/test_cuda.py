@@ -259,8 +259,7 @@ def test_host_and_device_share_no_plan():
 
 
 def test_torch_orders_nothing_on_its_own_stream(monkeypatch):
-    library = fake_cuda.torch(current=0x70)
-    monkeypatch.setitem(sys.modules, "torch", library)
+    library = fake_cuda.install_torch(monkeypatch, current=0x70)
     x = fake_cuda.Tensor(random_array((4, 6), "f4"))
     check_launch_fails(lambda: ttlg.transpose(x), x)
     check_launch_fails(lambda: ttlg.transpose(x, stream=0x70), x)
@@ -271,8 +270,7 @@ def test_torch_orders_nothing_on_its_own_stream(monkeypatch):
 
 @pytest.mark.parametrize("default", [0, 1])
 def test_torch_is_ordered_on_the_default_stream_beside_its_own(monkeypatch, default):
-    library = fake_cuda.torch(current=0x70)
-    monkeypatch.setitem(sys.modules, "torch", library)
+    library = fake_cuda.install_torch(monkeypatch, current=0x70)
     x = fake_cuda.Tensor(random_array((4, 6), "f4"))
     check_launch_fails(lambda: ttlg.transpose(x, stream=default), x)
     assert {stream.cuda_stream for stream in library.streams} == {0}
@@ -280,8 +278,7 @@ def test_torch_is_ordered_on_the_default_stream_beside_its_own(monkeypatch, defa
 
 
 def test_torch_is_ordered_on_another_stream(monkeypatch):
-    library = fake_cuda.torch(current=0)
-    monkeypatch.setitem(sys.modules, "torch", library)
+    library = fake_cuda.install_torch(monkeypatch, current=0)
     x = fake_cuda.Tensor(random_array((4, 6), "f4"))
     out = fake_cuda.Tensor(random_array((6, 4), "f4"))
     check_launch_fails(lambda: ttlg.transpose(x, out=out, stream=0x90), x, out)
@@ -292,7 +289,7 @@ def test_torch_is_ordered_on_another_stream(monkeypatch):
 
 
 def test_torch_tensors_take_part_in_the_stream_of_others(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", fake_cuda.torch(current=0x70))
+    fake_cuda.install_torch(monkeypatch, current=0x70)
     x, _ = pair()
     out = fake_cuda.Tensor(random_array((6, 4), "f4"))
     check_launch_fails(lambda: ttlg.transpose(x, out=out), x, out)

@@ -79,7 +79,8 @@ def test_result_works_in_jax():
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float8_e5m2", "float32", "complex64"])
 def test_result_is_taken_over_without_a_copy(dtype):
     x, _ = random_jax((30, 40), dtype)
-    library, source = _libraries.view_input(x, None)
+    library = _libraries.library_of(x)
+    source = library.view_input(x, None)
     buffer = library.empty(x, source, (40, 30))
     result = library.deliver(x, source, buffer)
     assert result.unsafe_buffer_pointer() == buffer.ctypes.data

@@ -1,0 +1,63 @@
+"""PyTorch's tensors as memory: bits that a copy cannot carry, and streams that pools must know."""
+
+import sys
+from typing import Any, NoReturn
+
+from ttlg import _core
+from ttlg._libraries.dlpack import DEFAULT_STREAM, Library, handle_of
+
+
+def refuse(name: str, what: str, method: str) -> NoReturn:
+    """Refuse a tensor that another one, which `method` of it gives, may stand for."""
+    hint = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
+    raise BufferError(f"{name} {what}; pass {hint}")
+
+
+class TorchMemory(Library):
+    """PyTorch's tensors that have memory, whatever autograd and tracing want to know of them."""
+
+    array_class = ("torch", "Tensor")
+
+    def current_stream(self, x: Any) -> int:
+        """Return the handle of the current stream of the device of `x`."""
+        return handle_of(sys.modules["torch"].cuda.current_stream(x.device))
+
+    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
+        """Look at `x`, unless its elements are more than their bits."""
+        if x.layout is not sys.modules["torch"].strided:
+            refuse(name, f"has the layout {x.layout}, not torch.strided", ".to_dense()")
+        if x.is_conj():
+            refuse(name, "has its conjugate bit set", ".resolve_conj()")
+        if x.is_neg():
+            refuse(name, "has its negative bit set", ".resolve_neg()")
+        if x.requires_grad:  # but nobody keeps a graph now: see Torch.view
+            x = x.detach()
+        # PyTorch's own attribute: its export on a CUDA device depends on the stream.
+        return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)
+
+    def _view_on_cuda(self, x: Any, name: str, stream: Any) -> _core.TensorView:
+        """Look at a CUDA tensor, which PyTorch's export orders on streams of one device only."""
+        torch = sys.modules["torch"]
+        own = self.current_stream(x)
+        handle = own if stream is None else handle_of(stream)
+        if handle != own:
+            # PyTorch takes no handle that stands for the default stream.
+            other = (
+                torch.cuda.default_stream(x.device)
+                if handle == DEFAULT_STREAM
+                else torch.cuda.ExternalStream(handle, device=x.device)
+            )
+            other.wait_stream(torch.cuda.current_stream(x.device))
+            # So that the allocator does not reuse the memory before the other stream is done.
+            x.record_stream(other)
+        # PyTorch's export in Python refuses tensors of a device that is not the current one.
+        with torch.cuda.device(x.device):
+            return _core.view_on_stream(x, name, handle, ordered=True)
+
+    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+        """Allocate a tensor on the device of `x`."""
+        return x.new_empty(shape)
+
+    def written(self, out: Any) -> None:
+        """Count the write, so that autograd notices that a value it had kept is gone."""
+        sys.modules["torch"].autograd.graph.increment_version(out)

@@ -1,0 +1,130 @@
+"""The operators by which PyTorch differentiates, batches and traces a transposition.
+
+`torch.library.custom_op` would do for most of ``ttlg::transpose``, but the operators that it makes
+lose the tangents of forward-mode differentiation without a word and fail under `torch.func.grad`,
+so the rule for autograd is registered in the dispatcher.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+
+from ttlg import _core
+from ttlg._libraries.torch_memory import TorchMemory, refuse
+
+_MEMORY = TorchMemory()
+_LIBRARY = torch.library.Library("ttlg", "FRAGMENT")
+_LIBRARY.define(
+    "transpose(Tensor x, int[] axes, int? threads=None) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+_operator = torch.ops.ttlg.transpose.default
+
+
+def transpose(x: Any, axes: Sequence[int] | None, threads: int | None) -> Any:
+    """Transpose a tensor, or what stands for one, by the operator."""
+    return _operator(x, _order_of(x, axes), threads)
+
+
+def transpose_into(x: Any, axes: Sequence[int] | None, out: Any, threads: int | None) -> None:
+    """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
+    if x.requires_grad and torch.is_grad_enabled():
+        refuse("x", "requires grad, which out= cannot carry", ".detach()")
+    _operator_into(x, _order_of(x, axes), out, threads)
+
+
+def _order_of(x: Any, axes: Sequence[int] | None) -> list[int]:
+    """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
+    if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
+        return list(range(x.ndim)[::-1] if axes is None else axes)
+    if x.is_nested:
+        raise BufferError(
+            "x is a nested tensor, whose parts have shapes of their own; transpose each of "
+            "x.unbind()"
+        )
+    return list(_core.normalize_axes(axes, _extents(x.shape)))
+
+
+def _extents(shape: Iterable[int]) -> list[int]:
+    """Give the extents of `shape`, with -1 for symbols, whose values only messages would show."""
+    return [extent if isinstance(extent, int) else -1 for extent in shape]
+
+
+def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
+    return _MEMORY.transpose(x.resolve_conj().resolve_neg(), axes, None, threads)
+
+
+def _infer(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
+    order = _core.normalize_axes(axes, _extents(x.shape))
+    return x.new_empty([x.shape[axis] for axis in order])
+
+
+def _run_batch(
+    info: Any,
+    in_dims: tuple[int, None, None],
+    x: torch.Tensor,
+    axes: list[int],
+    threads: int | None = None,
+) -> tuple[torch.Tensor, int]:
+    """Transpose the axis of the batch along, to become the first one of the result."""
+    batch = in_dims[0]
+    rest = [axis for axis in range(x.ndim) if axis != batch]
+    order = _core.normalize_axes(axes, _extents(x.shape[axis] for axis in rest))
+    return _operator(x, [batch, *(rest[axis] for axis in order)], threads), 0
+
+
+class _Differentiated(torch.autograd.function._SingleLevelFunction):
+    """The rules of differentiation; the map is linear, and its adjoint is its inverse."""
+
+    @staticmethod
+    def forward(keys: Any, x: torch.Tensor, axes: list[int], threads: int | None) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return _operator.redispatch(keys & torch._C._after_autograd_keyset, x, axes, threads)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _, _, ctx.axes, ctx.threads = inputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        rank = len(ctx.axes)
+        inverse = sorted(range(rank), key=lambda axis: ctx.axes[axis] % rank)
+        return None, _operator(gradient, inverse, ctx.threads), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, _keys: Any, tangent: torch.Tensor, *_: Any) -> torch.Tensor:
+        return _operator(tangent, ctx.axes, ctx.threads)
+
+
+def _differentiate(
+    keys: Any, x: torch.Tensor, axes: list[int], threads: int | None = None
+) -> torch.Tensor:
+    # The dispatcher comes here once for each level of differentiation.
+    with enable_single_level_autograd_function():
+        return _Differentiated.apply(keys, x, axes, threads)
+
+
+_LIBRARY.impl("transpose", _run, "CompositeExplicitAutograd")
+_LIBRARY.impl("transpose", _differentiate, "Autograd", with_keyset=True)
+torch.library.register_fake("ttlg::transpose", _infer, lib=_LIBRARY)
+torch.library.register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
+
+
+@torch.library.custom_op("ttlg::transpose_into", mutates_args=("out",))
+def _operator_into(
+    x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None
+) -> None:
+    plain = x.resolve_conj().resolve_neg()
+    _MEMORY.transpose_into(plain, axes, out, _MEMORY, None, threads)
+
+
+@_operator_into.register_fake
+def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None) -> None:
+    shape = _infer(x, list(axes)).shape
+    if out.shape != shape or out.dtype != x.dtype or out.device != x.device:
+        raise ValueError(
+            f"out must have shape {tuple(shape)}, dtype {x.dtype} and device {x.device}, not "
+            f"{tuple(out.shape)}, {out.dtype} and {out.device}"
+        )

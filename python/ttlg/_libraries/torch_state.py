@@ -1,0 +1,50 @@
+"""Which tensors of PyTorch are memory alone, so that it need not know what happens to them."""
+
+from typing import Any, NoReturn
+
+from torch import Tensor, is_grad_enabled
+from torch._C import (
+    _are_functorch_transforms_active,
+    _is_tracing,
+    _len_torch_dispatch_stack,
+)
+from torch.autograd import forward_ad
+from torch.nn import Parameter
+
+from ttlg._libraries.torch_memory import refuse
+
+
+def is_plain(x: Any) -> bool:
+    """Whether `x` is no subclass, and no derivative, transform, mode or tracer is at work."""
+    cls = type(x)
+    return not (
+        (cls is not Tensor and cls is not Parameter)
+        or (x.requires_grad and is_grad_enabled())
+        or _are_functorch_transforms_active()
+        or _len_torch_dispatch_stack() > 0
+        or forward_ad._current_level >= 0
+        or _is_tracing()
+        or x.is_nested
+        or x.is_meta
+    )
+
+
+def is_traced(x: Any) -> bool:
+    """Whether `x` only stands for a value, or a mode or tracer records what is done to it."""
+    return x.is_meta or hasattr(x, "fake_mode") or _len_torch_dispatch_stack() > 0 or _is_tracing()
+
+
+def refuse_special(x: Any, name: str) -> NoReturn:
+    """Say why `x` is not memory alone, and what to pass instead."""
+    if type(x) not in (Tensor, Parameter):
+        what = f"is a {type(x).__module__}.{type(x).__qualname__}, not a torch.Tensor"
+        refuse(name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)")
+    if x.is_nested:
+        raise BufferError(f"{name} is a nested tensor, whose parts have shapes of their own")
+    if x.requires_grad and is_grad_enabled():
+        refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
+    raise BufferError(
+        f"{name} is a meta tensor, or under a transform, mode or tracer of PyTorch, such as vmap, "
+        "forward-mode differentiation or make_fx, which has to see what is done to it; call "
+        "ttlg.transpose(x, axes) without out="
+    )
