@@ -24,8 +24,7 @@ def transpose(x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
 
 
 def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
-    if not isinstance(x, jax.Array):
-        x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
+    x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
     if not _has_whole_bytes(x.dtype) or len(x.devices()) > 1:
         return _leave_to_jax(x, axes=axes, threads=threads)
     return Jax().transpose(x, axes, None, threads)
