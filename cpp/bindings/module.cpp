@@ -8,7 +8,9 @@
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/ndarray_call.hpp"
+#include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
+#include "bindings/xla_ffi.hpp"
 #include "cpu/simd_level.hpp"
 #include "cpu/this_machine.hpp"
 #include "cpu/threads.hpp"
@@ -76,6 +78,11 @@ py::dict build_config() {
   return result;
 }
 
+py::capsule xla_ffi_transpose() {
+  ttlg::bindings::cpu_plan_cache();  // made now, because no lock is held yet that a fork could copy
+  return py::capsule(reinterpret_cast<void*>(&ttlg::bindings::xla_transpose));
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -100,6 +107,8 @@ PYBIND11_MODULE(_core, module) {
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::add_ndarray_calls(module);
+  module.def("xla_ffi_transpose", &xla_ffi_transpose,
+             "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));
   module.def("build_config", &build_config);
   module.def("cuda_config", &cuda_config);

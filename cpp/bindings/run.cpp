@@ -1,6 +1,9 @@
 #include "bindings/run.hpp"
 
+#include <pthread.h>
 #include <pybind11/pybind11.h>
+
+#include <new>
 
 #include "cpu/execute.hpp"
 #include "cpu/this_machine.hpp"
@@ -12,10 +15,19 @@ namespace {
 constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 constexpr std::size_t kDefaultCapacity = 4096;
 
+// XLA's threads use the cache without the GIL, so a thread that forks may not be the only one to.
+cpu::PlanCache& make_cpu_plan_cache() {
+  static cpu::PlanCache cache({cpu::this_machine()}, kDefaultCapacity);
+  const auto lock = [] { cache.lock(); };
+  const auto unlock = [] { cache.unlock(); };
+  if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
+  return cache;
+}
+
 }  // namespace
 
 cpu::PlanCache& cpu_plan_cache() {
-  static cpu::PlanCache cache({cpu::this_machine()}, kDefaultCapacity);
+  static cpu::PlanCache& cache = make_cpu_plan_cache();
   return cache;
 }
 

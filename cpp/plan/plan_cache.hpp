@@ -59,8 +59,8 @@ struct CacheInfo {
 
 // Keeps the plans that were asked for most recently. Safe for any number of threads: a mutex guards
 // the look-up, and planning happens outside it. The mutex is never held across anything that could
-// wait, such as Python's global lock, so a caller that holds that lock at every look-up and at
-// fork() finds the cache unlocked in the child.
+// wait, such as Python's global lock, so it may be taken around fork(), which leaves the cache
+// usable in the child.
 template <typename Planning>
 class PlanCache {
  public:
@@ -121,6 +121,10 @@ class PlanCache {
     const std::lock_guard lock(mutex_);
     return {.hits = hits_, .misses = misses_, .capacity = capacity_, .size = entries_.size()};
   }
+
+  // Around fork(): the child gets the mutex as the forking thread has it.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   struct Key {

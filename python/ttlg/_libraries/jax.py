@@ -1,4 +1,4 @@
-"""JAX: arrays that never change, and streams of its own that calls wait for."""
+"""JAX: arrays that never change, streams of its own that calls wait for, and traced arrays."""
 
 import math
 import sys
@@ -11,6 +11,29 @@ from ttlg._libraries.dlpack import Library
 
 # JAX takes a buffer over without copying when it starts on a multiple of this many bytes.
 _ALIGNMENT_BYTES = 64
+# The first version that has what the operator is made of.
+_OPERATOR_SINCE = (0, 8)
+
+
+def _is_traced(x: Any) -> bool:
+    return isinstance(x, getattr(sys.modules.get("jax.core"), "Tracer", ()))
+
+
+def _transpose_traced(x: Any, axes: Any, threads: int | None) -> Any:
+    """Add the transposition to the program that JAX is tracing."""
+    jax = sys.modules["jax"]
+    if jax.__version_info__ < _OPERATOR_SINCE:
+        raise TypeError(
+            f"x is being traced by JAX {jax.__version__}, and ttlg needs JAX 0.8 or newer for "
+            "that; update JAX, or use jax.numpy.transpose here"
+        )
+    from ttlg._libraries import jax_operator  # imports jax
+
+    # Extents that are symbols have no number to quote in an error.
+    shape = [extent if isinstance(extent, int) else -1 for extent in x.shape]
+    order = _core.normalize_axes(axes, shape)
+    most = None if threads is None else _core.resolve_threads(threads)
+    return jax_operator.transpose(x, order, most)
 
 
 class Jax(Library):
@@ -18,12 +41,22 @@ class Jax(Library):
 
     array_class = ("jax", "Array")
 
+    def transpose(self, x: Any, axes: Any, stream: Any, threads: int | None) -> Any:
+        """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
+        if not _is_traced(x):
+            return super().transpose(x, axes, stream, threads)
+        if stream is not None:
+            raise ValueError(
+                "x is being traced by JAX, which has streams of its own: leave stream= out"
+            )
+        return _transpose_traced(x, axes, threads)
+
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Wait until `x` is ready and look at it, unless it has no memory."""
-        if isinstance(x, getattr(sys.modules.get("jax.core"), "Tracer", ())):
+        if _is_traced(x):
             raise TypeError(
-                f"{name} is being traced by JAX and has no memory yet; call ttlg outside jax.jit, "
-                "or use jax.numpy.transpose inside it"
+                f"{name} is being traced by JAX and has no memory yet; call ttlg.transpose(x, "
+                "axes), without out= and without a plan, or do this outside of jax.jit"
             )
         if x.is_deleted():
             raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")

@@ -1,0 +1,95 @@
+"""The transposition as a primitive of JAX: what it means to each transformation.
+
+Imported only where the caller has traced an array, because it imports JAX.
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from ttlg import _core
+from ttlg._libraries.jax import Jax
+
+_NAME = "ttlg_transpose"
+
+transpose_p = Primitive(_NAME)
+
+
+def transpose(x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
+    """Apply the primitive to `x`: `axes` name each axis once, from 0; `threads` are the CPU's."""
+    return transpose_p.bind(x, axes=axes, threads=threads)
+
+
+def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
+    x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
+    if not _has_whole_bytes(x.dtype) or len(x.devices()) > 1:
+        return _leave_to_jax(x, axes=axes, threads=threads)
+    return Jax().transpose(x, axes, None, threads)
+
+
+def _infer(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
+    # Sharding, weak types and the mesh axes of shard_map go the way of JAX's own transpose.
+    return jax.lax.transpose_p.abstract_eval(x, permutation=axes)
+
+
+def _transpose_back(
+    cotangent: Any, x: Any, *, axes: tuple[int, ...], threads: int | None
+) -> list[Any]:
+    inverse = tuple(np.argsort(axes).tolist())
+    return [transpose(cotangent, inverse, threads)]
+
+
+def _batch(
+    arguments: tuple[Any], batch_axes: tuple[int], *, axes: tuple[int, ...], threads: int | None
+) -> tuple[Any, int]:
+    """Bring the batch axis to the front and leave the other axes to their permutation."""
+    (x,), (batch_axis,) = arguments, batch_axes
+    others = (axis if axis < batch_axis else axis + 1 for axis in axes)
+    return transpose(x, (batch_axis, *others), threads), 0
+
+
+def _leave_to_jax(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
+    return jax.lax.transpose(x, axes)
+
+
+def _lower_for_cpu(
+    context: mlir.LoweringRuleContext, x: Any, *, axes: tuple[int, ...], threads: int | None
+) -> Any:
+    """Call ttlg's engine from the compiled program, or leave the work to XLA where it must be.
+
+    That is: for elements that are no whole bytes; in a program for several devices, which XLA
+    partitions without communication only if it knows the operation; and in an exported one, which
+    may run where ttlg is not.
+    """
+    module = context.module_context
+    if (
+        _has_whole_bytes(context.avals_in[0].dtype)
+        and getattr(module.axis_context, "num_devices", None) == 1
+        and not module.lowering_parameters.for_export
+    ):
+        lower = jax.ffi.ffi_lowering(_NAME)
+        return lower(context, x, axes=np.array(axes, np.int64), threads=np.int64(threads or 0))
+    return _lower_without_ttlg(context, x, axes=axes, threads=threads)
+
+
+def _has_whole_bytes(dtype: Any) -> bool:
+    # Extended dtypes, such as those of random keys, are lowered with axes of their own.
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
+        return False
+    if jax.dtypes.issubdtype(dtype, np.integer):
+        return bool(jax.numpy.iinfo(dtype).bits >= 8)
+    return not jax.dtypes.issubdtype(dtype, np.floating) or jax.numpy.finfo(dtype).bits >= 8
+
+
+_lower_without_ttlg = mlir.lower_fun(_leave_to_jax, multiple_results=False)
+
+transpose_p.def_impl(_run)
+transpose_p.def_effectful_abstract_eval(_infer)
+ad.deflinear2(transpose_p, _transpose_back)
+batching.primitive_batchers[transpose_p] = _batch
+mlir.register_lowering(transpose_p, _lower_without_ttlg)
+mlir.register_lowering(transpose_p, _lower_for_cpu, platform="cpu")
+jax.ffi.register_ffi_target(_NAME, _core.xla_ffi_transpose(), platform="cpu")
