@@ -1,16 +1,12 @@
-"""JAX: arrays that never change, streams of its own that calls wait for, and traced arrays."""
+"""JAX: which arrays have memory, and which are traced and go through a primitive."""
 
-import math
 import sys
 from typing import Any
 
-import numpy as np
-
 from ttlg import _core
-from ttlg._libraries.dlpack import Library
+from ttlg._libraries.jax_memory import JaxMemory
+from ttlg._typing import Axes
 
-# JAX takes a buffer over without copying when it starts on a multiple of this many bytes.
-_ALIGNMENT_BYTES = 64
 # The first version that has what the operator is made of.
 _OPERATOR_SINCE = (0, 8)
 
@@ -19,7 +15,7 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, getattr(sys.modules.get("jax.core"), "Tracer", ()))
 
 
-def _transpose_traced(x: Any, axes: Any, threads: int | None) -> Any:
+def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Add the transposition to the program that JAX is tracing."""
     jax = sys.modules["jax"]
     if jax.__version_info__ < _OPERATOR_SINCE:
@@ -36,12 +32,10 @@ def _transpose_traced(x: Any, axes: Any, threads: int | None) -> Any:
     return jax_operator.transpose(x, order, most)
 
 
-class Jax(Library):
+class Jax(JaxMemory):
     """JAX's arrays, traced ones included."""
 
-    array_class = ("jax", "Array")
-
-    def transpose(self, x: Any, axes: Any, stream: Any, threads: int | None) -> Any:
+    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
         if not _is_traced(x):
             return super().transpose(x, axes, stream, threads)
@@ -58,33 +52,4 @@ class Jax(Library):
                 f"{name} is being traced by JAX and has no memory yet; call ttlg.transpose(x, "
                 "axes), without out= and without a plan, or do this outside of jax.jit"
             )
-        if x.is_deleted():
-            raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")
-        x.block_until_ready()
-        seen = super().view(x, name, stream)
-        seen.freeze()  # not every export says that JAX arrays never change
-        return seen
-
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate memory that JAX takes over in `deliver`; on a CUDA device, an array of JAX."""
-        jax = sys.modules["jax"]
-        dtype = np.dtype(x.dtype)
-        if not source.on_host:
-            # JAX has streams of its own, so it must have finished with the buffer.
-            with jax.enable_x64(True):
-                return jax.numpy.empty(shape, dtype, device=x.device).block_until_ready()
-        # JAX arrays never change, so the result is written before JAX sees it.
-        size = math.prod(shape) * dtype.itemsize
-        raw = np.empty(size + _ALIGNMENT_BYTES, np.uint8)
-        start = -raw.ctypes.data % _ALIGNMENT_BYTES
-        return raw[start : start + size].view(dtype).reshape(shape)
-
-    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
-        """Hand the memory to JAX without a copy; on a CUDA device, wait for the work on it."""
-        if not source.on_host:
-            _core.synchronize(source)
-            return buffer
-        jax = sys.modules["jax"]
-        # Even in JAX's 32-bit mode x may have 64-bit elements, which device_put would convert.
-        with jax.enable_x64(True):
-            return jax.device_put(buffer, x.device, may_alias=True)
+        return super().view(x, name, stream)

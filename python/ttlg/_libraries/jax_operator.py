@@ -11,7 +11,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ttlg import _core
-from ttlg._libraries.jax import Jax
+from ttlg._libraries.jax_memory import JaxMemory
 
 _NAME = "ttlg_transpose"
 
@@ -27,7 +27,7 @@ def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
     x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
     if not _has_whole_bytes(x.dtype) or len(x.devices()) > 1:
         return _leave_to_jax(x, axes=axes, threads=threads)
-    return Jax().transpose(x, axes, None, threads)
+    return JaxMemory().transpose(x, axes, None, threads)
 
 
 def _infer(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:

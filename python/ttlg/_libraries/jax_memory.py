@@ -1,0 +1,52 @@
+"""JAX's arrays as memory: they never change, and JAX has streams of its own that calls wait for."""
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._libraries.dlpack import Library
+
+# JAX takes a buffer over without copying when it starts on a multiple of this many bytes.
+_ALIGNMENT_BYTES = 64
+
+
+class JaxMemory(Library):
+    """JAX's arrays that have memory."""
+
+    array_class = ("jax", "Array")
+
+    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
+        """Wait until `x` is ready and look at it."""
+        if x.is_deleted():
+            raise ValueError(f"{name} has been deleted or donated; pass an array that holds data")
+        x.block_until_ready()
+        seen = super().view(x, name, stream)
+        seen.freeze()  # not every export says that JAX arrays never change
+        return seen
+
+    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+        """Allocate memory that JAX takes over in `deliver`; on a CUDA device, an array of JAX."""
+        jax = sys.modules["jax"]
+        dtype = np.dtype(x.dtype)
+        if not source.on_host:
+            # JAX has streams of its own, so it must have finished with the buffer.
+            with jax.enable_x64(True):
+                return jax.numpy.empty(shape, dtype, device=x.device).block_until_ready()
+        # JAX arrays never change, so the result is written before JAX sees it.
+        size = math.prod(shape) * dtype.itemsize
+        raw = np.empty(size + _ALIGNMENT_BYTES, np.uint8)
+        start = -raw.ctypes.data % _ALIGNMENT_BYTES
+        return raw[start : start + size].view(dtype).reshape(shape)
+
+    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+        """Hand the memory to JAX without a copy; on a CUDA device, wait for the work on it."""
+        if not source.on_host:
+            _core.synchronize(source)
+            return buffer
+        jax = sys.modules["jax"]
+        # Even in JAX's 32-bit mode x may have 64-bit elements, which device_put would convert.
+        with jax.enable_x64(True):
+            return jax.device_put(buffer, x.device, may_alias=True)
