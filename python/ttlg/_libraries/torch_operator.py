@@ -39,7 +39,7 @@ def transpose_into(x: Any, axes: Axes | None, out: Any, threads: int | None) -> 
     _operator_into(x, _order_of(x, axes), out, threads)
 
 
-def _order_of(x: Any, axes: Axes | None) -> list[int]:
+def _order_of(x: Any, axes: Axes | None) -> list[Any]:
     """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
     if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
         return list(range(x.ndim)[::-1] if axes is None else axes)
