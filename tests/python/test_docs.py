@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[2]
 MODULES = ["ttlg"] + [
     f"ttlg.{module.name}"
     for module in pkgutil.iter_modules(ttlg.__path__)
-    if module.name not in ("__main__", "_core") and not module.ispkg
+    if module.name not in ("__main__", "_core", "torch") and not module.ispkg
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
 METHODS = [
@@ -27,6 +27,13 @@ METHODS = [
 def test_examples(module):
     result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0
+
+
+def test_examples_with_pytorch():
+    pytest.importorskip("torch", minversion="2.5")
+    module = importlib.import_module("ttlg.torch")
+    assert doctest.testmod(module) == (0, 4)
+    test_docstrings_name_every_parameter(module.transpose)
 
 
 def test_there_are_examples():
