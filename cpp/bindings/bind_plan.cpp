@@ -12,12 +12,12 @@ void check_matches(const TensorView& view, const Integers& shape, const Integers
     throw py::value_error("this plan is for " + name + " of shape " + text_of(shape) + " and " +
                           std::to_string(request.itemsize) + "-byte elements, not shape " +
                           text_of(view.shape) + " and " + std::to_string(view.itemsize) +
-                          "-byte elements; make another with ttlg.plan(...)");
+                          "-byte elements; make one for this array with ttlg.plan_for(x, axes)");
   }
   if (!has_byte_strides(view.layout(), byte_strides)) {
     throw py::value_error("this plan is for " + name + " of byte strides " + text_of(byte_strides) +
                           ", not " + text_of(view.byte_strides) +
-                          "; make one for this layout with ttlg.plan(..., strides=...), or call "
+                          "; make one for this array with ttlg.plan_for(x, axes), or call "
                           "ttlg.transpose, which looks at the strides itself");
   }
 }
@@ -44,8 +44,12 @@ void bind_cache(py::module_& module) {
 
 }  // namespace
 
-void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
+void check_planned_input(const PlanBase& plan, const TensorView& x) {
   check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
+}
+
+void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
+  check_planned_input(plan, x);
   check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
 }
 
@@ -90,7 +94,15 @@ void bind_plan(py::module_& module) {
                                return to_tuple(extents);
                              })
       .def_property_readonly(
-          "perm", [](const PlanBase& plan) { return py::tuple(py::cast(plan.problem.perm)); });
+          "perm", [](const PlanBase& plan) { return py::tuple(py::cast(plan.problem.perm)); })
+      .def("check_input", &check_planned_input, py::arg("x"),
+           "Refuse an x of another shape, layout or element size.")
+      .def(
+          "writes_to",
+          [](const PlanBase& plan, const TensorView& out) {
+            return has_byte_strides(out.layout(), plan.out_byte_strides);
+          },
+          py::arg("out"), "Whether the planned output lies in memory as this one does.");
   bind_cache(module);
   module.def(
       "contiguous_byte_strides",

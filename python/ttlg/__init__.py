@@ -16,7 +16,7 @@ from ttlg._config import (
 )
 from ttlg._core import CudaError, __version__
 from ttlg._plan import Plan
-from ttlg._planning import plan
+from ttlg._planning import plan, plan_for
 
 __all__ = [
     "CudaError",
@@ -28,6 +28,7 @@ __all__ = [
     "get_num_threads",
     "permute_dims",
     "plan",
+    "plan_for",
     "set_num_threads",
     "show_config",
     "transpose",
