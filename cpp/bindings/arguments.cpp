@@ -70,8 +70,7 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
   }
   if (given.size() != shape.size()) {
     throw py::value_error(
-        refusal("it has " + rank + " axes, not " + std::to_string(given.size()) +
-                "; name each of them once"));
+        refusal("name each of the " + rank + " axes once, not " + std::to_string(given.size())));
   }
   std::vector<int> result(shape.size());
   const AxesCheck check = normalize_axes(given, result);

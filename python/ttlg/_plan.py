@@ -79,7 +79,7 @@ class Plan:
         if core.writes_to(out):
             return core
         planned = self._planned_for(x, out, None)
-        if planned.kernel == core.kernel or self.candidates()[0].kernel == core.kernel:
+        if planned.kernel == core.kernel or not self._is_forced():
             return planned
         try:
             return self._planned_for(x, out, core.kernel)
@@ -93,6 +93,19 @@ class Plan:
         if isinstance(core, _core.CudaPlan):
             return _core.cuda_plan_for(x, core.axes, out, core.model, kernel)
         return _core.cpu_plan_for(x, core.axes, out, core.parameters["threads"], kernel)
+
+    def _is_forced(self) -> bool:
+        """Whether the planner would take another kernel for what is planned here."""
+        core = self._core
+        request = _core.Request(
+            core.shape, core.byte_strides, core.itemsize, core.axes, core.out_byte_strides
+        )
+        free = (
+            _core.cached_cuda_plan(request, core.model, None)
+            if isinstance(core, _core.CudaPlan)
+            else _core.cached_cpu_plan(request, core.parameters["threads"], None)
+        )
+        return free.kernel != core.kernel
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -63,7 +63,7 @@ def _byte_strides(
     steps = _integers(name, element_strides if strides is None else strides)
     if len(steps) != len(extents):
         raise ValueError(
-            f"{name} {steps} do not fit: give one for each of the {len(extents)} axes, in "
+            f"{name} {steps} do not fit shape {extents}: give one per axis, in "
             f"{'elements' if strides is None else 'bytes'}"
         )
     if strides is None:
