@@ -175,10 +175,9 @@ void bind_plans(py::module_& module) {
       .def_property_readonly("parameters",
                              [](const Executable& plan) { return to_dict(plan.parameters); })
       .def_readonly("alignment", &Executable::alignment)
-      .def_property_readonly("model",
-                             [](const Executable& plan) {
-                               return std::const_pointer_cast<DeviceModel>(plan.model);
-                             })
+      .def_property_readonly(
+          "model",
+          [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
       .def_readonly("predicted_seconds", &Executable::predicted_seconds)
       .def_property_readonly("word_bytes",
                              [](const Executable& plan) { return plan.recast.element_bytes; })

@@ -38,13 +38,14 @@ def _resolve(dtype: Any) -> "np.dtype[Any] | None":
     """Return NumPy's dtype, which includes ml_dtypes', or None."""
     if dtype is None:  # NumPy's default, float64
         return None
+    resolved: np.dtype[Any]
     try:
-        return np.dtype(dtype)
+        resolved = np.dtype(dtype)
     except (TypeError, ValueError):
-        pass
-    try:
-        import ml_dtypes
+        try:
+            import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, dtype))
-    except (ImportError, AttributeError, TypeError, ValueError):
-        return None
+            resolved = np.dtype(getattr(ml_dtypes, dtype))
+        except (ImportError, AttributeError, TypeError, ValueError):
+            return None
+    return resolved

@@ -28,8 +28,7 @@ def show_html(
 ) -> str:
     """Lay facts about a plan and its first candidates out as two tables of HTML."""
     ways = [
-        _row((each.kernel, _listed(each.parameters), _time_of(each)))
-        for each in candidates[:_ROWS]
+        _row((each.kernel, _listed(each.parameters), _time_of(each))) for each in candidates[:_ROWS]
     ]
     rest = len(candidates) - len(ways)
     more = f"<p>{rest} more in <code>candidates()</code></p>" if rest else ""

@@ -22,9 +22,8 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
     return result
 
 
-def _extents(shape: Sequence[int]) -> tuple[int, ...]:
-    """Read a shape."""
-    # Arrays of integers may well be shapes, if they are one-dimensional.
+def _extents(shape: Any) -> tuple[int, ...]:
+    """Read a shape, which may be an array of integers in one dimension."""
     if hasattr(shape, "shape") and (len(shape.shape) != 1 or "int" not in str(shape.dtype)):
         raise TypeError(
             f"ttlg.plan takes a shape, not an array of shape {tuple(shape.shape)}; use "
@@ -43,9 +42,7 @@ def _are_of_elements(extents: tuple[int, ...], strides: tuple[int, ...], itemsiz
     )
     if itemsize == 1 or 0 in extents or not modes or modes[0][0] != 1:
         return False
-    return all(
-        step * extent <= outer for (step, extent), (outer, _) in itertools.pairwise(modes)
-    )
+    return all(step * extent <= outer for (step, extent), (outer, _) in itertools.pairwise(modes))
 
 
 def _byte_strides(
@@ -55,24 +52,29 @@ def _byte_strides(
     element_strides: Sequence[int] | None,
 ) -> tuple[int, ...]:
     """Read the strides of the input, given in bytes or in elements or neither."""
-    if strides is None and element_strides is None:
-        return _core.contiguous_byte_strides(extents, itemsize)
     if strides is not None and element_strides is not None:
         raise ValueError("strides= and element_strides= say the same in two units; pass one")
-    name = "element_strides" if strides is None else "strides"
-    steps = _integers(name, element_strides if strides is None else strides)
+    if strides is not None:
+        steps = _strides("strides", "bytes", strides, extents)
+        if _are_of_elements(extents, steps, itemsize):
+            raise ValueError(
+                f"strides {steps} look like strides in elements, as in bytes the elements of "
+                f"{itemsize} bytes would overlap; pass these as element_strides=, or strides= in "
+                "bytes"
+            )
+        return steps
+    if element_strides is not None:
+        steps = _strides("element_strides", "elements", element_strides, extents)
+        return _integers("element_strides", [step * itemsize for step in steps])
+    return _core.contiguous_byte_strides(extents, itemsize)
+
+
+def _strides(
+    name: str, unit: str, strides: Sequence[int], extents: tuple[int, ...]
+) -> tuple[int, ...]:
+    steps = _integers(name, strides)
     if len(steps) != len(extents):
-        raise ValueError(
-            f"{name} {steps} do not fit shape {extents}: give one per axis, in "
-            f"{'elements' if strides is None else 'bytes'}"
-        )
-    if strides is None:
-        return _integers(name, [step * itemsize for step in steps])
-    if _are_of_elements(extents, steps, itemsize):
-        raise ValueError(
-            f"strides {steps} look like strides in elements, as in bytes the elements of {itemsize} "
-            "bytes would overlap; pass these as element_strides=, or strides= in bytes"
-        )
+        raise ValueError(f"{name} {steps} do not fit shape {extents}: give one per axis, in {unit}")
     return steps
 
 
@@ -256,9 +258,7 @@ def plan_for(
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
-            return Plan(
-                _core.cuda_plan_for(source, order, target, model, kernel), source.dtype
-            )
+            return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
         core = _core.cpu_plan_for(source, order, target, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None

@@ -155,7 +155,11 @@ def test_forced_kernels(kernel):
         ({"threads": 2}, ValueError, "threads= and tune= are for device 'cpu', not 'tesla-k40c'"),
         ({"tune": "measure"}, ValueError, "threads= and tune= are for device 'cpu'"),
         ({"strides": (1 << 62, 1 << 62)}, ValueError, "exceeds the 64-bit range"),
-        ({"device": "tesla"}, ValueError, "cannot plan for device 'tesla'; choose one of 'cpu', .*'tesla-k40c'$"),
+        (
+            {"device": "tesla"},
+            ValueError,
+            "cannot plan for device 'tesla'; choose one of 'cpu', .*'tesla-k40c'$",
+        ),
         ({"device": "../tesla-k40c"}, ValueError, "cannot plan for device"),
     ],
     ids=repr,

@@ -179,7 +179,9 @@ def test_the_first_candidate_of_large_problems():
     random = np.random.default_rng(0)
     kernels = set()
     for _ in range(300):
-        shape = tuple(map(int, random.choice([2, 3, 5, 16, 27, 64, 100, 300], random.integers(1, 5))))
+        shape = tuple(
+            map(int, random.choice([2, 3, 5, 16, 27, 64, 100, 300], random.integers(1, 5)))
+        )
         axes = tuple(map(int, random.permutation(len(shape))))
         dtype = f"V{random.choice([1, 2, 3, 4, 8, 12, 16])}"
         for device in ("cpu", "tesla-k40c"):
@@ -193,7 +195,11 @@ def test_candidates_come_kernel_by_kernel_in_the_order_of_the_cascade():
     shuffled = ttlg.plan((1000, 3), (1, 0), "u1")
     assert shuffled.kernel == "shuffle"
     kernels = [each.kernel for each in shuffled.candidates()]
-    assert [kernel for kernel, _ in itertools.groupby(kernels)] == ["shuffle", "strided_copy", "tile"]
+    assert [kernel for kernel, _ in itertools.groupby(kernels)] == [
+        "shuffle",
+        "strided_copy",
+        "tile",
+    ]
 
 
 class Cells(HTMLParser):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import ttlg
 from ttlg import _core
 
-from .arrays import bits, layouts, problems, random_raw
+from .arrays import layouts, problems, random_raw
 
 
 @given(problems(max_rank=5), st.data())
@@ -85,7 +85,9 @@ def test_a_plan_for_a_strided_output_takes_a_contiguous_one():
 
 def test_what_is_refused_writes_nothing():
     plan = ttlg.plan_for(X)
-    overlapping = np.lib.stride_tricks.as_strided(np.zeros(64 + 40 + 48, "<f4"), (64, 40, 48), (4,) * 3)
+    overlapping = np.lib.stride_tricks.as_strided(
+        np.zeros(64 + 40 + 48, "<f4"), (64, 40, 48), (4,) * 3
+    )
     for x, out, message in (
         (X, np.zeros((64, 40, 40), "<f4"), "out has shape"),
         (X, overlapping, "may hold several elements at one place"),

@@ -29,8 +29,8 @@ std::string_view requirement(Kernel kernel);
 // Why a kernel cannot carry this problem out, in words; empty where it can.
 std::string obstacle(Kernel kernel, const Problem& folded);
 
-// Throws std::invalid_argument, with the requirement and the obstacle, where the kernel cannot carry
-// the problem out.
+// Throws std::invalid_argument, with the requirement and the obstacle, where the kernel cannot
+// carry the problem out.
 void check_kernel(Kernel kernel, const Problem& folded);
 
 }  // namespace ttlg::cpu

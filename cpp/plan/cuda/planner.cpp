@@ -66,8 +66,7 @@ std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& mod
   };
   std::ranges::for_each(named, add);
   std::ranges::stable_sort(result, {}, &Candidate::seconds);
-  const bool named_suffice =
-      !result.empty() && !is_slow(model, problem, result.front().seconds);
+  const bool named_suffice = !result.empty() && !is_slow(model, problem, result.front().seconds);
   const auto count = named_suffice ? std::ssize(result) : 0;
   for (const Schema schema : kSchemas) {
     if (std::ranges::find(named, schema) == named.end()) add(schema);

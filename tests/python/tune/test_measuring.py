@@ -160,9 +160,7 @@ def test_measured_times_stay_with_the_plan(slowest_wins):
         assert twin.candidates() == plan.candidates()
         assert twin.gain == plan.gain > 1
         assert twin.explain() == plan.explain()
-    into = ttlg.plan_for(
-        np.zeros(SHAPE, "f4"), AXES, threads=2, out=np.zeros(plan.out_shape, "f4")
-    )
+    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=np.zeros(plan.out_shape, "f4"))
     assert into.candidates() == plan.candidates()
 
 
