@@ -17,7 +17,7 @@ def _integers(name: str, values: Sequence[int]) -> tuple[int, ...]:
         result = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
-    if any(not -(2**63) <= value < 2**63 for value in result):
+    if result and not -(2**63) <= min(result) <= max(result) < 2**63:
         raise ValueError(f"{name} {result} exceeds the 64-bit range")
     return result
 
@@ -30,19 +30,23 @@ def _extents(shape: Any) -> tuple[int, ...]:
             "ttlg.plan_for(array, axes), or pass array.shape"
         )
     extents = _integers("shape", shape)
-    if any(extent < 0 for extent in extents):
+    if min(extents, default=0) < 0:
         raise ValueError(f"shape {extents} has a negative extent")
     return extents
 
 
 def _are_of_elements(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
     """Tell strides in elements: as bytes they would make neighbours overlap, as elements not."""
-    modes = sorted(
-        (abs(step), extent) for extent, step in zip(extents, strides, strict=True) if extent > 1
-    )
-    if itemsize == 1 or 0 in extents or not modes or modes[0][0] != 1:
+    if itemsize == 1 or (1 not in strides and -1 not in strides) or 0 in extents:
         return False
-    return all(step * extent <= outer for (step, extent), (outer, _) in itertools.pairwise(modes))
+    modes = sorted(
+        (abs(step), extent)
+        for extent, step in zip(extents, strides, strict=True)
+        if extent > 1 and step
+    )
+    return bool(modes and modes[0][0] == 1) and all(
+        step * extent <= outer for (step, extent), (outer, _) in itertools.pairwise(modes)
+    )
 
 
 def _byte_strides(

@@ -101,6 +101,7 @@ def test_wrong_numbers_of_axes(axes):
         ((3, 4), (1, 3)),
         ((3, 4), (6, 1)),  # of a slice
         ((3, 1, 4), (-4, 99, -1)),
+        ((3, 4), (0, 1)),  # broadcast
         ((5,), (1,)),
     ],
 )
