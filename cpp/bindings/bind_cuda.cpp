@@ -112,15 +112,18 @@ py::list candidates_for(const Executable& plan) {
   return rows;
 }
 
-// Every case with whether it is the plan's; those below it need not make sense for its problem.
+// Every case with what keeps it from applying; None for the plan's case and those below it, which
+// need not make sense for its problem.
 py::list taxonomy_for(const Executable& plan) {
   const TaxonomyRule& rule_of_plan = cuda::classify(plan.recast);
   py::list rows;
+  bool is_decided = false;
   for (const TaxonomyRule& rule : cuda::taxonomy()) {
     py::list schemas;
     for (const Schema schema : rule.schemas) schemas.append(schema_name(schema));
-    rows.append(
-        py::make_tuple(rule.name, &rule == &rule_of_plan, py::tuple(schemas), rule.requirement));
+    is_decided = is_decided || &rule == &rule_of_plan;
+    const py::object obstacle = is_decided ? py::none() : py::cast(rule.obstacle(plan.recast));
+    rows.append(py::make_tuple(rule.name, py::tuple(schemas), rule.requirement, obstacle));
   }
   return rows;
 }

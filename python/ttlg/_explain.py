@@ -116,10 +116,11 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     lines = [f"measured, the fastest of {len(timed)}:"]
     for row, each in enumerate(shown):
         note = " (the planner's choice)" if each[:2] == planned else ""
-        time = f"{1e6 * (each.measured_seconds or 0):.4g}"
+        time = f"{1e6 * (each.measured_seconds or 0):.1f} microseconds"
         way = _describe_choice(each.kernel, each.parameters)
-        lines.append(f"{'' if row else '->':2}{time:>9} microseconds  {way}{note}")
-    lines.append(f"gain over the planner's choice: {gain(core):.3g} times the speed")
+        lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
+    if planned != (core.kernel, core.parameters):
+        lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
     return lines
 
 
@@ -171,10 +172,10 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()
-    decided = next(row for row, (_, is_case, _, _) in enumerate(rows) if is_case)
-    for row, (name, _, schemas, requirement) in enumerate(rows):
+    decided = next(row for row, (*_, obstacle) in enumerate(rows) if obstacle is None)
+    for row, (name, schemas, requirement, obstacle) in enumerate(rows):
         mark = "" if row > decided else "no" if row < decided else "->"
-        lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {requirement}")
+        lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {obstacle or requirement}")
         if row == decided and core.kernel not in schemas:
             lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
     return Explanation("\n".join(lines))

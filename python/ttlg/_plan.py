@@ -68,7 +68,7 @@ class Plan:
         if device != self.device:
             raise ValueError(
                 f"this plan is for the device {self.device!r}, but x lives on {x.device}; make "
-                "one for it with ttlg.plan_for(x, axes)"
+                f"another with ttlg.plan(..., device={x.device!r}) or ttlg.plan_for(x, axes)"
             )
 
     def _core_for(

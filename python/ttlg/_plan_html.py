@@ -10,34 +10,37 @@ from ttlg._candidates import Candidate, CudaCandidate
 _ROWS = 5
 
 
-def _row(cells: Iterable[object], tag: str = "td") -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(str(each))}</{tag}>" for each in cells) + "</tr>"
+def show_html(
+    facts: dict[str, object], candidates: Sequence[Candidate] | Sequence[CudaCandidate]
+) -> str:
+    """Lay facts about a plan and its first candidates out as two tables."""
+    rows = [_row([_cell("th", name), _cell("td", value)]) for name, value in facts.items()]
+    head = _row(_cell("th", name) for name in ("candidate", "parameters", "time"))
+    ways = [
+        _row(_cell("td", text) for text in (each.kernel, _listed(each.parameters), _time_of(each)))
+        for each in candidates[:_ROWS]
+    ]
+    rest = len(candidates) - len(ways)
+    more = f"<p>{rest} more in <code>candidates()</code></p>" if rest else ""
+    return f"<table>{''.join(rows)}</table><table>{head}{''.join(ways)}</table>{more}"
+
+
+def _cell(tag: str, value: object) -> str:
+    return f"<{tag}>{html.escape(str(value))}</{tag}>"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _time_of(candidate: Candidate | CudaCandidate) -> str:
     """Say what a candidate takes, measured or expected."""
     if isinstance(candidate, CudaCandidate):
-        return f"{1e6 * candidate.seconds:.4g} microseconds, predicted"
+        return f"{1e6 * candidate.seconds:.1f} microseconds, predicted"
     if candidate.measured_seconds is not None:
-        return f"{1e6 * candidate.measured_seconds:.4g} microseconds, measured"
-    return f"{candidate.cost:.3g} times a copy"
-
-
-def show_html(
-    facts: dict[str, object], candidates: Sequence[Candidate] | Sequence[CudaCandidate]
-) -> str:
-    """Lay facts about a plan and its first candidates out as two tables of HTML."""
-    ways = [
-        _row((each.kernel, _listed(each.parameters), _time_of(each))) for each in candidates[:_ROWS]
-    ]
-    rest = len(candidates) - len(ways)
-    more = f"<p>{rest} more in <code>candidates()</code></p>" if rest else ""
-    return (
-        f"<table>{''.join(map(_row, facts.items()))}</table>"
-        f"<table>{_row(('candidate', 'parameters', 'time'), 'th')}{''.join(ways)}</table>"
-        f"{more}"
-    )
-
-
-def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items())
+        return f"{1e6 * candidate.measured_seconds:.1f} microseconds, measured"
+    return f"{candidate.cost:.2f} times a copy, expected"

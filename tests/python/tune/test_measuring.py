@@ -138,10 +138,10 @@ def test_the_plan_knows_what_was_measured(slowest_wins):
     assert plan.gain == pytest.approx(len(kernels))
     text = plan.explain()
     assert f"measured, the fastest of {len(candidates)}:" in text
-    assert f"->{1:9} microseconds  {plan.kernel} " in text
-    assert f"{len(kernels):11} microseconds  tile" in text
+    assert f"->       1.0 microseconds  {plan.kernel} " in text
+    assert f"{len(kernels):9.1f} microseconds  tile" in text
     assert text.count("(the planner's choice)") == 1
-    assert text.endswith(f"gain over the planner's choice: {len(kernels)} times the speed")
+    assert text.endswith(f"gain over the planner's choice: {len(kernels)}.00 times the speed")
     assert f"->  {plan.kernel:12} instead: measured to be faster" in text
 
 
@@ -263,6 +263,9 @@ def test_among_equals_the_planners_choice_wins(monkeypatch):
     plan = tuned()
     assert plan == ttlg.plan(SHAPE, AXES, threads=2, kernel=plan.kernel)
     assert plan.gain == 1
+    text = plan.explain()
+    assert "->  1000000.0 microseconds  tile" in text
+    assert "gain over" not in text
 
 
 @pytest.mark.parametrize(
