@@ -8,6 +8,7 @@ from ttlg._candidates import Candidate, CudaCandidate, list_candidates
 from ttlg._explain import Explanation, explain, explain_cuda, gain, out_byte_strides
 from ttlg._libraries import view_input, view_output
 from ttlg._plan_html import show_html
+from ttlg._plan_output import plan_for_output
 
 
 class Plan:
@@ -60,7 +61,7 @@ class Plan:
         target = view_output(out, source)
         self._core.check_input(source)
         _core.check_out(source, self._core.axes, target)
-        self._core_for(source, target).run(source, target)
+        plan_for_output(self._core, source, target).run(source, target)
         return out
 
     def _check_device(self, x: _core.TensorView) -> None:
@@ -70,42 +71,6 @@ class Plan:
                 f"this plan is for the device {self.device!r}, but x lives on {x.device}; make "
                 f"another with ttlg.plan(..., device={x.device!r}) or ttlg.plan_for(x, axes)"
             )
-
-    def _core_for(
-        self, x: _core.TensorView, out: _core.TensorView
-    ) -> _core.CpuPlan | _core.CudaPlan:
-        """Return this plan if it writes to arrays like `out`, else another for `x` that does."""
-        core = self._core
-        if core.writes_to(out):
-            return core
-        planned = self._planned_for(x, out, None)
-        if planned.kernel == core.kernel or not self._is_forced():
-            return planned
-        try:
-            return self._planned_for(x, out, core.kernel)
-        except ValueError:  # this kernel cannot write there
-            return planned
-
-    def _planned_for(
-        self, x: _core.TensorView, out: _core.TensorView, kernel: str | None
-    ) -> _core.CpuPlan | _core.CudaPlan:
-        core = self._core
-        if isinstance(core, _core.CudaPlan):
-            return _core.cuda_plan_for(x, core.axes, out, core.model, kernel)
-        return _core.cpu_plan_for(x, core.axes, out, core.parameters["threads"], kernel)
-
-    def _is_forced(self) -> bool:
-        """Whether the planner would take another kernel for what is planned here."""
-        core = self._core
-        request = _core.Request(
-            core.shape, core.byte_strides, core.itemsize, core.axes, core.out_byte_strides
-        )
-        free = (
-            _core.cached_cuda_plan(request, core.model, None)
-            if isinstance(core, _core.CudaPlan)
-            else _core.cached_cpu_plan(request, core.parameters["threads"], None)
-        )
-        return free.kernel != core.kernel
 
     @property
     def shape(self) -> tuple[int, ...]:

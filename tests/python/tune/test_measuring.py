@@ -145,6 +145,16 @@ def test_the_plan_knows_what_was_measured(slowest_wins):
     assert f"->  {plan.kernel:12} instead: measured to be faster" in text
 
 
+def test_the_winner_leads_whatever_was_timed_before(monkeypatch):
+    rounds = iter([[3e-6, 1e-6, 4e-6], [6e-6, 5e-6]])  # a machine that got slower
+    monkeypatch.setattr(_tune, "_sample", lambda plans, x, out: next(rounds)[: len(plans)])
+    plan = tuned((700, 800), None)
+    listed = plan.candidates()
+    assert (listed[0].kernel, listed[0].parameters) == (plan.kernel, plan.parameters)
+    assert [each.measured_seconds for each in listed[:4]] == [5e-6, 3e-6, 4e-6, 6e-6]
+    assert plan.gain == pytest.approx(0.6)
+
+
 def test_measured_times_stay_with_the_plan(slowest_wins):
     plan = tuned()
     unmeasured = ttlg.plan(SHAPE, AXES, threads=1)
