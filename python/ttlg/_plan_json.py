@@ -1,6 +1,7 @@
 """Plans as JSON."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
@@ -42,8 +43,8 @@ def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
         )
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
         if data["device"] == "cpu":
-            core = _core.build_cpu_plan(request, kernel=kernel, **parameters)
-            return with_measured(core, request, data.get("measured", [])), dtype
+            measured = data.get("measured", [])
+            return build_measured(request, kernel, parameters, measured), dtype
         model = _core.DeviceModel(**data["device"])
         return _core.build_cuda_plan(
             request, alignment=data["alignment"], model=model, kernel=kernel, **parameters
@@ -54,14 +55,15 @@ def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
         raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
 
 
-def with_measured(
-    core: _core.CpuPlan,
+def build_measured(
     request: _core.Request,
-    measured: list[tuple[str, dict[str, Any], float]],
+    kernel: str,
+    parameters: dict[str, Any],
+    measured: Sequence[tuple[str, dict[str, Any], float]],
 ) -> _core.CpuPlan:
-    """Return the plan of `request` with what was measured for it; ValueError if that is no plan."""
+    """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
     timed = [
-        (_core.build_cpu_plan(request, kernel=kernel, **parameters), seconds)
-        for kernel, parameters, seconds in measured
+        (_core.build_cpu_plan(request, kernel=name, **each), seconds)
+        for name, each, seconds in measured
     ]
-    return core.with_measured(timed)
+    return _core.build_cpu_plan(request, kernel=kernel, **parameters).with_measured(timed)

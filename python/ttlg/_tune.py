@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ttlg import _core, _plan_json
+from ttlg import _core
 from ttlg._config import cpu_model
 from ttlg._explain import out_byte_strides
+from ttlg._plan_json import build_measured
 from ttlg._tune_file import Entry, TuneFile
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
@@ -30,7 +31,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
     Parameters
     ----------
     model : _core.CpuPlan
-        The planner's choice, which takes part.
+        A plan of the request, which takes part only if the planner lists no other.
     threads : int
         The most threads to use.
     kernel : str or None
@@ -98,19 +99,18 @@ def _with(model: _core.CpuPlan, kernel: str, parameters: dict[str, Any]) -> _cor
 
 def _with_out(plan: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.CpuPlan:
     """Return the same plan, and what was measured, for an output of other strides."""
-    request = _request(plan, out_byte_strides)
-    twin = _core.build_cpu_plan(request, kernel=plan.kernel, **plan.parameters)
-    return _plan_json.with_measured(twin, request, plan.measured)
+    return build_measured(
+        _request(plan, out_byte_strides), plan.kernel, plan.parameters, plan.measured
+    )
 
 
 def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
     """Rebuild a plan from disk; None if there is none, or none that this version can carry out."""
     if entry is None:
         return None
+    request = _request(model, model.out_byte_strides)
     try:
-        plan = _with(model, entry["kernel"], entry["parameters"])
-        request = _request(model, model.out_byte_strides)
-        return _plan_json.with_measured(plan, request, entry["measured"])
+        return build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
     except (KeyError, TypeError, ValueError):
         return None
 
