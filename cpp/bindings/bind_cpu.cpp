@@ -95,7 +95,10 @@ py::list measured_for(const Plan& plan) {
 
 Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>& timed) {
   plan.measured.clear();
-  for (const auto& [each, seconds] : timed) plan.measured.push_back({each->parameters, seconds});
+  for (const auto& [each, seconds] : timed) {
+    if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
+    plan.measured.push_back({each->parameters, seconds});
+  }
   return plan;
 }
 

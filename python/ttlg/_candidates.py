@@ -96,6 +96,14 @@ def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     return timed + [each for each in planned if each[:2] not in known]
 
 
+def gain(core: _core.CpuPlan) -> float | None:
+    """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
+    for kernel, parameters, seconds in core.measured:
+        if (kernel, parameters) == (core.kernel, core.parameters):
+            return core.measured[0][2] / seconds
+    return None
+
+
 def _blocks(kernel: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
     """Tell ways apart by all that decides their cost: everything but the threads."""
     return kernel, *(value for name, value in parameters.items() if name != "threads")

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
-from ttlg._candidates import Candidate
+from ttlg._candidates import Candidate, gain
+from ttlg._plan_output import out_byte_strides
 
 # Measured times that a reader gets to see.
 _TIMES = 5
@@ -17,19 +18,6 @@ class Explanation(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def out_byte_strides(core: _core.CpuPlan | _core.CudaPlan) -> tuple[int, ...]:
-    """Return the strides of the output in bytes."""
-    return core.out_byte_strides or _core.contiguous_byte_strides(core.out_shape, core.itemsize)
-
-
-def gain(core: _core.CpuPlan) -> float | None:
-    """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
-    for kernel, parameters, seconds in core.measured:
-        if (kernel, parameters) == (core.kernel, core.parameters):
-            return core.measured[0][2] / seconds
-    return None
 
 
 def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: int) -> list[str]:

@@ -4,11 +4,11 @@ import math
 from typing import Any
 
 from ttlg import _core, _models, _plan_json
-from ttlg._candidates import Candidate, CudaCandidate, list_candidates
-from ttlg._explain import Explanation, explain, explain_cuda, gain, out_byte_strides
+from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
+from ttlg._explain import Explanation, explain, explain_cuda
 from ttlg._libraries import view_input, view_output
 from ttlg._plan_html import show_html
-from ttlg._plan_output import plan_for_output
+from ttlg._plan_output import out_byte_strides, plan_for_output
 
 
 class Plan:

@@ -1,8 +1,13 @@
-"""Which plan runs for an output of other strides than a plan has."""
+"""Where a plan writes, and which one runs for an output of other strides."""
 
 from ttlg import _core
 
 CorePlan = _core.CpuPlan | _core.CudaPlan
+
+
+def out_byte_strides(core: CorePlan) -> tuple[int, ...]:
+    """Return the strides of the output in bytes."""
+    return core.out_byte_strides or _core.contiguous_byte_strides(core.out_shape, core.itemsize)
 
 
 def plan_for_output(core: CorePlan, x: _core.TensorView, out: _core.TensorView) -> CorePlan:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._config import cpu_model
-from ttlg._explain import out_byte_strides
 from ttlg._plan_json import build_measured
+from ttlg._plan_output import out_byte_strides
 from ttlg._tune_file import Entry, TuneFile
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import math
 import os
 import pickle
 import pty
@@ -192,10 +193,21 @@ def test_one_way_is_not_measured():
 
 
 @pytest.mark.parametrize(
-    "measured", [3, [3], [["tile"]], [["nope", {}, 1.0]], [["tile", {"block": 1}, 1.0]]], ids=str
+    "damage",
+    [
+        lambda rows: 3,
+        lambda rows: [3],
+        lambda rows: [["tile"]],
+        lambda rows: [["nope", *rows[0][1:]]],
+        lambda rows: [["tile", {"block": 1}, 1.0]],
+        lambda rows: [[*rows[0][:2], 0]],
+        lambda rows: [[*rows[0][:2], math.nan]],
+        lambda rows: [[*rows[0][:2], "soon"]],
+    ],
 )
-def test_measured_times_that_are_none(slowest_wins, measured):
-    record = json.loads(tuned().to_json()) | {"measured": measured}
+def test_measured_times_that_are_none(slowest_wins, damage):
+    record = json.loads(tuned().to_json())
+    record["measured"] = damage(record["measured"])
     with pytest.raises(ValueError, match=r"\w"):
         ttlg.Plan.from_json(json.dumps(record))
 
