@@ -188,18 +188,14 @@ def test_the_first_candidate_of_large_problems():
             plan = ttlg.plan(shape, axes, dtype, device=device)
             assert is_own(plan, plan.candidates()[0])
             kernels.add(plan.kernel)
-    assert len(kernels) >= 8
+    assert len(kernels) >= 7
 
 
 def test_candidates_come_kernel_by_kernel_in_the_order_of_the_cascade():
-    shuffled = ttlg.plan((1000, 3), (1, 0), "u1")
-    assert shuffled.kernel == "shuffle"
-    kernels = [each.kernel for each in shuffled.candidates()]
-    assert [kernel for kernel, _ in itertools.groupby(kernels)] == [
-        "shuffle",
-        "strided_copy",
-        "tile",
-    ]
+    candidates = ttlg.plan((1000, 3), (1, 0), "u1").candidates()
+    kernels = [kernel for kernel, _ in itertools.groupby(each.kernel for each in candidates)]
+    has_shuffle = ttlg.show_config()["cpu"]["simd_used"] != "sse2"
+    assert kernels == ["shuffle", "strided_copy", "tile"][not has_shuffle :]
 
 
 class Cells(HTMLParser):

@@ -39,8 +39,9 @@ std::string obstacle_to(PlanningContext& context) {
 }
 
 std::string obstacle_to_shuffle(PlanningContext& context) {
-  if (!context.machine().has_shuffle) return "no instruction that permutes the bytes of a vector";
-  return obstacle(Kernel::shuffle, context.folded());
+  std::string found = obstacle(Kernel::shuffle, context.folded());
+  if (!found.empty()) return found;
+  return "no instruction that permutes the bytes of a vector";
 }
 
 std::string obstacle_to_tile(PlanningContext& context, std::string_view wanted_sides) {
