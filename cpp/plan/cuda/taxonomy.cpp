@@ -75,8 +75,9 @@ std::string no_single_run(const Problem& problem) {
 }
 
 std::string no_distinct_modes(const Problem& problem) {
-  return "mode " + std::to_string(common_mode_of_warps(problem)) +
-         " is needed to fill a warp on both sides";
+  const auto mode = static_cast<std::size_t>(common_mode_of_warps(problem));
+  return "both sides need the same mode, of " + std::to_string(problem.modes[mode].extent) +
+         " elements, to fill a warp";
 }
 
 std::string no_match(const Problem&) { return "different fastest modes"; }

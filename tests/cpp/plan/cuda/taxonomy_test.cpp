@@ -61,15 +61,16 @@ TEST(Taxonomy, SaysWhyACaseDoesNotApply) {
   using Obstacles = std::vector<std::string>;
   EXPECT_EQ(obstacles(paper_problem({10, 10}, {0, 1}, 4)), Obstacles{});
   EXPECT_EQ(obstacles(paper_problem({40, 40}, {1, 0}, 4)), Obstacles{"2 modes are left"});
-  EXPECT_EQ(obstacles(unfused_problem({3, 3, 3}, {2, 1, 0}, 4)),
-            (Obstacles{"3 modes are left", "mode 2 is needed to fill a warp on both sides",
-                       "different fastest modes", "different fastest modes",
-                       "different fastest modes", "different fastest modes"}));
+  EXPECT_EQ(
+      obstacles(unfused_problem({2, 3, 4}, {2, 1, 0}, 4)),
+      (Obstacles{"3 modes are left", "both sides need the same mode, of 4 elements, to fill a warp",
+                 "different fastest modes", "different fastest modes", "different fastest modes",
+                 "different fastest modes"}));
   EXPECT_EQ(obstacles(unfused_problem({3, 4, 5}, {0, 2, 1}, 4)),
-            (Obstacles{"3 modes are left", "mode 0 is needed to fill a warp on both sides",
-                       "the fastest mode has 3 elements, not 32 or more",
-                       "different second-fastest modes",
-                       "the two fastest modes of a side have 12 elements, not 32 or more"}));
+            (Obstacles{
+                "3 modes are left", "both sides need the same mode, of 3 elements, to fill a warp",
+                "the fastest mode has 3 elements, not 32 or more", "different second-fastest modes",
+                "the two fastest modes of a side have 12 elements, not 32 or more"}));
 }
 
 TEST(Taxonomy, ReachesEveryRule) {
