@@ -82,7 +82,7 @@ def _loops(plan: ttlg.Plan) -> Variants:
 
 
 def _blocks(plan: ttlg.Plan) -> Variants:
-    for kernel, parameters, _ in plan.candidates():
+    for kernel, parameters, *_ in plan.candidates():
         if kernel == plan.kernel:
             name = " x ".join(map(str, parameters["block"]))
             streamed = ", streamed" if parameters["streaming"] else ""

@@ -86,11 +86,16 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
       throw py::type_error(refusal(py::repr(item).cast<std::string>() + " is not an axis number"));
     }
   }
+  if (given.size() != shape.size()) {
+    throw py::value_error(
+        refusal("name each of the " + rank + " axes once, not " + std::to_string(given.size())));
+  }
   std::vector<int> result(shape.size());
   const AxesCheck check = normalize_axes(given, result);
   const auto rank_number = static_cast<std::int64_t>(shape.size());
   switch (check.error) {
     case AxesError::none:
+    case AxesError::missing:  // as many as there are, each another one
       break;
     case AxesError::out_of_range:
       throw py::value_error(refusal("axis " + py::str(items[check.position]).cast<std::string>() +
@@ -101,9 +106,6 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
           "axis " +
           std::to_string(given[check.position] + (given[check.position] < 0 ? rank_number : 0)) +
           " appears twice; name every axis once"));
-    case AxesError::missing:
-      throw py::value_error(
-          refusal("name each of the " + rank + " axes once, not " + std::to_string(given.size())));
   }
   return result;
 }

@@ -3,13 +3,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
-#include "plan/cpu/candidates.hpp"
 #include "plan/cpu/cascade.hpp"
+#include "plan/cpu/planner.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -71,13 +73,34 @@ py::list candidates_for(const Plan& plan, int threads) {
   return rows;
 }
 
+// Every rule with what keeps it from applying; None for the first that applies and those below it.
 py::list cascade_for(const Plan& plan) {
   cpu::PlanningContext context(plan.request, cpu::this_machine(), plan.parameters.threads);
   py::list rows;
+  bool is_decided = false;
   for (const cpu::Rule& rule : cpu::cascade()) {
-    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.applies(context), rule.reason));
+    is_decided = is_decided || rule.applies(context);
+    const py::object obstacle = is_decided ? py::none() : py::cast(rule.obstacle(context));
+    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.requirement, obstacle));
   }
   return rows;
+}
+
+py::list measured_for(const Plan& plan) {
+  py::list rows;
+  for (const auto& [parameters, seconds] : plan.measured) {
+    rows.append(py::make_tuple(kernel_name(parameters.kernel), to_dict(parameters), seconds));
+  }
+  return rows;
+}
+
+Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>& timed) {
+  plan.measured.clear();
+  for (const auto& [each, seconds] : timed) {
+    if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
+    plan.measured.push_back({each->parameters, seconds});
+  }
+  return plan;
 }
 
 py::list kernels_for(const Plan& plan) {
@@ -103,6 +126,8 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("shuffle", &shuffle_of)
       .def("candidates", &candidates_for, py::arg("threads"))
       .def("cascade", &cascade_for)
+      .def_property_readonly("measured", &measured_for)
+      .def("with_measured", &with_measured, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
@@ -120,12 +145,14 @@ void bind_cpu(py::module_& module) {
   module.def(
       "cpu_plan_for",
       [](const TensorView& x, const py::object& axes, const TensorView* out,
-         const py::object& threads) {
+         const py::object& threads, const std::optional<std::string>& kernel) {
         const std::vector<int> order = read_axes(axes, x.shape);
         if (out != nullptr) check_out(x, order, *out);
-        return cached_plan(key_of(x, order, out), {.threads = read_threads(threads)});
+        return cached_plan(key_of(x, order, out),
+                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
+      py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
   module.def(
       "build_cpu_plan",

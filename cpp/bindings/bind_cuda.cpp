@@ -28,6 +28,10 @@ Schema parse_schema(const std::string& name) {
   throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + cuda::schema_names());
 }
 
+std::optional<Schema> parse_forced(const std::optional<std::string>& kernel) {
+  return kernel ? std::optional(parse_schema(*kernel)) : std::nullopt;
+}
+
 DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
                        double memory_bytes_per_second, std::int64_t l2_cache_bytes,
                        std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
@@ -109,15 +113,18 @@ py::list candidates_for(const Executable& plan) {
   return rows;
 }
 
-// Every case with whether it is the plan's; those below it need not make sense for its problem.
+// Every case with what keeps it from applying; None for the plan's case and those below it, which
+// need not make sense for its problem.
 py::list taxonomy_for(const Executable& plan) {
   const TaxonomyRule& rule_of_plan = cuda::classify(plan.recast);
   py::list rows;
+  bool is_decided = false;
   for (const TaxonomyRule& rule : cuda::taxonomy()) {
     py::list schemas;
     for (const Schema schema : rule.schemas) schemas.append(schema_name(schema));
-    rows.append(
-        py::make_tuple(rule.name, &rule == &rule_of_plan, py::tuple(schemas), rule.requirement));
+    is_decided = is_decided || &rule == &rule_of_plan;
+    const py::object obstacle = is_decided ? py::none() : py::cast(rule.obstacle(plan.recast));
+    rows.append(py::make_tuple(rule.name, py::tuple(schemas), rule.requirement, obstacle));
   }
   return rows;
 }
@@ -172,7 +179,9 @@ void bind_plans(py::module_& module) {
       .def_property_readonly("parameters",
                              [](const Executable& plan) { return to_dict(plan.parameters); })
       .def_readonly("alignment", &Executable::alignment)
-      .def_property_readonly("device", [](const Executable& plan) { return plan.model->name; })
+      .def_property_readonly(
+          "model",
+          [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
       .def_readonly("predicted_seconds", &Executable::predicted_seconds)
       .def_property_readonly("word_bytes",
                              [](const Executable& plan) { return plan.recast.element_bytes; })
@@ -198,9 +207,8 @@ void bind_plans(py::module_& module) {
       "cached_cuda_plan",
       [](const Request& request, const std::shared_ptr<DeviceModel>& model,
          const std::optional<std::string>& kernel) {
-        std::optional<Schema> forced;
-        if (kernel) forced = parse_schema(*kernel);
-        return cached_plan(ttlg::key_of(request), cuda::kMaxAccessBytes, model, forced);
+        return cached_plan(ttlg::key_of(request), cuda::kMaxAccessBytes, model,
+                           parse_forced(kernel));
       },
       py::arg("request"), py::arg("model"), py::arg("kernel"),
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
@@ -208,13 +216,14 @@ void bind_plans(py::module_& module) {
   module.def(
       "cuda_plan_for",
       [](const TensorView& x, const py::object& axes, const TensorView* out,
-         const std::shared_ptr<DeviceModel>& model) {
+         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
         const std::vector<int> order = read_axes(axes, x.shape);
         if (out != nullptr) check_out(x, order, *out);
         const std::int64_t alignment = alignment_of(x.data, out == nullptr ? nullptr : out->data);
-        return cached_plan(key_of(x, order, out), alignment, model, std::nullopt);
+        return cached_plan(key_of(x, order, out), alignment, model, parse_forced(kernel));
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"),
+      py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
   module.def(
       "build_cuda_plan",

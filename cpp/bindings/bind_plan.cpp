@@ -1,5 +1,6 @@
 #include "bindings/bind_plan.hpp"
 
+#include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/run.hpp"
 
@@ -12,12 +13,12 @@ void check_matches(const TensorView& view, const Integers& shape, const Integers
     throw py::value_error("this plan is for " + name + " of shape " + text_of(shape) + " and " +
                           std::to_string(request.itemsize) + "-byte elements, not shape " +
                           text_of(view.shape) + " and " + std::to_string(view.itemsize) +
-                          "-byte elements; make another with ttlg.plan(...)");
+                          "-byte elements; make one for this array with ttlg.plan_for(x, axes)");
   }
   if (!has_byte_strides(view.layout(), byte_strides)) {
     throw py::value_error("this plan is for " + name + " of byte strides " + text_of(byte_strides) +
                           ", not " + text_of(view.byte_strides) +
-                          "; make one for this layout with ttlg.plan(..., strides=...), or call "
+                          "; make one for this array with ttlg.plan_for(x, axes), or call "
                           "ttlg.transpose, which looks at the strides itself");
   }
 }
@@ -44,8 +45,12 @@ void bind_cache(py::module_& module) {
 
 }  // namespace
 
-void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
+void check_planned_input(const PlanBase& plan, const TensorView& x) {
   check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
+}
+
+void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
+  check_planned_input(plan, x);
   check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
 }
 
@@ -90,7 +95,17 @@ void bind_plan(py::module_& module) {
                                return to_tuple(extents);
                              })
       .def_property_readonly(
-          "perm", [](const PlanBase& plan) { return py::tuple(py::cast(plan.problem.perm)); });
+          "perm", [](const PlanBase& plan) { return py::tuple(py::cast(plan.problem.perm)); })
+      .def(
+          "fits",
+          [](const PlanBase& plan, const TensorView& x, const TensorView& out) {
+            check_planned_input(plan, x);
+            check_out(x, plan.request.axes, out);
+            return has_byte_strides(out.layout(), plan.out_byte_strides);
+          },
+          py::arg("x"), py::arg("out"),
+          "Refuse an x of another layout and an out that cannot take the result; then, whether out "
+          "has the strides that were planned.");
   bind_cache(module);
   module.def(
       "contiguous_byte_strides",

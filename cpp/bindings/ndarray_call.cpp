@@ -123,7 +123,6 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
 }
 
 py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_object) {
-  if (!is_plain(x_object)) return {};
   const Ndarray x = look_at(x_object);
   const Request& request = plan.request;
   if (!is_movable(x) || x.layout.itemsize != request.itemsize ||
@@ -172,6 +171,7 @@ PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t co
 
 PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return answer(3, count, [&] {
+    if (!is_plain(arguments[1])) return py::object();  // and no plan for a GPU gets further
     return run_plan(py::handle(arguments[0]).cast<const cpu::Plan&>(), arguments[1], arguments[2]);
   });
 }

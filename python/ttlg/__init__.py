@@ -21,7 +21,7 @@ from ttlg._config import (
 from ttlg._core import CudaError, __version__
 from ttlg._npy import transpose_file
 from ttlg._plan import Plan
-from ttlg._planning import plan
+from ttlg._planning import plan, plan_for
 from ttlg._typing import CpuKernel, CudaKernel
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "get_num_threads",
     "permute_dims",
     "plan",
+    "plan_for",
     "set_num_threads",
     "show_config",
     "threads",

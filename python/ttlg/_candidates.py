@@ -1,7 +1,9 @@
 """What `Plan.candidates` lists."""
 
+import math
 from typing import Any, NamedTuple
 
+from ttlg import _core
 from ttlg._typing import CpuKernel, CudaKernel
 
 
@@ -15,12 +17,16 @@ class Candidate(NamedTuple):
     parameters : dict
         As `Plan.parameters`: extents of blocks in elements, for ``copy`` in bytes.
     cost : float
-        What the planner expects, as a multiple of the time that a copy of the same bytes takes.
+        What the planner expects, as a multiple of the time that a copy of the same bytes takes;
+        NaN for what another machine measured and this one's planner does not list.
+    measured_seconds : float or None
+        The least time that a call took in a measurement; None where there was none.
     """
 
     kernel: CpuKernel
     parameters: dict[str, Any]
     cost: float
+    measured_seconds: float | None = None
 
 
 class CudaCandidate(NamedTuple):
@@ -73,3 +79,32 @@ class CudaCandidate(NamedTuple):
     parameters: dict[str, Any]
     features: dict[str, float]
     seconds: float
+
+
+def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
+    """List what was measured, the plan's own way first, then what else the planner has."""
+    measured = core.measured
+    threads = (measured[0][1] if measured else core.parameters)["threads"]
+    planned = [Candidate(*each) for each in core.candidates(threads)]
+    costs = {_blocks(each.kernel, each.parameters): each.cost for each in planned}
+    timed = [
+        Candidate(kernel, parameters, costs.get(_blocks(kernel, parameters), math.nan), seconds)
+        for kernel, parameters, seconds in measured
+    ]
+    own = (core.kernel, core.parameters)
+    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
+    known = [each[:2] for each in timed]
+    return timed + [each for each in planned if each[:2] not in known]
+
+
+def gain(core: _core.CpuPlan) -> float | None:
+    """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
+    for kernel, parameters, seconds in core.measured:
+        if (kernel, parameters) == (core.kernel, core.parameters):
+            return core.measured[0][2] / seconds
+    return None
+
+
+def _blocks(kernel: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
+    """Tell ways apart by all that decides their cost: everything but the threads."""
+    return kernel, *(value for name, value in parameters.items() if name != "threads")

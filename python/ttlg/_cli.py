@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from types import FrameType
 
-from ttlg import __version__
+from ttlg import CudaError, __version__
 from ttlg._config import get_num_threads, show_config
 from ttlg._npy import transpose_file
 from ttlg._planning import plan
@@ -101,7 +101,14 @@ def _transpose(args: argparse.Namespace) -> int:
 
 def _explain(args: argparse.Namespace) -> int:
     try:
-        made = plan(args.shape, args.axes, args.dtype, threads=args.threads)
+        made = plan(
+            args.shape,
+            args.axes,
+            args.dtype,
+            strides=args.strides,
+            device=args.device,
+            threads=args.threads,
+        )
     except (TypeError, ValueError) as error:
         args.parser.error(str(error))
     print(made.to_json() if args.json else made.explain())
@@ -172,6 +179,19 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--shape", type=_integers, required=True, metavar="64,56,56,3")
     add_axes(explain)
     explain.add_argument("--dtype", default="float32", help="default float32")
+    explain.add_argument(
+        "--strides",
+        type=_integers,
+        metavar="37632,672,12,4",
+        help="the input's strides in bytes, C-contiguous by default; write --strides=-4,4 where "
+        "the first is negative",
+    )
+    explain.add_argument(
+        "--device",
+        default="cpu",
+        help="cpu (default), cuda or cuda:1 for a GPU of this machine, or a model of one such as "
+        "tesla-k40c",
+    )
     add_threads(explain)
     explain.add_argument("--json", action="store_true", help="print the plan as JSON")
 
@@ -206,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader, such as head, has left, and flushing at exit would report that as an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (OSError, TypeError, ValueError, MemoryError) as error:
+    except (OSError, TypeError, ValueError, MemoryError, CudaError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"ttlg: {text}", file=sys.stderr)
         return 1

@@ -1,6 +1,23 @@
 """What `Plan.explain` says."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ttlg import _core
+from ttlg._candidates import Candidate, gain
+from ttlg._plan_output import out_byte_strides
+
+# Measured times that a reader gets to see.
+_TIMES = 5
+
+
+class Explanation(str):
+    """Text that shows itself, in lines, where Python echoes a value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: int) -> list[str]:
@@ -9,6 +26,7 @@ def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: i
     perm = " ".join(map(str, core.perm)) or "none"
     return [
         f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
+        f"  {'strides':{width}}{core.byte_strides} -> {out_byte_strides(core)} bytes",
         f"  {'fused':{width}}extents {fused}, perm {perm} (fastest mode first)",
     ]
 
@@ -46,8 +64,56 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     ]
 
 
-def explain(core: _core.CpuPlan, dtype: str) -> str:
-    """Write the table; `dtype` is the name of the elements for the reader."""
+def _describe_cascade(core: _core.CpuPlan) -> list[str]:
+    """List the planner's cases: why the first ones were passed over, what each other one needs."""
+    rows = core.cascade()
+    decided = next(row for row, (_, _, obstacle) in enumerate(rows) if obstacle is None)
+    is_overruled = rows[decided][0] != core.kernel
+    lines = ["planner, the first case that applies:"]
+    for row, (kernel, requirement, obstacle) in enumerate(rows):
+        mark = "" if row > decided else "no" if row < decided else "yes" if is_overruled else "->"
+        lines.append(f"{mark:4}{kernel:12} {requirement if obstacle is None else obstacle}")
+    if is_overruled:
+        why = "measured to be faster" if core.measured else "forced"
+        lines.append(f"->  {core.kernel:12} instead: {why}")
+    return lines
+
+
+def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
+    """Name a way to carry a request out in a line."""
+    block = " x ".join(map(str, parameters["block"]))
+    order = " ".join(map(str, parameters["loop_order"]))
+    options = [name for name in ("staged", "streaming", "prefetch") if parameters[name]]
+    threads = parameters["threads"]
+    parts = (
+        f"{kernel} {block}".rstrip(),
+        *([f"loops {order}"] if order else []),
+        *options,
+        f"{threads} thread{'s' if threads != 1 else ''}",
+    )
+    return ", ".join(parts)
+
+
+def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> list[str]:
+    """List the least times that were measured, the plan's first, and the gain."""
+    if not core.measured:
+        return []
+    planned = core.measured[0][:2]
+    timed = [each for each in candidates if each.measured_seconds is not None]
+    shown = timed[:_TIMES] + [each for each in timed[_TIMES:] if each[:2] == planned]
+    lines = [f"measured, the fastest of {len(timed)}:"]
+    for row, each in enumerate(shown):
+        note = " (the planner's choice)" if each[:2] == planned else ""
+        time = f"{1e6 * (each.measured_seconds or 0):.1f} microseconds"
+        way = _describe_choice(each.kernel, each.parameters)
+        lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
+    if planned != (core.kernel, core.parameters):
+        lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
+    return lines
+
+
+def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:
+    """Write the text; `dtype` is the name of the elements for the reader."""
     chosen = core.parameters
     lines = [
         *_describe_problem(core, dtype, 11),
@@ -59,17 +125,10 @@ def explain(core: _core.CpuPlan, dtype: str) -> str:
         ),
         f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
         f"  threads    {chosen['threads']}",
-        "planner, first case that applies:",
+        *_describe_cascade(core),
+        *_describe_measured(core, candidates),
     ]
-    cascade = core.cascade()
-    decided = next(row for row, (_, applies, _) in enumerate(cascade) if applies)
-    is_forced = cascade[decided][0] != core.kernel
-    for row, (kernel, applies, reason) in enumerate(cascade):
-        mark = "->" if row == decided and not is_forced else "  "
-        lines.append(f"{mark}  {'yes' if applies else 'no':3} {kernel:12} {reason}")
-    if is_forced:
-        lines.append(f"->  instead, forced or measured to be faster: {core.kernel}")
-    return "\n".join(lines)
+    return Explanation("\n".join(lines))
 
 
 def _describe_slice(core: _core.CudaPlan) -> str:
@@ -85,8 +144,8 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     return f"{blocks}, each a slice of {extents}{repeated}"
 
 
-def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
-    """Write the table of a plan for a CUDA device."""
+def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
+    """Write the text of a plan for a CUDA device."""
     counts = core.transactions()
     moved = ", ".join(
         f"{counts[f'{side}_dram']} {verb}"
@@ -97,11 +156,14 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> str:
         f"  words         of {core.word_bytes} bytes",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.device}",
+        f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.model.name}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
-    for name, is_case, schemas, requirement in core.taxonomy():
-        lines.append(f"{'->' if is_case else '  '}  {name} ({' or '.join(schemas)}): {requirement}")
-        if is_case and core.kernel not in schemas:
+    rows = core.taxonomy()
+    decided = next(row for row, (*_, obstacle) in enumerate(rows) if obstacle is None)
+    for row, (name, schemas, requirement, obstacle) in enumerate(rows):
+        mark = "" if row > decided else "no" if row < decided else "->"
+        lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {obstacle or requirement}")
+        if row == decided and core.kernel not in schemas:
             lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
-    return "\n".join(lines)
+    return Explanation("\n".join(lines))

@@ -46,5 +46,6 @@ def model_for(device: str) -> _core.DeviceModel | None:
     names = shipped()
     if device in names:
         return load(device)
-    choices = ", ".join(map(repr, ["cpu", "cuda", "cuda:1", *names]))
+    found = [f"cuda:{number}" for number in range(len(_core.cuda_config()["devices"]))]
+    choices = ", ".join(map(repr, ["cpu", *found, *names]))
     raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}")

@@ -1,34 +1,30 @@
 """Plans: how one transposition is done."""
 
-import json
+import math
 from typing import Any, overload
 
-from ttlg import _core, _models
-from ttlg._candidates import Candidate, CudaCandidate
-from ttlg._explain import explain, explain_cuda
+from ttlg import _core, _models, _plan_json
+from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
+from ttlg._explain import Explanation, explain, explain_cuda
 from ttlg._libraries import library_of
+from ttlg._plan_html import show_html
+from ttlg._plan_output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
 
 
 class Plan:
-    """How one transposition is carried out; make one with `ttlg.plan`.
+    """How one transposition is carried out; make one with `ttlg.plan` or `ttlg.plan_for`.
 
     A plan is a value: it compares equal to one made of the same parts, prints itself, survives
     JSON and pickle, and holds no memory of the arrays. Call it as often as there are arrays of its
     layout, from as many threads as you like.
     """
 
-    __slots__ = ("_core", "_dtype", "_model")
+    __slots__ = ("__weakref__", "_core", "_dtype")
 
-    def __init__(
-        self,
-        core: _core.CpuPlan | _core.CudaPlan,
-        dtype: str,
-        model: _core.DeviceModel | None = None,
-    ) -> None:
+    def __init__(self, core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> None:
         self._core = core
         self._dtype = dtype
-        self._model = model  # what a CudaPlan was made for
 
     @overload
     def __call__(self, x: ArrayT, out: None = None, stream: Any = None) -> ArrayT: ...
@@ -42,8 +38,10 @@ class Plan:
         x : array
             As for `transpose`.
         out : array, optional
-            C-contiguous and writable, of the result's shape and dtype. By default a new array of
-            the library of `x`.
+            As for `transpose`. Where its strides are not those of `out_strides`, the planner's plan
+            for them runs instead of this one: on as many threads, and with this plan's kernel if
+            that was forced or measured and can write there. By default a new array of the library
+            of `x`.
         stream : optional
             As for `transpose`.
 
@@ -57,7 +55,7 @@ class Plan:
         TypeError, ValueError, BufferError, CudaError
             As for `transpose`, and ValueError if `x` is not of the planned layout or device.
         """
-        if stream is None and self._model is None:
+        if stream is None:
             result = _core.run_ndarray(self._core, x, out)
             if result is not None:
                 return result
@@ -68,9 +66,10 @@ class Plan:
             return library.run_into_new(self._core, x, source)
         out_library = library_of(out)
         target = out_library.view_output(out, source)
-        if source.shape == self._core.shape:
-            _core.check_out(source, self._core.axes, target)
-        self._core.run(source, target)
+        core = self._core
+        if not core.fits(source, target):
+            core = plan_for_output(core, source, target)
+        core.run(source, target)
         out_library.written(out)
         return out
 
@@ -79,7 +78,7 @@ class Plan:
         if device != self.device:
             raise ValueError(
                 f"this plan is for the device {self.device!r}, but x lives on {x.device}; make "
-                f"another with ttlg.plan(..., device={x.device!r})"
+                f"another with ttlg.plan(..., device={x.device!r}) or ttlg.plan_for(x, axes)"
             )
 
     @property
@@ -88,9 +87,57 @@ class Plan:
         return self._core.shape
 
     @property
+    def strides(self) -> tuple[int, ...]:
+        """The strides of the input in bytes.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30), dtype="float64").strides
+        (240, 8)
+        """
+        return self._core.byte_strides
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """The axes of the input in the order of the result."""
         return self._core.axes
+
+    @property
+    def out_shape(self) -> tuple[int, ...]:
+        """The shape of the result.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30, 3), (2, 0, 1)).out_shape
+        (3, 64, 30)
+        """
+        return self._core.out_shape
+
+    @property
+    def out_strides(self) -> tuple[int, ...]:
+        """The strides of the result in bytes: C-contiguous unless planned for another ``out=``.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30), dtype="float64").out_strides
+        (512, 8)
+        """
+        return out_byte_strides(self._core)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the input's elements, which are as many as the result's.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30), dtype="float64").nbytes
+        15360
+        """
+        return math.prod(self._core.shape) * self._core.itemsize
 
     @property
     def dtype(self) -> str:
@@ -110,7 +157,19 @@ class Plan:
     @property
     def device(self) -> str:
         """``cpu``, or the name of the device model that the plan was made for."""
-        return "cpu" if self._model is None else self._model.name
+        return self._core.model.name if isinstance(self._core, _core.CudaPlan) else "cpu"
+
+    @property
+    def threads(self) -> int | None:
+        """The threads that share the work on the CPU; None on a GPU.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30), threads=8).threads  # few bytes are not worth a second one
+        1
+        """
+        return None if isinstance(self._core, _core.CudaPlan) else self.parameters["threads"]
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -146,23 +205,45 @@ class Plan:
         Returns
         -------
         list of Candidate or CudaCandidate
-            Named tuples ``(kernel, parameters, cost)``, the cheapest first. ``cost`` is what the
-            planner expects, as a multiple of the time that a copy of the same bytes takes;
+            In the order in which the planner would take them, so that the first is what a plan of
+            this layout uses unless its kernel is forced. The planner decides the kernel before any
+            cost (`explain` shows how): first come the ways with its choice, the cheapest first,
+            then those with its next choice. Where a plan was measured, its own way comes first and
+            then all that took part, the fastest first.
+            On the CPU named tuples ``(kernel, parameters, cost, measured_seconds)``. ``cost`` is
+            what the planner expects, as a multiple of the time that a copy of the same bytes takes;
             ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
-            For a GPU ``(kernel, parameters, features, seconds)``, the fastest first: every slice
-            of every kernel that can do it, with the features that its predicted time in seconds
-            depends on. The class of the tuples documents each field and the unit of each feature.
+            For a GPU ``(kernel, parameters, features, seconds)``: every slice of every kernel that
+            can do it, with the features that its predicted time in seconds depends on; a choice
+            that is predicted to be slow makes way for the fastest of all.
+            The class of the tuples documents each field and the unit of each feature.
 
         Examples
         --------
         >>> import ttlg
-        >>> sorted({each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()})
-        ['shuffle', 'strided_copy', 'tile']
+        >>> [each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()]
+        ['tile', 'shuffle', 'strided_copy']
         """
         core = self._core
-        if isinstance(core, _core.CpuPlan):
-            return [Candidate(*each) for each in core.candidates(core.parameters["threads"])]
-        return [CudaCandidate(*each) for each in core.candidates()]
+        if isinstance(core, _core.CudaPlan):
+            return [CudaCandidate(*each) for each in core.candidates()]
+        return list_candidates(core)
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as fast as the planner's choice this plan was measured to be.
+
+        None where nothing was measured: ``ttlg.plan(..., tune="measure")`` does that.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((64, 30)).gain is None
+        True
+        >>> ttlg.plan((40, 50, 60), (2, 0, 1), threads=1, tune="measure").gain >= 1
+        True
+        """
+        return None if isinstance(self._core, _core.CudaPlan) else gain(self._core)
 
     @property
     def predicted_time(self) -> float | None:
@@ -194,41 +275,44 @@ class Plan:
         if isinstance(self._core, _core.CudaPlan):
             return self._core.transactions()
         raise ValueError(
-            "transactions() is for GPUs so far; make a plan for one with "
-            "ttlg.plan(..., device='cuda') or, without a GPU, device='tesla-k40c'"
+            "transactions() is for GPUs so far; make a plan for one, such as "
+            "ttlg.plan(..., device='tesla-k40c'), which needs no GPU"
         )
 
-    def explain(self) -> str:
-        """Say in a table how the transposition is done and why.
+    def explain(self) -> Explanation:
+        """Say how the transposition is done and why.
 
         Returns
         -------
         str
-            The fused problem, the chosen kernel and parameters, for a shuffle its vectors and
-            steps, for a GPU its predicted time, and the planner's cases from top to bottom with
-            what each one needs.
+            Text that also shows itself as the last line of a notebook's cell: the fused problem,
+            the chosen kernel and parameters, for a shuffle its vectors and steps, for a GPU its
+            predicted time. Then the planner's cases from top to bottom: of those that were passed
+            over why they do not apply here, of the others what they need. Where plans were
+            measured, the fastest of them and the gain over the planner's choice.
 
         Examples
         --------
         >>> import ttlg
-        >>> print(ttlg.plan((16, 12), (1, 0), threads=1).explain())
+        >>> ttlg.plan((16, 12), (1, 0), threads=1).explain()
         transpose float32 (16, 12) by axes (1, 0) -> (12, 16)
+          strides    (48, 4) -> (64, 4) bytes
           fused      extents 12 x 16, perm 1 0 (fastest mode first)
           kernel     tile: 1 block of 12 x 16 elements of 4 bytes
           stores     ordinary
           prefetch   none
           threads    1
-        planner, first case that applies:
-            no  copy         all modes fused into one run that is contiguous on both sides
-        ->  yes tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)
-            yes shuffle      elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that permutes bytes
-            yes tile         the same elements and modes, blocks with sides of 16 bytes or more
-            yes strided_copy at least one mode besides the contiguous run
-            yes reference    anything
+        planner, the first case that applies:
+        no  copy         2 modes are left besides what is contiguous on both sides
+        ->  tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)
+            shuffle      elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that permutes bytes
+            tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 16 bytes or more
+            strided_copy at least one mode besides the contiguous run
+            reference    anything
         """
-        if isinstance(self._core, _core.CpuPlan):
-            return explain(self._core, self._dtype)
-        return explain_cuda(self._core, self._dtype)
+        if isinstance(self._core, _core.CudaPlan):
+            return explain_cuda(self._core, self._dtype)
+        return explain(self._core, self._dtype, list_candidates(self._core))
 
     def to_json(self) -> str:
         """Write the plan as JSON, from which `from_json` rebuilds an equal one.
@@ -236,25 +320,10 @@ class Plan:
         Returns
         -------
         str
-            A JSON object with the request, the kernel and its parameters, and the device model.
+            A JSON object with the request, the kernel and its parameters, the device model, and
+            what was measured.
         """
-        core = self._core
-        record: dict[str, Any] = {
-            "ttlg": _core.__version__,
-            "device": "cpu" if self._model is None else self._model.to_dict(),
-            "shape": core.shape,
-            "byte_strides": core.byte_strides,
-            "axes": core.axes,
-            "dtype": self._dtype,
-            "itemsize": core.itemsize,
-            "out_byte_strides": core.out_byte_strides,
-            "inplace": core.inplace,
-            "kernel": core.kernel,
-            "parameters": core.parameters,
-        }
-        if isinstance(core, _core.CudaPlan):
-            record["alignment"] = core.alignment
-        return json.dumps(record)
+        return _plan_json.write(self._core, self._dtype)
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -282,28 +351,7 @@ class Plan:
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        try:
-            data = json.loads(text)
-            request = _core.Request(
-                data["shape"],
-                data["byte_strides"],
-                data["itemsize"],
-                data["axes"],
-                data["out_byte_strides"],
-                data["inplace"],
-            )
-            chosen = {"kernel": data["kernel"], **data["parameters"]}
-            if data["device"] == "cpu":
-                return cls(_core.build_cpu_plan(request, **chosen), data["dtype"])
-            model = _core.DeviceModel(**data["device"])
-            core = _core.build_cuda_plan(
-                request, alignment=data["alignment"], model=model, **chosen
-            )
-            return cls(core, data["dtype"], model)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+        return cls(*_plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -315,9 +363,29 @@ class Plan:
         return Plan.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
+        core = self._core
         chosen = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        layout = ""
+        if core.byte_strides != _core.contiguous_byte_strides(core.shape, core.itemsize):
+            layout += f"strides={core.byte_strides} "
+        if self.out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
+            layout += f"out_strides={self.out_strides} "
+        device = f"device={self.device!r} " if isinstance(core, _core.CudaPlan) else ""
         return (
-            f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} "
-            f"{'' if self._model is None else f'device={self.device!r} '}"
+            f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} {layout}{device}"
             f"kernel={self.kernel!r} {chosen}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return show_html(
+            {
+                "transpose": f"{self.dtype} {self.shape} by axes {self.axes} -> {self.out_shape}",
+                "strides": f"{self.strides} -> {self.out_strides} bytes",
+                "fused": f"extents {self.extents}, perm {self.perm} (fastest mode first)",
+                "device": self.device,
+                "kernel": self.kernel,
+            }
+            | self.parameters
+            | ({} if self.gain is None else {"measured gain": f"{self.gain:.3g}"}),
+            self.candidates(),
         )

@@ -1,35 +1,15 @@
 """`ttlg.plan`: from a caller's arguments to a Plan."""
 
+import itertools
 import operator
 from collections.abc import Iterable
 from typing import Any, Literal, SupportsIndex
 
-import numpy as np
-
 from ttlg import _core, _models, _tune
+from ttlg._dtypes import describe_dtype
+from ttlg._libraries import library_of
 from ttlg._plan import Plan
-from ttlg._typing import Axes, CpuKernel, CudaKernel
-
-
-def _describe_dtype(dtype: Any) -> tuple[str, int]:
-    """Name and bytes of one element, for NumPy's dtypes and names and PyTorch's dtypes."""
-    if type(dtype).__module__ == "torch":
-        return str(dtype).removeprefix("torch."), dtype.itemsize
-    try:
-        resolved = np.dtype(dtype)
-    except TypeError:
-        try:
-            import ml_dtypes
-
-            resolved = np.dtype(getattr(ml_dtypes, dtype))
-        except (ImportError, AttributeError, TypeError):
-            raise TypeError(
-                f"{dtype!r} is no dtype; pass one of NumPy's, PyTorch's or ml_dtypes', or its name"
-            ) from None
-    if resolved.hasobject:
-        raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
-    name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
-    return name, resolved.itemsize
+from ttlg._typing import Array, Axes, CpuKernel, CudaKernel
 
 
 def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -38,9 +18,69 @@ def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
         result = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
-    if any(not -(2**63) <= value < 2**63 for value in result):
+    if result and not -(2**63) <= min(result) <= max(result) < 2**63:
         raise ValueError(f"{name} {result} exceeds the 64-bit range")
     return result
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    """Read a shape, which may be an array of integers in one dimension."""
+    if hasattr(shape, "shape") and (len(shape.shape) != 1 or "int" not in str(shape.dtype)):
+        raise TypeError(
+            f"ttlg.plan takes a shape, not an array of shape {tuple(shape.shape)}; use "
+            "ttlg.plan_for(array, axes), or pass array.shape"
+        )
+    extents = _integers("shape", shape)
+    if min(extents, default=0) < 0:
+        raise ValueError(f"shape {extents} has a negative extent")
+    return extents
+
+
+def _are_of_elements(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    """Tell strides in elements: as bytes they would make neighbours overlap, as elements not."""
+    if itemsize == 1 or (1 not in strides and -1 not in strides) or 0 in extents:
+        return False
+    modes = sorted(
+        (abs(step), extent)
+        for extent, step in zip(extents, strides, strict=True)
+        if extent > 1 and step
+    )
+    return bool(modes and modes[0][0] == 1) and all(
+        step * extent <= outer for (step, extent), (outer, _) in itertools.pairwise(modes)
+    )
+
+
+def _byte_strides(
+    extents: tuple[int, ...],
+    itemsize: int,
+    strides: Iterable[SupportsIndex] | None,
+    element_strides: Iterable[SupportsIndex] | None,
+) -> tuple[int, ...]:
+    """Read the strides of the input, given in bytes or in elements or neither."""
+    if strides is not None and element_strides is not None:
+        raise ValueError("strides= and element_strides= say the same in two units; pass one")
+    if strides is not None:
+        steps = _strides("strides", "bytes", strides, extents)
+        if _are_of_elements(extents, steps, itemsize):
+            raise ValueError(
+                f"strides {steps} look like strides in elements, as in bytes the elements of "
+                f"{itemsize} bytes would overlap; pass these as element_strides=, or strides= in "
+                "bytes"
+            )
+        return steps
+    if element_strides is not None:
+        steps = _strides("element_strides", "elements", element_strides, extents)
+        return _integers("element_strides", [step * itemsize for step in steps])
+    return _core.contiguous_byte_strides(extents, itemsize)
+
+
+def _strides(
+    name: str, unit: str, strides: Iterable[SupportsIndex], extents: tuple[int, ...]
+) -> tuple[int, ...]:
+    steps = _integers(name, strides)
+    if len(steps) != len(extents):
+        raise ValueError(f"{name} {steps} do not fit shape {extents}: give one per axis, in {unit}")
+    return steps
 
 
 def plan(
@@ -49,13 +89,14 @@ def plan(
     dtype: Any = "float32",
     *,
     strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
     device: str = "cpu",
     inplace: bool = False,
     threads: int | None = None,
     kernel: CpuKernel | CudaKernel | None = None,
     tune: Literal["model", "measure"] = "model",
 ) -> Plan:
-    """Plan a transposition for repeated use.
+    """Plan a transposition for repeated use; `plan_for` takes an array.
 
     Parameters
     ----------
@@ -64,10 +105,13 @@ def plan(
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
     dtype : dtype or str
-        NumPy's, PyTorch's or ml_dtypes' dtype or name. Only its size matters.
+        NumPy's, PyTorch's, JAX's or ml_dtypes' dtype or its name, such as ``"bfloat16"`` or
+        ``"torch.float32"``. Only its size matters.
     strides : iterable of int, optional
         Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
-        default.
+        default. What can only be strides in elements is refused.
+    element_strides : iterable of int, optional
+        The same in elements, as ``torch.Tensor.stride()`` gives them; instead of `strides`.
     device : str
         ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
         model that comes with ttlg, such as ``"tesla-k40c"``, for a plan that explains itself and
@@ -98,8 +142,8 @@ def plan(
     TypeError
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
-        `axes` is no permutation, an extent is negative, `strides` does not fit `shape`, `kernel`
-        does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or
+        `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
+        twice or in elements for bytes, `kernel` does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or
         ``tune="measure"`` is asked of a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
@@ -135,35 +179,104 @@ def plan(
     >>> p.schema, 1e-3 < p.predicted_time < 2e-3
     ('orthogonal_distinct', True)
     """
-    if kernel is not None and not isinstance(kernel, str):
-        raise TypeError(f"kernel must be a name, not {kernel!r}")
+    _check_choices(kernel, tune)
     if not isinstance(device, str):
         raise TypeError(f"device must be a name, not {device!r}")
-    if tune not in ("model", "measure"):
-        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
-    name, itemsize = _describe_dtype(dtype)
-    extents = _integers("shape", shape)
-    if any(extent < 0 for extent in extents):
-        raise ValueError(f"shape {extents} has a negative extent")
+    name, itemsize = describe_dtype(dtype)
+    extents = _extents(shape)
     order = _core.normalize_axes(axes, extents)
-    byte_strides = None if strides is None else _integers("strides", strides)
-    if byte_strides is not None and len(byte_strides) != len(extents):
-        raise ValueError(
-            f"strides {byte_strides} do not fit shape {extents}: give one per axis, in bytes"
-        )
     model = _models.model_for(device)
-    if model is not None and (threads is not None or tune != "model"):
-        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
+    if model is not None:
+        _refuse_on_gpu(device, threads, tune)
     count = _core.resolve_threads(threads)
     try:
-        if byte_strides is None:
-            byte_strides = _core.contiguous_byte_strides(extents, itemsize)
+        byte_strides = _byte_strides(extents, itemsize, strides, element_strides)
         request = _core.Request(extents, byte_strides, itemsize, order, None, inplace)
         if model is not None:
-            return Plan(_core.cached_cuda_plan(request, model, kernel), name, model)
+            return Plan(_core.cached_cuda_plan(request, model, kernel), name)
         core = _core.cached_cpu_plan(request, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    if tune == "measure":
-        core = _tune.tune(core, count, kernel)
-    return Plan(core, name)
+    return Plan(core if tune == "model" else _tune.tune(core, count, kernel), name)
+
+
+def plan_for(
+    x: Array,
+    axes: Axes | None = None,
+    *,
+    out: Any = None,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+) -> Plan:
+    """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
+
+    Shape, strides, dtype and device are those of `x`; nothing is moved.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose`.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    out : array, optional
+        As for `transpose`: plan for results that lie in memory as this one does. By default they
+        are C-contiguous.
+    threads : int, optional
+        As for `plan`.
+    kernel : str, optional
+        As for `plan`.
+    tune : str
+        As for `plan`.
+
+    Returns
+    -------
+    Plan
+        Callable on `x` and on every array of its layout.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, CudaError, MemoryError
+        As for `transpose` and `plan`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.zeros((64, 30))[::2, ::-1]
+    >>> p = ttlg.plan_for(x, (1, 0))
+    >>> p.shape, p.strides, p.dtype
+    ((32, 30), (480, -8), 'float64')
+    >>> p == ttlg.plan(x.shape, (1, 0), x.dtype, strides=x.strides)
+    True
+    >>> p(x).shape
+    (30, 32)
+    """
+    _check_choices(kernel, tune)
+    source = library_of(x).view_input(x, None)
+    order = _core.normalize_axes(axes, source.shape)
+    target = None if out is None else library_of(out).view_output(out, source)
+    if target is not None:
+        _core.check_out(source, order, target)
+    if not source.on_host:
+        _refuse_on_gpu(source.device, threads, tune)
+    count = _core.resolve_threads(threads)
+    try:
+        if not source.on_host:
+            model = _models.model_of(source.device)
+            return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
+        core = _core.cpu_plan_for(source, order, target, count, kernel)
+    except ValueError as error:
+        raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
+    return Plan(core if tune == "model" else _tune.tune(core, count, kernel), source.dtype)
+
+
+def _check_choices(kernel: str | None, tune: str) -> None:
+    if kernel is not None and not isinstance(kernel, str):
+        raise TypeError(f"kernel must be a name, not {kernel!r}")
+    if tune not in ("model", "measure"):
+        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
+
+
+def _refuse_on_gpu(device: str, threads: int | None, tune: str) -> None:
+    if threads is not None or tune != "model":
+        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")

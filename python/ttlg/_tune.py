@@ -11,6 +11,8 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._config import cpu_model
+from ttlg._plan_json import build_measured
+from ttlg._plan_output import out_byte_strides
 from ttlg._tune_file import Entry, TuneFile
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
@@ -29,7 +31,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
     Parameters
     ----------
     model : _core.CpuPlan
-        The planner's choice, which takes part.
+        A plan of the request, which takes part only if the planner lists no other.
     threads : int
         The most threads to use.
     kernel : str or None
@@ -50,14 +52,18 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
             file.check_writable()
         best = _measure(model, threads, kernel)
         if file is not None:
-            file.save(key, {"kernel": best.kernel, "parameters": best.parameters})
+            entry = {
+                "kernel": best.kernel,
+                "parameters": best.parameters,
+                "measured": best.measured,
+            }
+            file.save(key, entry)
+    _core.cache_put(best, threads, kernel)
     # Calls with a contiguous out= have a key of their own.
-    for out_byte_strides in (
-        None,
-        _core.contiguous_byte_strides(model.out_shape, model.itemsize),
-    ):
-        plan = _with(model, best.kernel, best.parameters, out_byte_strides)
-        _core.cache_put(plan, threads, kernel)
+    contiguous = _core.contiguous_byte_strides(model.out_shape, model.itemsize)
+    if model.out_byte_strides in (None, contiguous):
+        other = None if model.out_byte_strides else contiguous
+        _core.cache_put(_with_out(best, other), threads, kernel)
     return best
 
 
@@ -73,60 +79,72 @@ def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
         "byte_strides": list(model.byte_strides),
         "axes": list(model.axes),
         "itemsize": model.itemsize,
+        "out_byte_strides": list(out_byte_strides(model)),
         "threads": threads,
         "kernel": kernel,
     }
 
 
-def _with(
-    model: _core.CpuPlan,
-    kernel: str,
-    parameters: dict[str, Any],
-    out_byte_strides: Sequence[int] | None = None,
-) -> _core.CpuPlan:
-    """Return another plan for the same input and axes."""
-    request = _core.Request(
+def _request(model: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.Request:
+    return _core.Request(
         model.shape, model.byte_strides, model.itemsize, model.axes, out_byte_strides
     )
+
+
+def _with(model: _core.CpuPlan, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
+    """Return another plan for the same request."""
+    request = _request(model, model.out_byte_strides)
     return _core.build_cpu_plan(request, kernel=kernel, **parameters)
+
+
+def _with_out(plan: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.CpuPlan:
+    """Return the same plan, and what was measured, for an output of other strides."""
+    return build_measured(
+        _request(plan, out_byte_strides), plan.kernel, plan.parameters, plan.measured
+    )
 
 
 def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
     """Rebuild a plan from disk; None if there is none, or none that this version can carry out."""
     if entry is None:
         return None
+    request = _request(model, model.out_byte_strides)
     try:
-        return _with(model, entry["kernel"], entry["parameters"])
+        return build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     x, out = _arrays_for(model)
-    others = (
+    plans = [
         _with(model, name, parameters)
         for name, parameters, _ in model.candidates(threads)
         if kernel in (None, name)
-    )
-    best = _fastest([model, *(plan for plan in others if plan != model)], x, out)
+    ] or [model]
+    seconds = _sample(plans, x, out)
+    first = seconds.index(min(seconds))
+    best = plans[first]
     # Which blocks are the best hardly depends on the threads, so these are not multiplied out.
     # More of them need not win: they share the memory's bandwidth, and waking them takes time.
     halved = {threads >> shift for shift in range(threads.bit_length())}
     counts = sorted(
         count for count in halved - {best.parameters["threads"]} if count <= best.blocks
     )
-    others = (_with(model, best.kernel, best.parameters | {"threads": count}) for count in counts)
-    return _fastest([best, *others], x, out)
+    if counts:
+        threaded = [_with(model, best.kernel, best.parameters | {"threads": n}) for n in counts]
+        again = _sample([best, *threaded], x, out)
+        best = [best, *threaded][again.index(min(again))]
+        seconds[first] = again[0]  # taken beside those that it is compared with last
+        plans, seconds = plans + threaded, seconds + again[1:]
+    return best.with_measured(list(zip(plans, seconds, strict=True)) if len(plans) > 1 else [])
 
 
 def _arrays_for(model: _core.CpuPlan) -> tuple[_core.TensorView, _core.TensorView]:
     """Allocate an input and an output of the planned layout, whatever they hold."""
-    ends = [
-        (extent - 1) * step for extent, step in zip(model.shape, model.byte_strides, strict=True)
-    ]
-    start = -sum(end for end in ends if end < 0)
-    in_bytes = sum(map(abs, ends)) + model.itemsize
-    out_bytes = math.prod(model.shape) * model.itemsize
+    layouts = (model.shape, model.byte_strides), (model.out_shape, out_byte_strides(model))
+    spans = [_span(*layout) for layout in layouts]
+    in_bytes, out_bytes = (high - low + model.itemsize for low, high in spans)
     try:
         buffers = np.empty(in_bytes, np.uint8), np.empty(out_bytes, np.uint8)
     except MemoryError:
@@ -136,10 +154,17 @@ def _arrays_for(model: _core.CpuPlan) -> tuple[_core.TensorView, _core.TensorVie
         ) from None
     for buffer in buffers:
         buffer[::_PAGE_BYTES] = 0  # the system gives memory when it is first written to
-    element = f"V{model.itemsize}"
-    x = np.ndarray(model.shape, element, buffers[0], start, model.byte_strides)
-    out = np.ndarray(model.out_shape, element, buffers[1])
+    x, out = (
+        np.ndarray(shape, f"V{model.itemsize}", buffer, -low, byte_strides)
+        for (shape, byte_strides), buffer, (low, _) in zip(layouts, buffers, spans, strict=True)
+    )
     return _core.view(x, "x"), _core.view(out, "out")
+
+
+def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
+    """Return the least and the greatest offset of an element from the first, in bytes."""
+    ends = [(extent - 1) * step for extent, step in zip(shape, byte_strides, strict=True)]
+    return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 
 
 def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
@@ -150,10 +175,10 @@ def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
     return calls
 
 
-def _fastest(
+def _sample(
     plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
-) -> _core.CpuPlan:
-    """Find the fastest plan by successive halving.
+) -> list[float]:
+    """Time plans by successive halving: the least seconds of a call of each.
 
     Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
@@ -163,7 +188,7 @@ def _fastest(
     median to shake off a disturbance.
     """
     if len(plans) == 1:
-        return plans[0]
+        return [math.inf]  # nothing to compare it with
     from tqdm import tqdm
 
     timers = [timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans]
@@ -186,4 +211,4 @@ def _fastest(
             limit = _HOPELESS * least[left[0]]
             half = left[: math.ceil(len(left) / 2)]
             left = [number for number in half if least[number] <= limit]
-    return plans[left[0]]
+    return least

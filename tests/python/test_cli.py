@@ -157,6 +157,25 @@ def test_explain(capsys):
     assert "(8, 9) by axes (1, 0)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("strides", ["--strides 72,-8", "--strides=-72,8"])
+def test_explain_strides(capsys, strides):
+    assert main(f"explain --shape 8,9 {strides}") == 0
+    plan = ttlg.plan((8, 9), strides=tuple(map(int, strides[10:].split(","))))
+    assert capsys.readouterr().out == f"{plan.explain()}\n"
+
+
+def test_explain_for_a_gpu(capsys):
+    assert main("explain --shape 64,128 --dtype f8 --device tesla-k40c") == 0
+    plan = ttlg.plan((64, 128), dtype="f8", device="tesla-k40c")
+    assert capsys.readouterr().out == f"{plan.explain()}\n"
+    assert main("explain --shape 64,128 --device tesla-k40c --json") == 0
+    assert ttlg.Plan.from_json(capsys.readouterr().out).device == "tesla-k40c"
+
+
+def test_explain_for_a_gpu_that_is_not_there(capsys):
+    failure(capsys, "explain", "--shape", "8,9", "--device", "cuda:999")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -166,6 +185,10 @@ def test_explain(capsys):
         ("explain --shape 2,x", "'2,x' is not a list of integers"),
         ("explain --shape 2,3 --axes 0,0", "axis 0 appears twice"),
         ("explain --shape 2,3 --dtype float33", "'float33' is no dtype"),
+        ("explain --shape 2,3 --strides 4,x", "'4,x' is not a list of integers"),
+        ("explain --shape 2,3 --strides 3,1", "look like strides in elements"),
+        ("explain --shape 2,3 --device abacus", "cannot plan for device 'abacus'"),
+        ("explain --shape 2,3 --device tesla-k40c --threads 2", "are for device 'cpu'"),
         ("explain --shape 2,3 --threads 0", "'0' is not a number from 1 up"),
         ("transpose in.npy", "required: OUT.npy"),
         ("transpose in.npy out.npy --axes 1;0", "'1;0' is not a list of integers"),

@@ -116,8 +116,6 @@ def test_explain_says_where_the_taxonomy_leads(plan):
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_candidates_hold_the_choice(plan):
     candidates = plan.candidates()
-    seconds = [each.seconds for each in candidates]
-    assert seconds == sorted(seconds)
     (chosen,) = [
         each
         for each in candidates
@@ -157,7 +155,11 @@ def test_forced_kernels(kernel):
         ({"threads": 2}, ValueError, "threads= and tune= are for device 'cpu', not 'tesla-k40c'"),
         ({"tune": "measure"}, ValueError, "threads= and tune= are for device 'cpu'"),
         ({"strides": (1 << 62, 1 << 62)}, ValueError, "exceeds the 64-bit range"),
-        ({"device": "tesla"}, ValueError, "choose one of 'cpu', 'cuda', 'cuda:1', .*'tesla-k40c'"),
+        (
+            {"device": "tesla"},
+            ValueError,
+            "cannot plan for device 'tesla'; choose one of 'cpu', .*'tesla-k40c'$",
+        ),
         ({"device": "../tesla-k40c"}, ValueError, "cannot plan for device"),
     ],
     ids=repr,

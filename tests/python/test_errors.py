@@ -13,7 +13,8 @@ X = random_array((2, 3, 4), "<f4")
 
 AXES = [
     ((0, 1), ValueError, "name each of the 3 axes once, not 2"),
-    ((0, 1, 2, 0), ValueError, "axis 0 appears twice"),
+    ((0, 1, 2, 0), ValueError, "name each of the 3 axes once, not 4"),
+    ((0, 1, 2, 3), ValueError, "name each of the 3 axes once, not 4"),
     ((0, 1, 1), ValueError, "axis 1 appears twice; name every axis once"),
     ((0, 1, -2), ValueError, "axis 1 appears twice"),
     ((0, 1, 3), ValueError, "axis 3 is out of range -3..2"),
@@ -194,7 +195,7 @@ def test_overflow_where_the_itemsize_tips_it():
 def test_plan_called_with_another_layout(x):
     plan = ttlg.plan((2, 3), (1, 0), "<f4")
     out = np.zeros((3, 2), "<f4")
-    message = r"this plan is for x of .*; make (another|one for this layout) with ttlg\.plan"
+    message = r"this plan is for x of .*; make one for this array with ttlg\.plan_for\(x, axes\)"
     for given_out in (None, out):
         with pytest.raises((ValueError, TypeError)) as caught:
             plan(x, given_out)
@@ -208,8 +209,6 @@ def test_plan_called_with_another_out():
     x = random_array((2, 3), "<f4")
     for out, exception in [
         (np.zeros((2, 3), "<f4"), ValueError),
-        (np.zeros((3, 4), "<f4")[:, ::2], ValueError),
-        (np.zeros((2, 3), "<f4").T, ValueError),
         (np.zeros((3, 2), "<i4"), TypeError),
         (np.zeros((3, 2), ">f4"), TypeError),
         (x.reshape(3, 2), ValueError),

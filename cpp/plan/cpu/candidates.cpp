@@ -101,19 +101,15 @@ Parameters best_parameters(const Problem& folded, Kernel kernel, const Machine& 
   return std::move(best->parameters);
 }
 
-std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
-  const Problem folded = fold_run(make_problem(request));
+std::vector<Candidate> candidates_of(const Problem& folded, Kernel kernel, const Machine& machine,
+                                     int threads) {
   std::vector<Candidate> result;
-  for (const Kernel kernel : kKernels) {
-    if (kernel == Kernel::reference || !can_carry_out(kernel, folded)) continue;
-    if (kernel == Kernel::shuffle && !machine.has_shuffle) continue;
-    for_each_candidate(
-        folded, kernel, machine, threads, [&](const Parameters& parameters, double cost) {
-          const bool seen =
-              std::ranges::find(result, parameters, &Candidate::parameters) != result.end();
-          if (!seen) result.push_back({parameters, cost});
-        });
-  }
+  for_each_candidate(
+      folded, kernel, machine, threads, [&](const Parameters& parameters, double cost) {
+        const bool seen =
+            std::ranges::find(result, parameters, &Candidate::parameters) != result.end();
+        if (!seen) result.push_back({parameters, cost});
+      });
   std::ranges::stable_sort(result, {}, &Candidate::cost);
   return result;
 }

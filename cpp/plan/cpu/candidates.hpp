@@ -19,7 +19,8 @@ struct Candidate {
 Parameters best_parameters(const Problem& folded, Kernel kernel, const Machine& machine,
                            int threads);
 
-// All that the planner weighs, and the other kernels' too; the cheapest first.
-std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);
+// All the ways with this kernel, the cheapest first.
+std::vector<Candidate> candidates_of(const Problem& folded, Kernel kernel, const Machine& machine,
+                                     int threads);
 
 }  // namespace ttlg::cpu

@@ -33,18 +33,42 @@ bool is_strided(PlanningContext& context) {
 
 bool always(PlanningContext&) { return true; }
 
+template <Kernel kKernel>
+std::string obstacle_to(PlanningContext& context) {
+  return obstacle(kKernel, context.folded());
+}
+
+std::string obstacle_to_shuffle(PlanningContext& context) {
+  std::string found = obstacle(Kernel::shuffle, context.folded());
+  if (!found.empty()) return found;
+  return "no instruction that permutes the bytes of a vector";
+}
+
+std::string obstacle_to_tile(PlanningContext& context, std::string_view wanted_sides) {
+  std::string found = obstacle(Kernel::tile, context.folded());
+  if (!found.empty()) return found;
+  return "the shorter side of its blocks has " + std::to_string(context.shorter_tile_side()) +
+         " bytes, not " + std::string(wanted_sides);
+}
+
 constexpr std::array<Rule, 6> kCascade{{
-    {Kernel::copy, is_copy, "all modes fused into one run that is contiguous on both sides"},
+    {Kernel::copy, is_copy, "all modes fused into one run that is contiguous on both sides",
+     obstacle_to<Kernel::copy>},
     {Kernel::tile, fills_vectors,
      "elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides "
-     "of 64 bytes or more (or 32, 48)"},
+     "of 64 bytes or more (or 32, 48)",
+     [](PlanningContext& context) { return obstacle_to_tile(context, "64 or more, 48 or 32"); }},
     {Kernel::shuffle, is_shuffled,
      "elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that "
-     "permutes bytes"},
+     "permutes bytes",
+     obstacle_to_shuffle},
     {Kernel::tile, fills_a_lane,
-     "the same elements and modes, blocks with sides of 16 bytes or more"},
-    {Kernel::strided_copy, is_strided, "at least one mode besides the contiguous run"},
-    {Kernel::reference, always, "anything"},
+     "elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides "
+     "of 16 bytes or more",
+     [](PlanningContext& context) { return obstacle_to_tile(context, "16 or more"); }},
+    {Kernel::strided_copy, is_strided, "at least one mode besides the contiguous run",
+     obstacle_to<Kernel::strided_copy>},
+    {Kernel::reference, always, "anything", obstacle_to<Kernel::reference>},
 }};
 
 }  // namespace

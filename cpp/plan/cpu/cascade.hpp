@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "plan/cpu/machine.hpp"
@@ -39,7 +40,9 @@ class PlanningContext {
 struct Rule {
   Kernel kernel;
   bool (*applies)(PlanningContext& context);
-  std::string_view reason;  // when it applies, in words
+  std::string_view requirement;  // when it applies, in words
+  // Why it does not apply to this problem, in words; asked only where that is so.
+  std::string (*obstacle)(PlanningContext& context);
 };
 
 // The first rule that applies decides; the last one always does.

@@ -14,6 +14,10 @@ constexpr NameTable<Kernel, kKernels.size()> kNames{
 
 bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
 
+std::string in_bytes(std::int64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 bool can_tile(const Problem& folded) {
   if (is_copy(folded) || folded.perm.front() == 0 || !is_vector_width(folded.element_bytes)) {
     return false;
@@ -22,6 +26,20 @@ bool can_tile(const Problem& folded) {
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
   return in_mode.in_byte_stride == folded.element_bytes &&
          out_mode.out_byte_stride == folded.element_bytes;
+}
+
+// What of can_tile does not hold.
+std::string obstacle_to_tile(const Problem& folded) {
+  if (!is_vector_width(folded.element_bytes)) {
+    return "elements (runs included) of " + in_bytes(folded.element_bytes);
+  }
+  if (folded.perm.front() == 0) return "the same fastest mode on both sides";
+  const std::int64_t in_stride = folded.modes.front().in_byte_stride;
+  const bool is_input = in_stride != folded.element_bytes;
+  const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
+  return std::string(is_input ? "the input's" : "the output's") + " fastest mode has a stride of " +
+         in_bytes(is_input ? in_stride : out_mode.out_byte_stride) + ", its elements " +
+         in_bytes(folded.element_bytes);
 }
 
 }  // namespace
@@ -48,6 +66,22 @@ bool can_carry_out(Kernel kernel, const Problem& folded) {
   return false;
 }
 
+std::string obstacle(Kernel kernel, const Problem& folded) {
+  if (can_carry_out(kernel, folded)) return "";
+  if (kernel == Kernel::copy) {
+    const std::size_t modes = folded.modes.size();
+    return std::to_string(modes) + (modes == 1 ? " mode is" : " modes are") +
+           " left besides what is contiguous on both sides";
+  }
+  if (folded.elements() == 0) return "no elements";
+  if (folded.modes.empty()) return "all modes are fused into one run";
+  if (kernel == Kernel::tile) return obstacle_to_tile(folded);
+  if (!is_vector_width(folded.element_bytes) || folded.element_bytes >= kLaneBytes) {
+    return "elements (runs included) of " + in_bytes(folded.element_bytes);
+  }
+  return "no tile that is contiguous for 16 bytes on both sides fits in the registers";
+}
+
 std::string_view requirement(Kernel kernel) {
   switch (kernel) {
     case Kernel::copy:
@@ -68,7 +102,8 @@ std::string_view requirement(Kernel kernel) {
 void check_kernel(Kernel kernel, const Problem& folded) {
   if (!can_carry_out(kernel, folded)) {
     throw std::invalid_argument("kernel '" + std::string(kernel_name(kernel)) +
-                                "' does not apply: it needs " + std::string(requirement(kernel)));
+                                "' does not apply: it needs " + std::string(requirement(kernel)) +
+                                " (here: " + obstacle(kernel, folded) + ")");
   }
 }
 

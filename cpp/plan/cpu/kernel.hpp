@@ -26,8 +26,11 @@ bool can_carry_out(Kernel kernel, const Problem& folded);
 // What a kernel needs, in words.
 std::string_view requirement(Kernel kernel);
 
-// Throws std::invalid_argument, with the requirement, where the kernel cannot carry the problem
-// out.
+// Why a kernel cannot carry this problem out, in words; empty where it can.
+std::string obstacle(Kernel kernel, const Problem& folded);
+
+// Throws std::invalid_argument, with the requirement and the obstacle, where the kernel cannot
+// carry the problem out.
 void check_kernel(Kernel kernel, const Problem& folded);
 
 }  // namespace ttlg::cpu

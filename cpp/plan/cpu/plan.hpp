@@ -22,6 +22,12 @@ struct Loop {
   std::int64_t out_byte_step;
 };
 
+// A way to carry a request out, and the seconds that a call took.
+struct Timed {
+  Parameters parameters;
+  double seconds;
+};
+
 struct Plan : PlanBase {
   Plan(const Request& of_request, Problem normal_form, const Parameters& chosen)
       : PlanBase(of_request, std::move(normal_form)), parameters(chosen) {}
@@ -31,11 +37,14 @@ struct Plan : PlanBase {
   std::vector<Loop> loops{};       // outermost first
   Block block{};
   Shuffle shuffle{};
+  // Where a measurement chose the plan, all that took part in it, the planner's own choice first.
+  std::vector<Timed> measured{};
 
   std::int64_t blocks() const;
   // Whether blocks pass through the staging buffer, which lines their runs up for streaming and
   // keeps them apart where those of the output share a few sets of the caches.
   bool is_staged() const;
+  // Of what is carried out, however it was chosen.
   bool operator==(const Plan& other) const {
     return request == other.request && parameters == other.parameters;
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
+#include "plan/cpu/candidates.hpp"
 #include "plan/cpu/machine.hpp"
 #include "plan/cpu/plan.hpp"
 
@@ -12,5 +14,10 @@ namespace ttlg::cpu {
 // be used. Throws std::invalid_argument if the forced kernel does not apply.
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced = std::nullopt);
+
+// Every way to carry a request out but the reference kernel's, in the order in which the planner
+// would take them: the kernels as the cascade does, then those that no rule takes here; of each
+// kernel the cheapest first. So the first is the planner's choice.
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);
 
 }  // namespace ttlg::cpu

@@ -57,13 +57,21 @@ void check_forced(Schema schema, const Problem& problem) {
 
 std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& model,
                                   std::int64_t alignment) {
+  const std::span<const Schema> named = classify(problem).schemas;
   std::vector<Candidate> result;
-  for (const Schema schema : kSchemas) {
-    if (!is_admissible(schema, problem)) continue;
+  const auto add = [&](Schema schema) {
+    if (!is_admissible(schema, problem)) return;
     for_each_candidate(problem, first_element_alignment(problem, alignment), schema, model,
                        [&](const Candidate& candidate) { result.push_back(candidate); });
-  }
+  };
+  std::ranges::for_each(named, add);
   std::ranges::stable_sort(result, {}, &Candidate::seconds);
+  const bool named_suffice = !result.empty() && !is_slow(model, problem, result.front().seconds);
+  const auto count = named_suffice ? std::ssize(result) : 0;
+  for (const Schema schema : kSchemas) {
+    if (std::ranges::find(named, schema) == named.end()) add(schema);
+  }
+  std::ranges::stable_sort(result.begin() + count, result.end(), {}, &Candidate::seconds);
   return result;
 }
 

@@ -15,7 +15,9 @@ struct Candidate {
   double seconds;
 };
 
-// Every admissible schema with every slice that the search visits; the fastest first.
+// Every admissible schema with every slice that the search visits, in the order in which make_plan
+// would take them: the schemas that the taxonomy names, then the others, each the fastest first;
+// where it names slow ones only, the fastest of all first. So the first is make_plan's choice.
 std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& model,
                                   std::int64_t alignment = kMaxAccessBytes);
 

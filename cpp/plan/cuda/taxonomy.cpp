@@ -19,13 +19,19 @@ std::size_t modes_of_a_warp(const Problem& problem, std::span<const int> order) 
   return count;
 }
 
-// Whether the extents of a side's first two modes multiply to a warp's width.
-bool has_wide_pair(const Problem& problem, std::span<const int> order) {
+// Elements of a side's first two modes.
+std::int64_t pair_elements(const Problem& problem, std::span<const int> order) {
   std::int64_t product = 1;
   for (const int m : order.first(std::min<std::size_t>(2, order.size()))) {
     product *= problem.modes[static_cast<std::size_t>(m)].extent;
   }
-  return product >= kWarpSize;
+  return product;
+}
+
+// The smaller one of both sides.
+std::int64_t smaller_pair_elements(const Problem& problem) {
+  return std::min(pair_elements(problem, identity_order(problem.modes.size())),
+                  pair_elements(problem, problem.perm));
 }
 
 bool is_copy(const Problem& problem) {
@@ -35,12 +41,16 @@ bool is_copy(const Problem& problem) {
          first.out_byte_stride == problem.element_bytes;
 }
 
-bool is_distinct(const Problem& problem) {
+// The output's fastest mode among those that both sides need to fill a warp; -1: there is none.
+int common_mode_of_warps(const Problem& problem) {
   const auto in_modes = modes_of_a_warp(problem, identity_order(problem.modes.size()));
-  const auto out_modes = modes_of_a_warp(problem, problem.perm);
-  return std::ranges::all_of(std::span(problem.perm).first(out_modes),
-                             [&](int m) { return static_cast<std::size_t>(m) >= in_modes; });
+  const auto out_order = std::span(problem.perm).first(modes_of_a_warp(problem, problem.perm));
+  const auto found = std::ranges::find_if(
+      out_order, [&](int m) { return static_cast<std::size_t>(m) < in_modes; });
+  return found == out_order.end() ? -1 : *found;
 }
+
+bool is_distinct(const Problem& problem) { return common_mode_of_warps(problem) < 0; }
 
 bool matches(const Problem& problem) { return problem.perm.front() == 0; }
 
@@ -53,40 +63,82 @@ bool matches_two_modes(const Problem& problem) {
 }
 
 bool matches_wide_pairs(const Problem& problem) {
-  return matches(problem) && has_wide_pair(problem, identity_order(problem.modes.size())) &&
-         has_wide_pair(problem, problem.perm);
+  return matches(problem) && smaller_pair_elements(problem) >= kWarpSize;
 }
 
 bool always(const Problem&) { return true; }
 
+std::string no_single_run(const Problem& problem) {
+  const std::size_t modes = problem.modes.size();
+  if (modes == 1) return "a mode of strides that are not contiguous";
+  return std::to_string(modes) + " modes are left";
+}
+
+std::string no_distinct_modes(const Problem& problem) {
+  const auto mode = static_cast<std::size_t>(common_mode_of_warps(problem));
+  return "both sides need the same mode, of " + std::to_string(problem.modes[mode].extent) +
+         " elements, to fill a warp";
+}
+
+std::string no_match(const Problem&) { return "different fastest modes"; }
+
+std::string no_long_run(const Problem& problem) {
+  if (!matches(problem)) return no_match(problem);
+  return "the fastest mode has " + std::to_string(problem.modes.front().extent) +
+         " elements, not 32 or more";
+}
+
+std::string no_second_match(const Problem& problem) {
+  return matches(problem) ? "different second-fastest modes" : no_match(problem);
+}
+
+std::string no_wide_pairs(const Problem& problem) {
+  if (!matches(problem)) return no_match(problem);
+  return "the two fastest modes of a side have " + std::to_string(smaller_pair_elements(problem)) +
+         " elements, not 32 or more";
+}
+
 // Fig. 3 checks the FVI before the overlap and Alg. 1 after it, which is the same: equal FVIs are
 // in both sets.
 const std::array<TaxonomyRule, 7> kTaxonomy{{
-    {"one run", is_copy, {Schema::copy}, "all modes fused into one run contiguous on both sides"},
+    {"one run",
+     is_copy,
+     {Schema::copy},
+     "all modes fused into one run contiguous on both sides",
+     no_single_run},
     {"disjoint",
      is_distinct,
      {Schema::orthogonal_distinct},
-     "the modes that fill a warp on either side are not the same ones"},
+     "the modes that fill a warp on either side are not the same ones",
+     no_distinct_modes},
     {"same FVI, long",
      matches_long_run,
      {Schema::fvi_match_large},
-     "the same fastest mode, of at least 32 elements"},
+     "the same fastest mode, of at least 32 elements",
+     no_long_run},
     // Nothing is permuted within reach of a slice: a copy between strided arrays.
     {"same two fastest modes",
      matches_two_modes,
      {Schema::fvi_match_large, Schema::orthogonal_arbitrary},
-     "the same two fastest modes, of strides that do not fuse"},
+     "the same two fastest modes, of strides that do not fuse",
+     no_second_match},
     {"same FVI, long pairs",
      matches_wide_pairs,
      {Schema::fvi_match_small},
-     "the same fastest mode, and two modes that fill a warp on either side"},
+     "the same fastest mode, and two modes that fill a warp on either side",
+     no_wide_pairs},
     // Alg. 1 says Orthogonal-Arbitrary, the text and Fig. 3 whichever is predicted to be faster.
     {"same FVI, short",
      matches,
      {Schema::orthogonal_arbitrary, Schema::fvi_match_small},
-     "the same fastest mode, and two modes that do not fill a warp"},
+     "the same fastest mode, and two modes that do not fill a warp",
+     no_match},
     // Slices that end before the overlap may be better (TTLG, section V).
-    {"overlapping", always, {Schema::orthogonal_arbitrary, Schema::orthogonal_distinct}, "nothing"},
+    {"overlapping",
+     always,
+     {Schema::orthogonal_arbitrary, Schema::orthogonal_distinct},
+     "anything",
+     nullptr},
 }};
 
 bool has_small_run(const Problem& problem) {

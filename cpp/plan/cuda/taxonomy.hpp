@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct TaxonomyRule {
   bool (*applies)(const Problem& problem);
   std::vector<Schema> schemas;
   std::string_view requirement;
+  // Why the case does not apply, in words; asked only where it and those above it do not.
+  std::string (*obstacle)(const Problem& problem);
 };
 std::span<const TaxonomyRule> taxonomy();
 const TaxonomyRule& classify(const Problem& problem);

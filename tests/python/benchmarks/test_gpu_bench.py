@@ -187,7 +187,7 @@ def test_candidates_are_rebuilt_as_plans():
     model = _core.DeviceModel(name="some-gpu", memory_bytes_per_second=4e12, launch_seconds=1e-9)
     request = _core.Request((60, 70, 80), (22400, 320, 4), 4, (2, 0, 1))
     core = _core.cached_cuda_plan(request, model, None)
-    plan = ttlg.Plan(core, "float32", model)
+    plan = ttlg.Plan(core, "float32")
     drawn = calibrate.chosen(plan, seed=0)
     assert {each.kernel for each in drawn} == {each.kernel for each in plan.candidates()}
     for each in drawn:

@@ -78,7 +78,7 @@ def test_arrays_are_ordered_on_the_given_stream(stream, handle):
     x, out = pair()
     check_launch_fails(lambda: ttlg.transpose(x, out=out, stream=stream), x, out)
     assert x.asked == out.asked == [handle]
-    plan = ttlg.Plan(_core.cuda_plan_for(_core.view(x, "x"), (1, 0), None, MODEL), "f4", MODEL)
+    plan = ttlg.Plan(_core.cuda_plan_for(_core.view(x, "x"), (1, 0), None, MODEL), "f4")
     for call in (lambda: plan(x, out, stream=stream), lambda: plan(x, out, stream)):
         check_launch_fails(call, x, out)
         assert x.asked[-1] == out.asked[-1] == handle
@@ -199,7 +199,7 @@ def test_plans_for_another_device():
 
 def test_plans_run_on_their_layout_only():
     plan = ttlg.Plan(
-        _core.cached_cuda_plan(_core.Request((4, 6), (24, 4), 4, (1, 0)), MODEL, None), "f4", MODEL
+        _core.cached_cuda_plan(_core.Request((4, 6), (24, 4), 4, (1, 0)), MODEL, None), "f4"
     )
     x, out = pair()
     check_launch_fails(lambda: plan(x, out), x, out)
@@ -236,7 +236,6 @@ def test_a_plan_refuses_addresses_that_its_words_do_not_fit():
     plan = ttlg.Plan(
         _core.cached_cuda_plan(_core.Request((15, 20, 4), (80, 4, 1), 1, (1, 0, 2)), MODEL, None),
         "u1",
-        MODEL,
     )
     out = OnCuda(np.zeros((20, 15, 4), "u1"))
     check_refused(

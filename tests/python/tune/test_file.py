@@ -45,6 +45,15 @@ def test_the_second_call_measures_nothing(measured, directory):
     assert len(measured) == 1
 
 
+def test_what_was_measured_is_kept(directory):
+    plan = tuned()
+    ttlg.cache_clear()
+    again = tuned()
+    assert again == plan
+    assert again.gain == plan.gain > 0
+    assert again.candidates() == plan.candidates()
+
+
 def test_without_a_directory_each_call_measures(measured):
     tuned()
     tuned()
@@ -102,6 +111,8 @@ def test_what_another_machine_or_version_measured_does_not_count(measured, direc
         lambda text: text.replace('"kernel": "strided_copy",', "").encode(),
         lambda text: text.replace('"kernel": "strided_copy"', '"kernel": "copy"').encode(),
         lambda text: text.replace('"block": [', '"block": [0, ').encode(),
+        lambda text: text.replace('"measured": []', '"measured": [["tile", {}, 1]]').encode(),
+        lambda text: text.replace(', "measured": []', "").encode(),
         lambda text: text.replace('"parameters": {', '"parameters": {"unknown": 1, ').encode(),
     ],
 )

@@ -2,7 +2,9 @@
 
 import fcntl
 import json
+import math
 import os
+import pickle
 import pty
 import struct
 import subprocess
@@ -25,11 +27,11 @@ def slowest_wins(monkeypatch):
     """Let the candidate that the model likes least win, and say which plans were measured."""
     rounds = []
 
-    def fastest(plans, x, out):
+    def sample(plans, x, out):
         rounds.append(plans)
-        return plans[-1]
+        return [1e-6 * (len(plans) - place) for place in range(len(plans))]
 
-    monkeypatch.setattr(_tune, "_fastest", fastest)
+    monkeypatch.setattr(_tune, "_sample", sample)
     return rounds
 
 
@@ -43,7 +45,9 @@ def same_but_for_threads(plan, kernel, parameters):
 @pytest.mark.parametrize("plan", [ttlg.plan(SHAPE, AXES), ttlg.plan((3000, 4000), (1, 0))])
 def test_candidates_are_ways_to_do_the_same(plan):
     found = plan.candidates()
-    assert [each.cost for each in found] == sorted(each.cost for each in found)
+    for kernel in ("tile", "shuffle", "strided_copy"):
+        costs = [each.cost for each in found if each.kernel == kernel]
+        assert costs == sorted(costs)
     assert {each.kernel for each in found} == {"tile", "shuffle", "strided_copy"}
     assert any(same_but_for_threads(plan, *each[:2]) for each in found)
     x = random_array(plan.shape, "<f4")
@@ -115,7 +119,108 @@ def test_everything_competes_and_then_numbers_of_threads(slowest_wins):
     # One block is nothing to share.
     slowest_wins.clear()
     tuned((4, 5), (1, 0), threads=64)
-    assert [each.parameters["threads"] for each in slowest_wins[1]] == [1]
+    assert len(slowest_wins) == 1
+
+
+def test_the_plan_knows_what_was_measured(slowest_wins):
+    plan = tuned((3000, 4000), (1, 0), threads=4)
+    kernels, counts = slowest_wins
+    candidates = plan.candidates()
+    assert (candidates[0].kernel, candidates[0].parameters) == (plan.kernel, plan.parameters)
+    assert len(candidates) == len(kernels) + len(counts) - 1
+    own, *others = [each.measured_seconds for each in candidates]
+    assert own == 1e-6
+    assert others == sorted(others)
+    # The winner of the first round was timed again, beside other numbers of threads.
+    assert sorted([own, *others]) == pytest.approx(
+        sorted([1e-6 * n for n in range(2, len(kernels) + 1)] + [1e-6, 2e-6, 3e-6])
+    )
+    assert all(each.cost >= 1 for each in candidates)
+    assert plan.gain == pytest.approx(len(kernels))
+    text = plan.explain()
+    assert f"measured, the fastest of {len(candidates)}:" in text
+    assert f"->       1.0 microseconds  {plan.kernel} " in text
+    assert f"{len(kernels):9.1f} microseconds  tile" in text
+    assert text.count("(the planner's choice)") == 1
+    assert text.endswith(f"gain over the planner's choice: {len(kernels)}.00 times the speed")
+    assert f"->  {plan.kernel:12} instead: measured to be faster" in text
+
+
+def test_the_winner_leads_whatever_was_timed_before(monkeypatch):
+    rounds = iter([[3e-6, 1e-6, 4e-6], [6e-6, 5e-6]])  # a machine that got slower
+    monkeypatch.setattr(_tune, "_sample", lambda plans, x, out: next(rounds)[: len(plans)])
+    plan = tuned((700, 800), None)
+    listed = plan.candidates()
+    assert (listed[0].kernel, listed[0].parameters) == (plan.kernel, plan.parameters)
+    assert [each.measured_seconds for each in listed[:4]] == [5e-6, 3e-6, 4e-6, 6e-6]
+    assert plan.gain == pytest.approx(0.6)
+
+
+def test_measured_times_stay_with_the_plan(slowest_wins):
+    plan = tuned()
+    unmeasured = ttlg.plan(SHAPE, AXES, threads=1)
+    assert unmeasured.gain is None
+    assert {each.measured_seconds for each in unmeasured.candidates()} == {None}
+    for twin in (
+        ttlg.Plan.from_json(plan.to_json()),
+        pickle.loads(pickle.dumps(plan)),
+        ttlg.plan(SHAPE, AXES, threads=2),
+        ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2),
+    ):
+        assert twin == plan
+        assert twin.candidates() == plan.candidates()
+        assert twin.gain == plan.gain > 1
+        assert twin.explain() == plan.explain()
+    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=np.zeros(plan.out_shape, "f4"))
+    assert into.candidates() == plan.candidates()
+
+
+def test_how_a_plan_was_found_is_not_compared(slowest_wins):
+    plan = tuned()
+    record = json.loads(plan.to_json())
+    assert record.pop("measured")
+    twin = ttlg.Plan.from_json(json.dumps(record))
+    assert twin.gain is None
+    assert twin == plan
+    assert hash(twin) == hash(plan)
+
+
+def test_one_way_is_not_measured():
+    plan = ttlg.plan((40, 50), (0, 1), threads=1, tune="measure")
+    assert (plan.kernel, plan.gain) == ("copy", None)
+    assert [each.measured_seconds for each in plan.candidates()] == [None]
+    assert "measured" not in plan.explain()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda rows: 3,
+        lambda rows: [3],
+        lambda rows: [["tile"]],
+        lambda rows: [["nope", *rows[0][1:]]],
+        lambda rows: [["tile", {"block": 1}, 1.0]],
+        lambda rows: [[*rows[0][:2], 0]],
+        lambda rows: [[*rows[0][:2], math.nan]],
+        lambda rows: [[*rows[0][:2], "soon"]],
+    ],
+)
+def test_measured_times_that_are_none(slowest_wins, damage):
+    record = json.loads(tuned().to_json())
+    record["measured"] = damage(record["measured"])
+    with pytest.raises(ValueError, match=r"\w"):
+        ttlg.Plan.from_json(json.dumps(record))
+
+
+def test_a_strided_output_is_measured_as_it_lies(slowest_wins):
+    x = np.zeros(SHAPE, "f4")
+    out = np.zeros((60, 40, 100), "f4")[::-1, :, ::2]
+    before = ttlg.plan(SHAPE, AXES, threads=2)
+    plan = ttlg.plan_for(x, AXES, out=out, threads=2, tune="measure")
+    assert plan.out_strides == out.strides
+    assert plan.gain > 1
+    assert ttlg.plan_for(x, AXES, out=out, threads=2).candidates() == plan.candidates()
+    assert ttlg.plan(SHAPE, AXES, threads=2) == before
 
 
 @settings(max_examples=25)
@@ -157,25 +262,32 @@ def paced(monkeypatch):
 @pytest.mark.parametrize("fastest", range(9))
 def test_the_fastest_wins(paced, fastest):
     plans = [Paced(0.011 if number != fastest else 0.010) for number in range(9)]
-    assert _tune._fastest(plans, None, None) is plans[fastest]
+    seconds = _tune._sample(plans, None, None)
+    assert seconds == [plan.seconds for plan in plans]
+    assert min(range(9), key=seconds.__getitem__) == fastest
 
 
 def test_the_slow_are_left_out_early(paced):
     plans = [Paced(0.01 * factor) for factor in (3, 1, 1.05, 4)]
-    _tune._fastest(plans, None, None)
+    _tune._sample(plans, None, None)
     slow, fast, close, slower = (plan.samples for plan in plans)
     assert slow == slower < fast == close
 
 
 def test_a_clear_winner_ends_it(paced):
     plans = [Paced(0.01 * factor) for factor in (4, 3, 1, 5)]
-    assert _tune._fastest(plans, None, None) is plans[2]
+    _tune._sample(plans, None, None)
     assert len({plan.samples for plan in plans}) == 1
 
 
-def test_among_equals_the_models_choice_wins(paced):
-    plans = [Paced(0.01) for _ in range(5)]
-    assert _tune._fastest(plans, None, None) is plans[0]
+def test_among_equals_the_planners_choice_wins(monkeypatch):
+    monkeypatch.setattr(_tune, "_sample", lambda plans, x, out: [1.0] * len(plans))
+    plan = tuned()
+    assert plan == ttlg.plan(SHAPE, AXES, threads=2, kernel=plan.kernel)
+    assert plan.gain == 1
+    text = plan.explain()
+    assert "->  1000000.0 microseconds  tile" in text
+    assert "gain over" not in text
 
 
 @pytest.mark.parametrize(
@@ -210,7 +322,7 @@ def test_a_terminal_sees_progress_after_a_second(tmp_path, seconds, shown):
         "from ttlg import _tune\n"
         "class Sleeper:\n"
         f"    def run(self, x, out): time.sleep({seconds})\n"
-        "_tune._fastest([Sleeper(), Sleeper()], None, None)\n"
+        "_tune._sample([Sleeper(), Sleeper()], None, None)\n"
     )
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))

@@ -120,6 +120,64 @@ TEST(Cascade, PlansLikeAForcedKernel) {
   }
 }
 
+// A rule that does not apply says why, and of what it says nothing holds where it applies.
+TEST(Cascade, SaysWhyARuleDoesNotApply) {
+  const auto obstacles = [](const Request& request, const Machine& machine) {
+    PlanningContext context(request, machine, 1);
+    std::vector<std::string> found;
+    for (const Rule& rule : cascade()) {
+      found.push_back(rule.applies(context) ? "" : rule.obstacle(context));
+    }
+    return found;
+  };
+  EXPECT_EQ(obstacles(contiguous_request({1000, 6}, {1, 0}, 4), kNoShuffle),
+            (std::vector<std::string>{
+                "2 modes are left besides what is contiguous on both sides",
+                "the shorter side of its blocks has 24 bytes, not 64 or more, 48 or 32",
+                "no instruction that permutes the bytes of a vector", "", "", ""}));
+  const std::string five = "elements (runs included) of 5 bytes";
+  EXPECT_EQ(obstacles(contiguous_request({30, 40}, {1, 0}, 5), Machine{}),
+            (std::vector<std::string>{"2 modes are left besides what is contiguous on both sides",
+                                      five, five, five, "", ""}));
+  test::Random random(25);
+  for (int i = 0; i < 300; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const Problem folded = fold_run(make_problem(request));
+    for (const Kernel kernel : kKernels) {
+      EXPECT_EQ(obstacle(kernel, folded).empty(), can_carry_out(kernel, folded));
+    }
+    PlanningContext context(request, i % 4 < 2 ? kNoShuffle : Machine{}, 1);
+    for (const Rule& rule : cascade()) {
+      EXPECT_TRUE(rule.applies(context) || !rule.obstacle(context).empty());
+    }
+  }
+}
+
+// Kernel by kernel, each the cheapest first, so that the first is what the planner takes, forced or
+// not.
+TEST(Candidates, ComeInTheOrderOfThePlanner) {
+  test::Random random(26);
+  for (int i = 0; i < 400; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const Machine machine{.last_level_cache_bytes = i % 3 == 0 ? 64 : 1 << 20,
+                          .has_shuffle = i % 5 != 0};
+    const std::vector<Candidate> found = candidates(request, machine, 3);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(make_plan(request, machine, 3).parameters, found.front().parameters);
+    for (std::size_t c = 0; c < found.size(); ++c) {
+      const Kernel kernel = found[c].parameters.kernel;
+      if (c > 0 && kernel == found[c - 1].parameters.kernel) {
+        EXPECT_GE(found[c].cost, found[c - 1].cost);
+        continue;
+      }
+      EXPECT_EQ(make_plan(request, machine, 3, kernel).parameters, found[c].parameters);
+      for (std::size_t d = 0; d < c; ++d) EXPECT_NE(found[d].parameters.kernel, kernel);
+    }
+  }
+}
+
 TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
   const Request matrix = contiguous_request({30, 40}, {1, 0}, 4);
   for (const Kernel kernel : kKernels) {
@@ -134,6 +192,7 @@ TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
       const std::string_view message = error.what();
       EXPECT_NE(message.find(kernel_name(kernel)), message.npos) << message;
       EXPECT_NE(message.find(requirement(kernel)), message.npos) << message;
+      EXPECT_NE(message.find(obstacle(kernel, fold_run(make_problem(matrix)))), message.npos);
     }
   }
 }

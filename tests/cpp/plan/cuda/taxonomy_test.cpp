@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,30 @@ TEST(Taxonomy, DecidesTheWorkedExamples) {
   EXPECT_EQ(branch(unfused_problem({16, 2, 32, 32}, {3, 2, 1, 0}, 4)), orthogonal_distinct);
   EXPECT_EQ(branch(unfused_problem({9, 7, 64}, {2, 1, 0}, 8)), orthogonal_distinct);
   EXPECT_EQ(branch(unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4)), orthogonal_arbitrary);
+}
+
+TEST(Taxonomy, SaysWhyACaseDoesNotApply) {
+  const auto obstacles = [](const Problem& problem) {
+    std::vector<std::string> found;
+    for (const TaxonomyRule& rule : taxonomy()) {
+      if (&rule == &classify(problem)) break;
+      found.push_back(rule.obstacle(problem));
+    }
+    return found;
+  };
+  using Obstacles = std::vector<std::string>;
+  EXPECT_EQ(obstacles(paper_problem({10, 10}, {0, 1}, 4)), Obstacles{});
+  EXPECT_EQ(obstacles(paper_problem({40, 40}, {1, 0}, 4)), Obstacles{"2 modes are left"});
+  EXPECT_EQ(
+      obstacles(unfused_problem({2, 3, 4}, {2, 1, 0}, 4)),
+      (Obstacles{"3 modes are left", "both sides need the same mode, of 4 elements, to fill a warp",
+                 "different fastest modes", "different fastest modes", "different fastest modes",
+                 "different fastest modes"}));
+  EXPECT_EQ(obstacles(unfused_problem({3, 4, 5}, {0, 2, 1}, 4)),
+            (Obstacles{
+                "3 modes are left", "both sides need the same mode, of 3 elements, to fill a warp",
+                "the fastest mode has 3 elements, not 32 or more", "different second-fastest modes",
+                "the two fastest modes of a side have 12 elements, not 32 or more"}));
 }
 
 TEST(Taxonomy, ReachesEveryRule) {

@@ -1,0 +1,69 @@
+"""Plans as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ttlg import _core
+
+
+def write(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
+    """Write a plan and its dtype's name."""
+    record: dict[str, Any] = {
+        "ttlg": _core.__version__,
+        "device": core.model.to_dict() if isinstance(core, _core.CudaPlan) else "cpu",
+        "shape": core.shape,
+        "byte_strides": core.byte_strides,
+        "axes": core.axes,
+        "dtype": dtype,
+        "itemsize": core.itemsize,
+        "out_byte_strides": core.out_byte_strides,
+        "inplace": core.inplace,
+        "kernel": core.kernel,
+        "parameters": core.parameters,
+    }
+    if isinstance(core, _core.CudaPlan):
+        record["alignment"] = core.alignment
+    elif core.measured:
+        record["measured"] = core.measured
+    return json.dumps(record)
+
+
+def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
+    """Rebuild what `write` wrote."""
+    try:
+        data = json.loads(text)
+        request = _core.Request(
+            data["shape"],
+            data["byte_strides"],
+            data["itemsize"],
+            data["axes"],
+            data["out_byte_strides"],
+            data["inplace"],
+        )
+        kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
+        if data["device"] == "cpu":
+            measured = data.get("measured", [])
+            return build_measured(request, kernel, parameters, measured), dtype
+        model = _core.DeviceModel(**data["device"])
+        return _core.build_cuda_plan(
+            request, alignment=data["alignment"], model=model, kernel=kernel, **parameters
+        ), dtype
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+
+
+def build_measured(
+    request: _core.Request,
+    kernel: str,
+    parameters: dict[str, Any],
+    measured: Sequence[tuple[str, dict[str, Any], float]],
+) -> _core.CpuPlan:
+    """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
+    timed = [
+        (_core.build_cpu_plan(request, kernel=name, **each), seconds)
+        for name, each, seconds in measured
+    ]
+    return _core.build_cpu_plan(request, kernel=kernel, **parameters).with_measured(timed)
