@@ -31,18 +31,22 @@ def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: i
     ]
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 def _describe_work(core: _core.CpuPlan) -> str:
     """Say into which blocks the work is cut, and in which order they come."""
     if core.kernel == "reference":
         return "one element at a time"
     chosen = core.parameters
-    blocks = f"{core.blocks} block{'s' if core.blocks != 1 else ''}"
+    blocks = _count(core.blocks, "block")
     if core.kernel == "copy":
-        return f"{blocks} of {chosen['block'][0]} bytes"
+        return f"{blocks} of {_count(chosen['block'][0], 'byte')}"
     extents = " x ".join(map(str, chosen["block"]))
     order = ", ".join(map(str, chosen["loop_order"]))
     return (
-        f"{blocks} of {extents} elements of {core.element_bytes} bytes"
+        f"{blocks} of {extents} elements of {_count(core.element_bytes, 'byte')}"
         f"{f', cut along modes {order} (outermost first)' if order else ''}"
     )
 
@@ -57,10 +61,9 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
         f"{count} {verb}, {tile} of {count * vector} bytes in use"
         for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
     )
-    steps = program["steps"]
     return [
         f"  vectors    {'; '.join(sides)}",
-        f"  shuffles   {steps} step{'s' if steps != 1 else ''} between a load and its store",
+        f"  shuffles   {_count(program['steps'], 'step')} between a load and its store",
     ]
 
 
@@ -84,12 +87,11 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
     block = " x ".join(map(str, parameters["block"]))
     order = " ".join(map(str, parameters["loop_order"]))
     options = [name for name in ("staged", "streaming", "prefetch") if parameters[name]]
-    threads = parameters["threads"]
     parts = (
         f"{kernel} {block}".rstrip(),
         *([f"loops {order}"] if order else []),
         *options,
-        f"{threads} thread{'s' if threads != 1 else ''}",
+        _count(parameters["threads"], "thread"),
     )
     return ", ".join(parts)
 
@@ -136,8 +138,7 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     if core.kernel == "copy":
         return "one run"
     # Blocks of FVI-Match-Large take as many runs as suit their length.
-    unit = "run" if core.kernel == "fvi_match_large" else "thread block"
-    blocks = f"{core.blocks} {unit}{'s' if core.blocks != 1 else ''}"
+    blocks = _count(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
     extents = " x ".join(map(str, core.slice)) or "1"
     mode = core.parameters["coarsened_mode"]
     repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
@@ -153,7 +154,7 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
     )
     lines = [
         *_describe_problem(core, dtype, 14),
-        f"  words         of {core.word_bytes} bytes",
+        f"  words         of {_count(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
         f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.model.name}",
