@@ -1,0 +1,29 @@
+"""Tensors, and what transposes them: PyTorch's own line and ttlg's."""
+
+import torch
+
+import ttlg
+
+AXES = (2, -3, 1)
+
+
+def random_tensor(*shape, **options):
+    return torch.rand(*shape, dtype=torch.float64, generator=torch.manual_seed(0), **options)
+
+
+def own(x):
+    return x.permute(AXES).contiguous()
+
+
+def ours(x):
+    return ttlg.transpose(x, AXES)
+
+
+def check_equal(result, expected):
+    assert torch.equal(result, expected)
+    assert result.is_contiguous()
+
+
+def weighted(function):
+    """Make a function of one number that depends on where every element goes."""
+    return lambda x: (function(x) ** 3 * torch.arange(x.numel()).reshape(function(x).shape)).sum()
