@@ -1,7 +1,8 @@
-"""One module for each array library, and the choice among them.
+"""One class for each array library, and the choice among them.
 
 None of them imports its library: an array of PyTorch, CuPy or JAX exists only where the caller has
-imported it.
+imported it. What a module ``*_memory`` holds is for arrays that have memory, and what needs the
+library at import (``*_operator``, ``torch_state``) is imported when such an array comes.
 """
 
 from typing import Any
