@@ -147,7 +147,8 @@ TEST(Cascade, SaysWhyARuleDoesNotApply) {
     for (const Kernel kernel : kKernels) {
       EXPECT_EQ(obstacle(kernel, folded).empty(), can_carry_out(kernel, folded));
     }
-    PlanningContext context(request, i % 4 < 2 ? kNoShuffle : Machine{}, 1);
+    const Machine machine = i % 4 < 2 ? kNoShuffle : Machine{};
+    PlanningContext context(request, machine, 1);
     for (const Rule& rule : cascade()) {
       EXPECT_TRUE(rule.applies(context) || !rule.obstacle(context).empty());
     }
