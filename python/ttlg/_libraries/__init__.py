@@ -13,7 +13,8 @@ from ttlg._libraries.jax import Jax
 from ttlg._libraries.numpy import NumPy
 from ttlg._libraries.torch import Torch
 
-_LIBRARIES = (NumPy(), Torch(), CuPy(), Jax())
+_TORCH = Torch()
+_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax())
 _ANY = Library()
 
 
@@ -22,4 +23,5 @@ def library_of(x: Any) -> Library:
     for library in _LIBRARIES:
         if library.owns(x):
             return library
-    return _ANY
+    # PyTorch's proxies and other stand-ins for tensors.
+    return _TORCH if hasattr(type(x), "__torch_function__") else _ANY

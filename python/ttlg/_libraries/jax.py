@@ -7,6 +7,7 @@ from ttlg import _core
 from ttlg._libraries.jax_memory import JaxMemory
 from ttlg._typing import Axes
 
+_MEMORY = JaxMemory()
 # The first version that has what the operator is made of.
 _OPERATOR_SINCE = (0, 8)
 
@@ -38,7 +39,7 @@ class Jax(JaxMemory):
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
         if not _is_traced(x):
-            return super().transpose(x, axes, stream, threads)
+            return _MEMORY.transpose(x, axes, stream, threads)
         if stream is not None:
             raise ValueError(
                 "x is being traced by JAX, which has streams of its own: leave stream= out"

@@ -22,11 +22,6 @@ def _state() -> Any:
 class Torch(TorchMemory):
     """PyTorch's tensors, and whatever stands for one by ``__torch_function__``."""
 
-    def owns(self, x: Any) -> bool:
-        """Whether `x` is a tensor, or stands for one."""
-        tensor = getattr(sys.modules.get("torch"), "Tensor", ())
-        return isinstance(x, tensor) or hasattr(type(x), "__torch_function__")
-
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless PyTorch has to know what happens to it."""
         state = _state()
