@@ -2,13 +2,23 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "bindings/bind_plan.hpp"
 #include "bindings/tensor_view.hpp"
 
 namespace ttlg::bindings {
+
+using Integers = std::vector<std::int64_t>;
+
+inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
+
+inline std::string text_of(const Integers& values) {
+  return py::str(to_tuple(values)).cast<std::string>();
+}
 
 // A permutation of the axes of `shape`: None, which reverses them, or anything whose items count as
 // integers, such as NumPy's.

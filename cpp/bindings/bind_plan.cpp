@@ -1,6 +1,5 @@
 #include "bindings/bind_plan.hpp"
 
-#include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/run.hpp"
 

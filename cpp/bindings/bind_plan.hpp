@@ -2,25 +2,15 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
+#include "bindings/arguments.hpp"
 #include "bindings/tensor_view.hpp"
 #include "plan/plan_base.hpp"
 #include "plan/plan_cache.hpp"
 
 namespace ttlg::bindings {
-
-using Integers = std::vector<std::int64_t>;
-
-inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
-
-inline std::string text_of(const Integers& values) {
-  return py::str(to_tuple(values)).cast<std::string>();
-}
 
 // The key of moving one view into another, or into a new array where there is no `out`; borrows
 // from all three.

@@ -5,6 +5,7 @@ imported it. What a module ``*_memory`` holds is for arrays that have memory, an
 library at import (``*_operator``, ``torch_state``) is imported when such an array comes.
 """
 
+import sys
 from typing import Any
 
 from ttlg._libraries.cupy import CuPy
@@ -24,4 +25,5 @@ def library_of(x: Any) -> Library:
         if library.owns(x):
             return library
     # PyTorch's proxies and other stand-ins for tensors.
-    return _TORCH if hasattr(type(x), "__torch_function__") else _ANY
+    stands_for_tensor = "torch" in sys.modules and hasattr(type(x), "__torch_function__")
+    return _TORCH if stands_for_tensor else _ANY

@@ -50,6 +50,14 @@ def test_what_belongs_to_no_library_goes_by_dlpack():
         assert type(_libraries.library_of(x)) is Library
 
 
+def test_stand_ins_for_tensors_belong_to_pytorch_where_it_is_imported(monkeypatch):
+    stand_in = type("StandIn", (), {"__torch_function__": None})()
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
+    assert type(_libraries.library_of(stand_in)) is Torch
+    monkeypatch.delitem(sys.modules, "torch")
+    assert type(_libraries.library_of(stand_in)) is Library
+
+
 @pytest.mark.parametrize("module", ["torch", "cupy", "jax"])
 def test_a_library_that_is_being_imported_owns_nothing(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, SimpleNamespace())
