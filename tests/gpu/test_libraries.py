@@ -71,13 +71,40 @@ def test_torch_views(view):
     assert torch.equal(y, x.permute(axes))
 
 
+def test_torch_gradients_and_tracing():
+    x = torch.rand((3, 40, 50), device="cuda", requires_grad=True)
+    result = ttlg.transpose(x, (2, 0, 1))
+    assert torch.equal(result, x.permute(2, 0, 1))
+    (result * result).sum().backward()
+    assert torch.equal(x.grad, 2 * x)
+    plain = x.detach()
+    compiled = torch.compile(ttlg.transpose, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(plain, (2, 0, 1)), plain.permute(2, 0, 1))
+    assert torch.equal(torch.func.vmap(ttlg.transpose)(plain), plain.mT)
+
+
+def test_torch_counts_writes():
+    kept = torch.zeros((40, 30), device="cuda")
+    weight = torch.ones_like(kept, requires_grad=True)
+    loss = (weight * kept).sum()
+    ttlg.transpose(torch.ones((30, 40), device="cuda"), out=kept)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
 def test_torch_refusals():
     x = torch.ones((3, 4), device="cuda", requires_grad=True)
     with pytest.raises(BufferError, match=r"requires grad.*x\.detach\(\)"):
-        ttlg.transpose(x)
-    assert torch.equal(ttlg.transpose(x.detach()), x.detach().t())
+        ttlg.transpose(x, out=torch.zeros((4, 3), device="cuda"))
     with pytest.raises(BufferError, match="conjugate"):
         ttlg.transpose(torch.ones((3, 4), dtype=torch.complex64, device="cuda").conj())
+
+
+def test_jax_jit_leaves_the_work_to_jax(jax):
+    x = jax.numpy.arange(12.0).reshape(3, 4)
+    assert bool((jax.jit(ttlg.transpose)(x) == x.T).all())
+    gradient = jax.grad(lambda x: (ttlg.transpose(x) ** 2).sum())(x)
+    assert bool((gradient == 2 * x).all())
 
 
 @pytest.mark.parametrize("dtype", CUPY_DTYPES)
