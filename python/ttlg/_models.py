@@ -3,18 +3,16 @@
 import functools
 import json
 import re
-from importlib import resources
+from pathlib import Path
 
 from ttlg import _core
 
-_FOLDER = resources.files("ttlg") / "models"
+_FOLDER = Path(__file__).with_name("models")
 
 
 def shipped() -> list[str]:
     """Name the models that come with the package."""
-    return sorted(
-        file.name.removesuffix(".json") for file in _FOLDER.iterdir() if file.name.endswith(".json")
-    )
+    return sorted(file.stem for file in _FOLDER.glob("*.json"))
 
 
 @functools.cache

@@ -7,7 +7,6 @@ from ttlg import _core, _models, _plan_json
 from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
 from ttlg._explain import Explanation, explain, explain_cuda
 from ttlg._libraries import library_of
-from ttlg._plan_html import show_html
 from ttlg._plan_output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
 
@@ -377,6 +376,8 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
+        from ttlg._plan_html import show_html  # imports html, which only notebooks need
+
         return show_html(
             {
                 "transpose": f"{self.dtype} {self.shape} by axes {self.axes} -> {self.out_shape}",
