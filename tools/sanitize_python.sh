@@ -21,7 +21,9 @@ if (($# == 0)); then
   set -- tests/python --ignore=tests/python/benchmarks \
     --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
     --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
-    --ignore-glob='tests/python/test_readme*'
+    --ignore-glob='tests/python/test_readme*' --ignore-glob='tests/python/test_typing*' \
+    --ignore-glob='tests/python/interop/test_torch_tracing*' \
+    --ignore-glob='tests/python/interop/test_jax_transforms*'
 fi
 
 # Python itself is not built with the sanitizer, so its runtime is loaded first; what Python and

@@ -1,6 +1,7 @@
 """What all tests share: Hypothesis profiles, and settings put back after each test."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -56,3 +57,17 @@ def run_python(tmp_path):
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture
+def plain_malloc():
+    """Skip a test that AddressSanitizer's allocator disturbs.
+
+    It keeps freed memory back, finds leaks itself, and is not made for a fork while other threads
+    allocate.
+    """
+    maps = pathlib.Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("needs Linux's /proc")
+    if "libasan" in maps.read_text() or "clang_rt.asan" in maps.read_text():
+        pytest.skip("AddressSanitizer replaces the allocator")

@@ -162,22 +162,13 @@ def grown(work, rounds):
     return min(after - before for before, after in itertools.pairwise(sizes))
 
 
-@pytest.fixture
-def _plain_malloc():
-    maps = pathlib.Path("/proc/self/maps")
-    if not maps.exists():
-        pytest.skip("needs Linux's /proc")
-    if "libasan" in maps.read_text() or "clang_rt.asan" in maps.read_text():
-        pytest.skip("AddressSanitizer keeps freed memory back, and finds leaks itself")
-
-
-@pytest.mark.usefixtures("_plain_malloc")
+@pytest.mark.usefixtures("plain_malloc")
 def test_large_results_are_freed():
     x = random_array((1000, 1000), "<f4")
     assert grown(lambda: ttlg.transpose(x, threads=1), 100) < 40 << 20  # a tenth of the results
 
 
-@pytest.mark.usefixtures("_plain_malloc")
+@pytest.mark.usefixtures("plain_malloc")
 def test_small_objects_of_the_core_are_freed():
     # What tracemalloc cannot see: the views and plans of C++, about 1 KB a call. Without the cache
     # every call makes a plan.
@@ -197,7 +188,7 @@ def test_small_objects_of_the_core_are_freed():
     assert grown(work, rounds) < rounds * 200
 
 
-@pytest.mark.usefixtures("_plain_malloc")
+@pytest.mark.usefixtures("plain_malloc")
 def test_a_full_cache_does_not_grow():
     ttlg.cache_resize(64)
     shapes = iter(range(2, 1 << 30))

@@ -228,6 +228,7 @@ def test_spawned_children(run_python):
     assert done.stdout == "done\n", done.stderr
 
 
+@pytest.mark.usefixtures("plain_malloc")
 def test_fork_while_programs_run(run_python):
     # Programs look plans up without the GIL, here all the time. JAX itself cannot be used in a
     # forked child.
