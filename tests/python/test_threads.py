@@ -153,6 +153,7 @@ def test_fork_after_another_library_ran_openmp(run_python):
     assert result.stdout == "0\n", result.stderr
 
 
+@pytest.mark.usefixtures("plain_malloc")
 def test_fork_while_other_threads_transpose(run_python):
     script = f"""{PARENT}
     import threading
