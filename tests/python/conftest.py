@@ -15,6 +15,7 @@ import pytest
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import ttlg
+from ttlg import _core
 
 # HYPOTHESIS_PROFILE=thorough for a long search, brief where every step is slow, as under a
 # sanitizer; the default keeps the whole suite quick.
@@ -71,3 +72,21 @@ def plain_malloc():
         pytest.skip("needs Linux's /proc")
     if "libasan" in maps.read_text() or "clang_rt.asan" in maps.read_text():
         pytest.skip("AddressSanitizer replaces the allocator")
+
+
+@pytest.fixture
+def plans_asked_for(monkeypatch):
+    """Note the plans that a function of the core returns from now on, by the function's name."""
+
+    def spy_on(name):
+        asked = []
+        plan_for = getattr(_core, name)
+
+        def spy(*arguments):
+            asked.append(plan_for(*arguments))
+            return asked[-1]
+
+        monkeypatch.setattr(_core, name, spy)
+        return asked
+
+    return spy_on

@@ -37,17 +37,10 @@ def spread(extra):
 
 @pytest.mark.parametrize("extra", ["rows", "elements", "backwards"])
 @pytest.mark.parametrize("kernel", [None, "tile", "shuffle", "strided_copy", "reference"])
-def test_kernels(monkeypatch, extra, kernel):
+def test_kernels(plans_asked_for, extra, kernel):
     plan = ttlg.plan_for(X, kernel=kernel, threads=2)
     out = spread(extra)
-    asked = []
-    plan_for = _core.cpu_plan_for
-
-    def spy(*arguments):
-        asked.append(plan_for(*arguments))
-        return asked[-1]
-
-    monkeypatch.setattr(_core, "cpu_plan_for", spy)
+    asked = plans_asked_for("cpu_plan_for")
     assert plan(X, out) is out
     assert np.array_equal(out, X.T)
     used = asked[-1]

@@ -41,17 +41,10 @@ def test_plan_for_takes_device_layout_and_address():
 
 
 @pytest.mark.parametrize("kernel", [None, "orthogonal_arbitrary", "orthogonal_distinct"])
-def test_an_output_of_other_strides_gets_a_plan_of_its_own(monkeypatch, kernel):
+def test_an_output_of_other_strides_gets_a_plan_of_its_own(plans_asked_for, kernel):
     x, out = on_cuda(400, 600), OnCuda(np.zeros((600, 800), "f4")[:, ::2])
     plan = ttlg.plan_for(x, (1, 0), kernel=kernel)
-    asked = []
-    plan_for = _core.cuda_plan_for
-
-    def spy(*arguments):
-        asked.append(plan_for(*arguments))
-        return asked[-1]
-
-    monkeypatch.setattr(_core, "cuda_plan_for", spy)
+    asked = plans_asked_for("cuda_plan_for")
     check_launch_fails(lambda: plan(x, on_cuda(600, 400)), x)
     assert asked == []
     check_launch_fails(lambda: plan(x, out), x, out)
@@ -59,18 +52,11 @@ def test_an_output_of_other_strides_gets_a_plan_of_its_own(monkeypatch, kernel):
     assert asked[-1].kernel == plan.kernel == (kernel or "orthogonal_distinct")
 
 
-def test_a_kernel_that_cannot_write_there_makes_way(monkeypatch):
+def test_a_kernel_that_cannot_write_there_makes_way(plans_asked_for):
     x = on_cuda(40, 60)
     plan = ttlg.plan_for(x, (1, 0), kernel="orthogonal_distinct")
     # Transposed in memory, the result is a copy.
     out = OnCuda(np.zeros((40, 60), "f4"), shape=(60, 40), strides=(1, 60))
-    asked = []
-    plan_for = _core.cuda_plan_for
-
-    def spy(*arguments):
-        asked.append(plan_for(*arguments))
-        return asked[-1]
-
-    monkeypatch.setattr(_core, "cuda_plan_for", spy)
+    asked = plans_asked_for("cuda_plan_for")
     check_launch_fails(lambda: plan(x, out), x, out)
     assert [each.kernel for each in asked] == ["copy"]

@@ -12,22 +12,8 @@ from ..arrays import bits, random_array
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
+from .jax_arrays import AXES, SHAPE, by_jax, by_ttlg, floats
 from .test_jax import DTYPES, check_same, random_jax
-
-AXES = (2, 0, 1)
-SHAPE = (3, 4, 5)
-
-
-def by_ttlg(x):
-    return ttlg.transpose(x, AXES)
-
-
-def by_jax(x):
-    return jnp.transpose(x, AXES)
-
-
-def floats(shape=SHAPE):
-    return jnp.asarray(np.random.default_rng(1).standard_normal(shape, np.float32))
 
 
 def program_of(function, *arguments):

@@ -11,27 +11,13 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 test_util = pytest.importorskip("jax.test_util")
 
+from .jax_arrays import AXES, SHAPE, by_jax, by_ttlg, floats
 from .test_jax import check_same, random_jax
-
-AXES = (2, 0, 1)
-SHAPE = (3, 4, 5)
-
-
-def by_ttlg(x):
-    return ttlg.transpose(x, AXES)
-
-
-def by_jax(x):
-    return jnp.transpose(x, AXES)
 
 
 def loss(transpose):
     """Give a function to differentiate: of all elements, and no two alike."""
     return lambda x: jnp.sum(jnp.sin(transpose(x)) * jnp.arange(x.size).reshape(5, 3, 4))
-
-
-def floats(shape=SHAPE):
-    return jnp.asarray(np.random.default_rng(1).standard_normal(shape, np.float32))
 
 
 TRANSFORMS = {
