@@ -2,6 +2,7 @@
 
 import operator
 import sys
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
@@ -29,6 +30,11 @@ def handle_of(stream: Any) -> int:
             f"object with __cuda_stream__, not {stream!r}"
         )
     return number or DEFAULT_STREAM
+
+
+def known_extents(shape: Iterable[Any]) -> list[int]:
+    """Give the extents of a traced array, with -1 for symbols, whose values only errors quote."""
+    return [extent if isinstance(extent, int) else -1 for extent in shape]
 
 
 def plan_for(

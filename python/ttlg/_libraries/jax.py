@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from ttlg import _core
+from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.jax_memory import JaxMemory
 from ttlg._typing import Axes
 
@@ -26,9 +27,7 @@ def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
         )
     from ttlg._libraries import jax_operator  # imports jax
 
-    # Extents that are symbols have no number to quote in an error.
-    shape = [extent if isinstance(extent, int) else -1 for extent in x.shape]
-    order = _core.normalize_axes(axes, shape)
+    order = _core.normalize_axes(axes, known_extents(x.shape))
     most = None if threads is None else _core.resolve_threads(threads)
     return jax_operator.transpose(x, order, most)
 

@@ -5,7 +5,7 @@ lose the tangents of forward-mode differentiation without a word and fail under 
 so the rule for autograd is registered in the dispatcher.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from torch.autograd.forward_ad import _set_fwd_grad_enabled
 from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
+from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.torch_memory import TorchMemory, refuse
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
@@ -45,12 +46,7 @@ def _order_of(x: Any, axes: Axes | None) -> list[Any]:
         return list(range(x.ndim)[::-1] if axes is None else axes)
     if x.is_nested:
         refuse_special(x, "x")
-    return list(_core.normalize_axes(axes, _extents(x.shape)))
-
-
-def _extents(shape: Iterable[int]) -> list[int]:
-    """Give the extents of `shape`, with -1 for symbols, whose values only messages would show."""
-    return [extent if isinstance(extent, int) else -1 for extent in shape]
+    return list(_core.normalize_axes(axes, known_extents(x.shape)))
 
 
 def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
@@ -59,7 +55,7 @@ def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.
 
 
 def _infer(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
-    order = _core.normalize_axes(axes, _extents(x.shape))
+    order = _core.normalize_axes(axes, known_extents(x.shape))
     return x.new_empty([x.shape[axis] for axis in order])
 
 
@@ -73,7 +69,7 @@ def _run_batch(
     """Transpose the axis of the batch along, to become the first one of the result."""
     batch = in_dims[0]
     rest = [axis for axis in range(x.ndim) if axis != batch]
-    order = _core.normalize_axes(axes, _extents(x.shape[axis] for axis in rest))
+    order = _core.normalize_axes(axes, known_extents(x.shape[axis] for axis in rest))
     return _operator(x, [batch, *(rest[axis] for axis in order)], threads), 0
 
 
