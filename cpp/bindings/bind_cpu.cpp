@@ -66,7 +66,7 @@ void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
 
 py::list candidates_for(const Plan& plan, int threads) {
   py::list rows;
-  for (const cpu::Candidate& each : cpu::candidates(plan.request, cpu::this_machine(), threads)) {
+  for (const cpu::Candidate& each : cpu::candidates(plan.request, *cpu::this_machine(), threads)) {
     rows.append(
         py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
   }
@@ -75,7 +75,8 @@ py::list candidates_for(const Plan& plan, int threads) {
 
 // Every rule with what keeps it from applying; None for the first that applies and those below it.
 py::list cascade_for(const Plan& plan) {
-  cpu::PlanningContext context(plan.request, cpu::this_machine(), plan.parameters.threads);
+  const auto machine = cpu::this_machine();
+  cpu::PlanningContext context(plan.request, *machine, plan.parameters.threads);
   py::list rows;
   bool is_decided = false;
   for (const cpu::Rule& rule : cpu::cascade()) {
