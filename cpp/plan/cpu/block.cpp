@@ -88,6 +88,12 @@ void split_modes(Block& block, std::int64_t element_bytes, AxisSplit split) {
   }
 }
 
+void take_run(Block& block) {
+  const auto count = static_cast<int>(block.modes.size());
+  for (int i = 0; i < block.run_modes; ++i) extend(block.out_axis, block, i);
+  for (int i = block.run_modes; i < count; ++i) block.rest.push_back(i);
+}
+
 // The input's contiguous pieces, or nearly so: what lies within a line of its neighbour is one.
 void list_pieces(Block& block, std::int64_t element_bytes) {
   block.piece_bytes = element_bytes;
@@ -134,7 +140,11 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   }
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
-  split_modes(block, folded.element_bytes, split);
+  if (split == AxisSplit::runs) {
+    take_run(block);
+  } else {
+    split_modes(block, folded.element_bytes, split);
+  }
   list_pieces(block, folded.element_bytes);
   return block;
 }

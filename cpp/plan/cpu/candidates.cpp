@@ -73,7 +73,8 @@ void for_each_candidate(const Problem& folded, Kernel kernel, const Machine& mac
     parameters.loop_order = choose_loop_order(folded, parameters.block);
     if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
     parameters.streaming = streaming;
-    parameters.staged = !streaming && has_set_conflicts(runs) && stage_bytes(runs) <= kStagingBytes;
+    parameters.staged = streaming ? folded.element_bytes < kDirectRunBytes
+                                  : has_set_conflicts(runs) && stage_bytes(runs) <= kStagingBytes;
     visit(parameters, block_cost(folded, parameters.block, parameters.loop_order, runs, streaming));
   };
   if (beyond_caches) {
