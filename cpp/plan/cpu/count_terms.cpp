@@ -133,12 +133,6 @@ class Counter {
     out_ = pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
   }
 
-  bool is_staged() const {
-    return parameters_.staged ||
-           (parameters_.streaming && folded_.element_bytes < kDirectRunBytes &&
-            parameters_.kernel != Kernel::copy);
-  }
-
   void count_memory(bool blocked) {
     const int innermost =
         blocked && !parameters_.loop_order.empty() ? parameters_.loop_order.back() : -1;
@@ -155,14 +149,18 @@ class Counter {
       terms_.read[place] = read;
       scale(terms_.read[place], from[place]);
       terms_.all_read[place] = from[place] * in_lines(in_bytes);
-      if (parameters_.prefetch == 0) terms_.not_prefetched[place] = terms_.read[place].lines;
+      const int distance = parameters_.prefetch;
+      const std::size_t class_ = distance < 2   ? static_cast<std::size_t>(distance)
+                                 : distance < 4 ? 2
+                                                : 3;
+      terms_.prefetched[place][class_] = terms_.read[place].lines;
       if (parameters_.streaming) continue;
       terms_.written[place] = written;
       scale(terms_.written[place], from[place]);
       terms_.all_written[place] = from[place] * in_lines(bytes_);
     }
     if (!parameters_.streaming) return;
-    const std::size_t kind = is_staged() ? kReadPlaces : kReadPlaces + 1;
+    const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
     terms_.written[kind] = written;
     terms_.all_written[kind] = in_lines(bytes_);
   }
@@ -190,7 +188,7 @@ class Counter {
     const double l1 = as_double(machine_.l1_cache_bytes);
     add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above, kPartsOfL1,
               l1, block_bytes, lines);
-    if (!is_staged()) return;
+    if (!parameters_.staged) return;
     terms_.staged = lines;
     const double stage = as_double(out_.count * (out_.bytes + kLineBytes));
     add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
@@ -239,13 +237,11 @@ class Counter {
   }
 
   void count_kernel() {
-    std::array<BlockMode, kMaxRank> modes;
-    std::array<int, kMaxRank> in_order;
-    const std::size_t rank = list_modes(modes, in_order);
     const bool tiled = parameters_.kernel == Kernel::tile;
-    const AxisModes axes =
-        split_axes(std::span(modes).first(rank), std::span(in_order).first(rank),
-                   folded_.element_bytes, tiled ? AxisSplit::contiguous : AxisSplit::strided);
+    const BlockModes block_modes(folded_, parameters_.block);
+    const std::span<const BlockMode> modes = block_modes.list();
+    const AxisModes axes = split_axes(modes, block_modes.in_order(), folded_.element_bytes,
+                                      axis_split_of(parameters_));
     std::int64_t calls = 1;
     std::int64_t outside = 1;
     for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
@@ -268,7 +264,7 @@ class Counter {
                       : shape.kind == TileKind::narrow ? terms_.narrow_tiles
                                                        : terms_.lane_tiles;
       of_kind[width()] = tiles * each * share_;
-      if (!is_staged()) write_by_rows(out.elements * folded_.element_bytes);
+      if (!parameters_.staged) write_by_rows(out.elements * folded_.element_bytes);
       return;
     }
     const double elements = as_double(folded_.elements()) * share_;
@@ -312,29 +308,6 @@ class Counter {
       span.blocks *= ceil_div(span.extent, span.block);
     }
     return span;
-  }
-
-  std::size_t list_modes(std::span<BlockMode> modes, std::span<int> in_order) const {
-    std::array<int, kMaxRank> place;
-    std::size_t rank = 0;
-    for (const int index : folded_.perm) {
-      const auto m = static_cast<std::size_t>(index);
-      place[m] = -1;
-      if (parameters_.block[m] == 1) continue;
-      place[m] = static_cast<int>(rank);
-      const Mode& mode = folded_.modes[m];
-      modes[rank++] = {.extent = mode.extent,
-                       .block = parameters_.block[m],
-                       .in_step = mode.in_byte_stride,
-                       .out_step = mode.out_byte_stride,
-                       .stage_step = 0,
-                       .loop = parameters_.block[m] < mode.extent ? 0 : -1};
-    }
-    std::size_t next = 0;
-    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
-      if (place[m] >= 0) in_order[next++] = place[m];
-    }
-    return rank;
   }
 
   std::size_t width() const {

@@ -38,7 +38,10 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   for (std::size_t i = 0; i < terms.written.size(); ++i) {
     side("written_" + place(i) + "_", terms.written[i]);
   }
-  list("not_prefetched_", terms.not_prefetched, place);
+  const auto distance = [](std::size_t i) { return std::to_string(i == 3 ? 4 : i); };
+  for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
+    list("read_" + place(i) + "_prefetched_", terms.prefetched[i], distance);
+  }
   visit("staged", terms.staged);
   list("stage_above_quarters_of_l1_", terms.stage_above, part);
   list("block_above_quarters_of_l1_", terms.block_above, part);

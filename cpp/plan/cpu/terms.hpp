@@ -36,7 +36,8 @@ struct SideTerms {
 
 struct Terms {
   std::array<SideTerms, kReadPlaces> read{};
-  std::array<double, kReadPlaces> not_prefetched{};
+  // The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.
+  std::array<std::array<double, 4>, kReadPlaces> prefetched{};
   std::array<SideTerms, kWritePlaces> written{};
   // Lines of blocks and of their stages that are larger than parts of L1, and of L2.
   double staged = 0;
