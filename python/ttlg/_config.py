@@ -274,14 +274,14 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
             yield label
             yield from _lines(value, depth + 1)
         elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-            yield f"{label:28}{' '.join(value) or 'none'}"
+            yield f"{label:30}{' '.join(value) or 'none'}"
         elif isinstance(value, list):
-            yield f"{label:28}{len(value)}"
+            yield f"{label:30}{len(value)}"
             for entry in value:
                 yield from _lines(entry, depth + 1)
         else:
             text = {True: "yes", False: "no", "": "none"}.get(value, value)
-            yield f"{label:28}{text}"
+            yield f"{label:30}{text}"
 
 
 def show_config() -> Config:
