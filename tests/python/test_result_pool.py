@@ -281,13 +281,11 @@ def test_forked_children_free_and_make_results(run_python):
 
 def test_results_outlive_everything_else(run_python):
     script = """
-        import atexit, sys, threading, numpy as np, ttlg
+        import atexit, sys, numpy as np, ttlg
         x = np.ones((1024, 2048))
         sys.kept = [ttlg.transpose(x)]
         sys.kept.append(sys.kept)
         atexit.register(lambda results=[ttlg.transpose(x)]: results.clear())
-        thread = threading.Thread(target=ttlg.transpose, args=(x,), daemon=True)
-        thread.start()
         kept = ttlg.transpose(x)[1:]
     """
     result = run_python(script)
