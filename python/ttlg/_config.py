@@ -173,8 +173,9 @@ def set_result_pool(bytes: int | None) -> None:
     While a block waits it is marked ``MADV_FREE`` (madvise(2)): Linux takes its pages back when
     memory is short, before it swaps or kills, also for the limit of a container. Until then they
     still count in what tools show as the resident memory of the process. A result takes up to
-    2 MiB more than its bytes, as its memory begins and ends at huge pages. `fork` frees what
-    waits, so that no child holds a copy.
+    2 MiB more than its bytes, as its memory begins and ends at huge pages; where the system gives
+    none, marking and writing again take time too, and three quarters of the gain remain. `fork` frees
+    what waits, so that no child holds a copy.
 
     A program that has chosen a data allocation policy of its own (NEP 49) keeps it. PyTorch's and
     JAX's results are allocated by these libraries; neither takes memory from elsewhere without a
