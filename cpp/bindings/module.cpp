@@ -9,6 +9,7 @@
 #include "bindings/bind_plan.hpp"
 #include "bindings/bind_time_model.hpp"
 #include "bindings/ndarray_call.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "bindings/xla_ffi.hpp"
@@ -108,6 +109,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_cuda(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
+  ttlg::bindings::bind_new_ndarray(module);
   ttlg::bindings::add_ndarray_calls(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");

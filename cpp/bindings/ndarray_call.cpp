@@ -12,6 +12,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "tensor/axes.hpp"
@@ -77,16 +78,6 @@ bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
          find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
 }
 
-py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape) {
-  const npy_api& numpy = npy_api::get();
-  Py_INCREF(like.descr);  // for the new array to own
-  PyObject* const result =
-      numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_, like.descr, static_cast<int>(shape.size()),
-                                  shape.data(), nullptr, nullptr, 0, nullptr);
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
-}
-
 // The result, or null to leave the call to the slow path.
 py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_object,
                      PyObject* threads_object) {
@@ -110,7 +101,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   }
   if (out_object == Py_None) {
     const auto plan = cpu_plan_cache().get(key, choice);
-    py::object result = new_ndarray(x, out_shape);
+    py::object result = new_ndarray(x.descr, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
   }
@@ -132,7 +123,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   }
   if (out_object == Py_None) {
     if (!request.out_byte_strides.empty()) return {};
-    py::object result = new_ndarray(x, plan.out_shape);
+    py::object result = new_ndarray(x.descr, plan.out_shape);
     run(plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
   }

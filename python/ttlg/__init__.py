@@ -15,6 +15,7 @@ from ttlg._config import (
     cache_resize,
     get_num_threads,
     set_num_threads,
+    set_result_pool,
     show_config,
     threads,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "plan",
     "plan_for",
     "set_num_threads",
+    "set_result_pool",
     "show_config",
     "threads",
     "transpose",
