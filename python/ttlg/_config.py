@@ -3,14 +3,13 @@
 import operator
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ttlg import _core
+from ttlg._machine import cpu_model
 
 
 def _default_threads() -> int:
@@ -172,13 +171,6 @@ def cache_resize(n: int) -> None:
     if not 0 <= size <= sys.maxsize:
         raise ValueError(f"the planner cache cannot hold {size} plans; pass 0 to turn it off")
     _core.cache_resize(size)
-
-
-def cpu_model() -> str:
-    """Name the processor as the system does, or its architecture where the system has no name."""
-    # AArch64 has no such line.
-    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
 
 
 class Config(dict[str, Any]):
