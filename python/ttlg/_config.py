@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ttlg import _core
+from ttlg import _core, _models
 from ttlg._machine import cpu_model
 
 
@@ -208,7 +208,9 @@ def show_config() -> Config:
         A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
         SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
         this processor has, and ``simd_used`` is the last of those unless the environment variable
-        ``TTLG_SIMD_LEVEL`` caps it.
+        ``TTLG_SIMD_LEVEL`` caps it. ``time_model`` is what the planner knows of this CPU and why
+        that was chosen, ``models`` are the GPUs that plans and predictions can be made for without
+        one.
 
     Raises
     ------
@@ -235,6 +237,7 @@ def show_config() -> Config:
             "cores": os.cpu_count() or 1,
             "threads": get_num_threads(),
             **cpu,
+            "time_model": _models.cpu_model_in_use(),
         },
-        cuda=_core.cuda_config(),
+        cuda=_core.cuda_config() | {"models": _models.listed()},
     )

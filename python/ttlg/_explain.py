@@ -106,12 +106,22 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     lines = [f"measured, the fastest of {len(timed)}:"]
     for row, each in enumerate(shown):
         note = " (the planner's choice)" if each[:2] == planned else ""
-        time = f"{1e6 * (each.measured_seconds or 0):.1f} microseconds"
+        time = _microseconds(each.measured_seconds or 0)
         way = _describe_choice(each.kernel, each.parameters)
         lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
     if planned != (core.kernel, core.parameters):
         lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
     return lines
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:.1f} microseconds"
+
+
+def _describe_time(core: _core.CpuPlan) -> str:
+    """Say what a call into memory that has been in use takes, and one that returns a new array."""
+    warm, fresh = (_microseconds(core.predicted_seconds(each)) for each in (False, True))
+    return f"  predicted  {warm} into out=, {fresh} into a new array"
 
 
 def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:
@@ -127,6 +137,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         ),
         f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
         f"  threads    {chosen['threads']}",
+        _describe_time(core),
         *_describe_cascade(core),
         *_describe_measured(core, candidates),
     ]
@@ -157,7 +168,8 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         f"  words         of {_count(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.model.name}",
+        f"  predicted     {_microseconds(core.predicted_seconds)} on {core.model.name}"
+        f"{'' if core.model.calibrated else ', uncalibrated: no hardware has fitted this model'}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

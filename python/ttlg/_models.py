@@ -44,6 +44,11 @@ def load(name: str) -> _core.DeviceModel:
     return _core.DeviceModel(**_values(_read(name)))
 
 
+def listed() -> list[str]:
+    """Name the same, those marked that no hardware has fitted."""
+    return [name if load(name).calibrated else f"{name} (uncalibrated)" for name in shipped()]
+
+
 @functools.cache
 def model_of(device: str) -> _core.DeviceModel:
     """Return the model of a CUDA device in this machine, such as ``"cuda:0"``.
@@ -57,6 +62,8 @@ def model_of(device: str) -> _core.DeviceModel:
 
 def model_for(device: str) -> _core.DeviceModel | None:
     """Read a `device=` argument: None for the CPU, else the model to plan for."""
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a name, not {device!r}")
     if device == "cpu":
         return None
     if device == "cuda":

@@ -209,9 +209,10 @@ class Plan:
             cost (`explain` shows how): first come the ways with its choice, the cheapest first,
             then those with its next choice. Where a plan was measured, its own way comes first and
             then all that took part, the fastest first.
-            On the CPU named tuples ``(kernel, parameters, cost, measured_seconds)``. ``cost`` is
-            what the planner expects, as a multiple of the time that a copy of the same bytes takes;
-            ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
+            On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``. ``seconds``
+            is the predicted time of a call into an ``out=`` that has been in use;
+            ``ttlg.plan(..., tune="measure")`` finds the real one out. The reference kernel is not
+            listed.
             For a GPU ``(kernel, parameters, features, seconds)``: every slice of every kernel that
             can do it, with the features that its predicted time in seconds depends on; a choice
             that is predicted to be slow makes way for the fastest of all.
@@ -245,9 +246,23 @@ class Plan:
         return None if isinstance(self._core, _core.CudaPlan) else gain(self._core)
 
     @property
-    def predicted_time(self) -> float | None:
-        """Seconds that a GPU is expected to take; None on the CPU: no model of its time so far."""
-        return self._core.predicted_seconds if isinstance(self._core, _core.CudaPlan) else None
+    def predicted_time(self) -> float:
+        """Seconds that a call is expected to take, by the model that chose the plan.
+
+        On the CPU that is a call into an ``out=`` that has been in use, on as many threads as the
+        plan has, by the time model of this process, whatever machine the plan was made on;
+        `predict_time` also tells what a new array costs. On a GPU it is the launch.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> p = ttlg.plan((300, 400, 500), (2, 1, 0), threads=1)
+        >>> p.predicted_time == ttlg.predict_time(p.shape, p.axes, threads=1, output="warm")
+        True
+        """
+        if isinstance(self._core, _core.CudaPlan):
+            return self._core.predicted_seconds
+        return self._core.predicted_seconds(False)
 
     def transactions(self) -> dict[str, int]:
         """Count the memory transactions of a GPU's kernel by TTLG's formulas (its Table I).
@@ -285,8 +300,8 @@ class Plan:
         -------
         str
             Text that also shows itself as the last line of a notebook's cell: the fused problem,
-            the chosen kernel and parameters, for a shuffle its vectors and steps, for a GPU its
-            predicted time. Then the planner's cases from top to bottom: of those that were passed
+            the chosen kernel and parameters, for a shuffle its vectors and steps, and the predicted
+            time. Then the planner's cases from top to bottom: of those that were passed
             over why they do not apply here, of the others what they need. Where plans were
             measured, the fastest of them and the gain over the planner's choice.
 
@@ -369,7 +384,9 @@ class Plan:
             layout += f"strides={core.byte_strides} "
         if self.out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
             layout += f"out_strides={self.out_strides} "
-        device = f"device={self.device!r} " if isinstance(core, _core.CudaPlan) else ""
+        device = ""
+        if isinstance(core, _core.CudaPlan):
+            device = f"device={self.device!r} {'' if core.model.calibrated else '(uncalibrated) '}"
         return (
             f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} {layout}{device}"
             f"kernel={self.kernel!r} {chosen}>"
