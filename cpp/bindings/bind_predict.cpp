@@ -113,3 +113,23 @@ PyObject* predict_many(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   }
   return nullptr;
 }
+
+PyMethodDef methods[] = {
+    {"predict_seconds", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(predict_seconds)),
+     METH_FASTCALL,
+     "predict_seconds(shape, axes, itemsize, threads, model, fresh, /)\n\n"
+     "The predicted time of a contiguous array's plan; None for arguments of unusual kinds."},
+    {"predict_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(predict_many)),
+     METH_FASTCALL,
+     "predict_many(problems, itemsize, threads, model, fresh, /)\n\n"
+     "The same for a list of pairs of shape and axes, as an ndarray with NaN instead of None."},
+    {},
+};
+
+}  // namespace
+
+void add_predictions(py::module_& module) {
+  if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace ttlg::bindings

@@ -178,3 +178,6 @@ def install_default_cpu_model() -> None:
         return
     if not _install_saved(key):
         _install_shipped(facts)
+
+
+install_default_cpu_model()
