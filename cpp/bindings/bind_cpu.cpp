@@ -11,6 +11,7 @@
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/cascade.hpp"
+#include "plan/cpu/count_terms.hpp"
 #include "plan/cpu/planner.hpp"
 
 namespace ttlg::bindings {
@@ -65,17 +66,21 @@ void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
 }
 
 py::list candidates_for(const Plan& plan, int threads) {
+  const auto machine = cpu::this_machine();
+  const Problem folded = fold_run(plan.problem);
   py::list rows;
-  for (const cpu::Candidate& each : cpu::candidates(plan.request, cpu::this_machine(), threads)) {
-    rows.append(
-        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
+  for (const cpu::Candidate& each : cpu::candidates(plan.request, *machine, threads)) {
+    const cpu::Terms terms = count_terms(folded, each.parameters, *machine, false);
+    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
+                               predicted_seconds(terms, machine->model)));
   }
   return rows;
 }
 
 // Every rule with what keeps it from applying; None for the first that applies and those below it.
 py::list cascade_for(const Plan& plan) {
-  cpu::PlanningContext context(plan.request, cpu::this_machine(), plan.parameters.threads);
+  const auto machine = cpu::this_machine();
+  cpu::PlanningContext context(plan.request, *machine, plan.parameters.threads);
   py::list rows;
   bool is_decided = false;
   for (const cpu::Rule& rule : cpu::cascade()) {

@@ -87,13 +87,9 @@ def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     planned = [Candidate(*each) for each in core.candidates(threads)]
     request = request_of(core)
     timed = [
-        Candidate(
-            kernel,
-            parameters,
-            _core.build_cpu_plan(request, kernel=kernel, **parameters).predicted_seconds(False),
-            seconds,
-        )
+        Candidate(kernel, parameters, _core.predict_cpu_seconds(plan, False), seconds)
         for kernel, parameters, seconds in measured
+        for plan in [_core.build_cpu_plan(request, kernel=kernel, **parameters)]
     ]
     own = (core.kernel, core.parameters)
     timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))

@@ -120,7 +120,7 @@ def _microseconds(seconds: float) -> str:
 
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
-    warm, fresh = (_microseconds(core.predicted_seconds(each)) for each in (False, True))
+    warm, fresh = (_microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
     return f"  predicted  {warm} into out=, {fresh} into a new array"
 
 

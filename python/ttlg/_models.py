@@ -25,6 +25,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _values(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what of them a model is made from."""
     return {name: value for name, value in fields.items() if name not in _ABOUT}
 
 
@@ -79,14 +80,15 @@ def model_for(device: str) -> _core.DeviceModel | None:
     raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}")
 
 
-# The CPU. Its model in use, and why it is that one, for `show_config`.
+# The CPU.
 
-_cpu_model: dict[str, str] = {"name": "built in", "chosen": "no model was installed"}
+# Why the model in use is that one, for `show_config`.
+_chosen = "no shipped model is for this CPU"
 
 
 def cpu_model_in_use() -> dict[str, str]:
     """Return the ``name`` of the CPU's time model and why it was ``chosen``."""
-    return _cpu_model.copy()
+    return {"name": _core.cpu_time_model().name, "chosen": _chosen}
 
 
 def install_cpu_model(fields: dict[str, Any]) -> None:
@@ -99,7 +101,7 @@ def install_cpu_model(fields: dict[str, Any]) -> None:
 
     Raises
     ------
-    TypeError, ValueError, KeyError
+    TypeError, ValueError
         These are no model's; the one in use stays.
     """
     _install(fields, "calibrated in this process")
@@ -139,9 +141,9 @@ def _saved_models() -> TuneFile:
 
 
 def _install(fields: dict[str, Any], why: str) -> None:
-    global _cpu_model
+    global _chosen
     _core.set_cpu_time_model(_core.CpuTimeModel(**_values(fields)))
-    _cpu_model = {"name": fields["name"], "chosen": why}
+    _chosen = why
 
 
 def _install_saved(key: dict[str, Any]) -> bool:
@@ -150,9 +152,9 @@ def _install_saved(key: dict[str, Any]) -> bool:
     try:
         for entry in file.entries():
             if entry["key"] == key:
-                _install(entry["model"], f"calibrated on this machine, in {file.path}")
+                _install(entry.get("model"), f"calibrated on this machine, in {file.path}")
                 return True
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         warnings.warn(
             f"the CPU's time model in {str(file.path)!r} is ignored: {error}; write a new one with "
             "'python -m ttlg calibrate', or remove the file",
@@ -162,12 +164,16 @@ def _install_saved(key: dict[str, Any]) -> bool:
 
 
 def _install_shipped(facts: dict[str, Any]) -> None:
-    """Install the shipped model that asks for most of what is true of this machine."""
+    """Install the shipped model that asks for most of what is true of this machine.
+
+    Where there is none, the one that is compiled in stays, which is for every CPU.
+    """
     files = [_read(path.stem) for path in _FOLDER.glob("cpu-*.json")]
     fitting = [each for each in files if each["match"].items() <= facts.items()]
-    best = max(fitting, key=lambda each: len(each["match"]))
-    matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
-    _install(best, f"shipped for {matched or 'every CPU'}")
+    if fitting:
+        best = max(fitting, key=lambda each: len(each["match"]))
+        matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
+        _install(best, f"shipped for {matched}")
 
 
 def install_default_cpu_model() -> None:

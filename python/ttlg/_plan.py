@@ -262,7 +262,7 @@ class Plan:
         """
         if isinstance(self._core, _core.CudaPlan):
             return self._core.predicted_seconds
-        return self._core.predicted_seconds(False)
+        return _core.predict_cpu_seconds(self._core, False)
 
     def transactions(self) -> dict[str, int]:
         """Count the memory transactions of a GPU's kernel by TTLG's formulas (its Table I).

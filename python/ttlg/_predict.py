@@ -172,7 +172,7 @@ def predict_time(
 def _predict(core: _core.CpuPlan | _core.CudaPlan, fresh: bool) -> Prediction:
     if isinstance(core, _core.CudaPlan):
         return Prediction(core.predicted_seconds, math.nan, math.nan, core.kernel)
-    seconds = core.predicted_seconds(fresh)
+    seconds = _core.predict_cpu_seconds(core, fresh)
     model = _core.cpu_time_model()
     return Prediction(seconds, seconds * model.low, seconds * model.high, core.kernel)
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "plan/cpu/block.hpp"
-#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -36,25 +35,6 @@ double lines(std::int64_t bytes) {
 }
 
 }  // namespace
-
-Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
-                 std::span<const int> order, std::int64_t Mode::* step) {
-  Pieces pieces{};
-  ContiguousRun run(folded.element_bytes);
-  for (const int index : order) {
-    const Mode& mode = folded.modes[at(index)];
-    const std::int64_t extent = block[at(index)];
-    if (run.extend(mode.*step, extent, mode.extent)) {
-      if (extent < mode.extent) pieces.continues = index;
-    } else if (extent > 1) {
-      pieces.count *= extent;
-      pieces.distinct_offsets *=
-          std::min(extent, kInterleave / common_power(mode.*step, kInterleave));
-    }
-  }
-  pieces.bytes = run.bytes();
-  return pieces;
-}
 
 double block_cost(const Problem& folded, std::span<const std::int64_t> block,
                   std::span<const int> loop_order, const Pieces& runs, bool streaming) {

@@ -5,21 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "plan/cpu/pieces.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
-
-// A block as one side sees it: pieces that are contiguous there.
-struct Pieces {
-  std::int64_t bytes = 0;  // of one piece
-  std::int64_t count = 1;
-  std::int64_t distinct_offsets = 1;  // of the pieces, modulo 4 KiB
-  int continues = -1;  // the mode along which a piece goes on in the next block; -1: none
-};
-
-// `order` lists the modes from the side's fastest one on, and `step` is their stride there.
-Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
-                 std::span<const int> order, std::int64_t Mode::* step);
 
 // `block` holds an extent for each mode of the folded problem, `loop_order` the cut modes,
 // outermost first, `runs` what pieces_of says of the output. The result is the cost of one block

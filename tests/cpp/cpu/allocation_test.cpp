@@ -19,8 +19,8 @@ TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations_of([] { std::vector<int> each(3); }), 1U);
 }
 
-constexpr Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
-constexpr Machine kNoCache{.last_level_cache_bytes = 0};
+const Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
+const Machine kNoCache{.last_level_cache_bytes = 0};
 
 TEST(Execute, AllocatesNothing) {
   int seen_streaming = 0;

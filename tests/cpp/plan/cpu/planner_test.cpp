@@ -18,8 +18,8 @@ namespace {
 
 using test::contiguous_request;
 
-constexpr Machine kSmallCache{.last_level_cache_bytes = 1 << 20};
-constexpr Machine kNoShuffle{.has_shuffle = false};
+const Machine kSmallCache{.last_level_cache_bytes = 1 << 20};
+const Machine kNoShuffle{.has_shuffle = false};
 
 Kernel chosen(const Request& request) { return make_plan(request, Machine{}, 1).parameters.kernel; }
 
