@@ -103,4 +103,3 @@ def gain(core: _core.CpuPlan) -> float | None:
         if (kernel, parameters) == (core.kernel, core.parameters):
             return core.measured[0][2] / seconds
     return None
-

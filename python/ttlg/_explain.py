@@ -163,13 +163,13 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         f"{counts[f'{side}_dram']} {verb}"
         for side, verb in (("in", "to read"), ("out", "to write"))
     )
+    doubt = "" if core.model.calibrated else ", uncalibrated: no hardware has fitted this model"
     lines = [
         *_describe_problem(core, dtype, 14),
         f"  words         of {_count(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {_microseconds(core.predicted_seconds)} on {core.model.name}"
-        f"{'' if core.model.calibrated else ', uncalibrated: no hardware has fitted this model'}",
+        f"  predicted     {_microseconds(core.predicted_seconds)} on {core.model.name}{doubt}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

@@ -29,7 +29,7 @@ def cpu_model() -> str:
 
 
 def machine_key() -> dict[str, Any]:
-    """Everything of a machine and this version that decides which plan is the fastest."""
+    """Tell all of this machine and version that decides which plan is the fastest."""
     build = _core.build_config()
     machine = ("simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes")
     return {
@@ -40,7 +40,7 @@ def machine_key() -> dict[str, Any]:
 
 
 def machine_facts() -> dict[str, Any]:
-    """What a shipped model may ask for: vendor, family and model of the processor, and the key."""
+    """Tell what a shipped model may ask for: the processor's vendor, family and model, the key."""
     names = {"vendor": "vendor_id", "family": "cpu family", "model": "model"}
     found = {fact: _first_processor().get(name, "") for fact, name in names.items()}
     numbers = {fact: int(text) for fact, text in found.items() if text.isdecimal()}

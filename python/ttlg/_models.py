@@ -140,8 +140,10 @@ def _saved_models() -> TuneFile:
     return TuneFile(directory, "ttlg-cpu-models.json")
 
 
-def _install(fields: dict[str, Any], why: str) -> None:
+def _install(fields: Any, why: str) -> None:
     global _chosen
+    if not isinstance(fields, dict):
+        raise TypeError(f"a model must be a dictionary, not {fields!r}")
     _core.set_cpu_time_model(_core.CpuTimeModel(**_values(fields)))
     _chosen = why
 
@@ -155,8 +157,9 @@ def _install_saved(key: dict[str, Any]) -> bool:
                 _install(entry.get("model"), f"calibrated on this machine, in {file.path}")
                 return True
     except (TypeError, ValueError) as error:
+        why = str(error).partition("\n")[0]  # the others list what pybind11 would have taken
         warnings.warn(
-            f"the CPU's time model in {str(file.path)!r} is ignored: {error}; write a new one with "
+            f"the CPU's time model in {str(file.path)!r} is ignored: {why}; write a new one with "
             "'python -m ttlg calibrate', or remove the file",
             stacklevel=2,
         )

@@ -308,7 +308,7 @@ class Plan:
         Examples
         --------
         >>> import ttlg
-        >>> ttlg.plan((16, 12), (1, 0), threads=1).explain()
+        >>> ttlg.plan((16, 12), (1, 0), threads=1).explain()  # doctest: +ELLIPSIS
         transpose float32 (16, 12) by axes (1, 0) -> (12, 16)
           strides    (48, 4) -> (64, 4) bytes
           fused      extents 12 x 16, perm 1 0 (fastest mode first)
@@ -316,6 +316,7 @@ class Plan:
           stores     ordinary
           prefetch   none
           threads    1
+          predicted  ... microseconds into out=, ... microseconds into a new array
         planner, the first case that applies:
         no  copy         2 modes are left besides what is contiguous on both sides
         ->  tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)

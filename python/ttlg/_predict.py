@@ -225,14 +225,23 @@ def predict_times(
     listed = list(problems)
     model = _models.model_for(device)
     result = _core.predict_many(listed, itemsize_of(dtype), threads, model, fresh)
-    for number in np.flatnonzero(np.isnan(result)):  # what is unusual or wrong
+    for number in np.flatnonzero(np.isnan(result)).tolist():  # what is unusual or wrong
+        shape, axes = _pair(number, listed[number])
         try:
-            shape, axes = listed[number]
             result[number] = predict_time(
                 shape, axes, dtype, device=device, threads=threads, output=output
             )
-        except TypeError as error:
-            raise TypeError(f"problems[{number}]: {error}") from None
-        except ValueError as error:
-            raise ValueError(f"problems[{number}]: {error}") from None
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"problems[{number}]: {error}") from None
     return result
+
+
+def _pair(number: int, problem: Any) -> tuple[Any, Any]:
+    try:
+        shape, axes = problem
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"problems[{number}] must be a pair of shape and axes, not {problem!r}"
+        ) from None
+    return shape, axes

@@ -59,9 +59,9 @@ class TuneFile:
             return []
         except RecursionError as error:
             raise ValueError(str(error)) from error
-        if not isinstance(entries, list):
-            raise ValueError("it holds no list of entries")
-        return [entry for entry in entries if isinstance(entry, dict) and "key" in entry]
+        if isinstance(entries, list):
+            return [entry for entry in entries if isinstance(entry, dict) and "key" in entry]
+        raise ValueError("it holds no list of entries")
 
     def _read(self) -> list[Entry]:
         try:
