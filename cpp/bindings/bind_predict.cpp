@@ -71,7 +71,9 @@ double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
     return plan_of(cuda_plan_cache(), key, choice)->predicted_seconds;
   }
   const cpu::Planning::Choice choice{.threads = setting.threads};
-  return predicted_seconds(*plan_of(cpu_plan_cache(), key, choice), setting.fresh);
+  const auto plan = plan_of(cpu_plan_cache(), key, choice);
+  const double planned = setting.fresh ? plan->fresh_seconds : plan->warm_seconds;
+  return planned > 0 ? planned : predicted_seconds(*plan, setting.fresh);
 }
 
 // Problems one after the other; empty where the slow path has to look at one.

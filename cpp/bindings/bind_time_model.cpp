@@ -72,16 +72,39 @@ void bind_time_model(py::module_& module) {
       py::arg("model"), "Choose plans by this model from now on, those in the cache again.");
   module.def(
       "cpu_term_names", [] { return cpu::term_names(); }, "All that a model may give seconds to.");
+  py::class_<cpu::Machine>(module, "CpuMachine", "What the planner knows of a CPU.")
+      .def(py::init([](std::int64_t l1, std::int64_t l2, std::int64_t last, int vector_bytes,
+                       bool has_shuffle, const TimeModel& model) {
+             return cpu::Machine{.l1_cache_bytes = l1,
+                                 .l2_cache_bytes = l2,
+                                 .last_level_cache_bytes = last,
+                                 .vector_bytes = vector_bytes,
+                                 .has_shuffle = has_shuffle,
+                                 .model = model};
+           }),
+           py::kw_only(), py::arg("l1_cache_bytes"), py::arg("l2_cache_bytes"),
+           py::arg("last_level_cache_bytes"), py::arg("vector_bytes"), py::arg("has_shuffle"),
+           py::arg("model"))
+      .def_readonly("l1_cache_bytes", &cpu::Machine::l1_cache_bytes)
+      .def_readonly("l2_cache_bytes", &cpu::Machine::l2_cache_bytes)
+      .def_readonly("last_level_cache_bytes", &cpu::Machine::last_level_cache_bytes)
+      .def_readonly("vector_bytes", &cpu::Machine::vector_bytes)
+      .def_readonly("has_shuffle", &cpu::Machine::has_shuffle)
+      .def_readonly("model", &cpu::Machine::model);
+  module.def(
+      "this_cpu_machine", [] { return *cpu::this_machine(); },
+      "This machine, with the time model in use.");
   module.def(
       "count_cpu_terms",
-      [](const cpu::Plan& plan, bool fresh) {
+      [](const cpu::Plan& plan, const cpu::Machine& machine, bool fresh) {
         const cpu::Terms terms =
-            cpu::count_terms(fold_run(plan.problem), plan.parameters, *cpu::this_machine(), fresh);
+            cpu::count_terms(fold_run(plan.problem), plan.parameters, machine, fresh);
         return by_name(std::bit_cast<cpu::TermValues>(terms));
       },
-      py::arg("plan"), py::arg("fresh"), "What a plan's predicted time is the sum of.");
+      py::arg("plan"), py::arg("machine"), py::arg("fresh"),
+      "What a plan's predicted time on a machine is the sum of.");
   module.def("predict_cpu_seconds", &predicted_seconds, py::arg("plan"), py::arg("fresh"),
-             "The seconds that a plan will take.");
+             "The seconds that a plan will take by the time model in use.");
 }
 
 }  // namespace ttlg::bindings

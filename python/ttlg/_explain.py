@@ -67,15 +67,17 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     ]
 
 
-def _describe_cascade(core: _core.CpuPlan) -> list[str]:
-    """List the planner's cases: why the first ones were passed over, what each other one needs."""
-    rows = core.cascade()
-    decided = next(row for row, (_, _, obstacle) in enumerate(rows) if obstacle is None)
-    is_overruled = rows[decided][0] != core.kernel
-    lines = ["planner, the first case that applies:"]
-    for row, (kernel, requirement, obstacle) in enumerate(rows):
-        mark = "" if row > decided else "no" if row < decided else "yes" if is_overruled else "->"
-        lines.append(f"{mark:4}{kernel:12} {requirement if obstacle is None else obstacle}")
+def _describe_kernels(core: _core.CpuPlan) -> list[str]:
+    """List the kernels: what each would take at best, or why it does not apply here."""
+    rows = core.verdicts()
+    able = [row for row in rows if row[2] is None]
+    # Of equals the plan's own.
+    fastest = min(able, key=lambda row: (row[3], row[0] != core.kernel), default=rows[0])[0]
+    is_overruled = fastest != core.kernel
+    lines = ["planner, the least predicted time of each kernel:"]
+    for kernel, _, obstacle, seconds in rows:
+        mark = "no" if obstacle else "" if kernel != fastest else "yes" if is_overruled else "->"
+        lines.append(f"{mark:4}{kernel:12} {obstacle or _microseconds(seconds)}")
     if is_overruled:
         why = "measured to be faster" if core.measured else "forced"
         lines.append(f"->  {core.kernel:12} instead: {why}")
@@ -138,7 +140,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
         f"  threads    {chosen['threads']}",
         _describe_time(core),
-        *_describe_cascade(core),
+        *_describe_kernels(core),
         *_describe_measured(core, candidates),
     ]
     return Explanation("\n".join(lines))

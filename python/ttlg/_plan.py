@@ -204,11 +204,10 @@ class Plan:
         Returns
         -------
         list of Candidate or CudaCandidate
-            In the order in which the planner would take them, so that the first is what a plan of
-            this layout uses unless its kernel is forced. The planner decides the kernel before any
-            cost (`explain` shows how): first come the ways with its choice, the cheapest first,
-            then those with its next choice. Where a plan was measured, its own way comes first and
-            then all that took part, the fastest first.
+            The first is what a plan of this layout uses unless its kernel is forced. On the CPU
+            the fastest come first; for a GPU the planner decides among some kernels before others
+            (`explain` shows how), and within each such group the fastest come first. Where a plan
+            was measured, its own way comes first and then all that took part, the fastest first.
             On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``. ``seconds``
             is the predicted time of a call into an ``out=`` that has been in use;
             ``ttlg.plan(..., tune="measure")`` finds the real one out. The reference kernel is not
@@ -221,8 +220,11 @@ class Plan:
         Examples
         --------
         >>> import ttlg
-        >>> [each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()]
-        ['tile', 'shuffle', 'strided_copy']
+        >>> p = ttlg.plan((64, 30), threads=1)
+        >>> p.candidates()[0].kernel == p.kernel
+        True
+        >>> {each.kernel for each in p.candidates()} <= {"tile", "shuffle", "strided_copy"}
+        True
         """
         core = self._core
         if isinstance(core, _core.CudaPlan):
@@ -301,9 +303,10 @@ class Plan:
         str
             Text that also shows itself as the last line of a notebook's cell: the fused problem,
             the chosen kernel and parameters, for a shuffle its vectors and steps, and the predicted
-            time. Then the planner's cases from top to bottom: of those that were passed
-            over why they do not apply here, of the others what they need. Where plans were
-            measured, the fastest of them and the gain over the planner's choice.
+            time. Then what each kernel would take at best, or why it does not apply; for a GPU the
+            planner's cases from top to bottom, with what keeps those above the choice from
+            applying and what the others need. Where plans were measured, the fastest of them and
+            the gain over the planner's choice.
 
         Examples
         --------
@@ -313,17 +316,15 @@ class Plan:
           strides    (48, 4) -> (64, 4) bytes
           fused      extents 12 x 16, perm 1 0 (fastest mode first)
           kernel     tile: 1 block of 12 x 16 elements of 4 bytes
-          stores     ordinary
-          prefetch   none
+          stores     ...
+          prefetch   ...
           threads    1
           predicted  ... microseconds into out=, ... microseconds into a new array
-        planner, the first case that applies:
+        planner, the least predicted time of each kernel:
         no  copy         2 modes are left besides what is contiguous on both sides
-        ->  tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)
-            shuffle      elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that permutes bytes
-            tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 16 bytes or more
-            strided_copy at least one mode besides the contiguous run
-            reference    anything
+        ->  tile         ... microseconds
+            shuffle      ... microseconds
+            strided_copy ... microseconds
         """
         if isinstance(self._core, _core.CudaPlan):
             return explain_cuda(self._core, self._dtype)

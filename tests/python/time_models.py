@@ -1,21 +1,26 @@
-"""Time models to test with: numbers that no machine has."""
+"""Time models to test with: numbers that no machine has, of the right order of magnitude."""
 
 import contextlib
 
 from ttlg import _core, _models
 
-NANOSECOND = dict.fromkeys(_core.cpu_term_names(), 1e-9)
 CALL = 2e-7
+COEFFICIENTS = dict.fromkeys(_core.cpu_term_names(), 1e-9) | {
+    "call": CALL,
+    "team": 5e-6,
+    "threads": 1e-6,
+    "fresh_pages": 1e-7,
+}
 
 
 def fields(name="cpu-test", **changes):
-    """Return what the file of a CPU's model holds: a nanosecond for everything but the call."""
+    """Return what the file of a CPU's model holds."""
     return {
         "name": name,
         "source": "made up",
         "match": {},
         "cached_bytes": 16 << 20,
-        "coefficients": NANOSECOND | {"call": CALL, "fresh_pages": 1e-7},
+        "coefficients": COEFFICIENTS,
         "errors": {},
         "low": 0.75,
         "high": 1.5,

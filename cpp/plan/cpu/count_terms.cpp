@@ -6,6 +6,7 @@
 
 #include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/pieces.hpp"
+#include "plan/cpu/shuffle.hpp"
 #include "plan/cpu/tile_shape.hpp"
 #include "tensor/integer.hpp"
 
@@ -36,14 +37,14 @@ double halvings(const Pieces& pieces) {
 // `bytes` are those of the side, of which this thread has `share`.
 void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost, double share) {
   const double lines = in_lines(bytes) * share;
-  const double each = bytes / as_double(pieces.total);
+  const double per_byte = as_double(pieces.total) / bytes;
   const double splits =
       as_double(pieces.total) * share * (1 - as_double(pieces.alignment) / as_double(kLineBytes));
   const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
   terms.lines += lines;
   (goes_on ? terms.shared : terms.split) += splits;
   for (std::size_t i = 0; i < kRunLimits.size(); ++i) {
-    terms.run_below[i] += lines * std::min(1.0, kRunLimits[i] / each);
+    terms.run_below[i] += lines * std::min(1.0, kRunLimits[i] * per_byte);
   }
   add_above(terms.pages_above, kCountLimits, 1, as_double(pieces.pages), lines);
   add_above(terms.rows_above, kCountLimits, 1, as_double(pieces.count), lines);
@@ -95,7 +96,11 @@ class Counter {
     count_memory(blocked);
     if (blocked) {
       count_buffers();
-      count_kernel();
+      if (parameters_.kernel == Kernel::shuffle) {
+        count_shuffle();
+      } else {
+        count_kernel();
+      }
     } else if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
     }
@@ -173,6 +178,48 @@ class Counter {
     add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
   }
 
+  // A side of a shuffle's tile: the vectors that cover its runs, and the bytes of a run.
+  struct TileSide {
+    std::int64_t run = 1;
+    std::int64_t runs = 1;
+
+    std::int64_t vectors() const { return runs * ceil_div(run, kLaneBytes); }
+  };
+
+  TileSide tile_side(std::span<const std::int64_t> tile, std::span<const int> order,
+                     std::int64_t Mode::* step) const {
+    TileSide side{.run = folded_.element_bytes};
+    for (const int index : order) {
+      const auto m = static_cast<std::size_t>(index);
+      (folded_.modes[m].*step == side.run ? side.run : side.runs) *= tile[m];
+    }
+    return side;
+  }
+
+  void count_shuffle() {
+    const std::vector<std::int64_t> tile = shuffle_tile(folded_);
+    double tiles = 1;
+    std::int64_t elements = 1;
+    for (std::size_t m = 0; m < tile.size(); ++m) {
+      const std::int64_t block = parameters_.block[m];
+      const std::int64_t extent = folded_.modes[m].extent;
+      tiles *=
+          as_double(extent / block * ceil_div(block, tile[m]) + ceil_div(extent % block, tile[m]));
+      elements *= tile[m];
+    }
+    const std::int64_t loads =
+        tile_side(tile, identity_order(tile.size()), &Mode::in_byte_stride).vectors();
+    const std::int64_t stores = tile_side(tile, folded_.perm, &Mode::out_byte_stride).vectors();
+    const double groups = tiles * as_double(kLaneBytes) / machine_.vector_bytes * share_;
+    terms_.shuffle_moves = groups * as_double(loads + stores);
+    if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
+      terms_.shuffle_rounds = groups * as_double(loads) * std::log2(as_double(loads));
+    } else {
+      terms_.shuffle_terms =
+          groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded_.element_bytes));
+    }
+  }
+
   void count_kernel() {
     std::array<BlockMode, kMaxRank> modes;
     std::array<int, kMaxRank> in_order;
@@ -193,11 +240,6 @@ class Counter {
     const Span out = span_of(axes.out, modes);
     calls = outside * in.blocks * out.blocks;
     terms_.calls = as_double(calls) * share_;
-    if (parameters_.kernel == Kernel::shuffle) {
-      terms_.shuffled[width()] = in_lines(bytes_) * share_;
-      terms_.calls = 0;
-      return;
-    }
     const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
                                                in.elements * folded_.element_bytes,
                                                out.elements * folded_.element_bytes)

@@ -43,7 +43,9 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   list("wide_tiles_", terms.wide_tiles, width);
   list("narrow_tiles_", terms.narrow_tiles, width);
   list("lane_tiles_", terms.lane_tiles, width);
-  list("shuffled_", terms.shuffled, width);
+  visit("shuffle_moves", terms.shuffle_moves);
+  visit("shuffle_rounds", terms.shuffle_rounds);
+  visit("shuffle_terms", terms.shuffle_terms);
   visit("elements", terms.elements);
   visit("vectors", terms.vectors);
   visit("loops", terms.loops);

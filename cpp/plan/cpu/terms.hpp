@@ -44,7 +44,11 @@ struct Terms {
   std::array<double, kWidths> wide_tiles{};
   std::array<double, kWidths> narrow_tiles{};
   std::array<double, kWidths> lane_tiles{};
-  std::array<double, kWidths> shuffled{};
+  // Shuffle programs, in vectors of all lanes: what is loaded and stored, the rounds of those for
+  // tiles of powers of two, and the terms of all others.
+  double shuffle_moves = 0;
+  double shuffle_rounds = 0;
+  double shuffle_terms = 0;
   // The strided copy: elements, vectors of the runs that they are, and its inner loops.
   double elements = 0;
   double vectors = 0;

@@ -1,6 +1,7 @@
 // A repeated call allocates nothing on the heap: neither the look-up of its plan nor the execution.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "allocations.hpp"
@@ -54,7 +55,7 @@ TEST(Execute, AllocatesNothing) {
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {
-  PlanCache cache({kHugeCache}, 8);
+  PlanCache cache({[] { return std::make_shared<const Machine>(kHugeCache); }}, 8);
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
   const auto plan = cache.get(key_of(request), choice);
