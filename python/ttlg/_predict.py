@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttlg import _core, _models
 from ttlg._dtypes import itemsize_of
 from ttlg._planning import core_plan
 from ttlg._typing import Axes, CpuKernel, CudaKernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes a millisecond to import
 
 Output: TypeAlias = Literal["fresh", "warm"]
 
@@ -184,7 +186,7 @@ def predict_times(
     device: str = "cpu",
     threads: int | None = None,
     output: Output = "fresh",
-) -> NDArray[np.float64]:
+) -> "NDArray[np.float64]":
     """Predict how long each of many transpositions takes: `predict_time` for whole lists.
 
     Parameters

@@ -243,3 +243,38 @@ def test_errors_name_the_problem(problem, options, error, message):
     asked = [(SHAPE, AXES), (SHAPE, None), problem]
     with pytest.raises(error, match=message):
         ttlg.predict_times(asked, **options)
+
+
+def test_fork_while_other_threads_predict(run_python):
+    script = """
+        import os
+        import threading
+        import ttlg
+
+        asked = [((n, 3, 4, 5), (3, 1, 0, 2)) for n in range(2, 300)]
+        expected = {device: ttlg.predict_times(asked, device=device).tolist()
+                    for device in ("cpu", "nvidia-h200")}
+
+        def right():
+            return all(ttlg.predict_times(asked, device=device).tolist() == found
+                       for device, found in expected.items())
+
+        def fork_and_wait():
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if right() else 1)
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+        stop = threading.Event()
+        def keep_going():
+            while not stop.is_set():
+                assert right()
+        workers = [threading.Thread(target=keep_going) for _ in range(2)]
+        for worker in workers: worker.start()
+        codes = [fork_and_wait() for _ in range(3)]
+        stop.set()
+        for worker in workers: worker.join()
+        print(codes)
+    """
+    result = run_python(script)
+    assert result.stdout == "[0, 0, 0]\n", result.stderr
