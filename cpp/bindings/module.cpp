@@ -7,6 +7,7 @@
 #include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
+#include "bindings/bind_predict.hpp"
 #include "bindings/bind_time_model.hpp"
 #include "bindings/ndarray_call.hpp"
 #include "bindings/new_ndarray.hpp"
@@ -111,6 +112,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::bind_new_ndarray(module);
   ttlg::bindings::add_ndarray_calls(module);
+  ttlg::bindings::add_predictions(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));

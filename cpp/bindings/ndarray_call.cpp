@@ -8,14 +8,13 @@
 
 #include <array>
 #include <exception>
-#include <numeric>
 
 #include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/new_ndarray.hpp"
+#include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -48,26 +47,6 @@ Ndarray look_at(PyObject* array) {
 bool is_movable(const Ndarray& x) {
   return x.layout.itemsize > 0 && x.layout.shape.size() <= kMaxRank &&
          !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
-}
-
-// Reads None, or a tuple or list of plain ints that name every axis once. Other items might run
-// Python code while the layout of x is borrowed.
-bool read_plain_axes(PyObject* axes, std::span<int> result) {
-  if (axes == Py_None) {
-    std::iota(result.rbegin(), result.rend(), 0);
-    return true;
-  }
-  if (!PyTuple_CheckExact(axes) && !PyList_CheckExact(axes)) return false;
-  if (PySequence_Fast_GET_SIZE(axes) != std::ssize(result)) return false;
-  PyObject** const items = PySequence_Fast_ITEMS(axes);
-  Extents given;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (!PyLong_CheckExact(items[i])) return false;
-    int overflow = 0;
-    given[i] = PyLong_AsLongAndOverflow(items[i], &overflow);
-    if (overflow != 0) return false;
-  }
-  return normalize_axes(std::span(given).first(result.size()), result).error == AxesError::none;
 }
 
 // Whether the result may certainly be written to `out`.

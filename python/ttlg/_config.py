@@ -3,14 +3,13 @@
 import operator
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ttlg import _core
+from ttlg import _core, _models
+from ttlg._machine import cpu_model
 
 
 def _default_threads() -> int:
@@ -254,13 +253,6 @@ def cache_resize(n: int) -> None:
     _core.cache_resize(size)
 
 
-def cpu_model() -> str:
-    """Name the processor as the system does, or its architecture where the system has no name."""
-    # AArch64 has no such line.
-    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
-
-
 class Config(dict[str, Any]):
     """A nested dictionary that prints itself as an indented list."""
 
@@ -296,7 +288,9 @@ def show_config() -> Config:
         A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
         SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
         this processor has, and ``simd_used`` is the last of those unless the environment variable
-        ``TTLG_SIMD_LEVEL`` caps it.
+        ``TTLG_SIMD_LEVEL`` caps it. ``time_model`` is what the planner knows of this CPU and why
+        that was chosen, ``models`` are the GPUs that plans and predictions can be made for without
+        one.
 
     Raises
     ------
@@ -326,6 +320,7 @@ def show_config() -> Config:
             **cpu,
             "result_pool_limit_bytes": pool_limit,
             "result_pool_waiting_bytes": pool_waiting,
+            "time_model": _models.cpu_model_in_use(),
         },
-        cuda=_core.cuda_config(),
+        cuda=_core.cuda_config() | {"models": _models.listed()},
     )
