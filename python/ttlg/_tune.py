@@ -160,8 +160,9 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
         ) from None
     for buffer in buffers:
         buffer[::_PAGE_BYTES] = 0  # the system gives memory when it is first written to
+    dtype = np.dtype((np.void, model.itemsize))
     x, out = (
-        np.ndarray(shape, f"V{model.itemsize}", buffer, -low, byte_strides)
+        np.ndarray(shape, dtype, buffer, -low, byte_strides)
         for (shape, byte_strides), buffer, (low, _) in zip(layouts, buffers, spans, strict=True)
     )
     return x, out

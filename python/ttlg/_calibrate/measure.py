@@ -25,6 +25,11 @@ _HOPELESS = 2.0
 _FRESH_PLANS = 6
 
 
+def _timer(plan: _core.CpuPlan, x: Array, out: Array | None) -> timeit.Timer:
+    """Time a whole call, which writes to `out` or returns a new array."""
+    return timeit.Timer(functools.partial(_core.run_ndarray, plan, x, out))
+
+
 def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
     """Copy as many bytes as `out` has, plainly and past the caches."""
     source, target = x.base[: out.nbytes], out.base
@@ -34,7 +39,7 @@ def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
     for streaming in (False, True):
         parameters = plan.parameters | {"streaming": streaming, "threads": threads}
         built = _core.build_cpu_plan(request, kernel="copy", **parameters)
-        timers.append(timeit.Timer(functools.partial(_core.run_ndarray, built, source, target)))
+        timers.append(_timer(built, source, target))
     return timers
 
 
@@ -77,7 +82,8 @@ def measure(
     threads : sequence of int
         Numbers of threads that the plans and the copies may use, in turn.
     count : int
-        How many parameter sets to draw at random for each number of threads.
+        How many parameter sets to draw at random for each number of threads; half as many for a
+        problem of 20 MiB or more.
     draw : random.Random
         Draws them, and the order of the samples.
 
@@ -92,21 +98,22 @@ def measure(
     MemoryError
         There is no room for the arrays.
     """
-    rounds = _ROUNDS if problem.bytes < _LARGE_BYTES else _LARGE_ROUNDS
+    rounds = _ROUNDS
+    if problem.bytes >= _LARGE_BYTES:
+        rounds, count = _LARGE_ROUNDS, count // 2
     rows: list[Row] = []
     x = out = None
     for most in threads:
         plans = sample(problem, most, count, draw)
         if x is None or out is None:
             x, out = arrays_for(plans[0])
+            if _core.run_ndarray(plans[0], x, out) is None:
+                raise AssertionError(f"{problem} has not run")
         for fresh in (False, True):
             if fresh:
                 plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
             target = None if fresh else out
-            timers = [
-                timeit.Timer(functools.partial(_core.run_ndarray, plan, x, target))
-                for plan in plans
-            ]
+            timers = [_timer(plan, x, target) for plan in plans]
             samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
             rows += [
                 Row(Case(problem, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
