@@ -10,7 +10,6 @@
 #include "bindings/bind_plan.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
-#include "plan/cpu/cascade.hpp"
 #include "plan/cpu/planner.hpp"
 
 namespace ttlg::bindings {
@@ -66,22 +65,21 @@ void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
 
 py::list candidates_for(const Plan& plan, int threads) {
   py::list rows;
-  for (const cpu::Candidate& each : cpu::candidates(plan.request, cpu::this_machine(), threads)) {
-    rows.append(
-        py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters), each.cost));
+  for (const cpu::Candidate& each : cpu::candidates(plan.request, *cpu::this_machine(), threads)) {
+    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
+                               each.seconds));
   }
   return rows;
 }
 
-// Every rule with what keeps it from applying; None for the first that applies and those below it.
-py::list cascade_for(const Plan& plan) {
-  cpu::PlanningContext context(plan.request, cpu::this_machine(), plan.parameters.threads);
+// Every kernel with what it needs, why it does not apply or None, and its best plan's seconds.
+py::list verdicts_for(const Plan& plan) {
   py::list rows;
-  bool is_decided = false;
-  for (const cpu::Rule& rule : cpu::cascade()) {
-    is_decided = is_decided || rule.applies(context);
-    const py::object obstacle = is_decided ? py::none() : py::cast(rule.obstacle(context));
-    rows.append(py::make_tuple(kernel_name(rule.kernel), rule.requirement, obstacle));
+  for (const cpu::Verdict& each :
+       cpu::verdicts(plan.request, *cpu::this_machine(), plan.parameters.threads)) {
+    const bool applies = each.obstacle.empty();
+    rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
+                               applies ? py::none() : py::cast(each.obstacle), each.seconds));
   }
   return rows;
 }
@@ -125,7 +123,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
       .def("candidates", &candidates_for, py::arg("threads"))
-      .def("cascade", &cascade_for)
+      .def("verdicts", &verdicts_for)
       .def_property_readonly("measured", &measured_for)
       .def("with_measured", &with_measured, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)

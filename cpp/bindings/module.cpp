@@ -7,6 +7,7 @@
 #include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
+#include "bindings/bind_time_model.hpp"
 #include "bindings/ndarray_call.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
@@ -71,10 +72,10 @@ py::dict build_config() {
   result["simd_built"] = names_of(ttlg::cpu::built_levels());
   result["simd_found"] = names_of(ttlg::cpu::usable_levels());
   result["simd_used"] = ttlg::cpu::kernels().name;
-  const ttlg::cpu::Machine& machine = ttlg::cpu::this_machine();
-  result["l1_cache_bytes"] = machine.l1_cache_bytes;
-  result["l2_cache_bytes"] = machine.l2_cache_bytes;
-  result["last_level_cache_bytes"] = machine.last_level_cache_bytes;
+  const std::shared_ptr<const ttlg::cpu::Machine> machine = ttlg::cpu::this_machine();
+  result["l1_cache_bytes"] = machine->l1_cache_bytes;
+  result["l2_cache_bytes"] = machine->l2_cache_bytes;
+  result["last_level_cache_bytes"] = machine->last_level_cache_bytes;
   return result;
 }
 
@@ -103,6 +104,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_arguments(module);
   ttlg::bindings::bind_plan(module);
   ttlg::bindings::bind_cpu(module);
+  ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;

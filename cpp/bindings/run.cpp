@@ -17,7 +17,7 @@ constexpr std::size_t kDefaultCapacity = 4096;
 
 // XLA's threads use the cache without the GIL, so a thread that forks may not be the only one to.
 cpu::PlanCache& make_cpu_plan_cache() {
-  static cpu::PlanCache cache({cpu::this_machine()}, kDefaultCapacity);
+  static cpu::PlanCache cache({cpu::this_machine}, kDefaultCapacity);
   const auto lock = [] { cache.lock(); };
   const auto unlock = [] { cache.unlock(); };
   if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();

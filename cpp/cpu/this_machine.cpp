@@ -1,7 +1,9 @@
 #include "cpu/this_machine.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "cpu/simd_level.hpp"
 
@@ -33,15 +35,26 @@ void read_caches(Machine& machine) {
 Machine detect() {
   Machine machine;
   read_caches(machine);
+  machine.vector_bytes = 16 * kernels().lanes;
   machine.has_shuffle = kernels().shuffle != nullptr;
+  return machine;
+}
+
+// Plans are made by any number of threads while a new model is installed.
+std::atomic<std::shared_ptr<const Machine>>& current() {
+  static std::atomic<std::shared_ptr<const Machine>> machine =
+      std::make_shared<const Machine>(detect());
   return machine;
 }
 
 }  // namespace
 
-const Machine& this_machine() {
-  static const Machine machine = detect();
-  return machine;
+std::shared_ptr<const Machine> this_machine() { return current().load(); }
+
+void set_time_model(const TimeModel& model) {
+  Machine machine = *this_machine();
+  machine.model = model;
+  current().store(std::make_shared<const Machine>(std::move(machine)));
 }
 
 }  // namespace ttlg::cpu

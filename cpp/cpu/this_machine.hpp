@@ -1,10 +1,15 @@
 // What the planner must know of the machine that this process runs on.
 #pragma once
 
+#include <memory>
+
 #include "plan/cpu/machine.hpp"
 
 namespace ttlg::cpu {
 
-const Machine& this_machine();
+// As it is now; a new time model makes a new one.
+std::shared_ptr<const Machine> this_machine();
+
+void set_time_model(const TimeModel& model);
 
 }  // namespace ttlg::cpu

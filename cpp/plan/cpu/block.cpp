@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "plan/cpu/axis_split.hpp"
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
@@ -43,49 +44,6 @@ void extend(Axis& axis, const Block& block, int index) {
   repeat(axis.in, mode.in_step);
   repeat(axis.out, mode.out_step);
   repeat(axis.stage, mode.stage_step);
-}
-
-// Splits the modes among the axes: each side takes its own fastest ones, as many as its vectors
-// need; a mode that both sides come to goes to the side that has less.
-void split_modes(Block& block, std::int64_t element_bytes, AxisSplit split) {
-  constexpr std::int64_t kInBytes = 4 * kLineBytes;
-  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
-  const std::vector<int>& in_order = block.in_order;
-  const auto count = static_cast<int>(block.modes.size());
-  std::vector<bool> taken(block.modes.size(), false);
-  const auto is_free = [&](int index) { return !taken[static_cast<std::size_t>(index)]; };
-  std::int64_t in_bytes = element_bytes;
-  std::int64_t out_bytes = element_bytes;
-  std::size_t in_next = 0;
-  int out_next = 0;
-  const auto take = [&](Axis& axis, int index, std::int64_t& bytes) {
-    taken[static_cast<std::size_t>(index)] = true;
-    const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
-    extend(axis, block, index);
-    bytes *= mode.block;
-    return mode.loop < 0;  // a cut mode ends its axis
-  };
-  const auto contiguous = [&](int index, std::int64_t BlockMode::* step, std::int64_t bytes) {
-    return split == AxisSplit::strided ||
-           block.modes[static_cast<std::size_t>(index)].*step == bytes;
-  };
-  bool in_open = split != AxisSplit::none;
-  bool out_open = in_open;
-  while (in_open || out_open) {
-    in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
-              is_free(in_order[in_next]) &&
-              contiguous(in_order[in_next], &BlockMode::in_step, in_bytes);
-    out_open = out_open && out_bytes < kOutBytes && out_next < count && is_free(out_next) &&
-               contiguous(out_next, &BlockMode::out_step, out_bytes);
-    if (out_open && (!in_open || out_bytes <= in_bytes)) {
-      out_open = take(block.out_axis, out_next++, out_bytes);
-    } else if (in_open) {
-      in_open = take(block.in_axis, in_order[in_next++], in_bytes);
-    }
-  }
-  for (int i = 0; i < count; ++i) {
-    if (is_free(i)) block.rest.push_back(i);
-  }
 }
 
 // The input's contiguous pieces, or nearly so: what lies within a line of its neighbour is one.
@@ -134,7 +92,10 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   }
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
-  split_modes(block, folded.element_bytes, split);
+  const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
+  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode);
+  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode);
+  block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
   list_pieces(block, folded.element_bytes);
   return block;
 }

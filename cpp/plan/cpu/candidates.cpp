@@ -1,117 +1,211 @@
 #include "plan/cpu/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <array>
 #include <utility>
 
-#include "plan/cpu/cost.hpp"
+#include "plan/cpu/count_terms.hpp"
 #include "plan/cpu/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
+#include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-// Below this many bytes per thread, waking a second thread costs more than it saves.
-constexpr std::int64_t kMinBytesPerThread = 512 << 10;
-constexpr std::int64_t kMinStreamedRunBytes = 3 * kLineBytes;
-constexpr std::int64_t kHardwarePrefetchedRunBytes = 4 * kLineBytes;
-constexpr std::int64_t kCopyChunkBytes = 256 << 10;
+constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
+constexpr std::int64_t kMaxBlockBytes = 256 << 10;
+// Runs of a block have this many bytes times a power of two, on either side.
+constexpr int kMaxInDoublings = 6;
+constexpr int kMaxOutDoublings = 8;
+
+// How blocks reach the output.
+enum class Path : std::uint8_t { cached, cached_staged, streamed };
+
+struct Point {
+  Kernel kernel = Kernel::reference;
+  Path path = Path::cached;
+  int in_doublings = 0;
+  int out_doublings = 0;
+  int threads = 1;
+  int prefetch = 1;
+  bool along_input = false;  // the innermost loop: along the input's runs or the output's
+
+  bool operator==(const Point&) const = default;
+};
 
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
-// Whether the block's runs are long enough to be streamed and the staging buffer holds them.
-bool can_stream(const Problem& folded, const Pieces& runs) {
-  if (folded.element_bytes >= kDirectRunBytes) return true;
-  return runs.bytes >= kMinStreamedRunBytes && stage_bytes(runs) <= kStagingBytes;
-}
+// Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
+// around the best one, one step at a time, and its other parameters. A dozen problems of every kind
+// take some forty looks each; all combinations would be thousands.
+class Search {
+ public:
+  Search(const Problem& folded, const Machine& machine, int threads,
+         std::vector<Candidate>* visited)
+      : folded_(folded),
+        machine_(machine),
+        threads_(std::clamp(threads, 1, kMaxThreads)),
+        grain_(std::max(folded.element_bytes, kLineBytes)),
+        ranked_(rank_loops(folded)),
+        visited_(visited) {}
 
-// Whether powers of two in their strides map more runs to the same sets of L1 than those hold.
-bool has_set_conflicts(const Pieces& runs) {
-  constexpr std::int64_t kWays = 12;
-  return runs.count > kWays * runs.distinct_offsets;
-}
-
-int choose_threads(std::int64_t bytes, int threads) {
-  return static_cast<int>(
-      std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
-}
-
-// Whether input and output together leave no room in the caches.
-bool exceeds_caches(const Problem& folded, const Machine& machine) {
-  return folded.bytes() > machine.last_level_cache_bytes / 8 * 3;
-}
-
-// Calls visit(parameters, cost) for all that a kernel may try: blocks of several shapes, streamed
-// through the staging buffer where the output exceeds the caches: streaming evicts nothing, and
-// whole lines are not read before they are overwritten. Runs too short for that are left to the
-// caches.
-template <typename Visit>
-void for_each_candidate(const Problem& folded, Kernel kernel, const Machine& machine, int threads,
-                        const Visit& visit) {
-  Parameters parameters{.kernel = kernel};
-  if (kernel == Kernel::reference) return visit(parameters, HUGE_VAL);
-  const std::int64_t bytes = folded.bytes();
-  const bool beyond_caches = exceeds_caches(folded, machine);
-  parameters.threads = choose_threads(bytes, threads);
-  if (kernel == Kernel::copy) {
-    parameters.block = {std::clamp<std::int64_t>(bytes, 1, kCopyChunkBytes)};
-    parameters.streaming = beyond_caches;
-    return visit(parameters, 1.0);
+  Candidate run(std::optional<Kernel> forced) {
+    for (const Kernel kernel : kKernels) {
+      if (forced ? kernel == *forced : is_usable(kernel)) look_at_kernel(kernel);
+    }
+    if (best_.parameters.kernel != Kernel::copy && best_.parameters.kernel != Kernel::reference) {
+      improve_shape();
+      improve_rest();
+    }
+    return std::move(best_);
   }
-  // The hardware prefetches long runs that are in the caches already.
-  const bool hardware_prefetches =
-      folded.element_bytes >= kHardwarePrefetchedRunBytes && !beyond_caches;
-  parameters.prefetch = bytes > machine.l2_cache_bytes / 4 && !hardware_prefetches;
-  std::vector<std::int64_t> tile;
-  if (kernel == Kernel::shuffle) tile = shuffle_tile(folded);
-  const auto add = [&](std::int64_t in_run, std::int64_t limit, bool streaming) {
-    parameters.block = grow_block(folded, tile, in_run, limit);
-    const Pieces runs = pieces_of(folded, parameters.block, folded.perm, &Mode::out_byte_stride);
-    if (streaming && !can_stream(folded, runs)) return;
-    parameters.loop_order = choose_loop_order(folded, parameters.block);
-    if (streaming) continue_runs(folded, parameters.block, parameters.loop_order);
-    parameters.streaming = streaming;
-    parameters.staged = !streaming && has_set_conflicts(runs) && stage_bytes(runs) <= kStagingBytes;
-    visit(parameters, block_cost(folded, parameters.block, parameters.loop_order, runs, streaming));
-  };
-  if (beyond_caches) {
-    for (const std::int64_t limit : {kStagingBytes / 4, kStagingBytes * 3 / 4}) {
-      for (const std::int64_t in_run : {64, 128, 256, 512, 1024, 1 << 20}) {
-        add(in_run, limit, true);
+
+ private:
+  bool is_usable(Kernel kernel) const {
+    if (kernel == Kernel::reference) return false;
+    return (kernel != Kernel::shuffle || machine_.has_shuffle) && can_carry_out(kernel, folded_);
+  }
+
+  void look_at_kernel(Kernel kernel) {
+    if (kernel == Kernel::reference) {
+      scratch_ = {.kernel = kernel};
+      return take(predict(), {.kernel = kernel});
+    }
+    if (kernel == Kernel::copy) return look_at_copies();
+    if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
+    for (const Path path : {Path::cached, Path::streamed}) {
+      for (const auto& [in, out] : {std::pair{2, 2}, {0, 4}, {3, 0}}) {
+        look({.kernel = kernel,
+              .path = path,
+              .in_doublings = in,
+              .out_doublings = out,
+              .threads = threads_});
       }
     }
   }
-  std::int64_t square = kLineBytes;
-  const std::int64_t limit = machine.l1_cache_bytes / 2;
-  while (2 * square * square <= limit * std::min(folded.element_bytes, limit)) square *= 2;
-  add(square, limit, false);
-}
+
+  void look_at_copies() {
+    constexpr std::int64_t kChunkBytes = 256 << 10;
+    const std::int64_t bytes = folded_.bytes();
+    for (const int threads : {1, threads_}) {
+      for (const bool streaming : {false, true}) {
+        scratch_ = {.kernel = Kernel::copy,
+                    .block = {std::clamp<std::int64_t>(bytes, 1, kChunkBytes)},
+                    .streaming = streaming,
+                    .threads = threads};
+        take(predict(), {.kernel = Kernel::copy});
+      }
+      if (threads_ == 1) break;
+    }
+  }
+
+  // Steps to neighbouring shapes as long as one of them is faster.
+  void improve_shape() {
+    constexpr std::array<std::pair<int, int>, 6> kSteps{
+        {{1, -1}, {-1, 1}, {0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
+    for (bool moved = true; moved;) {
+      const Point from = point_;
+      for (const auto& [in, out] : kSteps) {
+        Point next = from;
+        next.in_doublings += in;
+        next.out_doublings += out;
+        if (next.in_doublings < 0 || next.in_doublings > kMaxInDoublings) continue;
+        if (next.out_doublings < 0 || next.out_doublings > kMaxOutDoublings) continue;
+        look(next);
+      }
+      moved = point_ != from;
+    }
+  }
+
+  void improve_rest() {
+    Point other = point_;
+    other.along_input = !other.along_input;
+    look(other);
+    for (int threads = point_.threads; threads > 1 && threads == point_.threads;) {
+      other = point_;
+      other.threads = threads /= 2;
+      look(other);
+    }
+    other = point_;
+    other.prefetch = 0;
+    look(other);
+    if (point_.path == Path::cached) {
+      other = point_;
+      other.path = Path::cached_staged;
+      look(other);
+    }
+  }
+
+  // Predicts what a point stands for, if that can be done.
+  void look(const Point& point) {
+    const std::int64_t in_run = grain_ << point.in_doublings;
+    const std::int64_t out_run = grain_ << point.out_doublings;
+    scratch_.kernel = point.kernel;
+    const std::span<const std::int64_t> tile =
+        point.kernel == Kernel::shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
+    grow_block(folded_, tile, in_run, out_run, kMaxBlockBytes, scratch_.block);
+    const Pieces runs = pieces_of(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride);
+    const bool direct = point.path == Path::streamed && folded_.element_bytes >= kDirectRunBytes;
+    if (point.path != Path::cached && !direct) {
+      if (stage_bytes(runs) > kStagingBytes) return;
+      if (point.path == Path::streamed && runs.bytes < kMinStreamedRunBytes) return;
+    }
+    choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
+    if (point.along_input) {
+      continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
+                    &Mode::in_byte_stride, scratch_.loop_order);
+    } else {
+      continue_runs(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride,
+                    scratch_.loop_order);
+    }
+    scratch_.streaming = point.path == Path::streamed;
+    scratch_.staged = point.path == Path::cached_staged;
+    scratch_.prefetch = point.prefetch != 0;
+    scratch_.threads = point.threads;
+    take(predict(), point);
+  }
+
+  double predict() const {
+    return predicted_seconds(count_terms(folded_, scratch_, machine_, false), machine_.model);
+  }
+
+  void take(double seconds, const Point& point) {
+    if (visited_ != nullptr &&
+        std::ranges::find(*visited_, scratch_, &Candidate::parameters) == visited_->end()) {
+      visited_->push_back({scratch_, seconds});
+    }
+    if (best_.seconds >= 0 && seconds >= best_.seconds) return;
+    best_ = {scratch_, seconds};
+    point_ = point;
+  }
+
+  const Problem& folded_;
+  const Machine& machine_;
+  int threads_;
+  std::int64_t grain_;
+  std::vector<int> ranked_;
+  std::vector<Candidate>* visited_;
+  std::vector<std::int64_t> shuffle_tile_;
+  Parameters scratch_;
+  Point point_;
+  Candidate best_{.parameters = {}, .seconds = -1};
+};
 
 }  // namespace
 
-Parameters best_parameters(const Problem& folded, Kernel kernel, const Machine& machine,
-                           int threads) {
-  std::optional<Candidate> best;
-  for_each_candidate(folded, kernel, machine, threads,
-                     [&](const Parameters& parameters, double cost) {
-                       if (!best || cost < best->cost) best = {parameters, cost};
-                     });
-  return std::move(best->parameters);
+Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
+                         std::optional<Kernel> forced) {
+  return Search(folded, machine, threads, nullptr).run(forced);
 }
 
-std::vector<Candidate> candidates_of(const Problem& folded, Kernel kernel, const Machine& machine,
-                                     int threads) {
-  std::vector<Candidate> result;
-  for_each_candidate(
-      folded, kernel, machine, threads, [&](const Parameters& parameters, double cost) {
-        const bool seen =
-            std::ranges::find(result, parameters, &Candidate::parameters) != result.end();
-        if (!seen) result.push_back({parameters, cost});
-      });
-  std::ranges::stable_sort(result, {}, &Candidate::cost);
-  return result;
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
+                                     std::optional<Kernel> forced) {
+  std::vector<Candidate> visited;
+  Search(folded, machine, threads, &visited).run(forced);
+  std::ranges::stable_sort(visited, {}, &Candidate::seconds);
+  return visited;
 }
 
 }  // namespace ttlg::cpu

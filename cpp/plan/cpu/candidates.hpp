@@ -1,6 +1,8 @@
-// The ways in which a kernel may carry a problem out, and what each of them costs.
+// The ways in which a problem may be carried out, and how long the time model says each of them
+// takes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plan/cpu/machine.hpp"
@@ -9,18 +11,18 @@
 
 namespace ttlg::cpu {
 
-// One way to carry a request out, and what it costs compared with a copy of the same bytes.
 struct Candidate {
   Parameters parameters;
-  double cost;
+  double seconds;  // into a warm output
 };
 
-// The cheapest way with this kernel; `threads` is the most that may be used.
-Parameters best_parameters(const Problem& folded, Kernel kernel, const Machine& machine,
-                           int threads);
+// The fastest way; `threads` is the most that may be used. `forced` must be able to carry the
+// problem out.
+Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
+                         std::optional<Kernel> forced);
 
-// All the ways with this kernel, the cheapest first.
-std::vector<Candidate> candidates_of(const Problem& folded, Kernel kernel, const Machine& machine,
-                                     int threads);
+// Every way that is looked at on the way there, the fastest first.
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
+                                     std::optional<Kernel> forced);
 
 }  // namespace ttlg::cpu

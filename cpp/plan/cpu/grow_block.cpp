@@ -1,7 +1,6 @@
 #include "plan/cpu/grow_block.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "plan/cpu/block.hpp"
 #include "tensor/contiguous_run.hpp"
@@ -13,8 +12,10 @@ namespace {
 // Grows a block mode by mode along one side.
 class Growth {
  public:
-  explicit Growth(const Problem& folded)
-      : folded_(folded), block_(folded.modes.size(), 1), bytes_(folded.element_bytes) {}
+  Growth(const Problem& folded, std::vector<std::int64_t>& block)
+      : folded_(folded), block_(block), bytes_(folded.element_bytes) {
+    block_.assign(folded.modes.size(), 1);
+  }
 
   // Takes the modes in `order` until a run of `run_bytes` lies in the block, or `limit` bytes in
   // all. The first mode is cut in multiples of `grain`.
@@ -42,8 +43,6 @@ class Growth {
     for (std::size_t m = 0; m < tile.size(); ++m) block_[m] = std::max(block_[m], tile[m]);
   }
 
-  std::vector<std::int64_t> take() { return std::move(block_); }
-
  private:
   // About equal pieces of at most `room`, in whole grains.
   static std::int64_t split(std::int64_t extent, std::int64_t room, std::int64_t grain) {
@@ -53,22 +52,20 @@ class Growth {
   }
 
   const Problem& folded_;
-  std::vector<std::int64_t> block_;
+  std::vector<std::int64_t>& block_;
   std::int64_t bytes_;
 };
 
 }  // namespace
 
-std::vector<std::int64_t> grow_block(const Problem& folded, std::span<const std::int64_t> tile,
-                                     std::int64_t in_run, std::int64_t limit) {
+void grow_block(const Problem& folded, std::span<const std::int64_t> tile, std::int64_t in_run,
+                std::int64_t out_run, std::int64_t limit, std::vector<std::int64_t>& block) {
   const std::span<const int> in_order = identity_order(folded.modes.size());
   const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
-  Growth growth(folded);
+  Growth growth(folded, block);
   growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
-  growth.along(folded.perm, &Mode::out_byte_stride, limit, limit, grain);
-  growth.along(in_order, &Mode::in_byte_stride, limit, limit, grain);
+  growth.along(folded.perm, &Mode::out_byte_stride, out_run, limit, grain);
   growth.at_least(tile);
-  return growth.take();
 }
 
 }  // namespace ttlg::cpu

@@ -9,9 +9,9 @@
 
 namespace ttlg::cpu {
 
-// The extents of a block that holds the tile, with runs of `in_run` bytes on the input's side and
-// of what that leaves of `limit` bytes on the output's.
-std::vector<std::int64_t> grow_block(const Problem& folded, std::span<const std::int64_t> tile,
-                                     std::int64_t in_run, std::int64_t limit);
+// Writes the extents of a block into `block`: it holds the tile and has runs of about `in_run`
+// bytes on the input's side and of `out_run` on the output's, as far as `limit` bytes allow.
+void grow_block(const Problem& folded, std::span<const std::int64_t> tile, std::int64_t in_run,
+                std::int64_t out_run, std::int64_t limit, std::vector<std::int64_t>& block);
 
 }  // namespace ttlg::cpu

@@ -1,5 +1,5 @@
 // The kernels: their names, and which problems each of them can carry out at all. Which of them is
-// worth taking is the cascade's business.
+// worth taking is the planner's business.
 #pragma once
 
 #include <array>

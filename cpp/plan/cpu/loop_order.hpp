@@ -9,12 +9,17 @@
 
 namespace ttlg::cpu {
 
-// The modes that the block cuts, outermost loop first, ordered by the cost of stepping along them.
-std::vector<int> choose_loop_order(const Problem& folded, std::span<const std::int64_t> block);
+// All modes, outermost loop first, by the cost of stepping along them.
+std::vector<int> rank_loops(const Problem& folded);
 
-// Makes blocks that continue one another's output follow one another, so that their partial lines
-// meet in the staging buffer: moves the loop along which runs go on innermost.
+// Of the ranked modes those that the block cuts.
+void choose_loop_order(const Problem& folded, std::span<const std::int64_t> block,
+                       std::span<const int> ranked, std::vector<int>& order);
+
+// Makes blocks that continue one another's runs on a side follow one another, so that their partial
+// lines meet: moves the loop along which runs go on innermost. `side` lists the modes from the
+// side's fastest one on, and `step` is their stride there.
 void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
-                   std::vector<int>& order);
+                   std::span<const int> side, std::int64_t Mode::* step, std::vector<int>& order);
 
 }  // namespace ttlg::cpu

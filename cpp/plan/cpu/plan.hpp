@@ -37,6 +37,10 @@ struct Plan : PlanBase {
   std::vector<Loop> loops{};       // outermost first
   Block block{};
   Shuffle shuffle{};
+  // What the planner expects of a call into an output that has been written to before, and into one
+  // whose pages the system has yet to give; 0 where no planner made the plan.
+  double warm_seconds = 0;
+  double fresh_seconds = 0;
   // Where a measurement chose the plan, all that took part in it, the planner's own choice first.
   std::vector<Timed> measured{};
 

@@ -1,42 +1,42 @@
 #include "plan/cpu/planner.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
-#include "plan/cpu/cascade.hpp"
+#include "plan/cpu/count_terms.hpp"
 
 namespace ttlg::cpu {
 
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced) {
-  PlanningContext context(request, machine, threads);
-  if (forced) {
-    check_kernel(*forced, context.folded());
-    return context.take_plan(*forced);
-  }
-  const auto rule =
-      std::ranges::find_if(cascade(), [&](const Rule& each) { return each.applies(context); });
-  return context.take_plan(rule->kernel);
+  Problem problem = make_problem(request);
+  const Problem folded = fold_run(problem);
+  if (forced) check_kernel(*forced, folded);
+  const Candidate best = best_candidate(folded, machine, threads, forced);
+  Plan plan = assemble(request, std::move(problem), folded, best.parameters);
+  plan.warm_seconds = best.seconds;
+  plan.fresh_seconds =
+      predicted_seconds(count_terms(folded, best.parameters, machine, true), machine.model);
+  return plan;
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
-  PlanningContext context(request, machine, threads);
-  std::vector<Kernel> kernels;
-  const auto add = [&](Kernel kernel) {
-    if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
-  };
-  for (const Rule& rule : cascade()) {
-    if (rule.applies(context)) add(rule.kernel);
-  }
+  return candidates_of(fold_run(make_problem(request)), machine, threads, std::nullopt);
+}
+
+std::vector<Verdict> verdicts(const Request& request, const Machine& machine, int threads) {
+  const Problem folded = fold_run(make_problem(request));
+  std::vector<Verdict> result;
   for (const Kernel kernel : kKernels) {
-    const bool has_instruction = kernel != Kernel::shuffle || machine.has_shuffle;
-    if (has_instruction && can_carry_out(kernel, context.folded())) add(kernel);
-  }
-  std::erase(kernels, Kernel::reference);
-  std::vector<Candidate> result;
-  for (const Kernel kernel : kernels) {
-    std::ranges::move(candidates_of(context.folded(), kernel, machine, threads),
-                      std::back_inserter(result));
+    if (kernel == Kernel::reference) continue;
+    Verdict& verdict = result.emplace_back(Verdict{.kernel = kernel});
+    verdict.obstacle = obstacle(kernel, folded);
+    if (!verdict.obstacle.empty()) continue;
+    if (kernel == Kernel::shuffle && !machine.has_shuffle) {
+      verdict.obstacle = "no instruction that permutes the bytes of a vector";
+      continue;
+    }
+    verdict.seconds = best_candidate(folded, machine, threads, kernel).seconds;
   }
   return result;
 }

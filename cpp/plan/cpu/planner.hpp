@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/cpu/candidates.hpp"
@@ -15,9 +17,19 @@ namespace ttlg::cpu {
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced = std::nullopt);
 
-// Every way to carry a request out but the reference kernel's, in the order in which the planner
-// would take them: the kernels as the cascade does, then those that no rule takes here; of each
-// kernel the cheapest first. So the first is the planner's choice.
+// The ways to carry a request out that the planner looks at, the fastest first, so that the first
+// is its choice.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);
+
+// What the planner thinks of a kernel: why it does not apply, in words, or what its best plan
+// takes.
+struct Verdict {
+  Kernel kernel;
+  std::string obstacle{};
+  double seconds = 0;
+};
+
+// Of all kernels but the reference.
+std::vector<Verdict> verdicts(const Request& request, const Machine& machine, int threads);
 
 }  // namespace ttlg::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "plan/cpu/planner.hpp"
@@ -22,10 +23,10 @@ struct Planning {
     }
   };
 
-  const Machine& machine;  // must outlive the cache
+  std::shared_ptr<const Machine> (*machine)();
 
   Plan operator()(const Request& request, const Choice& choice) const {
-    return make_plan(request, machine, choice.threads, choice.forced);
+    return make_plan(request, *machine(), choice.threads, choice.forced);
   }
 };
 

@@ -1,6 +1,7 @@
 // A repeated call allocates nothing on the heap: neither the look-up of its plan nor the execution.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "allocations.hpp"
@@ -19,8 +20,8 @@ TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations_of([] { std::vector<int> each(3); }), 1U);
 }
 
-constexpr Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
-constexpr Machine kNoCache{.last_level_cache_bytes = 0};
+const Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
+const Machine kNoCache{.last_level_cache_bytes = 0};
 
 TEST(Execute, AllocatesNothing) {
   int seen_streaming = 0;
@@ -54,7 +55,7 @@ TEST(Execute, AllocatesNothing) {
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {
-  PlanCache cache({kHugeCache}, 8);
+  PlanCache cache({[] { return std::make_shared<const Machine>(kHugeCache); }}, 8);
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
   const auto plan = cache.get(key_of(request), choice);

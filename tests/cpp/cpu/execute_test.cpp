@@ -26,9 +26,9 @@ using test::Placement;
 using test::SentinelOutput;
 using Side = Placement::Side;
 
-constexpr Machine kNoCache{.l2_cache_bytes = 0,
+const Machine kNoCache{.l2_cache_bytes = 0,
                            .last_level_cache_bytes = 0};  // streams, prefetches
-constexpr Machine kHugeCache{.l2_cache_bytes = INT64_MAX, .last_level_cache_bytes = INT64_MAX};
+const Machine kHugeCache{.l2_cache_bytes = INT64_MAX, .last_level_cache_bytes = INT64_MAX};
 
 Placement random_placement(test::Random& random) {
   return {pick(random, 0, 1) == 0 ? Side::before : Side::after,

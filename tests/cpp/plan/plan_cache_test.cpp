@@ -19,8 +19,8 @@ namespace {
 
 using test::contiguous_request;
 
-constexpr cpu::Machine kMachine{};
-constexpr cpu::Planning kPlanning{kMachine};
+const cpu::Machine kMachine{};
+const cpu::Planning kPlanning{[] { return std::make_shared<const cpu::Machine>(); }};
 
 // Matrices of different heights: as many layouts as a test needs.
 Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }

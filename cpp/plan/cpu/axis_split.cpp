@@ -1,0 +1,50 @@
+#include "plan/cpu/axis_split.hpp"
+
+#include <bitset>
+
+namespace ttlg::cpu {
+
+AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
+                     std::int64_t element_bytes, AxisSplit split) {
+  constexpr std::int64_t kInBytes = 4 * kLineBytes;
+  constexpr std::int64_t kOutBytes = 8 * kLineBytes;
+  AxisModes axes;
+  std::bitset<kMaxRank> taken;
+  const auto count = static_cast<int>(modes.size());
+  const auto mode_at = [&](int number) -> const BlockMode& {
+    return modes[static_cast<std::size_t>(number)];
+  };
+  const auto can_take = [&](int number, std::int64_t BlockMode::* step, std::int64_t bytes) {
+    if (taken[static_cast<std::size_t>(number)]) return false;
+    return split == AxisSplit::strided || mode_at(number).*step == bytes;
+  };
+  const auto take = [&](ModeNumbers& axis, int number, std::int64_t& bytes) {
+    taken.set(static_cast<std::size_t>(number));
+    axis.add(number);
+    bytes *= mode_at(number).block;
+    return mode_at(number).loop < 0;  // a cut mode ends its axis
+  };
+  std::int64_t in_bytes = element_bytes;
+  std::int64_t out_bytes = element_bytes;
+  std::size_t in_next = 0;
+  int out_next = 0;
+  bool in_open = split != AxisSplit::none;
+  bool out_open = in_open;
+  while (in_open || out_open) {
+    in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
+              can_take(in_order[in_next], &BlockMode::in_step, in_bytes);
+    out_open = out_open && out_bytes < kOutBytes && out_next < count &&
+               can_take(out_next, &BlockMode::out_step, out_bytes);
+    if (out_open && (!in_open || out_bytes <= in_bytes)) {
+      out_open = take(axes.out, out_next++, out_bytes);
+    } else if (in_open) {
+      in_open = take(axes.in, in_order[in_next++], in_bytes);
+    }
+  }
+  for (int number = 0; number < count; ++number) {
+    if (!taken[static_cast<std::size_t>(number)]) axes.rest.add(number);
+  }
+  return axes;
+}
+
+}  // namespace ttlg::cpu

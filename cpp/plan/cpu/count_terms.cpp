@@ -1,0 +1,336 @@
+#include "plan/cpu/count_terms.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/pieces.hpp"
+#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/tile_shape.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+double as_double(std::int64_t count) { return static_cast<double>(count); }
+
+double in_lines(double bytes) { return bytes / as_double(kLineBytes); }
+
+// The share of `amount` that is above the limit.
+double excess(double amount, double limit) { return amount > limit ? 1 - limit / amount : 0; }
+
+template <std::size_t kSize>
+void add_above(std::array<double, kSize>& terms, const std::array<double, kSize>& limits,
+               double unit, double amount, double weight) {
+  for (std::size_t i = 0; i < kSize; ++i) terms[i] += weight * excess(amount, limits[i] * unit);
+}
+
+// Where powers of two in their strides put pieces at the same place of an interleave, memory
+// channels and sets of the caches stay unused: how often what is used was halved.
+double halvings(const Pieces& pieces) {
+  if (pieces.distinct_offsets == pieces.count) return 0;
+  return std::max(
+      0.0, -std::log2(as_double(pieces.distinct_offsets * pieces.bytes) / as_double(kPageBytes)));
+}
+
+// `bytes` are those of the side, of which this thread has `share`.
+void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost, double share) {
+  const double lines = in_lines(bytes) * share;
+  const double per_byte = as_double(pieces.total) / bytes;
+  const double splits =
+      as_double(pieces.total) * share * (1 - as_double(pieces.alignment) / as_double(kLineBytes));
+  const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
+  terms.lines += lines;
+  (goes_on ? terms.shared : terms.split) += splits;
+  for (std::size_t i = 0; i < kRunLimits.size(); ++i) {
+    terms.run_below[i] += lines * std::min(1.0, kRunLimits[i] * per_byte);
+  }
+  add_above(terms.pages_above, kCountLimits, 1, as_double(pieces.pages), lines);
+  add_above(terms.rows_above, kCountLimits, 1, as_double(pieces.count), lines);
+  terms.aliasing += lines * halvings(pieces);
+}
+
+void scale(SideTerms& terms, double weight) {
+  auto values = std::bit_cast<std::array<double, sizeof(SideTerms) / sizeof(double)>>(terms);
+  for (double& value : values) value *= weight;
+  terms = std::bit_cast<SideTerms>(values);
+}
+
+// How much of what is used from call to call lies in L2, in the last-level cache and in memory.
+std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
+  const auto beyond = [&](std::int64_t cache) {
+    return std::clamp(bytes / as_double(cache) - 0.5, 0.0, 1.0);
+  };
+  const double l2 = beyond(machine.l2_cache_bytes);
+  const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes));
+  return {1 - l2, l2 - all, all};
+}
+
+// The part of the work that the busiest thread does.
+double busiest(int threads, std::int64_t blocks) {
+  if (blocks >= threads * 8) return 1.0 / threads;
+  return as_double(ceil_div(blocks, threads)) / as_double(blocks);
+}
+
+class Counter {
+ public:
+  Counter(const Problem& folded, const Parameters& parameters, const Machine& machine)
+      : folded_(folded),
+        parameters_(parameters),
+        machine_(machine),
+        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)) {}
+
+  Terms count(bool fresh) {
+    terms_ = {};
+    if (bytes_ == 0) return terms_;
+    const bool blocked =
+        parameters_.kernel != Kernel::copy && parameters_.kernel != Kernel::reference;
+    count_blocks(blocked);
+    const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
+    share_ = busiest(threads, blocks_);
+    terms_.team = threads > 1;
+    terms_.threads = threads - 1;
+    terms_.blocks = as_double(blocks_) * share_;
+    terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
+    count_memory(blocked);
+    if (blocked) {
+      count_buffers();
+      if (parameters_.kernel == Kernel::shuffle) {
+        count_shuffle();
+      } else {
+        count_kernel();
+      }
+    } else if (parameters_.kernel == Kernel::reference) {
+      terms_.calls = as_double(folded_.elements());
+    }
+    return terms_;
+  }
+
+ private:
+  void count_blocks(bool blocked) {
+    if (!blocked) {
+      const bool copy = parameters_.kernel == Kernel::copy;
+      blocks_ = copy ? ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front()) : 1;
+      in_.bytes = out_.bytes = copy ? parameters_.block.front() : folded_.element_bytes;
+      in_.total = out_.total = copy ? blocks_ : folded_.elements();
+      return;
+    }
+    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
+      blocks_ *= ceil_div(folded_.modes[m].extent, parameters_.block[m]);
+    }
+    in_ = pieces_of(folded_, parameters_.block, identity_order(folded_.modes.size()),
+                    &Mode::in_byte_stride, kLineBytes / 2);
+    out_ = pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
+  }
+
+  bool is_staged() const {
+    return parameters_.staged ||
+           (parameters_.streaming && folded_.element_bytes < kDirectRunBytes &&
+            parameters_.kernel != Kernel::copy);
+  }
+
+  void count_memory(bool blocked) {
+    const int innermost =
+        blocked && !parameters_.loop_order.empty() ? parameters_.loop_order.back() : -1;
+    const double in_bytes = blocked ? as_double(in_.total) * mean_in_bytes() : bytes_;
+    const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
+    SideTerms read;
+    count_side(read, in_, in_bytes, innermost, share_);
+    SideTerms written;
+    count_side(written, out_, bytes_, innermost, share_);
+    for (std::size_t place = 0; place < from.size(); ++place) {
+      if (from[place] == 0) continue;
+      terms_.read[place] = read;
+      scale(terms_.read[place], from[place]);
+      terms_.all_read[place] = from[place] * in_lines(in_bytes);
+      if (parameters_.prefetch == 0) terms_.not_prefetched[place] = terms_.read[place].lines;
+      if (parameters_.streaming) continue;
+      terms_.written[place] = written;
+      scale(terms_.written[place], from[place]);
+      terms_.all_written[place] = from[place] * in_lines(bytes_);
+    }
+    if (!parameters_.streaming) return;
+    const std::size_t kind = is_staged() ? kReadPlaces : kReadPlaces + 1;
+    terms_.written[kind] = written;
+    terms_.all_written[kind] = in_lines(bytes_);
+  }
+
+  // Blocks at the end of a mode are shorter.
+  double mean_in_bytes() const {
+    double mean = as_double(in_.bytes);
+    if (in_.continues < 0) return mean;
+    const auto m = static_cast<std::size_t>(in_.continues);
+    const double extent = as_double(folded_.modes[m].extent);
+    const std::int64_t block = parameters_.block[m];
+    return mean * extent / as_double(block * ceil_div(folded_.modes[m].extent, block));
+  }
+
+  void count_buffers() {
+    const double lines = in_lines(bytes_) * share_;
+    double block_bytes = as_double(folded_.element_bytes);
+    for (const std::int64_t extent : parameters_.block) block_bytes *= as_double(extent);
+    const double l1 = as_double(machine_.l1_cache_bytes);
+    add_above(terms_.block_above, kPartsOfL1, l1, block_bytes, lines);
+    if (!is_staged()) return;
+    terms_.staged = lines;
+    const double stage = as_double(out_.count * (out_.bytes + kLineBytes));
+    add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
+  }
+
+  // A side of a shuffle's tile: the vectors that cover its runs, and the bytes of a run.
+  struct TileSide {
+    std::int64_t run = 1;
+    std::int64_t runs = 1;
+
+    std::int64_t vectors() const { return runs * ceil_div(run, kLaneBytes); }
+  };
+
+  TileSide tile_side(std::span<const std::int64_t> tile, std::span<const int> order,
+                     std::int64_t Mode::* step) const {
+    TileSide side{.run = folded_.element_bytes};
+    for (const int index : order) {
+      const auto m = static_cast<std::size_t>(index);
+      (folded_.modes[m].*step == side.run ? side.run : side.runs) *= tile[m];
+    }
+    return side;
+  }
+
+  void count_shuffle() {
+    const std::vector<std::int64_t> tile = shuffle_tile(folded_);
+    double tiles = 1;
+    std::int64_t elements = 1;
+    for (std::size_t m = 0; m < tile.size(); ++m) {
+      const std::int64_t block = parameters_.block[m];
+      const std::int64_t extent = folded_.modes[m].extent;
+      tiles *=
+          as_double(extent / block * ceil_div(block, tile[m]) + ceil_div(extent % block, tile[m]));
+      elements *= tile[m];
+    }
+    const std::int64_t loads =
+        tile_side(tile, identity_order(tile.size()), &Mode::in_byte_stride).vectors();
+    const std::int64_t stores = tile_side(tile, folded_.perm, &Mode::out_byte_stride).vectors();
+    const double groups = tiles * as_double(kLaneBytes) / machine_.vector_bytes * share_;
+    terms_.shuffle_moves = groups * as_double(loads + stores);
+    if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
+      terms_.shuffle_rounds = groups * as_double(loads) * std::log2(as_double(loads));
+    } else {
+      terms_.shuffle_terms =
+          groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded_.element_bytes));
+    }
+  }
+
+  void count_kernel() {
+    std::array<BlockMode, kMaxRank> modes;
+    std::array<int, kMaxRank> in_order;
+    const std::size_t rank = list_modes(modes, in_order);
+    const bool tiled = parameters_.kernel == Kernel::tile;
+    const AxisModes axes = split_axes(std::span(modes).first(rank), std::span(in_order).first(rank),
+                                      folded_.element_bytes,
+                                      tiled ? AxisSplit::contiguous
+                                      : parameters_.kernel == Kernel::shuffle ? AxisSplit::none
+                                                                              : AxisSplit::strided);
+    std::int64_t calls = 1;
+    std::int64_t outside = 1;
+    for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
+    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
+      if (parameters_.block[m] == 1) outside *= folded_.modes[m].extent;
+    }
+    const Span in = span_of(axes.in, modes);
+    const Span out = span_of(axes.out, modes);
+    calls = outside * in.blocks * out.blocks;
+    terms_.calls = as_double(calls) * share_;
+    const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
+                                               in.elements * folded_.element_bytes,
+                                               out.elements * folded_.element_bytes)
+                                  : TileShape{};
+    if (shape.kind != TileKind::none) {
+      const double tiles =
+          as_double(outside) * as_double(in.pieces(shape.in) * out.pieces(shape.out));
+      const double each = in_lines(as_double(shape.in * shape.out * folded_.element_bytes));
+      auto& of_kind = shape.kind == TileKind::wide     ? terms_.wide_tiles
+                      : shape.kind == TileKind::narrow ? terms_.narrow_tiles
+                                                       : terms_.lane_tiles;
+      of_kind[width()] = tiles * each * share_;
+      return;
+    }
+    const double elements = as_double(folded_.elements()) * share_;
+    terms_.elements = elements;
+    terms_.vectors = elements * as_double(ceil_div(folded_.element_bytes, machine_.vector_bytes));
+    terms_.loops = elements / as_double(std::max(in.elements, out.elements));
+  }
+
+  // An axis: its elements in a full block, and how the blocks along it are cut.
+  struct Span {
+    std::int64_t elements = 1;
+    std::int64_t inner = 1;   // elements of the modes before the cut one
+    std::int64_t extent = 1;  // of the last mode, and of a block along it
+    std::int64_t block = 1;
+    std::int64_t blocks = 1;
+
+    // Tiles of so many elements that cover the axis, block by block.
+    std::int64_t pieces(std::int64_t step) const {
+      const std::int64_t rest = extent % block;
+      return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
+    }
+  };
+
+  static Span span_of(const ModeNumbers& axis, std::span<const BlockMode> modes) {
+    Span span;
+    for (const std::uint8_t m : axis.list()) {
+      span.inner = span.elements;
+      span.elements *= modes[m].block;
+      span.extent = modes[m].extent;
+      span.block = modes[m].block;
+      span.blocks *= ceil_div(span.extent, span.block);
+    }
+    return span;
+  }
+
+  std::size_t list_modes(std::span<BlockMode> modes, std::span<int> in_order) const {
+    std::array<int, kMaxRank> place;
+    std::size_t rank = 0;
+    for (const int index : folded_.perm) {
+      const auto m = static_cast<std::size_t>(index);
+      place[m] = -1;
+      if (parameters_.block[m] == 1) continue;
+      place[m] = static_cast<int>(rank);
+      const Mode& mode = folded_.modes[m];
+      modes[rank++] = {.extent = mode.extent,
+                       .block = parameters_.block[m],
+                       .in_step = mode.in_byte_stride,
+                       .out_step = mode.out_byte_stride,
+                       .stage_step = 0,
+                       .loop = parameters_.block[m] < mode.extent ? 0 : -1};
+    }
+    std::size_t next = 0;
+    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
+      if (place[m] >= 0) in_order[next++] = place[m];
+    }
+    return rank;
+  }
+
+  std::size_t width() const {
+    return static_cast<std::size_t>(
+        std::countr_zero(static_cast<std::uint64_t>(folded_.element_bytes)));
+  }
+
+  const Problem& folded_;
+  const Parameters& parameters_;
+  const Machine& machine_;
+  double bytes_;
+  double share_ = 1;
+  std::int64_t blocks_ = 1;
+  Pieces in_;
+  Pieces out_;
+  Terms terms_;
+};
+
+}  // namespace
+
+Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
+                  bool fresh) {
+  return Counter(folded, parameters, machine).count(fresh);
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,77 @@
+#include "plan/cpu/terms.hpp"
+
+#include <bit>
+#include <numeric>
+
+namespace ttlg::cpu {
+namespace {
+
+// Calls visit(name, value) for every number.
+template <typename Visit>
+void for_each_term(const Terms& terms, const Visit& visit) {
+  static constexpr std::array<const char*, kWritePlaces> kPlaces{"l2", "shared", "memory", "staged",
+                                                                 "direct"};
+  const auto list = [&](const std::string& name, const auto& values, const auto& label) {
+    for (std::size_t i = 0; i < values.size(); ++i) visit(name + label(i), values[i]);
+  };
+  const auto run = [](std::size_t i) { return std::to_string(static_cast<int>(kRunLimits[i])); };
+  const auto limit = [](std::size_t i) {
+    return std::to_string(static_cast<int>(kCountLimits[i]));
+  };
+  const auto width = [](std::size_t i) { return std::to_string(1 << i); };
+  const auto part = [](std::size_t i) {
+    return std::to_string(static_cast<int>(4 * kPartsOfL1[i]));
+  };
+  const auto place = [](std::size_t i) { return std::string(kPlaces[i]); };
+  const auto side = [&](const std::string& name, const SideTerms& each) {
+    visit(name + "lines", each.lines);
+    visit(name + "split", each.split);
+    visit(name + "shared_lines", each.shared);
+    list(name + "run_below_", each.run_below, run);
+    list(name + "pages_above_", each.pages_above, limit);
+    list(name + "rows_above_", each.rows_above, limit);
+    visit(name + "aliasing", each.aliasing);
+  };
+  for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + place(i) + "_", terms.read[i]);
+  for (std::size_t i = 0; i < terms.written.size(); ++i) {
+    side("written_" + place(i) + "_", terms.written[i]);
+  }
+  list("not_prefetched_", terms.not_prefetched, place);
+  visit("staged", terms.staged);
+  list("stage_above_quarters_of_l1_", terms.stage_above, part);
+  list("block_above_quarters_of_l1_", terms.block_above, part);
+  list("wide_tiles_", terms.wide_tiles, width);
+  list("narrow_tiles_", terms.narrow_tiles, width);
+  list("lane_tiles_", terms.lane_tiles, width);
+  visit("shuffle_moves", terms.shuffle_moves);
+  visit("shuffle_rounds", terms.shuffle_rounds);
+  visit("shuffle_terms", terms.shuffle_terms);
+  visit("elements", terms.elements);
+  visit("vectors", terms.vectors);
+  visit("loops", terms.loops);
+  visit("calls", terms.calls);
+  visit("blocks", terms.blocks);
+  visit("call", terms.call);
+  visit("team", terms.team);
+  visit("threads", terms.threads);
+  list("all_read_", terms.all_read, place);
+  list("all_written_", terms.all_written, place);
+  visit("fresh_pages", terms.fresh_pages);
+}
+
+}  // namespace
+
+const std::array<std::string, kTerms>& term_names() {
+  static const std::array<std::string, kTerms> names = [] {
+    TermValues numbers;
+    std::iota(numbers.begin(), numbers.end(), 0.0);
+    std::array<std::string, kTerms> result;
+    for_each_term(std::bit_cast<Terms>(numbers), [&](const std::string& name, double number) {
+      result[static_cast<std::size_t>(number)] = name;
+    });
+    return result;
+  }();
+  return names;
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,73 @@
+// What the time of a plan depends on: counts of what memory, caches and instructions do for it,
+// each in a unit of about the same duration wherever it occurs. The time model gives every term its
+// seconds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace ttlg::cpu {
+
+// Where lines are found or left: in L2, in the last-level cache, in memory; or written around the
+// caches, staged or straight from registers.
+inline constexpr std::size_t kReadPlaces = 3;
+inline constexpr std::size_t kWritePlaces = 5;
+// Bytes of runs: shorter ones take longer a line.
+inline constexpr std::array<double, 8> kRunLimits{64, 128, 256, 512, 1024, 2048, 4096, 8192};
+// Pages and rows that a block touches.
+inline constexpr std::array<double, 3> kCountLimits{16, 64, 256};
+// Parts of L1 that a block or its stage takes.
+inline constexpr std::array<double, 5> kPartsOfL1{0.25, 0.5, 1, 2, 8};
+inline constexpr std::size_t kWidths = 5;  // elements of 1, 2, 4, 8 and 16 bytes
+
+// Terms of one side of a plan, in lines.
+struct SideTerms {
+  double lines = 0;
+  double split = 0;   // lines that two pieces share, each visited at another time
+  double shared = 0;  // the same where the next block goes on from this one
+  std::array<double, kRunLimits.size()> run_below{};
+  std::array<double, kCountLimits.size()> pages_above{};
+  std::array<double, kCountLimits.size()> rows_above{};
+  double aliasing = 0;
+};
+
+struct Terms {
+  std::array<SideTerms, kReadPlaces> read{};
+  std::array<double, kReadPlaces> not_prefetched{};
+  std::array<SideTerms, kWritePlaces> written{};
+  // Lines of blocks and of their stages that are larger than parts of L1, and of L2.
+  double staged = 0;
+  std::array<double, kPartsOfL1.size()> stage_above{};
+  std::array<double, kPartsOfL1.size()> block_above{};
+  // Tiles, in lines that they would move if each were moved once, by the width of elements.
+  std::array<double, kWidths> wide_tiles{};
+  std::array<double, kWidths> narrow_tiles{};
+  std::array<double, kWidths> lane_tiles{};
+  // Shuffle programs, in vectors of all lanes: what is loaded and stored, the rounds of those for
+  // tiles of powers of two, and the terms of all others.
+  double shuffle_moves = 0;
+  double shuffle_rounds = 0;
+  double shuffle_terms = 0;
+  // The strided copy: elements, vectors of the runs that they are, and its inner loops.
+  double elements = 0;
+  double vectors = 0;
+  double loops = 0;
+  double calls = 0;  // of a kernel
+  double blocks = 0;
+  double fresh_pages = 0;  // that are written to for the first time
+  // Not divided among the threads.
+  double call = 1;
+  double team = 0;
+  double threads = 0;
+  std::array<double, kReadPlaces> all_read{};
+  std::array<double, kWritePlaces> all_written{};
+};
+
+inline constexpr std::size_t kTerms = sizeof(Terms) / sizeof(double);
+using TermValues = std::array<double, kTerms>;  // of all numbers in Terms, in their order
+
+// What each of them is called.
+const std::array<std::string, kTerms>& term_names();
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,42 @@
+// Which tiles the tile kernel uses for blocks of given sides; the kernel and the time model agree
+// on it.
+#pragma once
+
+#include <cstdint>
+
+namespace ttlg::cpu {
+
+enum class TileKind : std::uint8_t {
+  none,    // the block is too narrow for a tile; elements are moved one by one
+  wide,    // as wide as a vector on the input's side
+  narrow,  // as wide as a vector on the output's side
+  lane,    // 16 bytes on the input's side and at most half a vector on the output's
+};
+
+// Elements on either side.
+struct TileShape {
+  TileKind kind = TileKind::none;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+
+// Vectors of a wide tile's output row: at most 16 vectors are in registers at a time.
+constexpr int tile_groups(int vector_bytes, int element_bytes) {
+  if (element_bytes * vector_bytes / 16 >= vector_bytes / 4) return vector_bytes / 16;
+  return element_bytes >= 2 && vector_bytes >= 32 ? 2 : 1;
+}
+
+constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std::int64_t in_bytes,
+                               std::int64_t out_bytes) {
+  const std::int64_t lane = 16 / element_bytes;
+  const int groups = tile_groups(vector_bytes, static_cast<int>(element_bytes));
+  if (in_bytes < 16 || out_bytes < 16) return {};
+  if (in_bytes >= vector_bytes && out_bytes >= 16 * groups) {
+    return {TileKind::wide, vector_bytes / element_bytes, lane * groups};
+  }
+  if (out_bytes >= vector_bytes) return {TileKind::narrow, lane, vector_bytes / element_bytes};
+  if (vector_bytes == 64 && out_bytes >= 32) return {TileKind::lane, lane, 2 * lane};
+  return {TileKind::lane, lane, lane};
+}
+
+}  // namespace ttlg::cpu
