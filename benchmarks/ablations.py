@@ -63,7 +63,7 @@ def _forced(plan: ttlg.Plan, kernel: str) -> ttlg.Plan:
 
 
 def _streaming(plan: ttlg.Plan) -> Variants:
-    yield "staged and streamed", _edited(plan, staged=False, streaming=True)
+    yield "staged and streamed", _edited(plan, staged=True, streaming=True)
     yield "staged", _edited(plan, staged=True, streaming=False)
     yield "neither", _edited(plan, staged=False, streaming=False)
     # The blocks above are made for streaming.
@@ -72,8 +72,8 @@ def _streaming(plan: ttlg.Plan) -> Variants:
 
 
 def _prefetch(plan: ttlg.Plan) -> Variants:
-    yield "prefetch", _edited(plan, prefetch=True)
-    yield "none", _edited(plan, prefetch=False)
+    yield "prefetch", _edited(plan, prefetch=1)
+    yield "none", _edited(plan, prefetch=0)
 
 
 def _loops(plan: ttlg.Plan) -> Variants:

@@ -155,7 +155,7 @@ void bind_cpu(py::module_& module) {
   module.def(
       "build_cpu_plan",
       [](const Request& request, const std::string& kernel, Integers block,
-         std::vector<int> loop_order, bool staged, bool streaming, bool prefetch, int threads) {
+         std::vector<int> loop_order, bool staged, bool streaming, int prefetch, int threads) {
         return cpu::build_plan(request, {.kernel = parse_kernel(kernel),
                                          .block = std::move(block),
                                          .loop_order = std::move(loop_order),

@@ -16,7 +16,13 @@ std::size_t width_index(std::int64_t bytes) {
 BlockMover::BlockMover(const Plan& plan, const Kernels& table)
     : plan_(plan), table_(table), block_(plan.block) {
   const std::size_t width = width_index(plan.element_bytes);
-  kernel_ = plan.parameters.kernel == Kernel::tile ? table.tile[width] : table.strided_copy[width];
+  const Parameters& parameters = plan.parameters;
+  const bool direct = parameters.streaming && !parameters.staged;
+  if (parameters.kernel == Kernel::tile) {
+    kernel_ = (direct ? table.tile_streaming : table.tile)[width];
+  } else {
+    kernel_ = direct ? table.strided_copy_streaming : table.strided_copy[width];
+  }
 }
 
 void BlockMover::clip(const Odometer& at) {
@@ -168,15 +174,6 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
   if (pending > 0) carry_out();
 }
 
-// Runs so long that they go straight from the input to memory.
-void BlockMover::stream_runs(const std::byte* in, std::byte* out) {
-  for_each(identity_order(block_.modes.size()),
-           [&](std::int64_t from, std::int64_t to, std::int64_t) {
-             table_.stream(out + to, in + from, plan_.element_bytes);
-             table_.advance(pipeline_, ceil_div(plan_.element_bytes, kLineBytes));
-           });
-}
-
 StoreQueue BlockMover::queue_stores(std::byte* stage, std::byte* out,
                                     std::span<StagedRun> staged_runs, bool continued,
                                     bool continues) const {
@@ -204,21 +201,25 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     std::array<StagedRun, kStagingBytes / kLineBytes> runs;
   };
   std::array<Stage, 2> stages;
-  const bool staged = plan_.is_staged();
+  const bool staged = plan_.parameters.staged;
+  const std::int64_t distance = plan_.parameters.prefetch;
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
   const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
   Odometer at(plan_, begin);
+  Odometer ahead(plan_, begin + distance);
   for (std::int64_t i = begin; i < end; ++i) {
     const std::byte* from = in + at.in_offset();
     std::byte* to = out + at.out_offset();
     clip(at);
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
-    if (plan_.parameters.prefetch && i + 1 < end) {
-      pipeline_.prefetches = {
-          .next = in + at.in_offset(), .pieces = block_.pieces, .piece_bytes = block_.piece_bytes};
+    if (distance > 0 && i + distance < end) {
+      pipeline_.prefetches = {.next = in + ahead.in_offset(),
+                              .pieces = block_.pieces,
+                              .piece_bytes = block_.piece_bytes};
+      ahead.step();
     }
     if (staged) {
       Stage& stage = stages[static_cast<std::size_t>(i & 1)];
@@ -230,11 +231,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
       pipeline_.stores = queue_stores(base, to, stage.runs, continued, continues);
       continue;
     }
-    if (plan_.parameters.streaming) {
-      stream_runs(from, to);
-    } else {
-      fill(from, to, false);
-    }
+    fill(from, to, false);
     table_.advance(pipeline_, INT64_MAX);
   }
   table_.advance(pipeline_, INT64_MAX);

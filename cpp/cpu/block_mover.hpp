@@ -32,7 +32,6 @@ class BlockMover {
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
-  void stream_runs(const std::byte* in, std::byte* out);
   // Lists the runs of the block that the staging buffer holds.
   StoreQueue queue_stores(std::byte* stage, std::byte* out, std::span<StagedRun> staged_runs,
                           bool continued, bool continues) const;

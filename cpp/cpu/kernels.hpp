@@ -49,8 +49,14 @@ struct Kernels {
   // Transposes elements that follow one another along the in axis on the input's side and along the
   // out axis on the output's; indexed by log2 of the element's bytes, 0..4.
   std::array<BlockKernel, 5> tile;
+  // The same around the caches, where all output rows of the block begin at the same place of a
+  // line: whole lines leave the registers at once.
+  std::array<BlockKernel, 5> tile_streaming;
   // Moves elements of the same widths between any places; the last entry takes any width.
   std::array<BlockKernel, 6> strided_copy;
+  // Elements of any width that follow one another along the out axis on the output's side, around
+  // the caches.
+  BlockKernel strided_copy_streaming;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors

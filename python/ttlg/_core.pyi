@@ -159,7 +159,7 @@ def build_cpu_plan(
     loop_order: Sequence[int],
     staged: bool,
     streaming: bool,
-    prefetch: bool,
+    prefetch: int,
     threads: int,
 ) -> CpuPlan: ...
 def device_model(device: int) -> DeviceModel: ...

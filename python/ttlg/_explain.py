@@ -86,7 +86,9 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
     """Name a way to carry a request out in a line."""
     block = " x ".join(map(str, parameters["block"]))
     order = " ".join(map(str, parameters["loop_order"]))
-    options = [name for name in ("staged", "streaming", "prefetch") if parameters[name]]
+    options = [name for name in ("staged", "streaming") if parameters[name]]
+    if parameters["prefetch"]:
+        options.append(f"prefetch {parameters['prefetch']}")
     parts = (
         f"{kernel} {block}".rstrip(),
         *([f"loops {order}"] if order else []),
@@ -94,6 +96,12 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
         _count(parameters["threads"], "thread"),
     )
     return ", ".join(parts)
+
+
+def _describe_prefetch(distance: int) -> str:
+    if distance < 2:
+        return "of the next block" if distance else "none"
+    return f"{distance} blocks ahead"
 
 
 def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> list[str]:
@@ -125,7 +133,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
             f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
             f"{', through a staging buffer' if chosen['staged'] else ''}"
         ),
-        f"  prefetch   {'of the next block' if chosen['prefetch'] else 'none'}",
+        f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
         f"  threads    {chosen['threads']}",
         *_describe_cascade(core),
         *_describe_measured(core, candidates),

@@ -62,8 +62,18 @@ def build_measured(
     measured: Sequence[tuple[str, dict[str, Any], float]],
 ) -> _core.CpuPlan:
     """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
-    timed = [
-        (_core.build_cpu_plan(request, kernel=name, **each), seconds)
-        for name, each, seconds in measured
-    ]
-    return _core.build_cpu_plan(request, kernel=kernel, **parameters).with_measured(timed)
+    timed = [(_build(request, name, each), seconds) for name, each, seconds in measured]
+    return _build(request, kernel, parameters).with_measured(timed)
+
+
+def _build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
+    """Build a plan from parameters of any version.
+
+    Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant
+    ``staged`` too for runs of less than 1 KiB.
+    """
+    if isinstance(parameters["prefetch"], bool) and parameters["streaming"]:
+        stored = _core.build_cpu_plan(request, kernel=kernel, **parameters | {"streaming": False})
+        staged = parameters["staged"] or (kernel != "copy" and stored.element_bytes < 1024)
+        parameters = parameters | {"staged": staged}
+    return _core.build_cpu_plan(request, kernel=kernel, **parameters)

@@ -70,7 +70,7 @@ def test_only_a_shuffle_shows_vectors():
 def test_explain_names_the_loops():
     plan = ttlg.plan((64, 64), (1, 0), threads=1)
     record = json.loads(plan.to_json())
-    record["parameters"] |= {"block": [20, 40], "loop_order": [1, 0], "prefetch": True}
+    record["parameters"] |= {"block": [20, 40], "loop_order": [1, 0], "prefetch": 1}
     text = ttlg.Plan.from_json(json.dumps(record)).explain()
     assert "8 blocks of 20 x 40 elements of 4 bytes, cut along modes 1, 0 (outermost first)" in text
     assert "  prefetch   of the next block" in text

@@ -127,7 +127,7 @@ def test_equality_is_of_everything_that_decides():
     ):
         assert plan != ttlg.plan(**base | other)
     edited = json.loads(plan.to_json())
-    edited["parameters"]["prefetch"] ^= True
+    edited["parameters"]["prefetch"] ^= 1
     assert plan != ttlg.Plan.from_json(json.dumps(edited))
     assert plan != "a plan"
     assert len({plan, ttlg.plan(**base), ttlg.plan(**base | {"kernel": "strided_copy"})}) == 2
@@ -224,7 +224,7 @@ def test_empty_arrays_fit_whatever_their_strides():
 def parameters(**changes):
     """Return parameters of the plan below, one block of everything, with some of them changed."""
     whole = {"block": [900, 800], "loop_order": [], "staged": False, "streaming": False}
-    return {"parameters": {**whole, "prefetch": False, "threads": 1, **changes}}
+    return {"parameters": {**whole, "prefetch": 0, "threads": 1, **changes}}
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,11 @@ def parameters(**changes):
         parameters(block=[9, 80], loop_order=[0, 2]),
         parameters(block=[9, 80], loop_order=[0, 1], streaming="maybe"),
         parameters(block=[9, 8], loop_order=[0, 1], streaming=True),
-        parameters(streaming=True),
+        parameters(block=[9, 799], loop_order=[0, 1], kernel="tile", streaming=True),
+        parameters(staged=True),
+        parameters(prefetch=-1),
+        parameters(prefetch=17),
+        parameters(prefetch="far"),
         parameters(threads=0),
         parameters(threads=40000),
     ],

@@ -11,7 +11,9 @@
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/shuffle.hpp"
 #include "cpu/simd/strided_copy.hpp"
+#include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
+#include "cpu/simd/tile_streaming.hpp"
 #include "cpu/simd/vectors.hpp"
 #include "tensor/integer.hpp"
 
@@ -33,25 +35,18 @@ void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
   std::memcpy(out, in, static_cast<std::size_t>(bytes));
 }
 
-// Only whole lines bypass the caches: a partial line written around them would cost a read and a
-// write of the full line in memory.
-void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
-  std::int64_t head = (kLineBytes - line_offset(out)) % kLineBytes;
-  if (head > bytes) head = bytes;
-  move_run(out, in, head);
-  std::int64_t i = head;
-  for (; i + kLineBytes <= bytes; i += kLineBytes) store_line_past_caches(out + i, in + i);
-  move_run(out + i, in + i, bytes - i);
-}
-
 constexpr Kernels make_kernels(const char* name) {
   return {
       .name = name,
       .tile = {tile<std::uint8_t>, tile<std::uint16_t>, tile<std::uint32_t>, tile<std::uint64_t>,
                tile<Bytes<16>>},
+      .tile_streaming = {tile_streaming<std::uint8_t>, tile_streaming<std::uint16_t>,
+                         tile_streaming<std::uint32_t>, tile_streaming<std::uint64_t>,
+                         tile_streaming<Bytes<16>>},
       .strided_copy = {strided_copy<std::uint8_t>, strided_copy<std::uint16_t>,
                        strided_copy<std::uint32_t>, strided_copy<std::uint64_t>,
                        strided_copy<Bytes<16>>, strided_copy_any},
+      .strided_copy_streaming = strided_copy_streaming,
       .shuffle = kHasShuffle ? shuffle : nullptr,
       .lanes = kVectorBytes / 16,
       .copy = copy,

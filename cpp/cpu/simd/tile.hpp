@@ -33,10 +33,11 @@ struct WideTile {
   static constexpr int kRows = 16 / int{sizeof(T)};
   static constexpr int kInStep = kBytes / int{sizeof(T)};
   static constexpr int kOutStep = kRows * kGroups;
+  using Piece = Bytes<16 * kGroups>;  // of an output row
 
-  template <typename Row>
-  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
-                                                 const std::int64_t* out_by_in) {
+  // write(k, piece) stores what the tile has of the output row of in index k.
+  template <typename Row, typename Write>
+  [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
     Bytes<kBytes> rows[kGroups][kRows];
     for (int g = 0; g < kGroups; ++g) {
       for (int k = 0; k < kRows; ++k) rows[g][k] = load<Bytes<kBytes>>(row(g * kRows + k));
@@ -49,9 +50,8 @@ struct WideTile {
       constexpr int kPieces = kBytes / 16 / kGroups;
       for (int g = 0; g < kGroups; ++g) {
         for (int p = 0; p < kPieces; ++p) {
-          std::memcpy(out + out_by_in[(g * kPieces + p) * kRows + k],
-                      reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups,
-                      16 * kGroups);
+          const auto* const piece = reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups;
+          write((g * kPieces + p) * kRows + k, load<Piece>(piece));
         }
       }
     }
@@ -65,16 +65,16 @@ struct NarrowTile {
   static constexpr int kRows = 16 / int{sizeof(T)};
   static constexpr int kInStep = kRows;
   static constexpr int kOutStep = kBytes / int{sizeof(T)};
+  using Piece = Bytes<kBytes>;
 
-  template <typename Row>
-  [[gnu::always_inline]] static inline void move(const Row& row, std::byte* out,
-                                                 const std::int64_t* out_by_in) {
+  template <typename Row, typename Write>
+  [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
     Bytes<kBytes> rows[kRows];
     for (int k = 0; k < kRows; ++k) {
       rows[k] = load_lanes<kBytes>([&](int l) { return row(l * kRows + k); });
     }
     transpose_in_lanes<T, kBytes>(rows);
-    for (int k = 0; k < kRows; ++k) store(out + out_by_in[k], rows[k]);
+    for (int k = 0; k < kRows; ++k) write(k, rows[k]);
   }
 };
 
@@ -101,7 +101,10 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
       for (std::int64_t i = begin; i < end; i += Tile::kInStep) {
         const std::int64_t at_in = i < last_in ? i : last_in;
         const std::byte* from = in + at_in * kSize;
-        Tile::move([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in);
+        const std::int64_t* out_rows = block.out_by_in + at_in;
+        Tile::move(
+            [&](int k) { return from + rows[k]; },
+            [&](int k, const typename Tile::Piece& piece) { store(to + out_rows[k], piece); });
         advance(*block.pipeline, kLines);
       }
     }

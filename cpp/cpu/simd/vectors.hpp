@@ -186,18 +186,34 @@ template <int kBytes>
 #endif
 }
 
-// One aligned line around the caches.
-inline void store_line_past_caches(std::byte* to, const std::byte* from) {
+// An aligned vector around the caches. Vectors of less than a line must make it whole one right
+// after the other.
+template <int kBytes>
+[[gnu::always_inline]] inline void store_past_caches(std::byte* to, Bytes<kBytes> value) {
 #if defined(__AVX512BW__)
-  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
-#elif defined(__SSE2__)
-  for (int i = 0; i < 64; i += 16) {
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  if constexpr (kBytes == 64) {
+    return _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (kBytes == 32) {
+    return _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(value));
+  }
+#endif
+#if defined(__SSE2__)
+  if constexpr (kBytes == 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
   }
 #else
-  std::memcpy(to, from, 64);
+  store(to, value);
 #endif
+}
+
+// One aligned line around the caches.
+inline void store_line_past_caches(std::byte* to, const std::byte* from) {
+  for (int i = 0; i < 64; i += kVectorBytes) {
+    store_past_caches<kVectorBytes>(to + i, load<Bytes<kVectorBytes>>(from + i));
+  }
 }
 
 inline void fence_streamed_stores() {

@@ -4,6 +4,39 @@
 
 namespace ttlg::cpu {
 
+BlockModes::BlockModes(const Problem& folded, std::span<const std::int64_t> extents) {
+  std::array<int, kMaxRank> place;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    place[m] = extents[m] > 1 ? static_cast<int>(rank_) : -1;
+    if (extents[m] == 1) continue;
+    const Mode& mode = folded.modes[m];
+    modes_[rank_++] = {.extent = mode.extent,
+                       .block = extents[m],
+                       .in_step = mode.in_byte_stride,
+                       .out_step = mode.out_byte_stride,
+                       .stage_step = 0,
+                       .loop = extents[m] < mode.extent ? 0 : -1};
+  }
+  std::size_t next = 0;
+  for (std::size_t m = 0; m < folded.modes.size(); ++m) {
+    if (place[m] >= 0) in_order_[next++] = place[m];
+  }
+}
+
+std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t out_axis_modes) {
+  for (const BlockMode& mode : modes.subspan(out_axis_modes)) {
+    if (mode.out_step % kLineBytes != 0) return mode.out_step;
+  }
+  return 0;
+}
+
+AxisSplit axis_split_of(const Parameters& parameters) {
+  if (parameters.kernel == Kernel::tile) return AxisSplit::contiguous;
+  if (parameters.kernel == Kernel::shuffle) return AxisSplit::none;
+  return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
+}
+
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
                      std::int64_t element_bytes, AxisSplit split) {
   constexpr std::int64_t kInBytes = 4 * kLineBytes;
@@ -26,6 +59,14 @@ AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_o
   };
   std::int64_t in_bytes = element_bytes;
   std::int64_t out_bytes = element_bytes;
+  if (split == AxisSplit::runs) {
+    for (int number = 0; number < count; ++number) {
+      const bool continues = out_bytes == mode_at(number).out_step && out_bytes > 0;
+      (continues ? axes.out : axes.rest).add(number);
+      out_bytes = continues ? out_bytes * mode_at(number).block : 0;
+    }
+    return axes;
+  }
   std::size_t in_next = 0;
   int out_next = 0;
   bool in_open = split != AxisSplit::none;

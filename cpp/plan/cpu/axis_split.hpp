@@ -6,6 +6,7 @@
 #include <span>
 
 #include "plan/cpu/block.hpp"
+#include "plan/cpu/parameters.hpp"
 
 namespace ttlg::cpu {
 
@@ -20,6 +21,27 @@ class ModeNumbers {
   std::array<std::uint8_t, kMaxRank> numbers_;
   std::size_t count_ = 0;
 };
+
+// The modes of a block that hold more than one index, without the tables of a Block.
+class BlockModes {
+ public:
+  BlockModes(const Problem& folded, std::span<const std::int64_t> extents);
+
+  std::span<const BlockMode> list() const { return std::span(modes_).first(rank_); }
+  std::span<const int> in_order() const { return std::span(in_order_).first(rank_); }
+
+ private:
+  std::array<BlockMode, kMaxRank> modes_;  // the output's fastest first
+  std::array<int, kMaxRank> in_order_;     // their numbers, the input's fastest first
+  std::size_t rank_ = 0;
+};
+
+// The step of the first mode behind the out axis whose rows lie at different places in their lines,
+// so that a tile's stores would not be whole lines; 0 if there is none.
+std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t out_axis_modes);
+
+// The split that a kernel works with.
+AxisSplit axis_split_of(const Parameters& parameters);
 
 struct AxisModes {
   ModeNumbers in;

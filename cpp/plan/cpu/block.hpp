@@ -66,6 +66,7 @@ struct Block {
 enum class AxisSplit : std::uint8_t {
   contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
   strided,     // axes of any strides
+  runs,        // the output's run in out_axis, everything else in `rest`
   none,        // everything in `rest`
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/count_terms.hpp"
 #include "plan/cpu/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
@@ -21,7 +22,7 @@ constexpr int kMaxInDoublings = 6;
 constexpr int kMaxOutDoublings = 8;
 
 // How blocks reach the output.
-enum class Path : std::uint8_t { cached, cached_staged, streamed };
+enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
 
 struct Point {
   Kernel kernel = Kernel::reference;
@@ -75,7 +76,7 @@ class Search {
     }
     if (kernel == Kernel::copy) return look_at_copies();
     if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
-    for (const Path path : {Path::cached, Path::streamed}) {
+    for (const Path path : {Path::cached, Path::staged, Path::direct}) {
       for (const auto& [in, out] : {std::pair{2, 2}, {0, 4}, {3, 0}}) {
         look({.kernel = kernel,
               .path = path,
@@ -128,9 +129,11 @@ class Search {
       other.threads = threads /= 2;
       look(other);
     }
-    other = point_;
-    other.prefetch = 0;
-    look(other);
+    for (const int prefetch : {0, 2, 4}) {
+      other = point_;
+      other.prefetch = prefetch;
+      look(other);
+    }
     if (point_.path == Path::cached) {
       other = point_;
       other.path = Path::cached_staged;
@@ -147,11 +150,7 @@ class Search {
         point.kernel == Kernel::shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
     grow_block(folded_, tile, in_run, out_run, kMaxBlockBytes, scratch_.block);
     const Pieces runs = pieces_of(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride);
-    const bool direct = point.path == Path::streamed && folded_.element_bytes >= kDirectRunBytes;
-    if (point.path != Path::cached && !direct) {
-      if (stage_bytes(runs) > kStagingBytes) return;
-      if (point.path == Path::streamed && runs.bytes < kMinStreamedRunBytes) return;
-    }
+    if (!can_take(point.path, runs)) return;
     choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
     if (point.along_input) {
       continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
@@ -160,11 +159,24 @@ class Search {
       continue_runs(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride,
                     scratch_.loop_order);
     }
-    scratch_.streaming = point.path == Path::streamed;
-    scratch_.staged = point.path == Path::cached_staged;
-    scratch_.prefetch = point.prefetch != 0;
+    scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
+    scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
+    scratch_.prefetch = point.prefetch;
     scratch_.threads = point.threads;
     take(predict(), point);
+  }
+
+  // Whether the scratch block's runs can reach the output in this way.
+  bool can_take(Path path, const Pieces& runs) const {
+    if (path == Path::cached) return true;
+    const bool streaming = path != Path::cached_staged;
+    if (streaming && runs.bytes < kMinStreamedRunBytes) return false;
+    if (path != Path::direct) return stage_bytes(runs) <= kStagingBytes;
+    if (scratch_.kernel != Kernel::tile) return scratch_.kernel == Kernel::strided_copy;
+    const BlockModes modes(folded_, scratch_.block);
+    const AxisModes axes =
+        split_axes(modes.list(), modes.in_order(), folded_.element_bytes, AxisSplit::contiguous);
+    return unaligned_row_step(modes.list(), axes.out.list().size()) == 0;
   }
 
   double predict() const {

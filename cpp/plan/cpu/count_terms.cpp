@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 
 #include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/pieces.hpp"
@@ -12,6 +13,8 @@
 
 namespace ttlg::cpu {
 namespace {
+
+constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
 
 double as_double(std::int64_t count) { return static_cast<double>(count); }
 
@@ -35,7 +38,9 @@ double halvings(const Pieces& pieces) {
 }
 
 // `bytes` are those of the side, of which this thread has `share`.
-void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost, double share) {
+// `step` is what the innermost loop adds.
+void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
+                std::int64_t step, double share) {
   const double lines = in_lines(bytes) * share;
   const double per_byte = as_double(pieces.total) / bytes;
   const double splits =
@@ -49,6 +54,10 @@ void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innerm
   add_above(terms.pages_above, kCountLimits, 1, as_double(pieces.pages), lines);
   add_above(terms.rows_above, kCountLimits, 1, as_double(pieces.count), lines);
   terms.aliasing += lines * halvings(pieces);
+  terms.conflicts +=
+      lines * excess(as_double(pieces.count) / as_double(pieces.distinct_offsets), kWays);
+  terms.new_pages += as_double(pieces.total) / as_double(pieces.count) * as_double(pieces.pages) *
+                     share * std::min(1.0, as_double(step) / as_double(kPageBytes));
 }
 
 void scale(SideTerms& terms, double weight) {
@@ -93,7 +102,6 @@ class Counter {
     terms_.threads = threads - 1;
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
-    count_memory(blocked);
     if (blocked) {
       count_buffers();
       if (parameters_.kernel == Kernel::shuffle) {
@@ -104,6 +112,7 @@ class Counter {
     } else if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
     }
+    count_memory(blocked);
     return terms_;
   }
 
@@ -124,36 +133,42 @@ class Counter {
     out_ = pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
   }
 
-  bool is_staged() const {
-    return parameters_.staged ||
-           (parameters_.streaming && folded_.element_bytes < kDirectRunBytes &&
-            parameters_.kernel != Kernel::copy);
-  }
-
   void count_memory(bool blocked) {
     const int innermost =
         blocked && !parameters_.loop_order.empty() ? parameters_.loop_order.back() : -1;
     const double in_bytes = blocked ? as_double(in_.total) * mean_in_bytes() : bytes_;
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
     SideTerms read;
-    count_side(read, in_, in_bytes, innermost, share_);
+    count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
+               share_);
     SideTerms written;
-    count_side(written, out_, bytes_, innermost, share_);
+    count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
+               share_);
     for (std::size_t place = 0; place < from.size(); ++place) {
       if (from[place] == 0) continue;
       terms_.read[place] = read;
       scale(terms_.read[place], from[place]);
       terms_.all_read[place] = from[place] * in_lines(in_bytes);
-      if (parameters_.prefetch == 0) terms_.not_prefetched[place] = terms_.read[place].lines;
+      const int distance = parameters_.prefetch;
+      const std::size_t class_ = distance < 2   ? static_cast<std::size_t>(distance)
+                                 : distance < 4 ? 2
+                                                : 3;
+      terms_.prefetched[place][class_] = terms_.read[place].lines;
       if (parameters_.streaming) continue;
       terms_.written[place] = written;
       scale(terms_.written[place], from[place]);
       terms_.all_written[place] = from[place] * in_lines(bytes_);
     }
     if (!parameters_.streaming) return;
-    const std::size_t kind = is_staged() ? kReadPlaces : kReadPlaces + 1;
+    const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
     terms_.written[kind] = written;
     terms_.all_written[kind] = in_lines(bytes_);
+  }
+
+  std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {
+    if (loop < 0) return 0;
+    const auto m = static_cast<std::size_t>(loop);
+    return parameters_.block[m] * std::abs(folded_.modes[m].*stride);
   }
 
   // Blocks at the end of a mode are shorter.
@@ -171,8 +186,9 @@ class Counter {
     double block_bytes = as_double(folded_.element_bytes);
     for (const std::int64_t extent : parameters_.block) block_bytes *= as_double(extent);
     const double l1 = as_double(machine_.l1_cache_bytes);
-    add_above(terms_.block_above, kPartsOfL1, l1, block_bytes, lines);
-    if (!is_staged()) return;
+    add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above, kPartsOfL1,
+              l1, block_bytes, lines);
+    if (!parameters_.staged) return;
     terms_.staged = lines;
     const double stage = as_double(out_.count * (out_.bytes + kLineBytes));
     add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
@@ -221,15 +237,11 @@ class Counter {
   }
 
   void count_kernel() {
-    std::array<BlockMode, kMaxRank> modes;
-    std::array<int, kMaxRank> in_order;
-    const std::size_t rank = list_modes(modes, in_order);
     const bool tiled = parameters_.kernel == Kernel::tile;
-    const AxisModes axes = split_axes(std::span(modes).first(rank), std::span(in_order).first(rank),
-                                      folded_.element_bytes,
-                                      tiled ? AxisSplit::contiguous
-                                      : parameters_.kernel == Kernel::shuffle ? AxisSplit::none
-                                                                              : AxisSplit::strided);
+    const BlockModes block_modes(folded_, parameters_.block);
+    const std::span<const BlockMode> modes = block_modes.list();
+    const AxisModes axes = split_axes(modes, block_modes.in_order(), folded_.element_bytes,
+                                      axis_split_of(parameters_));
     std::int64_t calls = 1;
     std::int64_t outside = 1;
     for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
@@ -252,12 +264,23 @@ class Counter {
                       : shape.kind == TileKind::narrow ? terms_.narrow_tiles
                                                        : terms_.lane_tiles;
       of_kind[width()] = tiles * each * share_;
+      if (!parameters_.staged) write_by_rows(out.elements * folded_.element_bytes);
       return;
     }
     const double elements = as_double(folded_.elements()) * share_;
     terms_.elements = elements;
     terms_.vectors = elements * as_double(ceil_div(folded_.element_bytes, machine_.vector_bytes));
     terms_.loops = elements / as_double(std::max(in.elements, out.elements));
+  }
+
+  // Tiles sweep over many rows of the block: what is one piece in memory is not written as one.
+  void write_by_rows(std::int64_t row_bytes) {
+    if (row_bytes >= out_.bytes) return;
+    const std::int64_t rows = out_.bytes / row_bytes;
+    out_.bytes = row_bytes;
+    out_.count *= rows;
+    out_.distinct_offsets *= rows;
+    out_.total *= rows;
   }
 
   // An axis: its elements in a full block, and how the blocks along it are cut.
@@ -285,29 +308,6 @@ class Counter {
       span.blocks *= ceil_div(span.extent, span.block);
     }
     return span;
-  }
-
-  std::size_t list_modes(std::span<BlockMode> modes, std::span<int> in_order) const {
-    std::array<int, kMaxRank> place;
-    std::size_t rank = 0;
-    for (const int index : folded_.perm) {
-      const auto m = static_cast<std::size_t>(index);
-      place[m] = -1;
-      if (parameters_.block[m] == 1) continue;
-      place[m] = static_cast<int>(rank);
-      const Mode& mode = folded_.modes[m];
-      modes[rank++] = {.extent = mode.extent,
-                       .block = parameters_.block[m],
-                       .in_step = mode.in_byte_stride,
-                       .out_step = mode.out_byte_stride,
-                       .stage_step = 0,
-                       .loop = parameters_.block[m] < mode.extent ? 0 : -1};
-    }
-    std::size_t next = 0;
-    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
-      if (place[m] >= 0) in_order[next++] = place[m];
-    }
-    return rank;
   }
 
   std::size_t width() const {

@@ -16,6 +16,9 @@ constexpr bool is_thread_count(std::int64_t threads) {
   return threads >= 1 && threads <= kMaxThreads;
 }
 
+// Blocks that a prefetch may be ahead: what it brings must stay in L2 until it is read.
+inline constexpr int kMaxPrefetchDistance = 16;
+
 // A Plan is a function of its request and of these.
 struct Parameters {
   Kernel kernel = Kernel::reference;
@@ -23,9 +26,9 @@ struct Parameters {
   std::vector<std::int64_t> block{};
   // The modes that are cut into blocks, outermost loop first.
   std::vector<int> loop_order{};
-  bool staged = false;     // blocks pass through the staging buffer; implied by streaming
-  bool streaming = false;  // whole output lines bypass the caches
-  bool prefetch = false;   // the next block's lines are prefetched while this one is moved
+  bool staged = false;     // blocks pass through the staging buffer
+  bool streaming = false;  // whole output lines bypass the caches, from the buffer or directly
+  int prefetch = 0;        // while a block is moved, the one that many ahead is prefetched
   int threads = 1;
 
   bool operator==(const Parameters&) const = default;

@@ -4,12 +4,19 @@
 #include <stdexcept>
 #include <string>
 
+#include "plan/cpu/axis_split.hpp"
+
 namespace ttlg::cpu {
 namespace {
 
 void check_parameters(const Parameters& parameters, const Problem& folded) {
   if (!is_thread_count(parameters.threads)) {
     throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
+  }
+  if (parameters.prefetch < 0 || parameters.prefetch > kMaxPrefetchDistance) {
+    throw std::invalid_argument("prefetch must be from 0 to " +
+                                std::to_string(kMaxPrefetchDistance) + " blocks ahead, not " +
+                                std::to_string(parameters.prefetch));
   }
   if (parameters.kernel == Kernel::reference) return;
   const bool copy = parameters.kernel == Kernel::copy;
@@ -31,16 +38,33 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
   }
 }
 
-void check_staging(const Plan& plan) {
-  if (!plan.is_staged()) return;
-  if (plan.block.stage_bytes > kStagingBytes) {
+// Straight from registers, the tile kernel stores the same lines of all its rows, and the shuffle
+// kernel no lines at all.
+void check_direct(const Plan& plan) {
+  if (plan.parameters.kernel == Kernel::shuffle) {
+    throw std::invalid_argument("streaming needs staged blocks for the kernel 'shuffle'");
+  }
+  if (plan.parameters.kernel != Kernel::tile) return;
+  const std::int64_t step = unaligned_row_step(plan.block.modes, plan.block.out_axis.modes.size());
+  if (step == 0) return;
+  throw std::invalid_argument(
+      "streaming by the kernel 'tile' needs staged blocks or rows of the output that are a "
+      "multiple of " +
+      std::to_string(kLineBytes) + " bytes apart, not " + std::to_string(step));
+}
+
+void check_stores(const Plan& plan) {
+  const auto& [staged, streaming] = std::pair(plan.parameters.staged, plan.parameters.streaming);
+  if (staged && plan.block.stage_bytes > kStagingBytes) {
     throw std::invalid_argument("a staged block may take at most " + std::to_string(kStagingBytes) +
                                 " bytes, not " + std::to_string(plan.block.stage_bytes));
   }
-  if (plan.parameters.streaming && plan.block.run_bytes < 2 * kLineBytes) {
+  if (!streaming) return;
+  if (plan.block.run_bytes < 2 * kLineBytes) {
     throw std::invalid_argument("streaming needs runs of at least " +
                                 std::to_string(2 * kLineBytes) + " bytes in the output");
   }
+  if (!staged) check_direct(plan);
 }
 
 void lay_out_copy(Plan& plan) {
@@ -58,10 +82,7 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
                           block * mode.out_byte_stride});
   }
-  const AxisSplit split = parameters.kernel == Kernel::tile      ? AxisSplit::contiguous
-                          : parameters.kernel == Kernel::shuffle ? AxisSplit::none
-                                                                 : AxisSplit::strided;
-  plan.block = make_block(folded, parameters.block, loop_of, split);
+  plan.block = make_block(folded, parameters.block, loop_of, axis_split_of(parameters));
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
   const std::vector<std::int64_t> smallest = shuffle_tile(folded);
@@ -83,11 +104,6 @@ std::int64_t Plan::blocks() const {
   return count;
 }
 
-bool Plan::is_staged() const {
-  if (parameters.kernel == Kernel::copy || parameters.kernel == Kernel::reference) return false;
-  return parameters.staged || (parameters.streaming && element_bytes < kDirectRunBytes);
-}
-
 Plan assemble(const Request& request, Problem problem, const Problem& folded,
               const Parameters& parameters) {
   check_parameters(parameters, folded);
@@ -98,7 +114,7 @@ Plan assemble(const Request& request, Problem problem, const Problem& folded,
     lay_out_copy(plan);
   } else {
     lay_out_blocks(plan, folded);
-    check_staging(plan);
+    check_stores(plan);
   }
   return plan;
 }

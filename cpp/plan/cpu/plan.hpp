@@ -45,9 +45,6 @@ struct Plan : PlanBase {
   std::vector<Timed> measured{};
 
   std::int64_t blocks() const;
-  // Whether blocks pass through the staging buffer, which lines their runs up for streaming and
-  // keeps them apart where those of the output share a few sets of the caches.
-  bool is_staged() const;
   // Of what is carried out, however it was chosen.
   bool operator==(const Plan& other) const {
     return request == other.request && parameters == other.parameters;

@@ -31,15 +31,21 @@ void for_each_term(const Terms& terms, const Visit& visit) {
     list(name + "pages_above_", each.pages_above, limit);
     list(name + "rows_above_", each.rows_above, limit);
     visit(name + "aliasing", each.aliasing);
+    visit(name + "conflicts", each.conflicts);
+    visit(name + "new_pages", each.new_pages);
   };
   for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + place(i) + "_", terms.read[i]);
   for (std::size_t i = 0; i < terms.written.size(); ++i) {
     side("written_" + place(i) + "_", terms.written[i]);
   }
-  list("not_prefetched_", terms.not_prefetched, place);
+  const auto distance = [](std::size_t i) { return std::to_string(i == 3 ? 4 : i); };
+  for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
+    list("read_" + place(i) + "_prefetched_", terms.prefetched[i], distance);
+  }
   visit("staged", terms.staged);
   list("stage_above_quarters_of_l1_", terms.stage_above, part);
   list("block_above_quarters_of_l1_", terms.block_above, part);
+  list("streamed_block_above_quarters_of_l1_", terms.streamed_block_above, part);
   list("wide_tiles_", terms.wide_tiles, width);
   list("narrow_tiles_", terms.narrow_tiles, width);
   list("lane_tiles_", terms.lane_tiles, width);

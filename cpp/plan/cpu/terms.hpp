@@ -29,17 +29,21 @@ struct SideTerms {
   std::array<double, kRunLimits.size()> run_below{};
   std::array<double, kCountLimits.size()> pages_above{};
   std::array<double, kCountLimits.size()> rows_above{};
-  double aliasing = 0;
+  double aliasing = 0;   // times that powers of two in strides halve the sets in use
+  double conflicts = 0;  // lines of pieces that share a set with more of them than it holds
+  double new_pages = 0;  // pages that were not in the block before
 };
 
 struct Terms {
   std::array<SideTerms, kReadPlaces> read{};
-  std::array<double, kReadPlaces> not_prefetched{};
+  // The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.
+  std::array<std::array<double, 4>, kReadPlaces> prefetched{};
   std::array<SideTerms, kWritePlaces> written{};
   // Lines of blocks and of their stages that are larger than parts of L1, and of L2.
   double staged = 0;
   std::array<double, kPartsOfL1.size()> stage_above{};
-  std::array<double, kPartsOfL1.size()> block_above{};
+  std::array<double, kPartsOfL1.size()> block_above{};           // written through the caches
+  std::array<double, kPartsOfL1.size()> streamed_block_above{};  // and around them
   // Tiles, in lines that they would move if each were moved once, by the width of elements.
   std::array<double, kWidths> wide_tiles{};
   std::array<double, kWidths> narrow_tiles{};

@@ -41,7 +41,7 @@ TEST(Execute, AllocatesNothing) {
       for (const Machine& machine : {kHugeCache, kNoCache}) {
         const Plan plan = make_plan(request, machine, 1, kernel);
         seen_streaming += plan.parameters.streaming;
-        seen_staged += plan.is_staged() && !plan.parameters.streaming;
+        seen_staged += plan.parameters.staged && !plan.parameters.streaming;
         for (const Kernels* level : usable_levels()) {
           const auto run = [&] { execute(plan, in.data(), out.data(), *level); };
           run();

@@ -24,7 +24,8 @@ inline std::string describe(const cpu::Plan& plan) {
   const cpu::Parameters& parameters = plan.parameters;
   return "kernel " + std::string(cpu::kernel_name(parameters.kernel)) + ", block " +
          join(parameters.block) + ", loops " + join(parameters.loop_order) +
-         (parameters.streaming ? ", streaming" : "") + (parameters.prefetch ? ", prefetch" : "") +
+         (parameters.staged ? ", staged" : "") + (parameters.streaming ? ", streaming" : "") +
+         ", prefetch " + std::to_string(parameters.prefetch) +
          ", threads " + std::to_string(parameters.threads) + ", itemsize " +
          std::to_string(plan.request.itemsize) + ", shape " + join(plan.request.shape) + ", axes " +
          join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) + "-> " +

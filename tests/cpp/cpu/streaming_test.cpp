@@ -24,7 +24,7 @@ using test::pick;
 using Side = test::Placement::Side;
 
 bool carries_lines(const Plan& plan) {
-  return plan.is_staged() && !plan.loops.empty() &&
+  return plan.parameters.staged && !plan.loops.empty() &&
          plan.loops.back().out_byte_step == plan.block.run_bytes &&
          plan.block.run_bytes % kLineBytes != 0;
 }
@@ -51,7 +51,7 @@ std::optional<Plan> random_streaming_plan(test::Random& random, const Request& r
                                           Kernel kernel) {
   const Problem folded = fold_run(make_problem(request));
   Parameters parameters = test::random_parameters(random, folded, kernel);
-  parameters.streaming = true;
+  parameters.staged = parameters.streaming = true;
   std::int64_t run = folded.element_bytes;
   int continued = -1;
   for (const int index : folded.perm) {
@@ -109,8 +109,9 @@ TEST_P(EveryAlignment, CarriesTheLine) {
                                  {.kernel = GetParam(),
                                   .block = {cut ? 6 : 7, 2, 101},
                                   .loop_order = cut ? std::vector{0, 2} : std::vector{2},
+                                  .staged = true,
                                   .streaming = true,
-                                  .prefetch = true,
+                                  .prefetch = 1,
                                   .threads = threads});
     ASSERT_TRUE(carries_lines(plan));
     for (std::size_t alignment = 0; alignment < 64; ++alignment) {

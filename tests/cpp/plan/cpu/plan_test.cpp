@@ -104,8 +104,8 @@ TEST(Plan, IsAValueOfItsRequestAndParameters) {
   expect_another([](Parameters& p) { p.block = {8, 65}; });
   expect_another([](Parameters& p) { p.loop_order = {1, 0}; });
   expect_another([](Parameters& p) { p.staged = true; });
-  expect_another([](Parameters& p) { p.streaming = true; });
-  expect_another([](Parameters& p) { p.prefetch = true; });
+  expect_another([](Parameters& p) { p.staged = p.streaming = true; });
+  expect_another([](Parameters& p) { p.prefetch = 1; });
   expect_another([](Parameters& p) { p.threads = 3; });
   EXPECT_NE(plan, build_plan(contiguous_request({400, 300}, {1, 0}, 4), parameters));
   Request explicit_strides = request;
@@ -131,6 +131,8 @@ TEST(BuildPlan, RefusesParametersOutOfRange) {
   expect_refused([](Parameters& p) { p.loop_order = {1}; });
   expect_refused([](Parameters& p) { p.loop_order = {0, 0}; });
   expect_refused([](Parameters& p) { p.loop_order = {0, 1}; });
+  expect_refused([](Parameters& p) { p.prefetch = -1; });
+  expect_refused([](Parameters& p) { p.prefetch = kMaxPrefetchDistance + 1; });
   expect_refused([](Parameters& p) { p.threads = 0; });
   expect_refused([](Parameters& p) { p.threads = kMaxThreads + 1; });
 }
@@ -169,6 +171,7 @@ TEST(BuildPlan, StreamsOnlyBlocksThatFitTheStagingBuffer) {
     return build_plan(request, {.kernel = Kernel::tile,
                                 .block = {columns, rows},
                                 .loop_order = {0, 1},
+                                .staged = true,
                                 .streaming = true});
   };
   EXPECT_NO_THROW(build(1, kStagingBytes / 8));
@@ -188,6 +191,25 @@ TEST(BuildPlan, StreamsOnlyRunsOfTwoLines) {
   EXPECT_THROW(build(request, 2 * kLineBytes / 4 - 1), std::invalid_argument);
   request.out_byte_strides = {808, 8};
   EXPECT_THROW(build(request, 64), std::invalid_argument) << "not contiguous in the output";
+}
+
+TEST(BuildPlan, StreamsDirectlyOnlyWholeLines) {
+  const auto build = [](Kernel kernel, std::int64_t rows, std::int64_t columns, bool staged) {
+    std::vector<int> loop_order;
+    if (columns < 8) loop_order.push_back(0);
+    return build_plan(contiguous_request({rows, 8}, {1, 0}, 4), {.kernel = kernel,
+                                                                 .block = {columns, rows},
+                                                                 .loop_order = loop_order,
+                                                                 .staged = staged,
+                                                                 .streaming = true});
+  };
+  EXPECT_NO_THROW(build(Kernel::tile, 160, 8, false));
+  EXPECT_THROW(build(Kernel::tile, 161, 8, false), std::invalid_argument) << "rows of 10.06 lines";
+  EXPECT_NO_THROW(build(Kernel::tile, 161, 8, true));
+  EXPECT_NO_THROW(build(Kernel::tile, 161, 1, false)) << "one row";
+  EXPECT_NO_THROW(build(Kernel::strided_copy, 161, 8, false)) << "run by run";
+  EXPECT_THROW(build(Kernel::shuffle, 160, 8, false), std::invalid_argument);
+  EXPECT_NO_THROW(build(Kernel::shuffle, 160, 8, true));
 }
 
 static_assert(is_thread_count(1) && is_thread_count(kMaxThreads));

@@ -228,7 +228,7 @@ TEST(Blocks, FitTheStagingBufferAndTheProblem) {
           EXPECT_GE(plan.parameters.block[m], 1);
           EXPECT_LE(plan.parameters.block[m], folded.modes[m].extent);
         }
-        if (!plan.is_staged()) continue;
+        if (!plan.parameters.staged) continue;
         EXPECT_LE(plan.block.stage_bytes, kStagingBytes);
         EXPECT_GE(plan.block.run_bytes, 2 * kLineBytes);
         ++staged;

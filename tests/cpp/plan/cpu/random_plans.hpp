@@ -41,7 +41,7 @@ inline cpu::Parameters random_parameters(Random& random, const Problem& folded,
                              .loop_order = {},
                              .staged = false,
                              .streaming = false,
-                             .prefetch = pick(random, 0, 1) == 0,
+                             .prefetch = static_cast<int>(pick(random, 0, 3)),
                              .threads = static_cast<int>(pick(random, 1, 4))};
   if (kernel == cpu::Kernel::copy || kernel == cpu::Kernel::reference) return parameters;
   parameters.loop_order = cut_modes(folded, parameters.block);
@@ -63,20 +63,18 @@ void for_random_plans(Random& random, int requests, const Check& check) {
   }
 }
 
-// The same, streaming or staged where the block allows it.
+// The same, staged, streaming or both where the block allows it.
 inline cpu::Plan random_plan(Random& random, const Request& request, const Problem& folded,
                              cpu::Kernel kernel) {
-  cpu::Parameters parameters = random_parameters(random, folded, kernel);
-  for (bool cpu::Parameters::* option : {&cpu::Parameters::streaming, &cpu::Parameters::staged}) {
-    cpu::Parameters with = parameters;
-    with.*option = true;
-    try {
-      if (pick(random, 0, 2) > 0) return cpu::build_plan(request, with);
-    } catch (const std::invalid_argument&) {
-      continue;
-    }
+  const cpu::Parameters parameters = random_parameters(random, folded, kernel);
+  cpu::Parameters with = parameters;
+  with.staged = pick(random, 0, 1) == 0;
+  with.streaming = pick(random, 0, 1) == 0;
+  try {
+    return cpu::build_plan(request, with);
+  } catch (const std::invalid_argument&) {
+    return cpu::build_plan(request, parameters);
   }
-  return cpu::build_plan(request, parameters);
 }
 
 }  // namespace ttlg::test
