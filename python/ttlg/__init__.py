@@ -6,6 +6,7 @@ will be done.
 """
 
 from ttlg._api import permute_dims, transpose
+from ttlg._calibrate import calibrate
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
     CacheInfo,
@@ -40,6 +41,7 @@ __all__ = [
     "cache_clear",
     "cache_info",
     "cache_resize",
+    "calibrate",
     "get_num_threads",
     "permute_dims",
     "plan",

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from types import FrameType
 
-from ttlg import CudaError, __version__
+from ttlg import CudaError, __version__, calibrate
 from ttlg._config import get_num_threads, show_config
 from ttlg._npy import transpose_file
 from ttlg._planning import plan
@@ -115,6 +115,11 @@ def _explain(args: argparse.Namespace) -> int:
     return 0
 
 
+def _calibrate(args: argparse.Namespace) -> int:
+    print(calibrate(args.device, budget=args.budget))
+    return 0
+
+
 def _bench(argv: Sequence[str]) -> int:
     from ttlg.benchmarks import cli
 
@@ -195,6 +200,18 @@ def _parser() -> argparse.ArgumentParser:
     add_threads(explain)
     explain.add_argument("--json", action="store_true", help="print the plan as JSON")
 
+    fitting = add(
+        "calibrate", _calibrate, "Fit the planner's time model to this machine, and keep it."
+    )
+    fitting.add_argument("--device", default="cpu", help="cpu, the default and so far the only one")
+    fitting.add_argument(
+        "--budget",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long to measure; default 60",
+    )
+
     # Here for the list of commands; main hands its arguments over unparsed.
     commands.add_parser("bench", help="Run the benchmarks; 'ttlg bench --help' lists the options.")
     return parser
@@ -226,7 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader, such as head, has left, and flushing at exit would report that as an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (OSError, TypeError, ValueError, MemoryError, CudaError) as error:
+    except (OSError, ImportError, TypeError, ValueError, MemoryError, CudaError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"ttlg: {text}", file=sys.stderr)
         return 1

@@ -24,6 +24,8 @@ _ROUND_SAMPLES = 12
 _HOPELESS = 1.25
 _PAGE_BYTES = 4096
 
+Array = np.ndarray[Any, Any]
+
 
 def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     """Find the fastest plan for a request, on disk or by measurement, and keep it in the cache.
@@ -112,7 +114,8 @@ def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
 
 
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
-    x, out = _arrays_for(model)
+    arrays = arrays_for(model)
+    x, out = _core.view(arrays[0], "x"), _core.view(arrays[1], "out")
     plans = [
         _with(model, name, parameters)
         for name, parameters, _ in model.candidates(threads)
@@ -136,8 +139,11 @@ def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.Cp
     return best.with_measured(list(zip(plans, seconds, strict=True)) if len(plans) > 1 else [])
 
 
-def _arrays_for(model: _core.CpuPlan) -> tuple[_core.TensorView, _core.TensorView]:
-    """Allocate an input and an output of the planned layout, whatever they hold."""
+def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
+    """Allocate an input and an output of the planned layout, whatever they hold.
+
+    The base of each is a buffer of bytes.
+    """
     layouts = (model.shape, model.byte_strides), (model.out_shape, out_byte_strides(model))
     spans = [_span(*layout) for layout in layouts]
     in_bytes, out_bytes = (high - low + model.itemsize for low, high in spans)
@@ -150,11 +156,12 @@ def _arrays_for(model: _core.CpuPlan) -> tuple[_core.TensorView, _core.TensorVie
         ) from None
     for buffer in buffers:
         buffer[::_PAGE_BYTES] = 0  # the system gives memory when it is first written to
+    dtype = np.dtype((np.void, model.itemsize))
     x, out = (
-        np.ndarray(shape, f"V{model.itemsize}", buffer, -low, byte_strides)
+        np.ndarray(shape, dtype, buffer, -low, byte_strides)
         for (shape, byte_strides), buffer, (low, _) in zip(layouts, buffers, spans, strict=True)
     )
-    return _core.view(x, "x"), _core.view(out, "out")
+    return x, out
 
 
 def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:

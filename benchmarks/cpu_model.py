@@ -1,0 +1,252 @@
+"""The data set of the CPU's time model, and how well the model does on it.
+
+``python -m ttlg.benchmarks.cpu_model measure FILE`` adds measurements of this machine to a file of
+JSON lines, and goes on where the last call stopped. ``... evaluate FILE`` fits the model to four
+fifths of a file's problems and tests it on the others, five times.
+"""
+
+import argparse
+import json
+import random
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ttlg import _core
+from ttlg._calibrate import data, fit
+from ttlg._calibrate.errors import by_group, errors, regrets, summarize
+from ttlg._calibrate.measure import measure
+from ttlg._calibrate.problems import FOLDS, problems
+from ttlg._calibrate.report import plot_predictions
+from ttlg.benchmarks import machine
+from ttlg.benchmarks.contenders import available_cores, optional
+
+# Problems of at least so many bytes are held to a narrower error.
+_LARGE_BYTES = 1 << 20
+
+
+def collect(
+    path: Path, *, seconds: float, seed: int, most_bytes: int, sets: int, threads: Sequence[int]
+) -> int:
+    """Measure problems that are not in a file yet until the time is up, and add them.
+
+    Returns
+    -------
+    int
+        How many rows were added.
+    """
+    deadline = time.monotonic() + seconds
+    known = {row.case.problem for row in data.read(path)} if path.exists() else set()
+    added = 0
+    with path.open("a") as lines, tqdm(unit="row", disable=None) as bar:
+        for number, problem in enumerate(problems(seed, most_bytes)):
+            if time.monotonic() >= deadline:
+                break
+            if problem in known:
+                continue
+            known.add(problem)
+            rows = measure(problem, threads, sets, random.Random(number))
+            lines.write("".join(f"{row.to_json()}\n" for row in rows))
+            lines.flush()
+            added += len(rows)
+            bar.update(len(rows))
+    return added
+
+
+def cross_validate(points: fit.Design) -> fit.Array:
+    """Predict every row by a model that was fitted without its problem's fold."""
+    folds = np.array([row.case.problem.fold for row in points.rows])
+    predicted = np.zeros(len(points.rows))
+    nothing_known = np.zeros(points.counts.shape[1])
+    for fold in range(FOLDS):
+        out = folds == fold
+        if out.any() and not out.all():
+            predicted[out] = points.counts[out] @ fit.solve(points.part(~out), nothing_known)
+    return np.maximum(predicted, np.finfo(float).tiny)
+
+
+def ordered(points: fit.Design, predicted: fit.Array, apart: float = 0.1) -> tuple[int, float]:
+    """Compare the best times of permutations of one tensor, pair by pair.
+
+    Returns
+    -------
+    pairs : int
+        How many differ by more than `apart`.
+    share : float
+        The share of those that the model puts in the right order; NaN without any.
+    """
+    best: dict[Any, dict[Any, tuple[float, float]]] = {}
+    for row, seconds in zip(points.rows, predicted, strict=True):
+        problem, case = row.case.problem, row.case
+        tensor = (problem.shape, problem.dtype, problem.strides, case.threads, case.fresh)
+        own = best.setdefault(tensor, {})
+        own[problem.axes] = min(own.get(problem.axes, (np.inf, 0.0)), (row.seconds, seconds))
+    pairs = [
+        (a, b)
+        for of_tensor in best.values()
+        for a in of_tensor.values()
+        for b in of_tensor.values()
+        if b[0] > (1 + apart) * a[0]
+    ]
+    return len(pairs), float(np.mean([a[1] < b[1] for a, b in pairs])) if pairs else float("nan")
+
+
+def _group(row: data.Row) -> str:
+    size = "large" if row.case.problem.bytes >= _LARGE_BYTES else "small"
+    return f"{size} {row.case.threads}T {'fresh' if row.case.fresh else 'warm'}"
+
+
+def _first_rows(points: fit.Design) -> fit.Array:
+    """Return numbers by which the first row of every case is the choice."""
+    seen: set[data.Case] = set()
+    order = np.ones(len(points.rows))
+    for number, row in enumerate(points.rows):
+        order[number] = row.case in seen
+        seen.add(row.case)
+    return order
+
+
+def evaluate(points: fit.Design) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
+    """Leave problems out, and tell errors and what choices cost."""
+    predicted = cross_validate(points)
+    found = regrets(points, predicted)
+    pairs, share = ordered(points, predicted)
+    kernels = by_group(points, predicted, lambda row: row.kernel)
+    groups = by_group(points, predicted, _group)
+    record = {
+        "rows": len(points.rows),
+        "problems": len({row.case.problem for row in points.rows}),
+        "errors": asdict(errors(points.seconds, predicted)),
+        "errors_by_kernel": {name: asdict(each) for name, each in sorted(kernels.items())},
+        "errors_by_group": {name: asdict(each) for name, each in sorted(groups.items())},
+        "regret": asdict(summarize(found)),
+        "regret_of_first_row": asdict(summarize(regrets(points, _first_rows(points)))),
+        "pairs": pairs,
+        "pairs_ordered": share,
+    }
+    return record, predicted, found
+
+
+def table(record: dict[str, Any]) -> str:
+    """Write an evaluation as text."""
+    lines = [f"{'relative error':20}{'rows':>7}{'mean':>9}{'median':>9}{'signed':>9}"]
+    groups = {**record["errors_by_kernel"], **record["errors_by_group"], "all": record["errors"]}
+    for name, each in groups.items():
+        lines.append(
+            f"{name:20}{each['rows']:7}{each['mean']:9.1%}{each['median']:9.1%}"
+            f"{each['signed']:+9.1%}"
+        )
+    lines.append(f"{'regret':20}{'cases':>7}{'mean':>9}{'median':>9}{'90 %':>9}{'95 %':>9}")
+    for name in ("regret", "regret_of_first_row"):
+        each = record[name]
+        lines.append(
+            f"{name.replace('_', ' '):20}{each['cases']:7}{each['mean']:9.1%}"
+            f"{each['median']:9.1%}{each['p90']:9.1%}{each['p95']:9.1%}"
+        )
+    lines.append(f"of {record['pairs']} pairs {record['pairs_ordered']:.1%} are ordered rightly")
+    return "\n".join(lines)
+
+
+def plot(
+    points: fit.Design, predicted: fit.Array, found: dict[data.Case, float], path: Path
+) -> None:
+    """Draw predicted against measured seconds, and a histogram of regret."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plot_predictions([row.kernel for row in points.rows], points.seconds, predicted, left)
+    percent = 100 * np.minimum([*found.values()], 1)
+    right.hist(percent, bins=np.arange(0, 102, 2).tolist())
+    right.set(xlabel="regret of the first choice in per cent (at most 100)", ylabel="cases")
+    figure.savefig(path, dpi=120)
+
+
+def _machine(args: argparse.Namespace) -> _core.CpuMachine:
+    """Return this machine, or the one that the caches are given of."""
+    here = _core.this_cpu_machine()
+    sizes = args.caches or (here.l1_cache_bytes, here.l2_cache_bytes, here.last_level_cache_bytes)
+    given = _core.CpuMachine(
+        l1_cache_bytes=sizes[0],
+        l2_cache_bytes=sizes[1],
+        last_level_cache_bytes=sizes[2],
+        vector_bytes=args.vector_bytes or here.vector_bytes,
+        has_shuffle=True,
+        model=here.model,
+    )
+    return fit.with_cached_bytes(given, args.cached_bytes)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="cpu_model", description=(__doc__ or "").split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("measure", help="add measurements of this machine to a file")
+    command.add_argument("file", type=Path)
+    command.add_argument("--seconds", type=float, default=80, help="default 80")
+    command.add_argument("--seed", type=int, default=0, help="draws the problems; default 0")
+    command.add_argument("--most-bytes", type=int, default=256 << 20, help="default 256 MiB")
+    command.add_argument(
+        "--sets", type=int, default=48, help="parameter sets to draw for each problem; default 48"
+    )
+    command = commands.add_parser("evaluate", help="fit and test the model, leaving problems out")
+    command.add_argument("files", type=Path, nargs="+")
+    command.add_argument(
+        "--caches",
+        type=int,
+        nargs=3,
+        metavar=("L1", "L2", "LAST"),
+        help="bytes, where another machine was measured",
+    )
+    command.add_argument("--vector-bytes", type=int, help="the same")
+    command.add_argument(
+        "--cached-bytes",
+        type=int,
+        default=32 << 20,
+        help="what a process gets of the caches; default 32 MiB",
+    )
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the numbers as JSON")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="draw predictions and regret")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; 0 is done."""
+    options = sys.argv[1:] if argv is None else list(argv)
+    parser = _parser()
+    args = parser.parse_args(options)
+    if args.command == "measure":
+        added = collect(
+            args.file,
+            seconds=args.seconds,
+            seed=args.seed,
+            most_bytes=args.most_bytes,
+            sets=args.sets,
+            threads=sorted({1, available_cores()}),
+        )
+        print(f"{added} rows added to {args.file}")
+        return 0
+    if args.plot and optional("matplotlib.figure") is None:
+        parser.error("--plot needs matplotlib: pip install 'ttlg[plot]'")
+    rows = [row for file in args.files for row in data.read(file)]
+    points = fit.design(rows, _machine(args))
+    record, predicted, found = evaluate(points)
+    record["rows_without_a_plan"] = len(rows) - len(points.rows)
+    print(table(record))
+    if args.json:
+        command = shlex.join(["python -m ttlg.benchmarks.cpu_model", *options])
+        whole = {"machine": machine.describe(command), **record}
+        args.json.write_text(json.dumps(whole, indent=1) + "\n")
+    if args.plot:
+        plot(points, predicted, found, args.plot)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

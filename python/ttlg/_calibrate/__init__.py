@@ -1,0 +1,80 @@
+"""`ttlg.calibrate`: the planner's time model, fitted to measurements of this machine."""
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttlg._calibrate.report import Report
+
+
+def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = True) -> "Report":
+    """Fit the planner's time model to this machine, keep it and plan with it from now on.
+
+    Problems of all ranks, sizes, widths and layouts are drawn and measured, each done in many ways
+    that take turns, until `budget` is used up. Non-negative seconds of every term of the model are
+    fitted to four fifths of the problems and tested on the others; what is kept is fitted to all.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``. GPUs are calibrated with ``tools/gpu_verify.sh OUTDIR calibrate``.
+    budget : float
+        Seconds to measure for; the fit takes some seconds more. A problem that is begun is brought
+        to its end, and ten are measured at least. Problems have up to 2 MiB a second of budget, up
+        to 256 MiB and a sixteenth of the memory, so that short budgets say less about large ones.
+    progress : bool
+        Show a progress bar, where there is a terminal.
+
+    Returns
+    -------
+    Report
+        Errors by kernel, what the planner's choices cost, and the file that keeps the model. Its
+        ``repr`` is a table, ``plot()`` draws predicted against measured time.
+
+    Raises
+    ------
+    TypeError
+        `device` is no string, or `budget` no number.
+    ValueError
+        `device` is not ``"cpu"``, `budget` is not positive and finite, or the cache directory
+        cannot be written to.
+    ImportError
+        SciPy is missing, which ``pip install 'ttlg[calibrate]'`` brings.
+    MemoryError
+        There is no room for the arrays.
+
+    Notes
+    -----
+    Let nothing else run meanwhile. The least of several samples counts, and all ways to do a
+    problem take turns in random order, but what lasts as long as a problem's samples is measured
+    with them. A call that raises or is interrupted leaves the model in use and its file as they
+    were.
+
+    The model is kept in the directory ``TTLG_CACHE_DIR``, or else in ``ttlg`` of the user's cache
+    directory, for every process on the same kind of machine. The method is that of TTLG, section V,
+    with terms of a CPU's memory and kernels; the fit is the non-negative least squares of Lawson
+    and Hanson, *Solving Least Squares Problems*, chapter 23, on relative errors.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> report = ttlg.calibrate(budget=300)  # doctest: +SKIP
+    >>> report.regret.mean < 0.1  # doctest: +SKIP
+    True
+    """
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a name, not {device!r}")
+    if device == "cuda" or device.startswith("cuda:"):
+        raise ValueError(
+            f"cannot calibrate {device!r} from here; run 'tools/gpu_verify.sh OUTDIR calibrate' of "
+            "a checkout, which writes the GPU's model"
+        )
+    if device != "cpu":
+        raise ValueError(f"cannot calibrate device {device!r}; choose 'cpu'")
+    if not isinstance(budget, (int, float)) or isinstance(budget, bool):
+        raise TypeError(f"budget must be a number of seconds, not {budget!r}")
+    if not 0 < budget < math.inf:
+        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}")
+    from ttlg._calibrate.run import run  # what it takes to fit is not for every import of ttlg
+
+    return run(float(budget), progress)

@@ -1,0 +1,170 @@
+"""Fitting the seconds of every term of the CPU's time model to measurements."""
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._calibrate.data import Row
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+# Weighed again so often: rows by how far they are off, and errors by both times.
+_ITERATIONS = 6
+# Errors beyond this one, relative, weigh as their size and not as its square (Huber).
+_FAR_OFF = 0.15
+# As many rows the model before is worth, for each term.
+_PRIOR_ROWS = 0.1
+_QUANTILES = (0.05, 0.95)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows as numbers: what their plans' times are sums of, and what they took.
+
+    Attributes
+    ----------
+    rows : list of Row
+        Those that this version has plans for.
+    counts : ndarray
+        A row for each of them, a column for each of `cpu_term_names`.
+    seconds : ndarray
+        Measured.
+    """
+
+    rows: list[Row]
+    counts: Array
+    seconds: Array
+
+    def part(self, chosen: Sequence[bool]) -> "Design":
+        """Return some of the rows."""
+        mask = np.array(chosen, bool)
+        rows = [row for row, taken in zip(self.rows, mask, strict=True) if taken]
+        return Design(rows, self.counts[mask], self.seconds[mask])
+
+
+def with_cached_bytes(machine: _core.CpuMachine, cached_bytes: int) -> _core.CpuMachine:
+    """Return the same machine, of whose caches a process gets so much."""
+    old = machine.model
+    model = _core.CpuTimeModel(
+        name=old.name,
+        cached_bytes=cached_bytes,
+        coefficients=old.coefficients,
+        low=old.low,
+        high=old.high,
+    )
+    return _core.CpuMachine(
+        l1_cache_bytes=machine.l1_cache_bytes,
+        l2_cache_bytes=machine.l2_cache_bytes,
+        last_level_cache_bytes=machine.last_level_cache_bytes,
+        vector_bytes=machine.vector_bytes,
+        has_shuffle=machine.has_shuffle,
+        model=model,
+    )
+
+
+def design(rows: Iterable[Row], machine: _core.CpuMachine) -> Design:
+    """Count the terms of every row on a machine; leave out rows that no plan can be built from."""
+    column = {name: number for number, name in enumerate(_core.cpu_term_names())}
+    kept, counts = [], []
+    for row in rows:
+        try:
+            plan = row.plan()
+        except ValueError:
+            continue
+        line = np.zeros(len(column))
+        for name, count in _core.count_cpu_terms(plan, machine, row.case.fresh).items():
+            line[column[name]] = count
+        kept.append(row)
+        counts.append(line)
+    matrix = np.array(counts).reshape(len(kept), len(column))
+    return Design(kept, matrix, np.array([row.seconds for row in kept]))
+
+
+def require_scipy() -> None:
+    """Raise ImportError, which says what to install, where SciPy is missing."""
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError("fitting a time model needs SciPy: pip install 'ttlg[calibrate]'")
+
+
+def _nnls(matrix: Array, target: Array) -> Array:
+    """Solve a least-squares problem with non-negative unknowns."""
+    require_scipy()
+    from scipy.optimize import nnls
+
+    # The triangle of a QR decomposition has the same solutions and far fewer rows.
+    triangle = np.linalg.qr(np.column_stack((matrix, target)), mode="r")
+    solution: Array = nnls(triangle[:, :-1], triangle[:, -1], maxiter=30 * matrix.shape[1])[0]
+    return solution
+
+
+def _weights(seconds: Array, best: Array, predicted: Array) -> Array:
+    """Weigh rows: those far from the best of their case less, outliers too.
+
+    An error is divided by the geometric mean of both times, so that twice and half count the same.
+    """
+    away = np.abs(np.log(predicted / seconds))
+    huber = np.sqrt(np.minimum(1, _FAR_OFF / np.maximum(away, 1e-9)))
+    weights: Array = np.sqrt(best / seconds) * huber / np.sqrt(predicted / seconds)
+    return weights
+
+
+def solve(data: Design, prior: Array) -> Array:
+    """Fit non-negative seconds of every term by least squares of the relative error.
+
+    Parameters
+    ----------
+    data : Design
+        Measurements.
+    prior : ndarray
+        The seconds of the model before. Their common scale is fitted; they decide about what no
+        row has, and weigh a little elsewhere.
+
+    Returns
+    -------
+    ndarray
+        Seconds of every term.
+    """
+    best = _best_of_case(data)
+    guess = data.counts @ prior
+    known = guess > 0
+    scale = float(np.median(data.seconds[known] / guess[known])) if known.any() else 0.0
+    expected = prior * scale
+    seen = data.counts.any(axis=0)
+    counts = data.counts[:, seen] / data.seconds[:, None]
+    units = np.sqrt(np.mean(counts**2, axis=0))
+    counts = counts / units
+    ridge = np.sqrt(_PRIOR_ROWS) * np.eye(counts.shape[1])
+    ridge_target = np.sqrt(_PRIOR_ROWS) * expected[seen] * units
+    predicted = data.seconds
+    solution = np.zeros(counts.shape[1])
+    for _ in range(_ITERATIONS):
+        weights = _weights(data.seconds, best, predicted)
+        matrix = np.vstack((counts * weights[:, None], ridge))
+        solution = _nnls(matrix, np.concatenate((weights, ridge_target)))
+        predicted = np.maximum(counts @ solution, 1e-3) * data.seconds
+    result = expected.copy()
+    result[seen] = solution / units
+    return result
+
+
+def _best_of_case(data: Design) -> Array:
+    best: dict[Any, float] = {}
+    for row in data.rows:
+        best[row.case] = min(row.seconds, best.get(row.case, row.seconds))
+    return np.array([best[row.case] for row in data.rows])
+
+
+def quantiles(data: Design, seconds: Array) -> tuple[float, float]:
+    """Return the 5 % and 95 % quantiles of measured by predicted time."""
+    low, high = np.quantile(data.seconds / (data.counts @ seconds), _QUANTILES)
+    return float(low), float(high)
+
+
+def values(model: _core.CpuTimeModel) -> Array:
+    """Return a model's seconds of every term, in the order of `cpu_term_names`."""
+    return np.array([model.coefficients.get(name, 0.0) for name in _core.cpu_term_names()])
+

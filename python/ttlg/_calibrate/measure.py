@@ -1,0 +1,123 @@
+"""Timing many parameter sets of a problem beside each other and beside a copy."""
+
+import functools
+import math
+import random
+import timeit
+from collections.abc import Sequence
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._calibrate.data import Case, Row
+from ttlg._calibrate.problems import Problem
+from ttlg._calibrate.sample import sample
+from ttlg._tune import Array, arrays_for, calls_in_a_sample
+
+# A sample repeats calls until it lasts this long, so that the clock weighs little.
+_SAMPLE_SECONDS = 0.0002
+# Samples of each plan: more where they are short and disturbances weigh more.
+_ROUNDS, _LARGE_ROUNDS = 9, 3
+_LARGE_BYTES = 20 << 20
+# A plan this many times slower than the best of a round gets no further samples.
+_HOPELESS = 2.0
+# Of the plans whose time into a warm output is known: a new one adds page faults to any.
+_FRESH_PLANS = 6
+
+
+def _timer(plan: _core.CpuPlan, x: Array, out: Array | None) -> timeit.Timer:
+    """Time a whole call, which writes to `out` or returns a new array."""
+    return timeit.Timer(functools.partial(_core.run_ndarray, plan, x, out))
+
+
+def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
+    """Copy as many bytes as `out` has, plainly and past the caches."""
+    source, target = x.base[: out.nbytes], out.base
+    request = _core.Request(target.shape, (1,), 1, (0,))
+    plan = _core.cached_cpu_plan(request, threads, "copy")
+    timers = [timeit.Timer(functools.partial(np.copyto, target, source))]
+    for streaming in (False, True):
+        parameters = plan.parameters | {"streaming": streaming, "threads": threads}
+        built = _core.build_cpu_plan(request, kernel="copy", **parameters)
+        timers.append(_timer(built, source, target))
+    return timers
+
+
+def _take_turns(
+    plans: Sequence[timeit.Timer], copies: Sequence[timeit.Timer], rounds: int, draw: random.Random
+) -> tuple[list[list[float]], float]:
+    """Sample all in a new random order each round, each after a call of its own.
+
+    Returns
+    -------
+    samples : list of list of float
+        Seconds of a call of each plan, ascending.
+    copy_seconds : float
+        Of the fastest copy.
+    """
+    timers = [*copies, *plans]
+    calls = [calls_in_a_sample(timer, _SAMPLE_SECONDS) for timer in timers]
+    samples: list[list[float]] = [[] for _ in timers]
+    left = list(range(len(timers)))
+    for _ in range(rounds):
+        for number in draw.sample(left, len(left)):
+            timers[number].timeit(1)  # streaming plans leave in the caches what others do not
+            samples[number].append(timers[number].timeit(calls[number]) / calls[number])
+        limit = _HOPELESS * min(samples[number][-1] for number in left[len(copies) :])
+        # The copies and the planner's choice stay.
+        left = [n for n in left if n <= len(copies) or min(samples[n]) <= limit]
+    copied = min((min(each) for each in samples[: len(copies)]), default=math.nan)
+    return [sorted(each) for each in samples[len(copies) :]], copied
+
+
+def measure(
+    problem: Problem, threads: Sequence[int], count: int, draw: random.Random
+) -> list[Row]:
+    """Time the planner's candidates for a problem, and others, drawn at random.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is done, on arrays whose pages have been touched, and which stay in the caches where
+        these hold them.
+    threads : sequence of int
+        Numbers of threads that the plans and the copies may use, in turn.
+    count : int
+        How many parameter sets to draw at random for each number of threads; half as many for a
+        problem of 20 MiB or more.
+    draw : random.Random
+        Draws them, and the order of the samples.
+
+    Returns
+    -------
+    list of Row
+        For each number of threads the planner's choice first; then some of the same plans, called
+        for a new result each time.
+
+    Raises
+    ------
+    MemoryError
+        There is no room for the arrays.
+    """
+    rounds = _ROUNDS
+    if problem.bytes >= _LARGE_BYTES:
+        rounds, count = _LARGE_ROUNDS, count // 2
+    rows: list[Row] = []
+    x = out = None
+    for most in threads:
+        plans = sample(problem, most, count, draw)
+        if x is None or out is None:
+            x, out = arrays_for(plans[0])
+            if _core.run_ndarray(plans[0], x, out) is None:
+                raise AssertionError(f"{problem} has not run")
+        for fresh in (False, True):
+            if fresh:
+                plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
+            target = None if fresh else out
+            timers = [_timer(plan, x, target) for plan in plans]
+            samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
+            rows += [
+                Row(Case(problem, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
+                for plan, each in zip(plans, samples, strict=True)
+            ]
+    return rows

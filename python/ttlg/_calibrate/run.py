@@ -1,0 +1,140 @@
+"""A calibration from the first measurement to the model that is kept."""
+
+import datetime
+import os
+import random
+import time
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core, _models
+from ttlg._calibrate import fit
+from ttlg._calibrate.data import Row
+from ttlg._calibrate.errors import by_group, errors, regrets, summarize
+from ttlg._calibrate.measure import measure
+from ttlg._calibrate.problems import problems
+from ttlg._calibrate.report import Report
+
+_SETS = 24
+_LEAST_PROBLEMS = 10
+_LEAST_BYTES, _MOST_BYTES = 1 << 20, 256 << 20
+_BYTES_PER_SECOND = 2 << 20
+# What a process may get of the last-level cache: parts of what there is, and absolute sizes.
+_CACHE_PARTS = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 1)
+_CACHE_BYTES = (16 << 20, 32 << 20, 64 << 20)
+
+
+def _most_bytes(budget: float) -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    asked = round(budget * _BYTES_PER_SECOND)
+    return min(max(asked, _LEAST_BYTES), _MOST_BYTES, memory // 16)
+
+
+def collect(budget: float, progress: bool) -> list[Row]:
+    """Measure problems for so many seconds."""
+    from tqdm import tqdm
+
+    most = _core.resolve_threads(None)
+    threads = sorted({1, max(most // 2, 1), most})
+    start = time.monotonic()
+    rows: list[Row] = []
+    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+    with tqdm(
+        total=budget,
+        desc="ttlg calibrate",
+        bar_format=layout,
+        leave=False,
+        disable=None if progress else True,
+    ) as bar:
+        for number, problem in enumerate(problems(0, _most_bytes(budget))):
+            spent = time.monotonic() - start
+            bar.set_postfix_str(f"{number} problems, {len(rows)} measurements", refresh=False)
+            bar.update(min(spent, budget) - bar.n)
+            folds = {row.case.problem.is_held_out for row in rows}
+            if spent >= budget and number >= _LEAST_PROBLEMS and len(folds) == 2:
+                break
+            rows += measure(problem, threads, _SETS, random.Random(number))
+    return rows
+
+
+def _cached_bytes(machine: _core.CpuMachine) -> list[int]:
+    """List how much of the caches a process may get, the answer of the model in use first."""
+    last = machine.last_level_cache_bytes
+    choices = [*(round(part * last) for part in _CACHE_PARTS), *_CACHE_BYTES]
+    return [machine.model.cached_bytes, *sorted({size for size in choices if 0 < size <= last})]
+
+
+def _source(rows: list[Row]) -> str:
+    day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    cases = len({row.case.problem for row in rows})
+    return (
+        f"ttlg.calibrate of ttlg {_core.__version__} on {day}: {len(rows)} measurements of {cases} "
+        "problems"
+    )
+
+
+def fit_rows(rows: list[Row], machine: _core.CpuMachine) -> tuple[Report, dict[str, Any]]:
+    """Fit a model and test it.
+
+    Parameters
+    ----------
+    rows : list of Row
+        Of problems held out and of others.
+    machine : CpuMachine
+        What they were measured on, with the model to start from.
+
+    Returns
+    -------
+    report : Report
+        How well the model does.
+    fields : dict
+        The model, as its file holds it.
+    """
+    prior = fit.values(machine.model)
+    trials = []
+    for cached_bytes in _cached_bytes(machine):
+        data = fit.design(rows, fit.with_cached_bytes(machine, cached_bytes))
+        held_out = np.array([row.case.problem.is_held_out for row in data.rows])
+        seconds = fit.solve(data.part(~held_out), prior)
+        tested = data.part(held_out)
+        off = float(np.mean(np.abs(np.log(tested.counts @ seconds / tested.seconds))))
+        trials.append((off, cached_bytes, data, seconds, held_out))
+    _, cached_bytes, data, seconds, held_out = min(trials, key=lambda trial: trial[0])
+    predicted = data.counts @ seconds
+    tested, trained = data.part(held_out), data.part(~held_out)
+    low, high = fit.quantiles(tested, seconds)
+    report = Report(
+        train=by_group(trained, predicted[~held_out], lambda row: row.kernel),
+        held_out=by_group(tested, predicted[held_out], lambda row: row.kernel),
+        all_held_out=errors(tested.seconds, predicted[held_out]),
+        regret=summarize(regrets(tested, predicted[held_out])),
+        cached_bytes=cached_bytes,
+        low=low,
+        high=high,
+        measured_seconds=tested.seconds,
+        predicted_seconds=predicted[held_out],
+        kernels=[row.kernel for row in tested.rows],
+    )
+    final = fit.solve(data, prior)
+    names = _core.cpu_term_names()
+    fields = {
+        "name": "cpu-calibrated",
+        "cached_bytes": cached_bytes,
+        "coefficients": {name: float(each) for name, each in zip(names, final, strict=True) if each},
+        "low": low,
+        "high": high,
+        "errors": report.to_dict(),
+        "source": _source(rows),
+    }
+    return report, fields
+
+
+def run(budget: float, progress: bool) -> Report:
+    """Measure, fit, keep the model and plan with it."""
+    fit.require_scipy()
+    _models._saved_models().check_writable()
+    report, fields = fit_rows(collect(budget, progress), _core.this_cpu_machine())
+    report.path = _models.save_cpu_model(fields)
+    _models.install_cpu_model(fields)
+    return report
