@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <cmath>
 #include <utility>
 
 #include "plan/cpu/axis_split.hpp"
@@ -39,8 +41,8 @@ struct Point {
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
-// around the best one, one step at a time, and its other parameters. A dozen problems of every kind
-// take some forty looks each; all combinations would be thousands.
+// around the best one, one step at a time, and its other parameters: some thirty looks, where all
+// combinations would be thousands.
 class Search {
  public:
   Search(const Problem& folded, const Machine& machine, int threads,
@@ -57,6 +59,7 @@ class Search {
       if (forced ? kernel == *forced : is_usable(kernel)) look_at_kernel(kernel);
     }
     if (best_.parameters.kernel != Kernel::copy && best_.parameters.kernel != Kernel::reference) {
+      look_at_other_shapes();
       improve_shape();
       improve_rest();
     }
@@ -72,17 +75,34 @@ class Search {
   void look_at_kernel(Kernel kernel) {
     if (kernel == Kernel::reference) {
       scratch_ = {.kernel = kernel};
-      return take(predict(), {.kernel = kernel});
+      take(predict(), {.kernel = kernel});
+    } else if (kernel == Kernel::copy) {
+      look_at_copies();
+    } else {
+      if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
+      for (const Path path : {Path::cached, Path::staged, Path::direct}) {
+        Start& start = starts_[started_++];
+        start.point = {.kernel = kernel,
+                       .path = path,
+                       .in_doublings = 2,
+                       .out_doublings = 2,
+                       .threads = threads_};
+        start.seconds = look(start.point);
+      }
     }
-    if (kernel == Kernel::copy) return look_at_copies();
-    if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
-    for (const Path path : {Path::cached, Path::staged, Path::direct}) {
-      for (const auto& [in, out] : {std::pair{2, 2}, {0, 4}, {3, 0}}) {
-        look({.kernel = kernel,
-              .path = path,
-              .in_doublings = in,
-              .out_doublings = out,
-              .threads = threads_});
+  }
+
+  // Blocks of other shapes by every kernel and path that may still be the fastest.
+  void look_at_other_shapes() {
+    constexpr double kHopeless = 1.5;
+    const double limit = kHopeless * best_.seconds;
+    for (const Start& start : std::span(starts_).first(started_)) {
+      if (start.seconds > limit) continue;
+      for (const auto& [in, out] : {std::pair{0, 4}, {3, 0}}) {
+        Point point = start.point;
+        point.in_doublings = in;
+        point.out_doublings = out;
+        look(point);
       }
     }
   }
@@ -106,6 +126,7 @@ class Search {
   void improve_shape() {
     constexpr std::array<std::pair<int, int>, 6> kSteps{
         {{1, -1}, {-1, 1}, {0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
+    std::bitset<(kMaxInDoublings + 1) * (kMaxOutDoublings + 1)> seen;
     for (bool moved = true; moved;) {
       const Point from = point_;
       for (const auto& [in, out] : kSteps) {
@@ -114,6 +135,10 @@ class Search {
         next.out_doublings += out;
         if (next.in_doublings < 0 || next.in_doublings > kMaxInDoublings) continue;
         if (next.out_doublings < 0 || next.out_doublings > kMaxOutDoublings) continue;
+        const auto shape = static_cast<std::size_t>(next.in_doublings * (kMaxOutDoublings + 1) +
+                                                    next.out_doublings);
+        if (seen[shape]) continue;
+        seen.set(shape);
         look(next);
       }
       moved = point_ != from;
@@ -141,8 +166,8 @@ class Search {
     }
   }
 
-  // Predicts what a point stands for, if that can be done.
-  void look(const Point& point) {
+  // Predicts what a point stands for; infinity where that cannot be done.
+  double look(const Point& point) {
     const std::int64_t in_run = grain_ << point.in_doublings;
     const std::int64_t out_run = grain_ << point.out_doublings;
     scratch_.kernel = point.kernel;
@@ -150,7 +175,7 @@ class Search {
         point.kernel == Kernel::shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
     grow_block(folded_, tile, in_run, out_run, kMaxBlockBytes, scratch_.block);
     const Pieces runs = pieces_of(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride);
-    if (!can_take(point.path, runs)) return;
+    if (!can_take(point.path, runs)) return HUGE_VAL;
     choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
     if (point.along_input) {
       continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
@@ -162,8 +187,19 @@ class Search {
     scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
-    scratch_.threads = point.threads;
-    take(predict(), point);
+    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, count_blocks()));
+    const double seconds = predict(&runs);
+    take(seconds, point);
+    return seconds;
+  }
+
+  std::int64_t count_blocks() const {
+    std::int64_t blocks = 1;
+    for (const int mode : scratch_.loop_order) {
+      const auto m = static_cast<std::size_t>(mode);
+      blocks *= ceil_div(folded_.modes[m].extent, scratch_.block[m]);
+    }
+    return blocks;
   }
 
   // Whether the scratch block's runs can reach the output in this way.
@@ -179,8 +215,9 @@ class Search {
     return unaligned_row_step(modes.list(), axes.out.list().size()) == 0;
   }
 
-  double predict() const {
-    return predicted_seconds(count_terms(folded_, scratch_, machine_, false), machine_.model);
+  double predict(const Pieces* written = nullptr) const {
+    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, written),
+                             machine_.model);
   }
 
   void take(double seconds, const Point& point) {
@@ -200,6 +237,12 @@ class Search {
   std::vector<int> ranked_;
   std::vector<Candidate>* visited_;
   std::vector<std::int64_t> shuffle_tile_;
+  struct Start {
+    Point point;
+    double seconds = 0;
+  };
+  std::array<Start, 9> starts_;  // by kernel and path
+  std::size_t started_ = 0;
   Parameters scratch_;
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};

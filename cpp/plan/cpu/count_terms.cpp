@@ -90,12 +90,12 @@ class Counter {
         machine_(machine),
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)) {}
 
-  Terms count(bool fresh) {
+  Terms count(bool fresh, const Pieces* written) {
     terms_ = {};
     if (bytes_ == 0) return terms_;
     const bool blocked =
         parameters_.kernel != Kernel::copy && parameters_.kernel != Kernel::reference;
-    count_blocks(blocked);
+    count_blocks(blocked, written);
     const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads, blocks_);
     terms_.team = std::log2(threads);
@@ -116,7 +116,7 @@ class Counter {
   }
 
  private:
-  void count_blocks(bool blocked) {
+  void count_blocks(bool blocked, const Pieces* written) {
     if (!blocked) {
       const bool copy = parameters_.kernel == Kernel::copy;
       blocks_ = copy ? ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front()) : 1;
@@ -129,7 +129,9 @@ class Counter {
     }
     in_ = pieces_of(folded_, parameters_.block, identity_order(folded_.modes.size()),
                     &Mode::in_byte_stride, kLineBytes / 2);
-    out_ = pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
+    out_ = written != nullptr
+               ? *written
+               : pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
   }
 
   void count_memory(bool blocked) {
@@ -328,8 +330,8 @@ class Counter {
 }  // namespace
 
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh) {
-  return Counter(folded, parameters, machine).count(fresh);
+                  bool fresh, const Pieces* written) {
+  return Counter(folded, parameters, machine).count(fresh, written);
 }
 
 }  // namespace ttlg::cpu

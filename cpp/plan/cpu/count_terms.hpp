@@ -3,14 +3,16 @@
 
 #include "plan/cpu/machine.hpp"
 #include "plan/cpu/parameters.hpp"
+#include "plan/cpu/pieces.hpp"
 #include "plan/cpu/terms.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
 
-// `folded` is fold_run of the plan's problem; `fresh`: nobody has written to the output's pages
-// yet, so that the first to write waits for the system to give them.
+// `folded` is fold_run of the plan's problem; `written` what pieces_of says of the output, where
+// that is known; `fresh`: nobody has written to the output's pages yet, so that the first to write
+// waits for the system to give them.
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh);
+                  bool fresh, const Pieces* written = nullptr);
 
 }  // namespace ttlg::cpu

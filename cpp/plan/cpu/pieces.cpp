@@ -1,6 +1,7 @@
 #include "plan/cpu/pieces.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "tensor/integer.hpp"
@@ -29,7 +30,9 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
     pieces.alignment = common_power(stride, pieces.alignment);
     if (block[m] == 1) continue;
     pieces.count *= block[m];
-    pieces.distinct_offsets *= std::min(block[m], kPageBytes / common_power(stride, kPageBytes));
+    pieces.distinct_offsets *= std::min(
+        block[m], kPageBytes >> std::countr_zero(
+                                    static_cast<std::uint64_t>(common_power(stride, kPageBytes))));
     if (stride >= kPageBytes) pieces.pages *= block[m];
   }
   return pieces;
