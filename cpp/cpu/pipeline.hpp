@@ -1,4 +1,4 @@
-// The block pipeline: while a block is moved, the lines of the next block are prefetched and the
+// The block pipeline: while a block is moved, the lines of one ahead of it are prefetched and the
 // lines of the block before are flushed from its staging buffer. Both a few at a time, so that
 // memory always has something to read and something to write and its queues never overflow.
 #pragma once
@@ -17,7 +17,7 @@ namespace ttlg::cpu {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
 }
 
-// Lines of the next block that are still to be prefetched, piece by piece; see Block::pieces.
+// Lines of a later block that are still to be prefetched, piece by piece; see Block::pieces.
 struct PrefetchQueue {
   const std::byte* next = nullptr;  // the block's first byte
   std::span<const std::int64_t> pieces{};

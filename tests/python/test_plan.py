@@ -268,6 +268,20 @@ def test_json_that_contradicts_itself(change):
         ttlg.Plan.from_json(json.dumps(record))
 
 
+@pytest.mark.parametrize("run", [1, 1024])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_json_with_prefetch_as_a_flag(run, streaming):
+    # Until prefetch was a distance, streaming meant staged but for runs of 1 KiB or more.
+    plan = ttlg.plan((200, 300, run), (1, 0, 2), "u1", kernel="strided_copy", threads=1)
+    record = json.loads(plan.to_json())
+    old = {"block": [30, 200], "loop_order": [0], "staged": False, "threads": 1}
+    record["parameters"] = {**old, "streaming": streaming, "prefetch": True}
+    read = ttlg.Plan.from_json(json.dumps(record)).parameters
+    assert read["prefetch"] == 1
+    assert read["streaming"] == streaming
+    assert read["staged"] == (streaming and run == 1)
+
+
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", "3", "null", None])
 def test_what_is_no_json_of_a_plan(text):
     with pytest.raises(ValueError, match="not the JSON of a ttlg plan"):

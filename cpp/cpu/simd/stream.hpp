@@ -66,7 +66,7 @@ class StreamedRun {
 void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   const std::int64_t bytes = block.element_bytes;
   const auto advance = advance_if_busy(block);
-  if (bytes >= StreamedRun::kMostBytes / 2) {
+  if (bytes >= kDirectRunBytes) {
     for (std::int64_t i = 0; i < block.out_count; ++i) {
       stream(out + block.out_by_out[i], in + block.in_by_out[i], bytes);
       advance(ceil_div(bytes, kLineBytes));

@@ -50,7 +50,8 @@ struct WideTile {
       constexpr int kPieces = kBytes / 16 / kGroups;
       for (int g = 0; g < kGroups; ++g) {
         for (int p = 0; p < kPieces; ++p) {
-          const auto* const piece = reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups;
+          const auto* const piece =
+              reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups;
           write((g * kPieces + p) * kRows + k, load<Piece>(piece));
         }
       }

@@ -17,7 +17,8 @@ namespace {
 // As many tiles as make a line. Rows that another tile has stored already are skipped.
 template <typename Tile, typename Row>
 [[gnu::always_inline]] inline void stream_tiles(const Row& row, std::byte* out,
-                                                const std::int64_t* out_by_in, std::int64_t skipped) {
+                                                const std::int64_t* out_by_in,
+                                                std::int64_t skipped) {
   using Piece = typename Tile::Piece;
   constexpr int kTiles = kLineBytes / int{sizeof(Piece)};
   Piece lines[Tile::kInStep][kTiles];

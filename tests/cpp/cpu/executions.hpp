@@ -25,8 +25,8 @@ inline std::string describe(const cpu::Plan& plan) {
   return "kernel " + std::string(cpu::kernel_name(parameters.kernel)) + ", block " +
          join(parameters.block) + ", loops " + join(parameters.loop_order) +
          (parameters.staged ? ", staged" : "") + (parameters.streaming ? ", streaming" : "") +
-         ", prefetch " + std::to_string(parameters.prefetch) +
-         ", threads " + std::to_string(parameters.threads) + ", itemsize " +
+         ", prefetch " + std::to_string(parameters.prefetch) + ", threads " +
+         std::to_string(parameters.threads) + ", itemsize " +
          std::to_string(plan.request.itemsize) + ", shape " + join(plan.request.shape) + ", axes " +
          join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) + "-> " +
          join(plan.request.out_byte_strides);

@@ -186,6 +186,14 @@ TEST(Streaming, EndsWithAFence) {
       EXPECT_EQ(fences, plan.parameters.streaming ? 1 : 0);
     }
   }
+  const Plan direct =
+      build_plan(contiguous_request({64, 8}, {1, 0}, 8),
+                 {.kernel = Kernel::tile, .block = {8, 32}, .loop_order = {1}, .streaming = true});
+  const std::vector<std::byte> in(64 * 8 * 8);
+  std::vector<std::byte> out(in.size());
+  fences = 0;
+  execute(direct, in.data(), out.data(), table);
+  EXPECT_EQ(fences, 1);
 }
 
 }  // namespace
