@@ -1,7 +1,7 @@
 """Fitting the seconds of every term of the CPU's time model to measurements."""
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from ttlg import _core
 from ttlg._calibrate.data import Row
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 # Weighed again so often: rows by how far they are off, and errors by both times.
 _ITERATIONS = 6
@@ -39,11 +40,10 @@ class Design:
     counts: Array
     seconds: Array
 
-    def part(self, chosen: Sequence[bool]) -> "Design":
+    def part(self, chosen: Mask) -> "Design":
         """Return some of the rows."""
-        mask = np.array(chosen, bool)
-        rows = [row for row, taken in zip(self.rows, mask, strict=True) if taken]
-        return Design(rows, self.counts[mask], self.seconds[mask])
+        rows = [row for row, taken in zip(self.rows, chosen, strict=True) if taken]
+        return Design(rows, self.counts[chosen], self.seconds[chosen])
 
 
 def with_cached_bytes(machine: _core.CpuMachine, cached_bytes: int) -> _core.CpuMachine:
@@ -96,7 +96,7 @@ def _nnls(matrix: Array, target: Array) -> Array:
     from scipy.optimize import nnls
 
     # The triangle of a QR decomposition has the same solutions and far fewer rows.
-    triangle = np.linalg.qr(np.column_stack((matrix, target)), mode="r")
+    triangle: Array = np.linalg.qr(np.column_stack((matrix, target)), mode="r")
     solution: Array = nnls(triangle[:, :-1], triangle[:, -1], maxiter=30 * matrix.shape[1])[0]
     return solution
 
@@ -167,4 +167,3 @@ def quantiles(data: Design, seconds: Array) -> tuple[float, float]:
 def values(model: _core.CpuTimeModel) -> Array:
     """Return a model's seconds of every term, in the order of `cpu_term_names`."""
     return np.array([model.coefficients.get(name, 0.0) for name in _core.cpu_term_names()])
-

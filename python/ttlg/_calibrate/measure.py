@@ -70,9 +70,7 @@ def _take_turns(
     return [sorted(each) for each in samples[len(copies) :]], copied
 
 
-def measure(
-    problem: Problem, threads: Sequence[int], count: int, draw: random.Random
-) -> list[Row]:
+def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.Random) -> list[Row]:
     """Time the planner's candidates for a problem, and others, drawn at random.
 
     Parameters

@@ -92,9 +92,7 @@ def _parameters(
     }
 
 
-def sample(
-    problem: Problem, threads: int, count: int, draw: random.Random
-) -> list[_core.CpuPlan]:
+def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> list[_core.CpuPlan]:
     """Build plans for a problem.
 
     Parameters
