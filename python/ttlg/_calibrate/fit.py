@@ -96,19 +96,19 @@ def _nnls(matrix: Array, target: Array) -> Array:
     from scipy.optimize import nnls
 
     # The triangle of a QR decomposition has the same solutions and far fewer rows.
-    triangle: Array = np.linalg.qr(np.column_stack((matrix, target)), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack((matrix, target)), mode="r"))
     solution: Array = nnls(triangle[:, :-1], triangle[:, -1], maxiter=30 * matrix.shape[1])[0]
     return solution
 
 
-def _weights(seconds: Array, best: Array, predicted: Array) -> Array:
-    """Weigh rows: those far from the best of their case less, outliers too.
+def _weights(seconds: Array, predicted: Array) -> Array:
+    """Weigh rows: outliers less (Huber), and twice the time the same as half of it.
 
-    An error is divided by the geometric mean of both times, so that twice and half count the same.
+    For that an error is divided by the geometric mean of both times.
     """
     away = np.abs(np.log(predicted / seconds))
     huber = np.sqrt(np.minimum(1, _FAR_OFF / np.maximum(away, 1e-9)))
-    weights: Array = np.sqrt(best / seconds) * huber / np.sqrt(predicted / seconds)
+    weights: Array = huber / np.sqrt(predicted / seconds)
     return weights
 
 
@@ -128,7 +128,6 @@ def solve(data: Design, prior: Array) -> Array:
     ndarray
         Seconds of every term.
     """
-    best = _best_of_case(data)
     guess = data.counts @ prior
     known = guess > 0
     scale = float(np.median(data.seconds[known] / guess[known])) if known.any() else 0.0
@@ -142,20 +141,13 @@ def solve(data: Design, prior: Array) -> Array:
     predicted = data.seconds
     solution = np.zeros(counts.shape[1])
     for _ in range(_ITERATIONS):
-        weights = _weights(data.seconds, best, predicted)
+        weights = _weights(data.seconds, predicted)
         matrix = np.vstack((counts * weights[:, None], ridge))
         solution = _nnls(matrix, np.concatenate((weights, ridge_target)))
         predicted = np.maximum(counts @ solution, 1e-3) * data.seconds
     result = expected.copy()
     result[seen] = solution / units
     return result
-
-
-def _best_of_case(data: Design) -> Array:
-    best: dict[Any, float] = {}
-    for row in data.rows:
-        best[row.case] = min(row.seconds, best.get(row.case, row.seconds))
-    return np.array([best[row.case] for row in data.rows])
 
 
 def quantiles(data: Design, seconds: Array) -> tuple[float, float]:

@@ -115,7 +115,7 @@ def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> l
     request = problem.request()
     first = _core.cached_cpu_plan(request, threads, None)
     plans = [first]
-    seen = [(first.kernel, first.parameters)]
+    seen: list[tuple[str, dict[str, Any]]] = [(first.kernel, first.parameters)]
 
     def add(kernel: str, parameters: dict[str, Any]) -> bool:
         try:
@@ -128,8 +128,8 @@ def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> l
         plans.append(plan)
         return True
 
-    for kernel, parameters, _ in first.candidates(threads):
-        add(kernel, parameters)
+    for listed, parameters, _ in first.candidates(threads):
+        add(listed, parameters)
     kernels = [kernel for kernel in first.applicable_kernels() if kernel != "reference"]
     blocks = _Blocks(first, draw)
     most, attempts = len(plans) + count, 0
