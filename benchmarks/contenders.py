@@ -17,6 +17,7 @@ Array = np.ndarray[Any, Any]
 
 COPIES = ("copy-numpy", "copy-plain", "copy-streaming")
 OURS = ("ttlg-plan", "ttlg", "ttlg-cold")
+RESULTS = ("ttlg-kept", "ttlg-out")
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,18 @@ def whole_calls(
         library.set_num_threads(threads)
         source = library.from_numpy(x)
         yield Contender("torch", lambda: source.permute(axes).contiguous(), returns=True)
+
+
+def calls_for_result(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
+    """Call ttlg for a result that lives until the next one is there, and for one in `out`."""
+    kept: list[Array] = []
+
+    def keep() -> Array:
+        kept[:] = [ttlg.transpose(x, axes, threads=threads)]
+        return kept[0]
+
+    yield Contender("ttlg-kept", keep, returns=True)
+    yield Contender("ttlg-out", lambda: ttlg.transpose(x, axes, out=out, threads=threads))
 
 
 def contenders(

@@ -15,6 +15,7 @@ from ttlg.benchmarks.contenders import (
     PEERS,
     Array,
     Contender,
+    calls_for_result,
     contenders,
     copies,
     whole_calls,
@@ -156,15 +157,17 @@ def measure(
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
-    suite ``call`` every call allocates a new result; the copies do not.
+    suites ``call`` and ``fresh`` every call allocates a new result; the copies do not.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))
     out = np.empty_like(expected)
     results = []
     for count in threads:
-        if case.suite == "call":
+        if case.suite in ("call", "fresh"):
             entrants = [*copies(x, out, count), *whole_calls(x, case.axes, count, peers)]
+            if case.suite == "fresh":
+                entrants += calls_for_result(x, out, case.axes, count)
         else:
             entrants = contenders(x, out, case.axes, count, peers)
         for entrant in entrants:

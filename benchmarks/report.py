@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ttlg.benchmarks.contenders import COPIES, OURS, PEERS
+from ttlg.benchmarks.contenders import COPIES, OURS, PEERS, RESULTS
 from ttlg.benchmarks.measure import Result, bandwidth
 from ttlg.benchmarks.suites import Case
 
@@ -43,7 +43,8 @@ def _result(entry: dict[str, Any]) -> Result:
 
 def names(results: Sequence[Result]) -> list[str]:
     """List the contenders that appear in some results: ttlg first, the copies last."""
-    return [name for name in (*OURS, *PEERS, *COPIES) if any(name in r.seconds for r in results)]
+    every = (*OURS, *RESULTS, *PEERS, *COPIES)
+    return [name for name in every if any(name in result.seconds for result in results)]
 
 
 def groups(results: Sequence[Result]) -> dict[tuple[str, int], list[Result]]:
@@ -125,6 +126,7 @@ def table(report: Report) -> str:
         f"$ {machine['command']}",
         "Shares of the copy ceiling, the fastest copy of the same bytes; medians of a run.",
         "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned again.",
+        "Of fresh results, ttlg-kept: while the one before lives; ttlg-out: none, into out=.",
     ]
     for (suite, threads), results in groups(report.results).items():
         lines += ["", *_suite_table(suite, threads, results)]
@@ -151,7 +153,7 @@ def plot(report: Report, path: Path) -> None:
     for (i, suite), (j, threads) in itertools.product(enumerate(suites), enumerate(counts)):
         axes = grid[i, j]
         results = sorted(found[suite, threads], key=lambda result: result.share("ttlg"))
-        for number, name in enumerate((*OURS, *PEERS)):
+        for number, name in enumerate((*OURS, *RESULTS, *PEERS)):
             # A peer that does not take a case's dtype leaves a gap in its line.
             shares = [result.share(name) if name in result.seconds else None for result in results]
             if any(shares):

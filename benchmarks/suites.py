@@ -181,6 +181,12 @@ def call() -> Iterator[Case]:
         yield _named("call", shape, axes, "float32")
 
 
+def fresh() -> Iterator[Case]:
+    """Matrices of 40 to 400 MB into new results and into ``out=``, float32."""
+    for n in (3170, 5000, 7080, 10000):
+        yield Case("fresh", _text((n, n)), (n, n), (1, 0), "float32")
+
+
 SUITES = {
     "ttc57": ttc57,
     "sixd-sample": sixd_sample,
@@ -192,6 +198,7 @@ SUITES = {
     "gentt": gentt,
     "latency": latency,
     "call": call,
+    "fresh": fresh,
 }
 
 # The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for.

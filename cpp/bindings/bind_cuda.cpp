@@ -163,6 +163,9 @@ void bind_model(py::module_& module) {
            py::arg("launch_seconds") = defaults.launch_seconds,
            py::arg("coefficients") = std::map<std::string, Coefficients>{})
       .def_readonly("name", &DeviceModel::name)
+      .def_property_readonly(
+          "calibrated", [](const DeviceModel& model) { return !model.coefficients.empty(); },
+          "Whether it was fitted to measurements of any kernel.")
       .def("to_dict", [](const DeviceModel& model) { return to_dict(model); })
       .def(
           "__eq__", [](const DeviceModel& x, const DeviceModel& y) { return x == y; },

@@ -103,14 +103,8 @@ void bind_time_model(py::module_& module) {
       },
       py::arg("plan"), py::arg("machine"), py::arg("fresh"),
       "What a plan's predicted time on a machine is the sum of.");
-  module.def(
-      "predict_cpu_seconds",
-      [](const cpu::Plan& plan, bool fresh) {
-        const auto machine = cpu::this_machine();
-        return predicted_seconds(
-            count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh), machine->model);
-      },
-      py::arg("plan"), py::arg("fresh"), "The seconds that a plan will take.");
+  module.def("predict_cpu_seconds", &predicted_seconds, py::arg("plan"), py::arg("fresh"),
+             "The seconds that a plan will take by the time model in use.");
 }
 
 }  // namespace ttlg::bindings

@@ -7,8 +7,10 @@
 #include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
 #include "bindings/bind_plan.hpp"
+#include "bindings/bind_predict.hpp"
 #include "bindings/bind_time_model.hpp"
 #include "bindings/ndarray_call.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "bindings/xla_ffi.hpp"
@@ -108,7 +110,9 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_cuda(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
+  ttlg::bindings::bind_new_ndarray(module);
   ttlg::bindings::add_ndarray_calls(module);
+  ttlg::bindings::add_predictions(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
   module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));

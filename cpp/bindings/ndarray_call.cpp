@@ -8,13 +8,13 @@
 
 #include <array>
 #include <exception>
-#include <numeric>
 
 #include "bindings/arguments.hpp"
 #include "bindings/layout.hpp"
+#include "bindings/new_ndarray.hpp"
+#include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -49,42 +49,12 @@ bool is_movable(const Ndarray& x) {
          !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
 }
 
-// Reads None, or a tuple or list of plain ints that name every axis once. Other items might run
-// Python code while the layout of x is borrowed.
-bool read_plain_axes(PyObject* axes, std::span<int> result) {
-  if (axes == Py_None) {
-    std::iota(result.rbegin(), result.rend(), 0);
-    return true;
-  }
-  if (!PyTuple_CheckExact(axes) && !PyList_CheckExact(axes)) return false;
-  if (PySequence_Fast_GET_SIZE(axes) != std::ssize(result)) return false;
-  PyObject** const items = PySequence_Fast_ITEMS(axes);
-  Extents given;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (!PyLong_CheckExact(items[i])) return false;
-    int overflow = 0;
-    given[i] = PyLong_AsLongAndOverflow(items[i], &overflow);
-    if (overflow != 0) return false;
-  }
-  return normalize_axes(std::span(given).first(result.size()), result).error == AxesError::none;
-}
-
 // Whether the result may certainly be written to `out`.
 bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
                        std::span<const std::int64_t> out_shape) {
   const bool is_contiguous = (out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
   return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
          find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
-}
-
-py::object new_ndarray(const Ndarray& like, std::span<const std::int64_t> shape) {
-  const npy_api& numpy = npy_api::get();
-  Py_INCREF(like.descr);  // for the new array to own
-  PyObject* const result =
-      numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_, like.descr, static_cast<int>(shape.size()),
-                                  shape.data(), nullptr, nullptr, 0, nullptr);
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
 }
 
 // The result, or null to leave the call to the slow path.
@@ -110,7 +80,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   }
   if (out_object == Py_None) {
     const auto plan = cpu_plan_cache().get(key, choice);
-    py::object result = new_ndarray(x, out_shape);
+    py::object result = new_ndarray(x.descr, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
   }
@@ -132,7 +102,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   }
   if (out_object == Py_None) {
     if (!request.out_byte_strides.empty()) return {};
-    py::object result = new_ndarray(x, plan.out_shape);
+    py::object result = new_ndarray(x.descr, plan.out_shape);
     run(plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
   }

@@ -7,6 +7,7 @@
 
 #include "cpu/execute.hpp"
 #include "cpu/this_machine.hpp"
+#include "plan/cpu/count_terms.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -15,9 +16,11 @@ namespace {
 constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 constexpr std::size_t kDefaultCapacity = 4096;
 
-// XLA's threads use the cache without the GIL, so a thread that forks may not be the only one to.
-cpu::PlanCache& make_cpu_plan_cache() {
-  static cpu::PlanCache cache({cpu::this_machine}, kDefaultCapacity);
+// XLA's threads and those that predict times use the caches without the GIL, so a thread that forks
+// may not be the only one to.
+template <typename Cache>
+Cache& make_cache(const typename Cache::Planning& planning) {
+  static Cache cache(planning, kDefaultCapacity);
   const auto lock = [] { cache.lock(); };
   const auto unlock = [] { cache.unlock(); };
   if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
@@ -27,13 +30,19 @@ cpu::PlanCache& make_cpu_plan_cache() {
 }  // namespace
 
 cpu::PlanCache& cpu_plan_cache() {
-  static cpu::PlanCache& cache = make_cpu_plan_cache();
+  static cpu::PlanCache& cache = make_cache<cpu::PlanCache>({cpu::this_machine});
   return cache;
 }
 
 cuda::PlanCache& cuda_plan_cache() {
-  static cuda::PlanCache cache({}, kDefaultCapacity);
+  static cuda::PlanCache& cache = make_cache<cuda::PlanCache>({});
   return cache;
+}
+
+double predicted_seconds(const cpu::Plan& plan, bool fresh) {
+  const auto machine = cpu::this_machine();
+  const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);
+  return predicted_seconds(terms, machine->model);
 }
 
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {

@@ -1,4 +1,5 @@
-// What all entry points of the extension share: the planner caches, and executing a plan.
+// What all entry points of the extension share: the planner caches, predicting and executing a
+// plan.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,9 @@ namespace ttlg::bindings {
 
 cpu::PlanCache& cpu_plan_cache();
 cuda::PlanCache& cuda_plan_cache();
+
+// What a call takes by this machine's time model; `fresh`: into a new array.
+double predicted_seconds(const cpu::Plan& plan, bool fresh);
 
 // Call with the GIL held; it is released while much data moves.
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);

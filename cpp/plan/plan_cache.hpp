@@ -61,9 +61,10 @@ struct CacheInfo {
 // the look-up, and planning happens outside it. The mutex is never held across anything that could
 // wait, such as Python's global lock, so it may be taken around fork(), which leaves the cache
 // usable in the child.
-template <typename Planning>
+template <typename HowToPlan>
 class PlanCache {
  public:
+  using Planning = HowToPlan;
   using Plan = typename Planning::Plan;
   using Choice = typename Planning::Choice;
 
@@ -88,6 +89,16 @@ class PlanCache {
     if (const Entry* entry = find(key)) return entry->plan;
     insert(key, plan);
     return plan;
+  }
+
+  // The same, but a plan made now is not kept: where thousands are asked about once, they would
+  // push out those in use. Counts neither as a hit nor as a miss.
+  std::shared_ptr<const Plan> peek(const LayoutKey& layout, const Choice& choice) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const Entry* entry = find(Key(layout, choice))) return entry->plan;
+    }
+    return std::make_shared<const Plan>(planning_(layout.request(), choice));
   }
 
   // From now on the plan for its own request with this choice, in place of the planner's: neither a

@@ -16,6 +16,7 @@ from ttlg._config import (
     cache_resize,
     get_num_threads,
     set_num_threads,
+    set_result_pool,
     show_config,
     threads,
 )
@@ -23,6 +24,7 @@ from ttlg._core import CudaError, __version__
 from ttlg._npy import transpose_file
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
+from ttlg._predict import Prediction, predict_time, predict_times
 from ttlg._typing import CpuKernel, CudaKernel
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "CudaError",
     "CudaKernel",
     "Plan",
+    "Prediction",
     "__version__",
     "cache_clear",
     "cache_info",
@@ -43,7 +46,10 @@ __all__ = [
     "permute_dims",
     "plan",
     "plan_for",
+    "predict_time",
+    "predict_times",
     "set_num_threads",
+    "set_result_pool",
     "show_config",
     "threads",
     "transpose",

@@ -1,9 +1,9 @@
 """What `Plan.candidates` lists."""
 
-import math
 from typing import Any, NamedTuple
 
 from ttlg import _core
+from ttlg._plan_output import request_of
 from ttlg._typing import CpuKernel, CudaKernel
 
 
@@ -16,16 +16,15 @@ class Candidate(NamedTuple):
         As `Plan.kernel`.
     parameters : dict
         As `Plan.parameters`: extents of blocks in elements, for ``copy`` in bytes.
-    cost : float
-        What the planner expects, as a multiple of the time that a copy of the same bytes takes;
-        NaN for what another machine measured and this one's planner does not list.
+    seconds : float
+        The predicted time of a call into an ``out=`` that has been in use, in seconds.
     measured_seconds : float or None
         The least time that a call took in a measurement; None where there was none.
     """
 
     kernel: CpuKernel
     parameters: dict[str, Any]
-    cost: float
+    seconds: float
     measured_seconds: float | None = None
 
 
@@ -86,10 +85,11 @@ def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     measured = core.measured
     threads = (measured[0][1] if measured else core.parameters)["threads"]
     planned = [Candidate(*each) for each in core.candidates(threads)]
-    costs = {_blocks(each.kernel, each.parameters): each.cost for each in planned}
+    request = request_of(core)
     timed = [
-        Candidate(kernel, parameters, costs.get(_blocks(kernel, parameters), math.nan), seconds)
+        Candidate(kernel, parameters, _core.predict_cpu_seconds(plan, False), seconds)
         for kernel, parameters, seconds in measured
+        for plan in [_core.build_cpu_plan(request, kernel=kernel, **parameters)]
     ]
     own = (core.kernel, core.parameters)
     timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
@@ -103,8 +103,3 @@ def gain(core: _core.CpuPlan) -> float | None:
         if (kernel, parameters) == (core.kernel, core.parameters):
             return core.measured[0][2] / seconds
     return None
-
-
-def _blocks(kernel: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    """Tell ways apart by all that decides their cost: everything but the threads."""
-    return kernel, *(value for name, value in parameters.items() if name != "threads")

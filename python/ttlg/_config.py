@@ -1,16 +1,15 @@
-"""Settings of this process, threads and the planner cache, and what ttlg finds on this machine."""
+"""Settings of this process, threads, planner cache and result pool, and what ttlg finds on this machine."""
 
 import operator
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ttlg import _core
+from ttlg import _core, _models
+from ttlg._machine import cpu_model
 
 
 def _default_threads() -> int:
@@ -118,6 +117,86 @@ def threads(n: int | None) -> Iterator[None]:
 set_num_threads(None)
 
 
+def _default_result_pool() -> int:
+    """Read TTLG_RESULT_POOL, in bytes; by default room for a few large results."""
+    text = os.environ.get("TTLG_RESULT_POOL")
+    if not text:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return min(2 << 30, memory // 8)
+    try:
+        return _pool_limit(int(text))
+    except ValueError:
+        raise ValueError(
+            f"TTLG_RESULT_POOL must be a number of bytes, 0 to turn the pool off, not {text!r}; "
+            "unset it for the default"
+        ) from None
+
+
+def _pool_limit(limit: int) -> int:
+    size = operator.index(limit)
+    if not 0 <= size <= sys.maxsize:
+        raise ValueError(f"the result pool cannot hold {size} bytes; pass 0 to turn it off")
+    return size
+
+
+def set_result_pool(bytes: int | None) -> None:
+    """Set how much memory of freed results ttlg may keep for the next ones in this process.
+
+    Parameters
+    ----------
+    bytes : int or None
+        Bytes that may wait to be used again, at least 0. What waits beyond that is freed now. 0
+        turns the pool off: NumPy then allocates all results itself. None goes back to the
+        default: the environment variable ``TTLG_RESULT_POOL``, and where that is unset or empty,
+        2 GiB, but at most an eighth of the machine's memory.
+
+    Raises
+    ------
+    TypeError
+        `bytes` is no integer.
+    ValueError
+        `bytes` or ``TTLG_RESULT_POOL`` is negative, beyond 64 bits or no number.
+
+    See Also
+    --------
+    show_config : Shows the limit, and what waits at that moment.
+
+    Notes
+    -----
+    Memory of large arrays that NumPy frees goes back to the system at once, and the system clears
+    every page of the next one, which takes as long as the transposition. New NumPy results of
+    8 MiB and more therefore come from blocks that earlier ones have left, where one is of the
+    right size or up to a quarter larger. They are arrays like any other: they own their memory,
+    and it is freed with their last view, whichever thread or process that is in.
+
+    While a block waits it is marked ``MADV_FREE`` (madvise(2)): Linux takes its pages back when
+    memory is short, before it swaps or kills, also for the limit of a container. Until then they
+    still count in what tools show as the resident memory of the process. A result takes up to
+    2 MiB more than its bytes, as its memory begins and ends at huge pages; where the system gives
+    none, marking and writing again take time too, and three quarters of the gain remain. `fork` frees
+    what waits, so that no child holds a copy.
+
+    A program that has chosen a data allocation policy of its own (NEP 49) keeps it. PyTorch's and
+    JAX's results are allocated by these libraries; neither takes memory from elsewhere without a
+    loss, such as tensors that cannot be resized.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> ttlg.set_result_pool(256 << 20)
+    >>> x = np.zeros((2000, 2000))
+    >>> for _ in range(3):
+    ...     y = ttlg.transpose(x)  # two blocks take turns
+    >>> ttlg.show_config()["cpu"]["result_pool_waiting_bytes"]
+    33554432
+    >>> ttlg.set_result_pool(None)
+    """
+    _core.set_result_pool(_default_result_pool() if bytes is None else _pool_limit(bytes))
+
+
+set_result_pool(None)
+
+
 class CacheInfo(NamedTuple):
     """What `cache_info` reports, counted in plans."""
 
@@ -174,13 +253,6 @@ def cache_resize(n: int) -> None:
     _core.cache_resize(size)
 
 
-def cpu_model() -> str:
-    """Name the processor as the system does, or its architecture where the system has no name."""
-    # AArch64 has no such line.
-    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
-
-
 class Config(dict[str, Any]):
     """A nested dictionary that prints itself as an indented list."""
 
@@ -195,14 +267,14 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
             yield label
             yield from _lines(value, depth + 1)
         elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-            yield f"{label:28}{' '.join(value) or 'none'}"
+            yield f"{label:30}{' '.join(value) or 'none'}"
         elif isinstance(value, list):
-            yield f"{label:28}{len(value)}"
+            yield f"{label:30}{len(value)}"
             for entry in value:
                 yield from _lines(entry, depth + 1)
         else:
             text = {True: "yes", False: "no", "": "none"}.get(value, value)
-            yield f"{label:28}{text}"
+            yield f"{label:30}{text}"
 
 
 def show_config() -> Config:
@@ -216,7 +288,9 @@ def show_config() -> Config:
         A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
         SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
         this processor has, and ``simd_used`` is the last of those unless the environment variable
-        ``TTLG_SIMD_LEVEL`` caps it.
+        ``TTLG_SIMD_LEVEL`` caps it. ``time_model`` is what the planner knows of this CPU and why
+        that was chosen, ``models`` are the GPUs that plans and predictions can be made for without
+        one.
 
     Raises
     ------
@@ -230,6 +304,7 @@ def show_config() -> Config:
     True
     """
     cpu = _core.build_config()
+    pool_limit, pool_waiting = _core.result_pool_info()
     return Config(
         ttlg={
             "version": _core.__version__,
@@ -243,6 +318,9 @@ def show_config() -> Config:
             "cores": os.cpu_count() or 1,
             "threads": get_num_threads(),
             **cpu,
+            "result_pool_limit_bytes": pool_limit,
+            "result_pool_waiting_bytes": pool_waiting,
+            "time_model": _models.cpu_model_in_use(),
         },
-        cuda=_core.cuda_config(),
+        cuda=_core.cuda_config() | {"models": _models.listed()},
     )

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttlg._api import transpose
-from ttlg._config import cpu_model, show_config
+from ttlg._config import show_config
+from ttlg._machine import cpu_model
 
 ROUNDS = 5
 

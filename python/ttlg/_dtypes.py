@@ -1,5 +1,6 @@
 """What callers name the dtype of an array that is not there yet."""
 
+import functools
 import sys
 from typing import Any
 
@@ -23,6 +24,20 @@ def describe_dtype(dtype: Any) -> tuple[str, int]:
         raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
     name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
     return name, resolved.itemsize
+
+
+def itemsize_of(dtype: Any) -> int:
+    """Bytes of one element, at once for a dtype that has been asked about before."""
+    try:
+        return _known_itemsize(dtype)
+    except TypeError:  # no dtype, or one that cannot be hashed, such as a list of fields
+        pass
+    return describe_dtype(dtype)[1]
+
+
+@functools.lru_cache
+def _known_itemsize(dtype: Any) -> int:
+    return describe_dtype(dtype)[1]
 
 
 def _torch_dtype(name: str) -> Any:

@@ -67,15 +67,17 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     ]
 
 
-def _describe_cascade(core: _core.CpuPlan) -> list[str]:
-    """List the planner's cases: why the first ones were passed over, what each other one needs."""
-    rows = core.cascade()
-    decided = next(row for row, (_, _, obstacle) in enumerate(rows) if obstacle is None)
-    is_overruled = rows[decided][0] != core.kernel
-    lines = ["planner, the first case that applies:"]
-    for row, (kernel, requirement, obstacle) in enumerate(rows):
-        mark = "" if row > decided else "no" if row < decided else "yes" if is_overruled else "->"
-        lines.append(f"{mark:4}{kernel:12} {requirement if obstacle is None else obstacle}")
+def _describe_kernels(core: _core.CpuPlan) -> list[str]:
+    """List the kernels: what each would take at best, or why it does not apply here."""
+    rows = core.verdicts()
+    able = [row for row in rows if row[2] is None]
+    # Of equals the plan's own.
+    fastest = min(able, key=lambda row: (row[3], row[0] != core.kernel), default=rows[0])[0]
+    is_overruled = fastest != core.kernel
+    lines = ["planner, the least predicted time of each kernel:"]
+    for kernel, _, obstacle, seconds in rows:
+        mark = "no" if obstacle else "" if kernel != fastest else "yes" if is_overruled else "->"
+        lines.append(f"{mark:4}{kernel:12} {obstacle or _microseconds(seconds)}")
     if is_overruled:
         why = "measured to be faster" if core.measured else "forced"
         lines.append(f"->  {core.kernel:12} instead: {why}")
@@ -114,12 +116,22 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     lines = [f"measured, the fastest of {len(timed)}:"]
     for row, each in enumerate(shown):
         note = " (the planner's choice)" if each[:2] == planned else ""
-        time = f"{1e6 * (each.measured_seconds or 0):.1f} microseconds"
+        time = _microseconds(each.measured_seconds or 0)
         way = _describe_choice(each.kernel, each.parameters)
         lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
     if planned != (core.kernel, core.parameters):
         lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
     return lines
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:.1f} microseconds"
+
+
+def _describe_time(core: _core.CpuPlan) -> str:
+    """Say what a call into memory that has been in use takes, and one that returns a new array."""
+    warm, fresh = (_microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
+    return f"  predicted  {warm} into out=, {fresh} into a new array"
 
 
 def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:
@@ -135,7 +147,8 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         ),
         f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
         f"  threads    {chosen['threads']}",
-        *_describe_cascade(core),
+        _describe_time(core),
+        *_describe_kernels(core),
         *_describe_measured(core, candidates),
     ]
     return Explanation("\n".join(lines))
@@ -160,12 +173,13 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         f"{counts[f'{side}_dram']} {verb}"
         for side, verb in (("in", "to read"), ("out", "to write"))
     )
+    doubt = "" if core.model.calibrated else ", uncalibrated: no hardware has fitted this model"
     lines = [
         *_describe_problem(core, dtype, 14),
         f"  words         of {_count(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {core.predicted_seconds * 1e6:.1f} microseconds on {core.model.name}",
+        f"  predicted     {_microseconds(core.predicted_seconds)} on {core.model.name}{doubt}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

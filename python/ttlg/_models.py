@@ -1,33 +1,61 @@
-"""Device models: what the planner knows of a GPU, from a file or from the driver."""
+"""Time models: what the planner knows of a GPU and of this machine's CPU."""
 
 import functools
 import json
+import os
 import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 from ttlg import _core
+from ttlg._machine import machine_facts, machine_key
+from ttlg._tune_file import TuneFile
 
 _FOLDER = Path(__file__).with_name("models")
+# What a model's file says to its reader alone.
+_ABOUT = ("source", "match", "errors", "fitted")
+_SHORT_NAMES = {"nvidia-h100": "nvidia-h100-80gb-hbm3"}
 
 
+def _read(name: str) -> dict[str, Any]:
+    """Read the file of a shipped model."""
+    fields: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text())
+    return fields
+
+
+def _values(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what of them a model is made from."""
+    return {name: value for name, value in fields.items() if name not in _ABOUT}
+
+
+# GPUs.
+
+
+@functools.cache
 def shipped() -> list[str]:
-    """Name the models that come with the package."""
-    return sorted(file.stem for file in _FOLDER.glob("*.json"))
+    """Name the models of GPUs that come with the package."""
+    names = (file.stem for file in _FOLDER.glob("*.json"))
+    return sorted(name for name in names if not name.startswith("cpu-"))
 
 
 @functools.cache
 def load(name: str) -> _core.DeviceModel:
-    """Read a shipped model."""
-    fields = json.loads((_FOLDER / f"{name}.json").read_text())
-    del fields["source"]  # for the reader
-    return _core.DeviceModel(**fields)
+    """Read a shipped model of a GPU."""
+    return _core.DeviceModel(**_values(_read(name)))
+
+
+def listed() -> list[str]:
+    """Name the same, those marked that no hardware has fitted."""
+    return [name if load(name).calibrated else f"{name} (uncalibrated)" for name in shipped()]
 
 
 @functools.cache
 def model_of(device: str) -> _core.DeviceModel:
     """Return the model of a CUDA device in this machine, such as ``"cuda:0"``.
 
-    A shipped model of the device's name wins over what the driver tells, as it has been fitted.
+    A shipped model of the device's name wins over what the driver tells, so that a plan is the same
+    with the device at hand and without it.
     """
     asked = _core.device_model(int(device.removeprefix("cuda:")))
     return load(asked.name) if asked.name in shipped() else asked
@@ -35,6 +63,8 @@ def model_of(device: str) -> _core.DeviceModel:
 
 def model_for(device: str) -> _core.DeviceModel | None:
     """Read a `device=` argument: None for the CPU, else the model to plan for."""
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a name, not {device!r}")
     if device == "cpu":
         return None
     if device == "cuda":
@@ -42,8 +72,121 @@ def model_for(device: str) -> _core.DeviceModel | None:
     if re.fullmatch(r"cuda:\d{1,4}", device):
         return model_of(device)
     names = shipped()
-    if device in names:
-        return load(device)
+    name = _SHORT_NAMES.get(device, device)
+    if name in names:
+        return load(name)
     found = [f"cuda:{number}" for number in range(len(_core.cuda_config()["devices"]))]
     choices = ", ".join(map(repr, ["cpu", *found, *names]))
     raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}")
+
+
+# The CPU.
+
+# Why the model in use is that one, for `show_config`.
+_chosen = "no shipped model is for this CPU"
+
+
+def cpu_model_in_use() -> dict[str, str]:
+    """Return the ``name`` of the CPU's time model and why it was ``chosen``."""
+    return {"name": _core.cpu_time_model().name, "chosen": _chosen}
+
+
+def install_cpu_model(fields: dict[str, Any]) -> None:
+    """Plan with this model from now on, in this process, and forget the plans of the one before.
+
+    Parameters
+    ----------
+    fields : dict
+        What a model's file holds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        These are no model's; the one in use stays.
+    """
+    _install(fields, "calibrated in this process")
+
+
+def save_cpu_model(fields: dict[str, Any]) -> Path:
+    """Keep a model for later processes on machines such as this one, and return its file.
+
+    The file lies in the cache directory, and the model of every kind of machine is an entry of its
+    own there.
+
+    Parameters
+    ----------
+    fields : dict
+        What a model's file holds.
+
+    Raises
+    ------
+    ValueError
+        The cache directory cannot be written to.
+    """
+    file = _saved_models()
+    file.check_writable()
+    file.save(machine_key(), {"model": fields})
+    return file.path
+
+
+def _saved_models() -> TuneFile:
+    """Return the file in ``TTLG_CACHE_DIR``, or else in the user's cache directory.
+
+    That follows the XDG Base Directory Specification; platformdirs, which knows other systems too,
+    would take longer to import than everything that a model takes.
+    """
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    directory = os.environ.get("TTLG_CACHE_DIR") or os.path.join(user, "ttlg")
+    return TuneFile(directory, "ttlg-cpu-models.json")
+
+
+def _install(fields: Any, why: str) -> None:
+    global _chosen
+    if not isinstance(fields, dict):
+        raise TypeError(f"a model must be a dictionary, not {fields!r}")
+    _core.set_cpu_time_model(_core.CpuTimeModel(**_values(fields)))
+    _chosen = why
+
+
+def _install_saved(key: dict[str, Any]) -> bool:
+    """Install the model that was calibrated on such a machine, if there is a sound one."""
+    file = _saved_models()
+    try:
+        for entry in file.entries():
+            if entry["key"] == key:
+                _install(entry.get("model"), f"calibrated on this machine, in {file.path}")
+                return True
+    except (TypeError, ValueError) as error:
+        why = str(error).partition("\n")[0]  # the others list what pybind11 would have taken
+        warnings.warn(
+            f"the CPU's time model in {str(file.path)!r} is ignored: {why}; write a new one with "
+            "'python -m ttlg calibrate', or remove the file",
+            stacklevel=2,
+        )
+    return False
+
+
+def _install_shipped(facts: dict[str, Any]) -> None:
+    """Install the shipped model that asks for most of what is true of this machine.
+
+    Where there is none, the one that is compiled in stays, which is for every CPU.
+    """
+    files = [_read(path.stem) for path in _FOLDER.glob("cpu-*.json")]
+    fitting = [each for each in files if each["match"].items() <= facts.items()]
+    if fitting:
+        best = max(fitting, key=lambda each: len(each["match"]))
+        matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
+        _install(best, f"shipped for {matched}")
+
+
+def install_default_cpu_model() -> None:
+    """Install the model that was calibrated on this machine, else the shipped one for it."""
+    try:
+        key, facts = machine_key(), machine_facts()
+    except ValueError:  # an unknown TTLG_SIMD_LEVEL, which is reported at the first use
+        return
+    if not _install_saved(key):
+        _install_shipped(facts)
+
+
+install_default_cpu_model()

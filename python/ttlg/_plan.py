@@ -205,14 +205,14 @@ class Plan:
         Returns
         -------
         list of Candidate or CudaCandidate
-            In the order in which the planner would take them, so that the first is what a plan of
-            this layout uses unless its kernel is forced. The planner decides the kernel before any
-            cost (`explain` shows how): first come the ways with its choice, the cheapest first,
-            then those with its next choice. Where a plan was measured, its own way comes first and
-            then all that took part, the fastest first.
-            On the CPU named tuples ``(kernel, parameters, cost, measured_seconds)``. ``cost`` is
-            what the planner expects, as a multiple of the time that a copy of the same bytes takes;
-            ``ttlg.plan(..., tune="measure")`` finds out. The reference kernel is not listed.
+            The first is what a plan of this layout uses unless its kernel is forced. On the CPU
+            the fastest come first; for a GPU the planner decides among some kernels before others
+            (`explain` shows how), and within each such group the fastest come first. Where a plan
+            was measured, its own way comes first and then all that took part, the fastest first.
+            On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``. ``seconds``
+            is the predicted time of a call into an ``out=`` that has been in use;
+            ``ttlg.plan(..., tune="measure")`` finds the real one out. The reference kernel is not
+            listed.
             For a GPU ``(kernel, parameters, features, seconds)``: every slice of every kernel that
             can do it, with the features that its predicted time in seconds depends on; a choice
             that is predicted to be slow makes way for the fastest of all.
@@ -221,8 +221,11 @@ class Plan:
         Examples
         --------
         >>> import ttlg
-        >>> [each.kernel for each in ttlg.plan((64, 30), threads=1).candidates()]
-        ['tile', 'shuffle', 'strided_copy']
+        >>> p = ttlg.plan((64, 30), threads=1)
+        >>> p.candidates()[0].kernel == p.kernel
+        True
+        >>> {each.kernel for each in p.candidates()} <= {"tile", "shuffle", "strided_copy"}
+        True
         """
         core = self._core
         if isinstance(core, _core.CudaPlan):
@@ -246,9 +249,23 @@ class Plan:
         return None if isinstance(self._core, _core.CudaPlan) else gain(self._core)
 
     @property
-    def predicted_time(self) -> float | None:
-        """Seconds that a GPU is expected to take; None on the CPU: no model of its time so far."""
-        return self._core.predicted_seconds if isinstance(self._core, _core.CudaPlan) else None
+    def predicted_time(self) -> float:
+        """Seconds that a call is expected to take, by the model that chose the plan.
+
+        On the CPU that is a call into an ``out=`` that has been in use, on as many threads as the
+        plan has, by the time model of this process, whatever machine the plan was made on;
+        `predict_time` also tells what a new array costs. On a GPU it is the launch.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> p = ttlg.plan((300, 400, 500), (2, 1, 0), threads=1)
+        >>> p.predicted_time == ttlg.predict_time(p.shape, p.axes, threads=1, output="warm")
+        True
+        """
+        if isinstance(self._core, _core.CudaPlan):
+            return self._core.predicted_seconds
+        return _core.predict_cpu_seconds(self._core, False)
 
     def transactions(self) -> dict[str, int]:
         """Count the memory transactions of a GPU's kernel by TTLG's formulas (its Table I).
@@ -286,29 +303,29 @@ class Plan:
         -------
         str
             Text that also shows itself as the last line of a notebook's cell: the fused problem,
-            the chosen kernel and parameters, for a shuffle its vectors and steps, for a GPU its
-            predicted time. Then the planner's cases from top to bottom: of those that were passed
-            over why they do not apply here, of the others what they need. Where plans were
-            measured, the fastest of them and the gain over the planner's choice.
+            the chosen kernel and parameters, for a shuffle its vectors and steps, and the predicted
+            time. Then what each kernel would take at best, or why it does not apply; for a GPU the
+            planner's cases from top to bottom, with what keeps those above the choice from
+            applying and what the others need. Where plans were measured, the fastest of them and
+            the gain over the planner's choice.
 
         Examples
         --------
         >>> import ttlg
-        >>> ttlg.plan((16, 12), (1, 0), threads=1).explain()
+        >>> ttlg.plan((16, 12), (1, 0), threads=1).explain()  # doctest: +ELLIPSIS
         transpose float32 (16, 12) by axes (1, 0) -> (12, 16)
           strides    (48, 4) -> (64, 4) bytes
           fused      extents 12 x 16, perm 1 0 (fastest mode first)
           kernel     tile: 1 block of 12 x 16 elements of 4 bytes
-          stores     ordinary
-          prefetch   none
+          stores     ...
+          prefetch   ...
           threads    1
-        planner, the first case that applies:
+          predicted  ... microseconds into out=, ... microseconds into a new array
+        planner, the least predicted time of each kernel:
         no  copy         2 modes are left besides what is contiguous on both sides
-        ->  tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 64 bytes or more (or 32, 48)
-            shuffle      elements of 1, 2, 4 or 8 bytes, contiguous for 16 bytes on both sides; an instruction that permutes bytes
-            tile         elements of 1, 2, 4, 8 or 16 bytes, different fastest modes, blocks with sides of 16 bytes or more
-            strided_copy at least one mode besides the contiguous run
-            reference    anything
+        ->  tile         ... microseconds
+            shuffle      ... microseconds
+            strided_copy ... microseconds
         """
         if isinstance(self._core, _core.CudaPlan):
             return explain_cuda(self._core, self._dtype)
@@ -370,7 +387,9 @@ class Plan:
             layout += f"strides={core.byte_strides} "
         if self.out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
             layout += f"out_strides={self.out_strides} "
-        device = f"device={self.device!r} " if isinstance(core, _core.CudaPlan) else ""
+        device = ""
+        if isinstance(core, _core.CudaPlan):
+            device = f"device={self.device!r} {'' if core.model.calibrated else '(uncalibrated) '}"
         return (
             f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} {layout}{device}"
             f"kernel={self.kernel!r} {chosen}>"

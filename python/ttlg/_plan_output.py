@@ -10,6 +10,13 @@ def out_byte_strides(core: CorePlan) -> tuple[int, ...]:
     return core.out_byte_strides or _core.contiguous_byte_strides(core.out_shape, core.itemsize)
 
 
+def request_of(core: CorePlan) -> _core.Request:
+    """Return what a plan was made for."""
+    return _core.Request(
+        core.shape, core.byte_strides, core.itemsize, core.axes, core.out_byte_strides
+    )
+
+
 def plan_for_output(core: CorePlan, x: _core.TensorView, out: _core.TensorView) -> CorePlan:
     """Return the plan that moves `x` into `out`, whose strides `core` was not made for.
 
@@ -35,9 +42,7 @@ def _planned_for(
 
 def _is_forced(core: CorePlan) -> bool:
     """Whether the planner would take another kernel for the request of this plan."""
-    request = _core.Request(
-        core.shape, core.byte_strides, core.itemsize, core.axes, core.out_byte_strides
-    )
+    request = request_of(core)
     free = (
         _core.cached_cuda_plan(request, core.model, None)
         if isinstance(core, _core.CudaPlan)

@@ -114,8 +114,8 @@ def plan(
         The same in elements, as ``torch.Tensor.stride()`` gives them; instead of `strides`.
     device : str
         ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
-        model that comes with ttlg, such as ``"tesla-k40c"``, for a plan that explains itself and
-        predicts its time anywhere but runs on such a GPU alone.
+        model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
+        explains itself and predicts its time anywhere but runs on such a GPU alone.
     inplace : bool
         Plan for the result to take the memory of the input. No kernel does that so far, so True is
         refused.
@@ -180,12 +180,39 @@ def plan(
     ('orthogonal_distinct', True)
     """
     _check_choices(kernel, tune)
-    if not isinstance(device, str):
-        raise TypeError(f"device must be a name, not {device!r}")
     name, itemsize = describe_dtype(dtype)
+    core = core_plan(
+        shape,
+        axes,
+        itemsize,
+        strides=strides,
+        element_strides=element_strides,
+        device=device,
+        inplace=inplace,
+        threads=threads,
+        kernel=kernel,
+        tune=tune,
+    )
+    return Plan(core, name)
+
+
+def core_plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None,
+    itemsize: int,
+    *,
+    strides: Iterable[SupportsIndex] | None,
+    element_strides: Iterable[SupportsIndex] | None,
+    device: str,
+    inplace: bool,
+    threads: int | None,
+    kernel: str | None = None,
+    tune: str = "model",
+) -> _core.CpuPlan | _core.CudaPlan:
+    """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
+    model = _models.model_for(device)
     extents = _extents(shape)
     order = _core.normalize_axes(axes, extents)
-    model = _models.model_for(device)
     if model is not None:
         _refuse_on_gpu(device, threads, tune)
     count = _core.resolve_threads(threads)
@@ -193,11 +220,11 @@ def plan(
         byte_strides = _byte_strides(extents, itemsize, strides, element_strides)
         request = _core.Request(extents, byte_strides, itemsize, order, None, inplace)
         if model is not None:
-            return Plan(_core.cached_cuda_plan(request, model, kernel), name)
+            return _core.cached_cuda_plan(request, model, kernel)
         core = _core.cached_cpu_plan(request, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return Plan(core if tune == "model" else _tune.tune(core, count, kernel), name)
+    return core if tune == "model" else _tune.tune(core, count, kernel)
 
 
 def plan_for(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
-from ttlg._config import cpu_model
+from ttlg._machine import machine_key
 from ttlg._plan_json import build_measured
 from ttlg._plan_output import out_byte_strides
 from ttlg._tune_file import Entry, TuneFile
@@ -71,12 +71,8 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
 
 def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
     """Everything that decides which plan is the fastest, as JSON gives it back."""
-    build = _core.build_config()
-    machine = ("simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes")
     return {
-        "ttlg": _core.__version__,
-        "cpu": cpu_model(),
-        **{name: build[name] for name in machine},
+        **machine_key(),
         "shape": list(model.shape),
         "byte_strides": list(model.byte_strides),
         "axes": list(model.axes),

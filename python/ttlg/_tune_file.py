@@ -1,4 +1,4 @@
-"""The file that keeps measured plans from one process to the next: ``TTLG_CACHE_DIR``."""
+"""The files that keep measured plans and fitted models from one process to the next."""
 
 import contextlib
 import fcntl
@@ -13,15 +13,15 @@ Entry = dict[str, Any]
 
 
 class TuneFile:
-    """Entries by key, one a line, in a JSON file of the directory ``TTLG_CACHE_DIR``.
+    """Entries by key, one a line, in a JSON file of a cache directory; by default measured plans.
 
     Keys are dictionaries that survive JSON. A file that is missing, corrupt or somebody else's
     holds no entries, and is replaced at the next `save`.
     """
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str | Path, name: str = "ttlg-tuned.json") -> None:
         self._directory = Path(directory)
-        self._path = self._directory / "ttlg-tuned.json"
+        self.path = self._directory / name
 
     @classmethod
     def from_environment(cls) -> "TuneFile | None":
@@ -44,21 +44,30 @@ class TuneFile:
         with self._refusing(), self._lock():
             entries = [entry for entry in self._read() if entry["key"] != key]
             lines = ",\n".join(json.dumps(entry) for entry in [*entries, {"key": key, **values}])
-            fresh = self._path.with_suffix(f".{os.getpid()}")
+            fresh = self.path.with_suffix(f".{os.getpid()}")
             try:
                 fresh.write_text(f"[\n{lines}\n]\n")
-                os.replace(fresh, self._path)
+                os.replace(fresh, self.path)
             finally:
                 fresh.unlink(missing_ok=True)
 
+    def entries(self) -> list[Entry]:
+        """Read all entries; none where there is no file, ValueError where it is none of these."""
+        try:
+            entries = json.loads(self.path.read_text())
+        except OSError:
+            return []
+        except RecursionError as error:
+            raise ValueError(str(error)) from error
+        if isinstance(entries, list):
+            return [entry for entry in entries if isinstance(entry, dict) and "key" in entry]
+        raise ValueError("it holds no list of entries")
+
     def _read(self) -> list[Entry]:
         try:
-            entries = json.loads(self._path.read_text())
-        except (OSError, ValueError, RecursionError):
+            return self.entries()
+        except ValueError:
             return []
-        if not isinstance(entries, list):
-            return []
-        return [entry for entry in entries if isinstance(entry, dict) and "key" in entry]
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
@@ -78,6 +87,6 @@ class TuneFile:
             yield
         except OSError as error:
             raise ValueError(
-                f"TTLG_CACHE_DIR={str(self._directory)!r} cannot be used: {error.strerror}; set "
-                "it to a directory that can be written to, or unset it"
+                f"the cache directory {str(self._directory)!r} cannot be used: {error.strerror}; "
+                "set TTLG_CACHE_DIR to a directory that can be written to"
             ) from error

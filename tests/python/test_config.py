@@ -31,7 +31,10 @@ def test_sections():
     assert config["cpu"]["cores"] == os.cpu_count()
     assert config["cpu"]["last_level_cache_bytes"] >= 1 << 18
     cuda = config["cuda"]
-    assert {"built", "toolkit", "architectures", "driver", "devices", "status"} == set(cuda)
+    assert set(cuda) == {
+        *("built", "toolkit", "architectures", "driver", "devices", "status", "models")
+    }
+    assert set(config["cpu"]["time_model"]) == {"name", "chosen"}
     assert cuda["built"] == bool(cuda["toolkit"]) == bool(cuda["architectures"])
     for device in cuda["devices"]:
         assert device["memory_bytes"] > 0
@@ -52,7 +55,9 @@ def test_each_answer_is_its_own():
 def test_it_prints_as_a_list():
     lines = repr(ttlg.show_config()).splitlines()
     assert [line for line in lines if not line.startswith(" ")] == ["ttlg", "cpu", "cuda"]
-    rows = dict(line.strip().split("  ", 1) for line in lines if line.startswith(" "))
+    parts = [line.strip().split("  ", 1) for line in lines if line.startswith(" ")]
+    assert [part for part in parts if len(part) == 1] == [["time model"]]  # a section of its own
+    rows = dict(part for part in parts if len(part) == 2)
     assert rows["version"].strip() == ttlg.__version__
     assert rows["openmp"].strip() in ("yes", "no")
     assert rows["simd found"].split() == ttlg.show_config()["cpu"]["simd_found"]

@@ -208,9 +208,10 @@ def test_devices_that_there_are(monkeypatch):
         return str(caught.value).partition("choose one of ")[2]
 
     monkeypatch.setattr(_core, "cuda_config", lambda: {"devices": []})
-    assert choices() == "'cpu', 'tesla-k40c'"
+    models = "'nvidia-h100-80gb-hbm3', 'nvidia-h200', 'tesla-k40c'"
+    assert choices() == f"'cpu', {models}"
     monkeypatch.setattr(_core, "cuda_config", lambda: {"devices": [{}, {}]})
-    assert choices() == "'cpu', 'cuda:0', 'cuda:1', 'tesla-k40c'"
+    assert choices() == f"'cpu', 'cuda:0', 'cuda:1', {models}"
 
 
 def test_no_hint_names_a_gpu_that_may_not_be_there():

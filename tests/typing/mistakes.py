@@ -24,7 +24,10 @@ ttlg.plan(("2", "3"))  # type: ignore[arg-type]
 plan = ttlg.plan((2, 3))
 plan([1, 2])  # type: ignore[call-overload]
 print(plan.kernel == "tiles")  # type: ignore[comparison-overlap]
-print(plan.predicted_time + 1)  # type: ignore[operator]
+
+ttlg.predict_time((2, 3), output="cold")  # type: ignore[call-overload]
+print(ttlg.predict_time((2, 3)).kernel)  # type: ignore[attr-defined]
+ttlg.predict_times([(2, 3)])  # type: ignore[list-item]
 
 ttlg.transpose_file("in.npy", "out.npy", memory="1.5G")  # type: ignore[arg-type]
 with ttlg.threads("2"):  # type: ignore[arg-type]

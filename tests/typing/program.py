@@ -57,8 +57,20 @@ def plans(x: Matrix, tensor: torch.Tensor) -> None:
     for candidate in plan.candidates():
         assert_type(candidate.parameters, dict[str, Any])
         if isinstance(candidate, ttlg.Candidate):
-            assert_type(candidate.cost, float)
+            assert_type(candidate.seconds, float)
             ttlg.plan(x.shape, dtype=x.dtype, kernel=candidate.kernel)
+
+
+def predictions(tensor: torch.Tensor) -> float:
+    assert_type(ttlg.predict_time(tensor.shape, (1, 0), tensor.dtype), float)
+    assert_type(ttlg.predict_time((2, 3), device="nvidia-h200", output="warm"), float)
+    prediction = ttlg.predict_time((2, 3), full=True)
+    assert_type(prediction, ttlg.Prediction)
+    assert_type(prediction.kernel, ttlg.CpuKernel | ttlg.CudaKernel)
+    many = ttlg.predict_times([((2, 3), (1, 0)), ([4, 5], None)], np.float64, threads=1)
+    assert_type(many, npt.NDArray[np.float64])
+    assert_type(ttlg.plan((2, 3)).predicted_time, float)
+    return prediction.low
 
 
 def forced(kernel: ttlg.CpuKernel | None, tune: Literal["model", "measure"]) -> ttlg.Plan:
@@ -92,6 +104,7 @@ def main() -> None:
     axes_of_many_kinds(x, tensor)
     results_in_given_memory(x, tensor, np.empty((3, 2), np.float32))
     plans(x, tensor)
+    predictions(tensor)
     forced("tile", "model")
     settings()
     with tempfile.TemporaryDirectory() as folder:

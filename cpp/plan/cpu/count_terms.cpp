@@ -98,8 +98,7 @@ class Counter {
     count_blocks(blocked);
     const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads, blocks_);
-    terms_.team = threads > 1;
-    terms_.threads = threads - 1;
+    terms_.team = std::log2(threads);
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
     if (blocked) {

@@ -59,7 +59,6 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   visit("blocks", terms.blocks);
   visit("call", terms.call);
   visit("team", terms.team);
-  visit("threads", terms.threads);
   list("all_read_", terms.all_read, place);
   list("all_written_", terms.all_written, place);
   visit("fresh_pages", terms.fresh_pages);

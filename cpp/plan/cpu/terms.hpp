@@ -62,8 +62,7 @@ struct Terms {
   double fresh_pages = 0;  // that are written to for the first time
   // Not divided among the threads.
   double call = 1;
-  double team = 0;
-  double threads = 0;
+  double team = 0;  // log2 of the threads: they are woken and waited for in a tree
   std::array<double, kReadPlaces> all_read{};
   std::array<double, kWritePlaces> all_written{};
 };

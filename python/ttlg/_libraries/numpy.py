@@ -33,8 +33,8 @@ class NumPy(Library):
                 f"x is a {type(x).__module__}.{type(x).__qualname__}, whose own transpose() may do "
                 "more than move elements; pass numpy.asarray(x), or an array as out="
             )
-        # numpy.empty turns a dtype of no bytes, such as S0, into one of one byte.
-        return np.empty(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
+        # Allocated by itself a dtype of no bytes, such as S0, turns into one of one byte.
+        return _core.new_ndarray(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""

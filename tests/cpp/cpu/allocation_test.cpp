@@ -6,6 +6,7 @@
 
 #include "allocations.hpp"
 #include "cpu/execute.hpp"
+#include "plan/cpu/machines.hpp"
 #include "plan/cpu/planning.hpp"
 #include "requests.hpp"
 
@@ -20,8 +21,9 @@ TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations_of([] { std::vector<int> each(3); }), 1U);
 }
 
-const Machine kHugeCache{.last_level_cache_bytes = INT64_MAX};
-const Machine kNoCache{.last_level_cache_bytes = 0};
+const Machine kCaching = test::caching_machine();
+const Machine kStreaming = test::streaming_machine();
+const Machine kStaging = test::staging_machine();
 
 TEST(Execute, AllocatesNothing) {
   int seen_streaming = 0;
@@ -38,10 +40,10 @@ TEST(Execute, AllocatesNothing) {
     std::vector<std::byte> out(bytes);
     for (const Kernel kernel : kKernels) {
       if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
-      for (const Machine& machine : {kHugeCache, kNoCache}) {
+      for (const Machine& machine : {kCaching, kStreaming, kStaging}) {
         const Plan plan = make_plan(request, machine, 1, kernel);
         seen_streaming += plan.parameters.streaming;
-        seen_staged += plan.parameters.staged && !plan.parameters.streaming;
+        seen_staged += plan.parameters.staged;
         for (const Kernels* level : usable_levels()) {
           const auto run = [&] { execute(plan, in.data(), out.data(), *level); };
           run();
@@ -55,7 +57,7 @@ TEST(Execute, AllocatesNothing) {
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {
-  PlanCache cache({[] { return std::make_shared<const Machine>(kHugeCache); }}, 8);
+  PlanCache cache({[] { return std::make_shared<const Machine>(kCaching); }}, 8);
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
   const auto plan = cache.get(key_of(request), choice);

@@ -10,6 +10,7 @@
 
 #include "cpu/executions.hpp"
 #include "moves.hpp"
+#include "plan/cpu/machines.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
@@ -26,9 +27,9 @@ using test::Placement;
 using test::SentinelOutput;
 using Side = Placement::Side;
 
-const Machine kNoCache{.l2_cache_bytes = 0,
-                           .last_level_cache_bytes = 0};  // streams, prefetches
-const Machine kHugeCache{.l2_cache_bytes = INT64_MAX, .last_level_cache_bytes = INT64_MAX};
+const Machine kStreaming = test::streaming_machine();
+const Machine kStaging = test::staging_machine();
+const Machine kCaching = test::caching_machine();
 
 Placement random_placement(test::Random& random) {
   return {pick(random, 0, 1) == 0 ? Side::before : Side::after,
@@ -79,7 +80,7 @@ TEST_P(EveryKernel, OddExtentsAndAlignments) {
     for (const std::int64_t columns : {1, 3, 8, 16, 19, 31, 66}) {
       const Request asked = request(rows, columns);
       if (!applies(asked)) continue;
-      for (const Machine& machine : {kNoCache, kHugeCache}) {
+      for (const Machine& machine : {kStreaming, kStaging, kCaching}) {
         const Plan plan = make_plan(asked, machine, 1, kernel());
         ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, 0));
         ASSERT_TRUE(matches_reference(plan, {Side::before, 0}, 1));
@@ -102,7 +103,7 @@ TEST_P(EveryKernel, EveryRemainder) {
     for (const std::int64_t other : {2, 3, 5, 16, 29}) {
       for (const Request& asked : {request(longer, other), request(other, longer)}) {
         if (!applies(asked)) continue;
-        ASSERT_TRUE(matches_reference(make_plan(asked, kHugeCache, 1, kernel()), {Side::after, 0},
+        ASSERT_TRUE(matches_reference(make_plan(asked, kCaching, 1, kernel()), {Side::after, 0},
                                       random_alignment(random)));
       }
     }
@@ -140,7 +141,8 @@ void check_every_kernel(test::Random& random, const Request& request) {
   const std::size_t alignment = random_alignment(random);
   for (const Kernel kernel : kKernels) {
     if (!can_carry_out(kernel, folded)) continue;
-    const Machine& machine = pick(random, 0, 1) == 0 ? kNoCache : kHugeCache;
+    const auto number = pick(random, 0, 2);
+    const Machine& machine = number == 0 ? kStreaming : number == 1 ? kStaging : kCaching;
     ASSERT_TRUE(matches_reference(make_plan(request, machine, 1, kernel), placement, alignment));
     for (int i = 0; i < 2; ++i) {
       ASSERT_TRUE(matches_reference(test::random_plan(random, request, folded, kernel), placement,
@@ -170,7 +172,7 @@ TEST(Execute, ManyShortModes) {
 TEST(Execute, AnyNumberOfThreads) {
   for (const std::vector<int>& axes : {std::vector{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {0, 2, 1}}) {
     const Request request = contiguous_request({60, 110, 70}, axes, 8);
-    for (const Machine& machine : {kNoCache, kHugeCache}) {
+    for (const Machine& machine : {kStreaming, kStaging, kCaching}) {
       Parameters parameters = make_plan(request, machine, 4).parameters;
       for (int threads = 1; threads <= 4; ++threads) {
         parameters.threads = threads;
@@ -191,14 +193,14 @@ TEST(Execute, EmptyArraysAreNotTouched) {
        {contiguous_request({4, 0, 3}, {2, 1, 0}, 4), contiguous_request({0}, {0}, 8),
         contiguous_request({4, 3}, {1, 0}, 0)}) {
     for (const auto forced : {std::optional<Kernel>{}, std::optional(Kernel::reference)}) {
-      execute(make_plan(request, kHugeCache, 2, forced), nullptr, nullptr);
+      execute(make_plan(request, kCaching, 2, forced), nullptr, nullptr);
     }
   }
 }
 
 TEST(Execute, OnePlanServesManyThreadsAtOnce) {
-  const Plan alone = make_plan(contiguous_request({50, 70, 60}, {2, 1, 0}, 4), kHugeCache, 1);
-  const Plan together = make_plan(contiguous_request({50, 70, 60}, {2, 0, 1}, 8), kNoCache, 2);
+  const Plan alone = make_plan(contiguous_request({50, 70, 60}, {2, 1, 0}, 4), kCaching, 1);
+  const Plan together = make_plan(contiguous_request({50, 70, 60}, {2, 0, 1}, 8), kStreaming, 2);
   ASSERT_EQ(together.parameters.threads, 2);
   std::vector<int> right(4, 0);
   {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/executions.hpp"
+#include "plan/cpu/machines.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, EveryAlignment,
 TEST(Streaming, LongRunsLeaveFromTheirSource) {
   for (const std::int64_t run : {255, 256, 300, 4096, 10000}) {
     const Request request = contiguous_request({5, 7, run}, {1, 0, 2}, 4);
-    const Plan plan = make_plan(request, {.last_level_cache_bytes = 0}, 1);
+    const Plan plan = make_plan(request, test::streaming_machine(), 1);
     ASSERT_TRUE(plan.parameters.streaming);
     for (const std::size_t alignment : {0, 4, 63}) {
       EXPECT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
@@ -156,7 +157,7 @@ TEST(Streaming, PlannersBlocks) {
   for (const std::int64_t itemsize : {1, 2, 3, 4, 8, 12, 16}) {
     for (const auto& [rows, columns] : {std::pair{1500, 67}, {777, 3}, {3, 901}, {401, 402}}) {
       const Plan plan = make_plan(contiguous_request({2, rows, columns}, {0, 2, 1}, itemsize),
-                                  {.last_level_cache_bytes = 0}, 2);
+                                  test::staging_machine(), 2);
       ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, 17));
       carried += carries_lines(plan);
     }
@@ -173,9 +174,10 @@ TEST(Streaming, EndsWithAFence) {
   table.fence = [] { ++fences; };
   for (const std::vector<int>& axes : {std::vector{0, 1, 2}, {2, 1, 0}, {1, 0, 2}}) {
     const Request request = contiguous_request({40, 30, 300}, axes, 4);
-    for (const std::int64_t cache : {std::int64_t{0}, INT64_MAX}) {
-      const Plan plan = make_plan(request, {.last_level_cache_bytes = cache}, 1);
-      ASSERT_EQ(plan.parameters.streaming, cache == 0);
+    for (const bool streaming : {true, false}) {
+      const Plan plan =
+          make_plan(request, streaming ? test::streaming_machine() : test::caching_machine(), 1);
+      ASSERT_EQ(plan.parameters.streaming, streaming);
       const auto bytes = static_cast<std::size_t>(plan.problem.bytes());
       const std::vector<std::byte> in(bytes);
       std::vector<std::byte> out(bytes);

@@ -95,7 +95,8 @@ def test_a_run_verifies_and_marks_the_planners_choice(monkeypatch):
     (row,) = run("tiny", 2, 1)
     assert set(row.seconds) == {*COPIES, "tile", "shuffle", "strided_copy"}
     assert (row.ablation, row.case, row.threads, row.chosen) == ("tiny", TINY, 2, "tile")
-    assert row.costs.keys() == {"tile", "shuffle", "strided_copy"}
+    assert row.predicted.keys() == {"tile", "shuffle", "strided_copy"}
+    assert row.predicted["tile"] == plan_of(TINY).predicted_time
     (cut,) = run("tiny", 2, 1, limit=TINY.bytes // 2)
     assert cut.case == TINY.cut(TINY.bytes // 2)
 
@@ -138,12 +139,13 @@ def test_levels_take_turns_and_the_median_counts(monkeypatch):
 
 
 def test_table():
-    row = Row("loops", TINY, 2, SECONDS, "bc", {"a": 1.5})
+    fastest = min(seconds for name, seconds in SECONDS.items() if name in COPIES)
+    row = Row("loops", TINY, 2, SECONDS, "bc", {"a": fastest / 0.4, "bc": fastest})
     assert row.share("a") == 0.5
     assert table(row).splitlines() == [
         "loops: tiny float32, threads 2, copy 0.0 GB/s",
-        "     a    50.0%  cost 1.50",
-        "  -> bc   25.0%",
+        "     a    50.0%  predicted  40.0%",
+        "  -> bc   25.0%  predicted 100.0%",
     ]
 
 

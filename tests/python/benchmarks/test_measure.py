@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import ttlg
 from ttlg.benchmarks import contenders as module
 from ttlg.benchmarks import measure as measuring
-from ttlg.benchmarks.contenders import COPIES, OURS, Contender, available_cores, contenders
+from ttlg.benchmarks.contenders import COPIES, OURS, RESULTS, Contender, available_cores, contenders
 from ttlg.benchmarks.measure import (
     Result,
     WrongResultError,
@@ -239,3 +240,15 @@ def test_whole_calls_return_a_new_array(torch):
 def test_whole_calls_are_beside_the_peers_that_are_asked_for():
     x = random_array(TINY.shape, TINY.dtype)
     assert [call.name for call in module.whole_calls(x, TINY.axes, 1, peers=())] == ["ttlg"]
+
+
+def test_fresh_results_are_dropped_kept_or_there_already():
+    (result,) = measure(replace(TINY, suite="fresh"), [1], 1, peers=())
+    assert set(result.seconds) == {*COPIES, "ttlg", *RESULTS}
+    x = random_array(TINY.shape, TINY.dtype)
+    out = np.empty_like(x.transpose(TINY.axes), order="C")
+    kept, into = module.calls_for_result(x, out, TINY.axes, 1)
+    first = kept.call()
+    second = kept.call()
+    assert not np.shares_memory(first, second)
+    assert into.call() is out

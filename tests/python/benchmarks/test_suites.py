@@ -20,6 +20,7 @@ COUNTS = {
     "gentt": 7 * 3,
     "latency": 10,
     "call": 6,
+    "fresh": 4,
 }
 
 
@@ -143,6 +144,10 @@ def test_whole_calls_are_tiny_or_large():
     counts = [math.prod(case.shape) for case in suite("call")]
     assert counts[:4] == [64, 64, 1024, 1024]
     assert all(0.99e8 < 4 * count <= 1e8 for count in counts[4:])
+
+
+def test_fresh_results_are_large():
+    assert [round(case.bytes / 1e6) for case in suite("fresh")] == [40, 100, 201, 400]
 
 
 def test_latency_is_on_small_tensors():

@@ -171,7 +171,7 @@ def test_an_unusable_directory_is_refused_before_measuring(measured, monkeypatch
     monkeypatch.setenv("TTLG_CACHE_DIR", str(unusable))
     model = ttlg.plan(SHAPE, AXES, threads=2)
     with pytest.raises(
-        ValueError, match=rf"TTLG_CACHE_DIR='{unusable}' cannot be used: \w+.*unset"
+        ValueError, match=rf"directory '{unusable}' cannot be used: \w+.*set TTLG_CACHE_DIR"
     ):
         tuned()
     assert not measured

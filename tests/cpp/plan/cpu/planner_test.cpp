@@ -108,8 +108,8 @@ TEST(Planner, SaysWhyAKernelDoesNotApply) {
   };
   const std::string modes = "2 modes are left besides what is contiguous on both sides";
   EXPECT_EQ(obstacles(contiguous_request({1000, 6}, {1, 0}, 4), kNoShuffle),
-            (std::vector<std::string>{modes, "", "no instruction that permutes the bytes of a vector",
-                                      ""}));
+            (std::vector<std::string>{modes, "",
+                                      "no instruction that permutes the bytes of a vector", ""}));
   const std::string five = "elements (runs included) of 5 bytes";
   EXPECT_EQ(obstacles(contiguous_request({30, 40}, {1, 0}, 5), Machine{}),
             (std::vector<std::string>{modes, five, five, ""}));
@@ -134,7 +134,9 @@ TEST(Planner, TakesTheKernelOfTheLeastPredictedTime) {
     for (const Verdict& each : verdicts(request, kSmallCache, 2)) {
       if (!each.obstacle.empty()) continue;
       EXPECT_GE(each.seconds, plan.warm_seconds);
-      if (each.kernel == plan.parameters.kernel) EXPECT_EQ(each.seconds, plan.warm_seconds);
+      if (each.kernel == plan.parameters.kernel) {
+        EXPECT_EQ(each.seconds, plan.warm_seconds);
+      }
     }
   }
 }
@@ -150,7 +152,7 @@ TEST(Candidates, TheFirstIsThePlannersChoice) {
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(make_plan(request, machine, 3).parameters, found.front().parameters);
     for (std::size_t c = 0; c < found.size(); ++c) {
-      if (c > 0) EXPECT_GE(found[c].seconds, found[c - 1].seconds);
+      EXPECT_GE(found[c].seconds, found[c == 0 ? 0 : c - 1].seconds);
       EXPECT_EQ(build_plan(request, found[c].parameters).parameters, found[c].parameters);
       for (std::size_t d = 0; d < c; ++d) EXPECT_NE(found[d].parameters, found[c].parameters);
     }

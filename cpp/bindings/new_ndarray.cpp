@@ -1,0 +1,181 @@
+#include "bindings/new_ndarray.hpp"
+
+#include <pthread.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace ttlg::bindings {
+namespace {
+
+using py::detail::npy_api;
+
+// Smaller results come from memory that the C library keeps for itself.
+constexpr std::size_t kPooledFromBytes = std::size_t{8} << 20;
+
+// What NumPy calls to allocate, under a name that it passes on (ndarraytypes.h, version 1).
+struct DataHandler {
+  char name[127];
+  std::uint8_t version;
+  void* context;
+  void* (*allocate)(void*, std::size_t);
+  void* (*allocate_zeroed)(void*, std::size_t, std::size_t);
+  void* (*reallocate)(void*, void*, std::size_t);
+  void (*free)(void*, void*, std::size_t);
+};
+
+void* allocate(void*, std::size_t bytes) noexcept {
+  if (bytes < kPooledFromBytes) return std::malloc(bytes);
+  try {
+    return result_pool().allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void* allocate_zeroed(void*, std::size_t count, std::size_t bytes) noexcept {
+  return std::calloc(count, bytes);
+}
+
+void free_block(void*, void* start, std::size_t) noexcept {
+  if (result_pool().size_of(start) == 0) return std::free(start);
+  try {
+    result_pool().free(start);
+  } catch (const std::bad_alloc&) {
+    // Without memory for the list of what waits, the block is unmapped.
+  }
+}
+
+void* reallocate(void*, void* start, std::size_t bytes) noexcept {
+  const std::size_t held = result_pool().size_of(start);
+  if (held == 0) return std::realloc(start, bytes);
+  void* const moved = allocate(nullptr, bytes);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, start, std::min(held, bytes));
+  free_block(nullptr, start, held);
+  return moved;
+}
+
+DataHandler pool_handler{"ttlg_result_pool", 1,          nullptr,   allocate,
+                         allocate_zeroed,    reallocate, free_block};
+
+// Of NumPy's C API what pybind11 does not look up, by the place in its table (__multiarray_api.h).
+struct DataHandlerApi {
+  static constexpr int kSetHandler = 304;
+  static constexpr int kGetHandler = 305;
+  static constexpr int kDefaultHandler = 306;
+
+  PyObject* (*set)(PyObject*) = nullptr;
+  PyObject* (*get)() = nullptr;
+  PyObject* numpys = nullptr;  // what NumPy uses until told otherwise
+  PyObject* pools = nullptr;
+};
+
+DataHandlerApi api;
+
+DataHandlerApi look_up_api() {
+  const py::object capsule =
+      py::detail::import_numpy_core_submodule("multiarray").attr("_ARRAY_API");
+  void** const table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  PyObject* const pools = PyCapsule_New(&pool_handler, "mem_handler", nullptr);
+  if (table == nullptr || pools == nullptr) throw py::error_already_set();
+  return {.set = reinterpret_cast<PyObject* (*)(PyObject*)>(table[DataHandlerApi::kSetHandler]),
+          .get = reinterpret_cast<PyObject* (*)()>(table[DataHandlerApi::kGetHandler]),
+          .numpys = *static_cast<PyObject**>(table[DataHandlerApi::kDefaultHandler]),
+          .pools = pools};
+}
+
+// While it lives, NumPy allocates from the pool in this context, unless the program has chosen a
+// policy of its own.
+class PoolScope {
+ public:
+  PoolScope() {
+    const auto current = py::reinterpret_steal<py::object>(api.get());
+    if (!current) throw py::error_already_set();
+    if (current.ptr() != api.numpys) return;
+    if (!py::reinterpret_steal<py::object>(api.set(api.pools))) throw py::error_already_set();
+    is_set_ = true;
+  }
+  ~PoolScope() {
+    if (!is_set_) return;
+    // The policy does for arrays of any size and origin, should there be no memory for going back.
+    if (!py::reinterpret_steal<py::object>(api.set(api.numpys))) PyErr_Clear();
+  }
+  PoolScope(const PoolScope&) = delete;
+  PoolScope& operator=(const PoolScope&) = delete;
+
+ private:
+  bool is_set_ = false;
+};
+
+bool belongs_in_pool(std::int64_t itemsize, std::span<const std::int64_t> shape) {
+  std::int64_t bytes = itemsize;
+  for (const std::int64_t extent : shape) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return false;  // NumPy says what is wrong
+  }
+  const auto count = static_cast<std::size_t>(bytes);
+  return count >= kPooledFromBytes && result_pool().may_keep(count);
+}
+
+py::object make_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
+  const npy_api& numpy = npy_api::get();
+  Py_INCREF(descr);  // for the new array to own
+  PyObject* const result =
+      numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_, descr, static_cast<int>(shape.size()),
+                                  shape.data(), nullptr, nullptr, 0, nullptr);
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+cpu::ResultPool& make_result_pool() {
+  static auto& pool = *new cpu::ResultPool(0);
+  const auto before = [] { pool.before_fork(); };
+  const auto after = [] { pool.after_fork(); };
+  if (pthread_atfork(before, after, after) != 0) throw std::bad_alloc();
+  return pool;
+}
+
+}  // namespace
+
+cpu::ResultPool& result_pool() {
+  static cpu::ResultPool& pool = make_result_pool();
+  return pool;
+}
+
+py::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
+  const py::ssize_t itemsize = py::reinterpret_borrow<py::dtype>(descr).itemsize();
+  if (!belongs_in_pool(itemsize, shape)) return make_ndarray(descr, shape);
+  const PoolScope scope;
+  return make_ndarray(descr, shape);
+}
+
+void bind_new_ndarray(py::module_& module) {
+  api = look_up_api();
+  result_pool();  // made now, because no lock is held yet that a fork could copy
+  module.def(
+      "new_ndarray",
+      [](const std::vector<std::int64_t>& shape, const py::dtype& dtype) {
+        return new_ndarray(dtype.ptr(), shape);
+      },
+      py::arg("shape"), py::arg("dtype"),
+      "numpy.empty for a result: large ones come from the result pool.");
+  module.def(
+      "set_result_pool", [](std::size_t limit) { result_pool().set_limit(limit); },
+      py::arg("limit"));
+  module.def(
+      "result_pool_info",
+      [] {
+        const cpu::ResultPool::Info info = result_pool().info();
+        return py::make_tuple(info.limit, info.waiting);
+      },
+      "The limit of the result pool and what waits in it, in bytes.");
+}
+
+}  // namespace ttlg::bindings

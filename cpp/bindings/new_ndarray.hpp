@@ -1,0 +1,22 @@
+// New ndarrays for results. Large ones are in memory of the result pool, which NumPy frees by the
+// data allocation policy of the array (NEP 49).
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <span>
+
+#include "cpu/result_pool.hpp"
+
+namespace ttlg::bindings {
+
+// Lives as long as the process: arrays may be freed at its very end.
+cpu::ResultPool& result_pool();
+
+// C-contiguous, with elements that are left as they are. `descr` is NumPy's dtype.
+pybind11::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape);
+
+void bind_new_ndarray(pybind11::module_& module);
+
+}  // namespace ttlg::bindings

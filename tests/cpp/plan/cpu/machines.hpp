@@ -1,0 +1,42 @@
+// Machines whose time models make the planner write in a certain way.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+
+#include "plan/cpu/machine.hpp"
+
+namespace ttlg::test {
+
+// A machine on which nobody would do any of these.
+inline cpu::Machine machine_avoiding(std::initializer_list<std::string_view> terms) {
+  cpu::Machine machine;
+  for (const std::string_view term : terms) {
+    const auto found = std::ranges::find(cpu::term_names(), term);
+    machine.model.seconds.at(static_cast<std::size_t>(found - cpu::term_names().begin())) = 1;
+  }
+  return machine;
+}
+
+// Blocks are written through the caches.
+inline cpu::Machine caching_machine() {
+  return machine_avoiding({"written_staged_lines", "written_direct_lines"});
+}
+
+// Around them where that is possible, and prefetched.
+inline cpu::Machine streaming_machine() {
+  return machine_avoiding({"written_l2_lines", "written_shared_lines", "written_memory_lines",
+                           "read_l2_prefetched_0", "read_shared_prefetched_0",
+                           "read_memory_prefetched_0"});
+}
+
+// The same, always staged.
+inline cpu::Machine staging_machine() {
+  return machine_avoiding({"written_l2_lines", "written_shared_lines", "written_memory_lines",
+                           "written_direct_lines", "read_l2_prefetched_0",
+                           "read_shared_prefetched_0", "read_memory_prefetched_0"});
+}
+
+}  // namespace ttlg::test
