@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ttlg._calibrate.problems import ORDERINGS, shape
 from ttlg.benchmarks.suites import Case
 
 T = TypeVar("T")
@@ -15,38 +16,7 @@ T = TypeVar("T")
 RANKS = (3, 4, 5, 6)
 VOLUMES = (16 << 20, 64 << 20, 256 << 20)  # bytes
 DTYPES = ("float64", "float32")
-# The ratio of neighbouring extents where they are not all equal.
-_RATIO = 1.6
 _TEST_SHARE = 5  # one in so many points is kept for the test
-
-
-def _peak(extents: list[int]) -> list[int]:
-    """Arrange sorted extents so that they grow up to the centre and then shrink."""
-    return extents[::2] + extents[1::2][::-1]
-
-
-# From the slowest axis to the fastest; the paper's five orderings (TTLG, section V).
-ORDERINGS = {
-    "equal": lambda extents: extents,
-    "increasing": lambda extents: extents,
-    "decreasing": lambda extents: extents[::-1],
-    "peak": _peak,
-    "valley": lambda extents: _peak(extents[::-1]),
-}
-
-
-def shape(rank: int, elements: int, ordering: str) -> tuple[int, ...]:
-    """Choose extents in an ordering whose product is close to `elements`.
-
-    Returns
-    -------
-    tuple of int
-        Extents of at least 2.
-    """
-    mean = elements ** (1 / rank)
-    ratio = 1.0 if ordering == "equal" else _RATIO
-    exact = [mean * ratio ** (place - (rank - 1) / 2) for place in range(rank)]
-    return tuple(ORDERINGS[ordering]([max(2, round(extent)) for extent in exact]))
 
 
 def problems(seed: int) -> Iterator[Case]:

@@ -62,11 +62,11 @@ def build_measured(
     measured: Sequence[tuple[str, dict[str, Any], float]],
 ) -> _core.CpuPlan:
     """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
-    timed = [(_build(request, name, each), seconds) for name, each, seconds in measured]
-    return _build(request, kernel, parameters).with_measured(timed)
+    timed = [(build(request, name, each), seconds) for name, each, seconds in measured]
+    return build(request, kernel, parameters).with_measured(timed)
 
 
-def _build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
+def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
     """Build a plan from parameters of any version.
 
     Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant

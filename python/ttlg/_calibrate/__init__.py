@@ -1,6 +1,7 @@
 """`ttlg.calibrate`: the planner's time model, fitted to measurements of this machine."""
 
 import math
+import numbers
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
         )
     if device != "cpu":
         raise ValueError(f"cannot calibrate device {device!r}; choose 'cpu'")
-    if not isinstance(budget, (int, float)) or isinstance(budget, bool):
+    if not isinstance(budget, numbers.Real):
         raise TypeError(f"budget must be a number of seconds, not {budget!r}")
     if not 0 < budget < math.inf:
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}")

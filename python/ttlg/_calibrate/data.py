@@ -9,6 +9,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
+from ttlg._plan_json import build
 
 # Names of kernels in older files.
 _RENAMED = {"run": "strided_copy"}
@@ -53,7 +54,7 @@ class Row:
     def plan(self) -> _core.CpuPlan:
         """Build the plan; ValueError where this version has none with these parameters."""
         request = self.case.problem.request()
-        return _core.build_cpu_plan(request, kernel=self.kernel, **self.parameters)
+        return build(request, self.kernel, self.parameters)
 
     def to_json(self) -> str:
         """Write a line, without what is as by default."""
@@ -85,11 +86,11 @@ class Row:
             line["dtype"],
             None if strides is None else tuple(strides),
         )
-        kernel, parameters = line["kernel"], line["parameters"]
+        kernel = line["kernel"]
         return cls(
             Case(problem, line["threads"], line.get("fresh", False)),
             _RENAMED.get(kernel, kernel),
-            parameters | {"prefetch": int(parameters["prefetch"])},
+            line["parameters"],
             tuple(sorted(line["seconds"])),
             line["copy_s"],
         )

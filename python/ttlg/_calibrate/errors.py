@@ -46,9 +46,7 @@ def errors(seconds: Array, predicted: Array) -> Errors:
     )
 
 
-def by_group(
-    data: Design, predicted: Array, group: Callable[[Row], Hashable]
-) -> dict[Any, Errors]:
+def by_group(data: Design, predicted: Array, group: Callable[[Row], Hashable]) -> dict[Any, Errors]:
     """Compare predictions with measurements in each group of rows."""
     groups: dict[Any, list[int]] = {}
     for number, row in enumerate(data.rows):

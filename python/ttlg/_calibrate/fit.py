@@ -1,7 +1,7 @@
 """Fitting the seconds of every term of the CPU's time model to measurements."""
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from ttlg import _core
 from ttlg._calibrate.data import Row
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 # Weighed again so often: rows by how far they are off, and errors by both times.
 _ITERATIONS = 6
@@ -39,11 +40,10 @@ class Design:
     counts: Array
     seconds: Array
 
-    def part(self, chosen: Sequence[bool]) -> "Design":
+    def part(self, chosen: Mask) -> "Design":
         """Return some of the rows."""
-        mask = np.array(chosen, bool)
-        rows = [row for row, taken in zip(self.rows, mask, strict=True) if taken]
-        return Design(rows, self.counts[mask], self.seconds[mask])
+        rows = [row for row, taken in zip(self.rows, chosen, strict=True) if taken]
+        return Design(rows, self.counts[chosen], self.seconds[chosen])
 
 
 def with_cached_bytes(machine: _core.CpuMachine, cached_bytes: int) -> _core.CpuMachine:
@@ -96,19 +96,19 @@ def _nnls(matrix: Array, target: Array) -> Array:
     from scipy.optimize import nnls
 
     # The triangle of a QR decomposition has the same solutions and far fewer rows.
-    triangle = np.linalg.qr(np.column_stack((matrix, target)), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack((matrix, target)), mode="r"))
     solution: Array = nnls(triangle[:, :-1], triangle[:, -1], maxiter=30 * matrix.shape[1])[0]
     return solution
 
 
-def _weights(seconds: Array, best: Array, predicted: Array) -> Array:
-    """Weigh rows: those far from the best of their case less, outliers too.
+def _weights(seconds: Array, predicted: Array) -> Array:
+    """Weigh rows: outliers less (Huber), and twice the time the same as half of it.
 
-    An error is divided by the geometric mean of both times, so that twice and half count the same.
+    For that an error is divided by the geometric mean of both times.
     """
     away = np.abs(np.log(predicted / seconds))
     huber = np.sqrt(np.minimum(1, _FAR_OFF / np.maximum(away, 1e-9)))
-    weights: Array = np.sqrt(best / seconds) * huber / np.sqrt(predicted / seconds)
+    weights: Array = huber / np.sqrt(predicted / seconds)
     return weights
 
 
@@ -128,7 +128,6 @@ def solve(data: Design, prior: Array) -> Array:
     ndarray
         Seconds of every term.
     """
-    best = _best_of_case(data)
     guess = data.counts @ prior
     known = guess > 0
     scale = float(np.median(data.seconds[known] / guess[known])) if known.any() else 0.0
@@ -142,20 +141,13 @@ def solve(data: Design, prior: Array) -> Array:
     predicted = data.seconds
     solution = np.zeros(counts.shape[1])
     for _ in range(_ITERATIONS):
-        weights = _weights(data.seconds, best, predicted)
+        weights = _weights(data.seconds, predicted)
         matrix = np.vstack((counts * weights[:, None], ridge))
         solution = _nnls(matrix, np.concatenate((weights, ridge_target)))
         predicted = np.maximum(counts @ solution, 1e-3) * data.seconds
     result = expected.copy()
     result[seen] = solution / units
     return result
-
-
-def _best_of_case(data: Design) -> Array:
-    best: dict[Any, float] = {}
-    for row in data.rows:
-        best[row.case] = min(row.seconds, best.get(row.case, row.seconds))
-    return np.array([best[row.case] for row in data.rows])
 
 
 def quantiles(data: Design, seconds: Array) -> tuple[float, float]:
@@ -167,4 +159,3 @@ def quantiles(data: Design, seconds: Array) -> tuple[float, float]:
 def values(model: _core.CpuTimeModel) -> Array:
     """Return a model's seconds of every term, in the order of `cpu_term_names`."""
     return np.array([model.coefficients.get(name, 0.0) for name in _core.cpu_term_names()])
-

@@ -32,7 +32,8 @@ def _timer(plan: _core.CpuPlan, x: Array, out: Array | None) -> timeit.Timer:
 
 def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
     """Copy as many bytes as `out` has, plainly and past the caches."""
-    source, target = x.base[: out.nbytes], out.base
+    buffers = np.asarray(x.base), np.asarray(out.base)
+    source, target = (buffer[: out.nbytes] for buffer in buffers)
     request = _core.Request(target.shape, (1,), 1, (0,))
     plan = _core.cached_cpu_plan(request, threads, "copy")
     timers = [timeit.Timer(functools.partial(np.copyto, target, source))]
@@ -70,9 +71,7 @@ def _take_turns(
     return [sorted(each) for each in samples[len(copies) :]], copied
 
 
-def measure(
-    problem: Problem, threads: Sequence[int], count: int, draw: random.Random
-) -> list[Row]:
+def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.Random) -> list[Row]:
     """Time the planner's candidates for a problem, and others, drawn at random.
 
     Parameters

@@ -168,7 +168,18 @@ def _bits(draw: Random, elements: int) -> tuple[tuple[int, ...], tuple[int, ...]
     return (2,) * rank, draw.choice((reverse, _permutation(draw, rank)))
 
 
-_USUAL = (_matrix, _skinny, _images, _contraction, _rows, _cube, _matrix, _contraction, _rows, _bits)
+_USUAL = (
+    _matrix,
+    _skinny,
+    _images,
+    _contraction,
+    _rows,
+    _cube,
+    _matrix,
+    _contraction,
+    _rows,
+    _bits,
+)
 
 
 def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:

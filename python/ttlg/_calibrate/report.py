@@ -64,9 +64,9 @@ class Report:
         regret = self.regret
         lines += [
             f"90 % of measured times are {self.low:.2f} to {self.high:.2f} of those predicted",
-            f"the first choice is slower than the best of {regret.cases} cases by {regret.median:.1%}"
-            f" in the median, {regret.mean:.1%} in the mean, {regret.p90:.1%} at the 90th and "
-            f"{regret.p95:.1%} at the 95th percentile",
+            f"the first choice is slower than the best of {regret.cases} cases by",
+            f"  {regret.median:.1%} in the median, {regret.mean:.1%} in the mean,",
+            f"  {regret.p90:.1%} at the 90th percentile, {regret.p95:.1%} at the 95th",
             f"a process gets {self.cached_bytes / 2**20:.0f} MiB of the caches",
         ]
         if self.path is not None:

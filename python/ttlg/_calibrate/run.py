@@ -121,7 +121,9 @@ def fit_rows(rows: list[Row], machine: _core.CpuMachine) -> tuple[Report, dict[s
     fields = {
         "name": "cpu-calibrated",
         "cached_bytes": cached_bytes,
-        "coefficients": {name: float(each) for name, each in zip(names, final, strict=True) if each},
+        "coefficients": {
+            name: float(each) for name, each in zip(names, final, strict=True) if each
+        },
         "low": low,
         "high": high,
         "errors": report.to_dict(),

@@ -92,9 +92,7 @@ def _parameters(
     }
 
 
-def sample(
-    problem: Problem, threads: int, count: int, draw: random.Random
-) -> list[_core.CpuPlan]:
+def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> list[_core.CpuPlan]:
     """Build plans for a problem.
 
     Parameters
@@ -117,7 +115,7 @@ def sample(
     request = problem.request()
     first = _core.cached_cpu_plan(request, threads, None)
     plans = [first]
-    seen = [(first.kernel, first.parameters)]
+    seen: list[tuple[str, dict[str, Any]]] = [(first.kernel, first.parameters)]
 
     def add(kernel: str, parameters: dict[str, Any]) -> bool:
         try:
@@ -130,8 +128,8 @@ def sample(
         plans.append(plan)
         return True
 
-    for kernel, parameters, _ in first.candidates(threads):
-        add(kernel, parameters)
+    for listed, parameters, _ in first.candidates(threads):
+        add(listed, parameters)
     kernels = [kernel for kernel in first.applicable_kernels() if kernel != "reference"]
     blocks = _Blocks(first, draw)
     most, attempts = len(plans) + count, 0

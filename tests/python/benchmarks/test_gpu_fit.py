@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from ttlg import _core
+from ttlg._calibrate.problems import ORDERINGS, shape
 from ttlg.benchmarks.gpu.dataset import (
     DTYPES,
-    ORDERINGS,
     RANKS,
     VOLUMES,
     problems,
     sample,
-    shape,
     split,
 )
 from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point, error_percent, fit, model, regress, table

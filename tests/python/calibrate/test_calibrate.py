@@ -1,0 +1,137 @@
+"""`ttlg.calibrate` measures, fits, keeps a model and uses it, or changes nothing."""
+
+import random
+import sys
+
+import pytest
+
+import ttlg
+from ttlg import _calibrate, _core
+from ttlg._calibrate import run
+from ttlg._calibrate.data import read
+from ttlg._calibrate.measure import measure
+from ttlg._calibrate.problems import Problem
+from ttlg._cli import main
+from ttlg.benchmarks import cpu_model
+
+pytest.importorskip("scipy")
+
+
+@pytest.fixture
+def directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(tmp_path))
+    before = _core.cpu_time_model()
+    yield tmp_path
+    _core.set_cpu_time_model(before)
+
+
+@pytest.fixture
+def few_problems(monkeypatch):
+    monkeypatch.setattr(run, "_SETS", 4)
+    monkeypatch.setattr(run, "_BYTES_PER_SECOND", 1)
+    monkeypatch.setattr(run, "_LEAST_BYTES", 1 << 16)
+
+
+def test_the_model_is_kept_and_in_use(directory, few_problems):
+    report = ttlg.calibrate(budget=0.1, progress=False)
+    assert report.path is not None
+    assert report.path.parent == directory
+    model = _core.cpu_time_model()
+    assert model.name == "cpu-calibrated"
+    assert model.cached_bytes == report.cached_bytes
+    assert (model.low, model.high) == (report.low, report.high)
+    assert 0 < _core.predict_cpu_seconds(_core.cached_cpu_plan(_request(), 1, None), False) < 1
+    assert str(report.path) in repr(report)
+
+
+def _request():
+    return Problem((300, 200), (1, 0), "f4").request()
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("step", ["collect", "fit_rows"])
+def test_what_is_interrupted_leaves_model_and_file(
+    directory, few_problems, monkeypatch, failure, step
+):
+    def fail(*arguments):
+        raise failure
+
+    ttlg.calibrate(budget=0.1, progress=False)
+    files = {path: path.read_bytes() for path in directory.iterdir()}
+    model = _core.cpu_time_model()
+    monkeypatch.setattr(run, step, fail)
+    with pytest.raises(failure):
+        ttlg.calibrate(budget=0.1)
+    assert {path: path.read_bytes() for path in directory.iterdir()} == files
+    assert _core.cpu_time_model().coefficients == model.coefficients
+
+
+def test_a_directory_that_cannot_be_used_is_told_before_measuring(monkeypatch, tmp_path):
+    occupied = tmp_path / "file"
+    occupied.touch()
+    monkeypatch.setenv("TTLG_CACHE_DIR", str(occupied))
+    monkeypatch.setattr(run, "collect", lambda *_: pytest.fail("measured"))
+    with pytest.raises(ValueError, match="TTLG_CACHE_DIR"):
+        ttlg.calibrate()
+
+
+def test_scipy_is_asked_for_before_measuring(monkeypatch, directory):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setattr(run, "collect", lambda *_: pytest.fail("measured"))
+    with pytest.raises(ImportError, match=r"ttlg\[calibrate\]"):
+        ttlg.calibrate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"device": "cuda:1"}, ValueError, "gpu_verify"),
+        ({"device": "tesla-k40c"}, ValueError, "choose 'cpu'"),
+        ({"device": 1}, TypeError, "device"),
+        ({"budget": 0}, ValueError, "positive"),
+        ({"budget": float("nan")}, ValueError, "positive"),
+        ({"budget": "60"}, TypeError, "budget"),
+    ],
+)
+def test_arguments_are_checked(arguments, error, text):
+    with pytest.raises(error, match=text):
+        _calibrate.calibrate(**arguments)
+
+
+def test_the_command_prints_the_report(directory, few_problems, capsys):
+    assert main(["calibrate", "--budget", "0.1"]) == 0
+    assert "held out" in capsys.readouterr().out
+    assert main(["calibrate", "--device", "cuda"]) == 1
+    assert "gpu_verify" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strides", [None, (-1600, 8)])
+def test_measurements_are_of_every_plan_beside_a_copy(strides):
+    problem = Problem((40, 100), (1, 0), "f4", strides)
+    rows = measure(problem, [1, 2], 6, random.Random(0))
+    assert rows[0].kernel == _core.cached_cpu_plan(problem.request(), 1, None).kernel
+    assert {(row.case.threads, row.case.fresh) for row in rows} == {
+        (threads, fresh) for threads in (1, 2) for fresh in (False, True)
+    }
+    for row in rows:
+        assert row.case.problem == problem
+        assert list(row.samples) == sorted(row.samples)
+        assert row.seconds > 1e-8  # a call that moves nothing takes less
+        assert row.copy_seconds > 1e-8
+
+
+def test_a_data_file_grows_and_is_evaluated(directory, capsys):
+    path = directory / "rows.jsonl"
+    options = ["--seconds", "0.3", "--most-bytes", "65536", "--sets", "4"]
+    assert cpu_model.main(["measure", str(path), *options]) == 0
+    first = list(read(path))
+    assert cpu_model.main(["measure", str(path), *options]) == 0
+    rows = list(read(path))
+    assert rows[: len(first)] == first
+    again = {row.case.problem for row in rows[len(first) :]}
+    assert again
+    assert not again & {row.case.problem for row in first}
+    written = directory / "evaluation.json"
+    assert cpu_model.main(["evaluate", str(path), "--json", str(written)]) == 0
+    assert f'"rows": {len(rows)}' in written.read_text()
+    assert "regret of first row" in capsys.readouterr().out

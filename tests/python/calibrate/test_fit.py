@@ -1,0 +1,131 @@
+"""The fit finds the seconds that made the times."""
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ttlg import _core
+from ttlg._calibrate import fit
+from ttlg._calibrate.data import Case, Row, read
+from ttlg._calibrate.errors import errors, regrets, summarize
+from ttlg._calibrate.problems import Problem, problems
+from ttlg._calibrate.run import fit_rows
+from ttlg._calibrate.sample import sample
+
+pytest.importorskip("scipy")
+
+
+@pytest.fixture(scope="module")
+def truth():
+    generator = np.random.default_rng(0)
+    count = len(_core.cpu_term_names())
+    return 1e-9 * generator.uniform(0.5, 2, count) * (generator.random(count) < 0.5)
+
+
+@pytest.fixture(scope="module")
+def rows(truth):
+    """Make up times of plans that are exactly those of a model."""
+    machine = _core.this_cpu_machine()
+    made = []
+    for number, problem in enumerate(itertools.islice(problems(0, 1 << 20), 150)):
+        for plan in sample(problem, 2, 10, random.Random(number)):
+            row = Row(Case(problem, 2), plan.kernel, plan.parameters, (1.0,), 1.0)
+            counts = fit.design([row], machine).counts[0]
+            made.append(replace(row, samples=(float(counts @ truth) + 1e-9,)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def reported(rows):
+    return fit_rows(rows, _core.this_cpu_machine())
+
+
+def _off(rows, seconds, machine):
+    tested = fit.design(rows, machine)
+    return errors(tested.seconds, tested.counts @ seconds)
+
+
+def test_known_seconds_are_found_again(rows, truth):
+    machine = _core.this_cpu_machine()
+    fitted = [row for row in rows if not row.case.problem.is_held_out]
+    seconds = fit.solve(fit.design(fitted, machine), np.zeros(len(truth)))
+    assert (seconds >= 0).all()
+    found = _off([row for row in rows if row.case.problem.is_held_out], seconds, machine)
+    assert found.mean < 0.05
+    assert abs(found.signed) < 0.02
+
+
+def test_outliers_do_not_move_the_fit(rows, truth):
+    machine = _core.this_cpu_machine()
+    draw = random.Random(0)
+    disturbed = [
+        replace(row, samples=(row.seconds * draw.choice((1,) * 19 + (20,)),)) for row in rows
+    ]
+    seconds = fit.solve(fit.design(disturbed, machine), np.zeros(len(truth)))
+    assert abs(_off(rows, seconds, machine).signed) < 0.05
+
+
+def test_what_no_row_has_is_as_before_in_the_new_scale(rows, truth):
+    machine = _core.this_cpu_machine()
+    data = fit.design(rows, machine)
+    unseen = ~data.counts.any(axis=0)
+    assert unseen.any()
+    prior = truth + 1e-10
+    slower = fit.Design(data.rows, data.counts, 3 * (data.counts @ prior))
+    seconds = fit.solve(slower, prior)
+    assert seconds[unseen] == pytest.approx(3 * prior[unseen], rel=0.01)
+    assert seconds @ data.counts.T == pytest.approx(slower.seconds, rel=0.02)
+
+
+def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(reported):
+    report, fields = reported
+    assert set(report.held_out) <= {"copy", "tile", "shuffle", "strided_copy"}
+    assert report.all_held_out.rows == sum(each.rows for each in report.held_out.values())
+    assert report.all_held_out.mean < 0.2
+    assert 0.5 < report.low <= 1.05
+    assert 0.95 <= report.high < 2
+    assert report.regret.median < 0.02
+    model = {name: fields[name] for name in ("name", "cached_bytes", "coefficients", "low", "high")}
+    assert _core.CpuTimeModel(**model).coefficients == fields["coefficients"]
+    assert "held out" in repr(report)
+    assert "tile" in repr(report)
+
+
+def test_a_report_draws_every_kernel(reported):
+    pytest.importorskip("matplotlib")
+    report, _ = reported
+    ax = report.plot()
+    labels = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert labels == set(report.held_out)
+    assert report.plot(ax) is ax
+
+
+def test_regret_is_what_the_first_choice_costs(rows):
+    case = Case(Problem((8, 9), (1, 0), "f4"), 1)
+    ways = [Row(case, "tile", {}, (seconds,), 1.0) for seconds in (3.0, 2.0, 4.0, 5.0, 6.0)]
+    data = fit.Design(ways, np.eye(5), np.array([row.seconds for row in ways]))
+    found = regrets(data, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert found == {case: pytest.approx(0.5)}
+    assert summarize(found).mean == pytest.approx(0.5)
+    assert summarize(regrets(data, data.seconds)).p95 == 0
+
+
+def test_lines_are_read_as_they_are_written_and_so_are_old_ones(tmp_path, rows):
+    strided = next(row for row in rows if row.case.problem.strides is not None)
+    fresh = replace(strided, case=replace(strided.case, fresh=True))
+    path = tmp_path / "rows.jsonl"
+    old = (
+        '{"shape": [64, 32, 16], "axes": [1, 0, 2], "dtype": "f4", "threads": 1, "copy_s": 1e-6, '
+        '"kernel": "run", "parameters": {"block": [4, 64], "loop_order": [0], "staged": false, '
+        '"streaming": false, "prefetch": true, "threads": 1}, "seconds": [3e-6, 2e-6]}\n'
+    )
+    path.write_text(f"{strided.to_json()}\n{fresh.to_json()}\n{old}")
+    first, second, third = read(path)
+    assert (first.case, second.case) == (strided.case, fresh.case)
+    assert first.plan() == strided.plan()
+    assert third.plan().kernel == "strided_copy"
+    assert third.plan().parameters["prefetch"] == 1
+    assert third.seconds == 2e-6
