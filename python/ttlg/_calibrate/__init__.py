@@ -1,7 +1,6 @@
 """`ttlg.calibrate`: the planner's time model, fitted to measurements of this machine."""
 
 import math
-import numbers
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -72,10 +71,12 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
         )
     if device != "cpu":
         raise ValueError(f"cannot calibrate device {device!r}; choose 'cpu'")
-    if not isinstance(budget, numbers.Real):
-        raise TypeError(f"budget must be a number of seconds, not {budget!r}")
+    try:
+        budget = budget + 0.0
+    except TypeError:
+        raise TypeError(f"budget must be a number of seconds, not {budget!r}") from None
     if not 0 < budget < math.inf:
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}")
     from ttlg._calibrate.run import run  # what it takes to fit is not for every import of ttlg
 
-    return run(float(budget), progress)
+    return run(budget, progress)

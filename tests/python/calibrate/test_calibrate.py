@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import ttlg
-from ttlg import _calibrate, _core
+from ttlg import _calibrate, _core, _models
 from ttlg._calibrate import run
 from ttlg._calibrate.data import read
 from ttlg._calibrate.measure import measure
@@ -56,9 +56,11 @@ def test_what_is_interrupted_leaves_model_and_file(
     def fail(*arguments):
         raise failure
 
-    ttlg.calibrate(budget=0.1, progress=False)
+    _models.save_cpu_model({"name": "before"})
     files = {path: path.read_bytes() for path in directory.iterdir()}
+    assert files
     model = _core.cpu_time_model()
+    monkeypatch.setattr(run, "collect", lambda *_: [])
     monkeypatch.setattr(run, step, fail)
     with pytest.raises(failure):
         ttlg.calibrate(budget=0.1)
