@@ -8,7 +8,6 @@ CALL = 2e-7
 COEFFICIENTS = dict.fromkeys(_core.cpu_term_names(), 1e-9) | {
     "call": CALL,
     "team": 5e-6,
-    "threads": 1e-6,
     "fresh_pages": 1e-7,
 }
 

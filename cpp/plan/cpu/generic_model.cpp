@@ -117,6 +117,7 @@ constexpr auto kSeconds = std::to_array<std::pair<std::string_view, double>>({
     {"vectors", 4.5e-10},
     {"calls", 4.63e-09},
     {"blocks", 1.21e-08},
+    {"fresh_pages", 7.7e-07},
     {"call", 2.43e-07},
     {"team", 5.61e-06},
     {"all_read_memory", 2.61e-10},
