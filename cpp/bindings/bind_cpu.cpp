@@ -76,7 +76,7 @@ py::list candidates_for(const Plan& plan, int threads) {
 py::list verdicts_for(const Plan& plan) {
   py::list rows;
   for (const cpu::Verdict& each :
-       cpu::verdicts(plan.request, *cpu::this_machine(), plan.parameters.threads)) {
+       cpu::verdicts(plan.request, *cpu::this_machine(), plan.thread_limit)) {
     const bool applies = each.obstacle.empty();
     rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
                                applies ? py::none() : py::cast(each.obstacle), each.seconds));
@@ -124,6 +124,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("shuffle", &shuffle_of)
       .def("candidates", &candidates_for, py::arg("threads"))
       .def("verdicts", &verdicts_for)
+      .def_readonly("thread_limit", &Plan::thread_limit)
       .def_property_readonly("measured", &measured_for)
       .def("with_measured", &with_measured, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)

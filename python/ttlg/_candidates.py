@@ -83,7 +83,7 @@ class CudaCandidate(NamedTuple):
 def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     """List what was measured, the plan's own way first, then what else the planner has."""
     measured = core.measured
-    threads = (measured[0][1] if measured else core.parameters)["threads"]
+    threads = measured[0][1]["threads"] if measured else core.thread_limit
     planned = [Candidate(*each) for each in core.candidates(threads)]
     request = request_of(core)
     timed = [

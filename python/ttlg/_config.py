@@ -183,6 +183,7 @@ def set_result_pool(bytes: int | None) -> None:
     Examples
     --------
     >>> import numpy as np, ttlg
+    >>> ttlg.set_result_pool(0)  # gives back what waits
     >>> ttlg.set_result_pool(256 << 20)
     >>> x = np.zeros((2000, 2000))
     >>> for _ in range(3):

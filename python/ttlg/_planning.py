@@ -162,8 +162,8 @@ def plan(
     --------
     >>> import numpy as np, ttlg
     >>> p = ttlg.plan((4, 5, 6), (2, 0, 1), "float64")
-    >>> p.kernel, p.extents, p.perm
-    ('tile', (6, 20), (1, 0))
+    >>> p.extents, p.perm
+    ((6, 20), (1, 0))
     >>> p(np.zeros((4, 5, 6))).shape
     (6, 4, 5)
 

@@ -113,14 +113,20 @@ def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
         return None
 
 
+def _ways(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
+    """List the planner's candidates, those that differ in their threads alone once."""
+    plans: dict[str, _core.CpuPlan] = {}
+    for name, parameters, _ in model.candidates(threads):
+        if kernel in (None, name):
+            blocks = repr((name, parameters | {"threads": 0}))
+            plans.setdefault(blocks, _with(model, name, parameters))
+    return [*plans.values()]
+
+
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     arrays = arrays_for(model)
     x, out = _core.view(arrays[0], "x"), _core.view(arrays[1], "out")
-    plans = [
-        _with(model, name, parameters)
-        for name, parameters, _ in model.candidates(threads)
-        if kernel in (None, name)
-    ] or [model]
+    plans = _ways(model, threads, kernel) or [model]
     seconds = _sample(plans, x, out)
     first = seconds.index(min(seconds))
     best = plans[first]

@@ -211,12 +211,9 @@ def test_long_runs_stream_directly(run_bytes):
 
 
 def test_streaming_is_chosen_for_outputs_beyond_the_caches():
-    cache = ttlg.show_config()["cpu"]["last_level_cache_bytes"]
-    rows = cache // 4096
-    small = ttlg.plan((rows // 4, 4096), (1, 0), "u1")
-    large = ttlg.plan((2 * rows, 4096), (1, 0), "u1")
+    small = ttlg.plan((256, 256), (1, 0), "u4")
+    large = ttlg.plan((4096, 4096), (1, 0), "u4")
     assert not small.parameters["streaming"]
     assert large.parameters["streaming"]
-    if cache <= 64 << 20:
-        x = random_array(large.shape, "u1")
-        assert np.array_equal(large(x), x.T)
+    x = random_array(large.shape, "u4")
+    assert np.array_equal(large(x), x.T)

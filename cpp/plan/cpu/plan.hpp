@@ -30,14 +30,18 @@ struct Timed {
 
 struct Plan : PlanBase {
   Plan(const Request& of_request, Problem normal_form, const Parameters& chosen)
-      : PlanBase(of_request, std::move(normal_form)), parameters(chosen) {}
+      : PlanBase(of_request, std::move(normal_form)),
+        parameters(chosen),
+        thread_limit(chosen.threads) {}
 
   Parameters parameters;
   std::int64_t element_bytes = 1;  // moved at once: the dtype's size times a folded run
   std::vector<Loop> loops{};       // outermost first
   Block block{};
   Shuffle shuffle{};
-  // What the planner expects of a call into an output that has been written to before, and into one
+  // The most threads that the planner was given.
+  int thread_limit = 1;
+  // What it expects of a call into an output that has been written to before, and into one
   // whose pages the system has yet to give; 0 where no planner made the plan.
   double warm_seconds = 0;
   double fresh_seconds = 0;

