@@ -190,3 +190,19 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         if row == decided and core.kernel not in schemas:
             lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
     return Explanation("\n".join(lines))
+
+
+def name_plan(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
+    """Say in a line what a plan is for and what was chosen; strides where they are not C's."""
+    chosen = ", ".join(f"{name}={value}" for name, value in core.parameters.items())
+    layout = ""
+    if core.byte_strides != _core.contiguous_byte_strides(core.shape, core.itemsize):
+        layout += f"strides={core.byte_strides} "
+    out_strides = out_byte_strides(core)
+    if out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
+        layout += f"out_strides={out_strides} "
+    device = ""
+    if isinstance(core, _core.CudaPlan):
+        mark = "" if core.model.calibrated else "(uncalibrated) "
+        device = f"device={core.model.name!r} {mark}"
+    return f"{dtype} {core.shape} axes={core.axes} {layout}{device}kernel={core.kernel!r} {chosen}"

@@ -123,13 +123,13 @@ def save_cpu_model(fields: dict[str, Any]) -> Path:
     ValueError
         The cache directory cannot be written to.
     """
-    file = _saved_models()
+    file = saved_models()
     file.check_writable()
     file.save(machine_key(), {"model": fields})
     return file.path
 
 
-def _saved_models() -> TuneFile:
+def saved_models() -> TuneFile:
     """Return the file in ``TTLG_CACHE_DIR``, or else in the user's cache directory.
 
     That follows the XDG Base Directory Specification; platformdirs, which knows other systems too,
@@ -150,7 +150,7 @@ def _install(fields: Any, why: str) -> None:
 
 def _install_saved(key: dict[str, Any]) -> bool:
     """Install the model that was calibrated on such a machine, if there is a sound one."""
-    file = _saved_models()
+    file = saved_models()
     try:
         for entry in file.entries():
             if entry["key"] == key:

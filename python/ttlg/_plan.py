@@ -5,7 +5,7 @@ from typing import Any, overload
 
 from ttlg import _core, _models, _plan_json
 from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
-from ttlg._explain import Explanation, explain, explain_cuda
+from ttlg._explain import Explanation, explain, explain_cuda, name_plan
 from ttlg._libraries import library_of
 from ttlg._plan_output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
@@ -205,18 +205,13 @@ class Plan:
         Returns
         -------
         list of Candidate or CudaCandidate
-            The first is what a plan of this layout uses unless its kernel is forced. On the CPU
-            the fastest come first; for a GPU the planner decides among some kernels before others
-            (`explain` shows how), and within each such group the fastest come first. Where a plan
-            was measured, its own way comes first and then all that took part, the fastest first.
-            On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``. ``seconds``
-            is the predicted time of a call into an ``out=`` that has been in use;
-            ``ttlg.plan(..., tune="measure")`` finds the real one out. The reference kernel is not
-            listed.
-            For a GPU ``(kernel, parameters, features, seconds)``: every slice of every kernel that
-            can do it, with the features that its predicted time in seconds depends on; a choice
-            that is predicted to be slow makes way for the fastest of all.
-            The class of the tuples documents each field and the unit of each feature.
+            The fastest by prediction come first, so that the first is what a plan of this layout
+            uses unless its kernel is forced; for a GPU some kernels come before others (`explain`
+            shows how). Where a plan was measured, its own way comes first, then all that took part.
+            On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``, predicted
+            for a call into an ``out=`` that has been in use, without the reference kernel; for a
+            GPU ``(kernel, parameters, features, seconds)``, every slice of every kernel with what
+            its predicted time depends on. The class of the tuples documents each field.
 
         Examples
         --------
@@ -252,9 +247,8 @@ class Plan:
     def predicted_time(self) -> float:
         """Seconds that a call is expected to take, by the model that chose the plan.
 
-        On the CPU that is a call into an ``out=`` that has been in use, on as many threads as the
-        plan has, by the time model of this process, whatever machine the plan was made on;
-        `predict_time` also tells what a new array costs. On a GPU it is the launch.
+        On the CPU a call into an ``out=`` that has been in use, by the time model of this process;
+        `predict_time` also tells what a new array costs. On a GPU the launch.
 
         Examples
         --------
@@ -380,20 +374,7 @@ class Plan:
         return Plan.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        core = self._core
-        chosen = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-        layout = ""
-        if core.byte_strides != _core.contiguous_byte_strides(core.shape, core.itemsize):
-            layout += f"strides={core.byte_strides} "
-        if self.out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
-            layout += f"out_strides={self.out_strides} "
-        device = ""
-        if isinstance(core, _core.CudaPlan):
-            device = f"device={self.device!r} {'' if core.model.calibrated else '(uncalibrated) '}"
-        return (
-            f"<ttlg.Plan {self._dtype} {self.shape} axes={self.axes} {layout}{device}"
-            f"kernel={self.kernel!r} {chosen}>"
-        )
+        return f"<ttlg.Plan {name_plan(self._core, self._dtype)}>"
 
     def _repr_html_(self) -> str:
         from ttlg._plan_html import show_html  # imports html, which only notebooks need

@@ -12,7 +12,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._machine import machine_key
 from ttlg._plan_json import build_measured
-from ttlg._plan_output import out_byte_strides
+from ttlg._plan_output import out_byte_strides, request_of
 from ttlg._tune_file import Entry, TuneFile
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
@@ -83,22 +83,19 @@ def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
     }
 
 
-def _request(model: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.Request:
-    return _core.Request(
-        model.shape, model.byte_strides, model.itemsize, model.axes, out_byte_strides
-    )
-
-
 def _with(model: _core.CpuPlan, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
     """Return another plan for the same request."""
-    request = _request(model, model.out_byte_strides)
+    request = request_of(model)
     return _core.build_cpu_plan(request, kernel=kernel, **parameters)
 
 
 def _with_out(plan: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.CpuPlan:
     """Return the same plan, and what was measured, for an output of other strides."""
     return build_measured(
-        _request(plan, out_byte_strides), plan.kernel, plan.parameters, plan.measured
+        _core.Request(plan.shape, plan.byte_strides, plan.itemsize, plan.axes, out_byte_strides),
+        plan.kernel,
+        plan.parameters,
+        plan.measured,
     )
 
 
@@ -106,7 +103,7 @@ def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
     """Rebuild a plan from disk; None if there is none, or none that this version can carry out."""
     if entry is None:
         return None
-    request = _request(model, model.out_byte_strides)
+    request = request_of(model)
     try:
         return build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
     except (KeyError, TypeError, ValueError):

@@ -18,6 +18,9 @@ namespace ttlg::cpu {
 namespace {
 
 constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
+// Whoever calls in a loop finds the other threads awake; others do not, and measurements do not
+// show what waking them takes.
+constexpr std::int64_t kMinBytesPerThread = 128 << 10;
 constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
@@ -38,6 +41,11 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+int useful_threads(std::int64_t bytes, int threads) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
+}
+
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
@@ -49,7 +57,7 @@ class Search {
          std::vector<Candidate>* visited)
       : folded_(folded),
         machine_(machine),
-        threads_(std::clamp(threads, 1, kMaxThreads)),
+        threads_(useful_threads(folded.bytes(), threads)),
         grain_(std::max(folded.element_bytes, kLineBytes)),
         ranked_(rank_loops(folded)),
         visited_(visited) {}

@@ -265,7 +265,10 @@ class Counter {
                       : shape.kind == TileKind::narrow ? terms_.narrow_tiles
                                                        : terms_.lane_tiles;
       of_kind[width()] = tiles * each * share_;
-      if (!parameters_.staged) write_by_rows(out.elements * folded_.element_bytes);
+      if (!parameters_.staged) {
+        write_by_rows(out.elements * folded_.element_bytes, in.elements,
+                      modes[axes.in.list().front()].out_step);
+      }
       return;
     }
     const double elements = as_double(folded_.elements()) * share_;
@@ -274,14 +277,16 @@ class Counter {
     terms_.loops = elements / as_double(std::max(in.elements, out.elements));
   }
 
-  // Tiles sweep over many rows of the block: what is one piece in memory is not written as one.
-  void write_by_rows(std::int64_t row_bytes) {
-    if (row_bytes >= out_.bytes) return;
-    const std::int64_t rows = out_.bytes / row_bytes;
-    out_.bytes = row_bytes;
-    out_.count *= rows;
-    out_.distinct_offsets *= rows;
-    out_.total *= rows;
+  // Tiles sweep over the rows of the in axis: what is one piece in memory is not written as one,
+  // and these rows are what shares the sets of L1.
+  void write_by_rows(std::int64_t row_bytes, std::int64_t rows, std::int64_t step) {
+    if (row_bytes < out_.bytes) {
+      out_.total *= out_.bytes / row_bytes;
+      out_.bytes = row_bytes;
+    }
+    out_.count = rows;
+    out_.distinct_offsets = std::min(rows, kPageBytes / common_power(step, kPageBytes));
+    out_.pages = step >= kPageBytes ? rows : 1;
   }
 
   // An axis: its elements in a full block, and how the blocks along it are cut.

@@ -135,7 +135,7 @@ def fit_rows(rows: list[Row], machine: _core.CpuMachine) -> tuple[Report, dict[s
 def run(budget: float, progress: bool) -> Report:
     """Measure, fit, keep the model and plan with it."""
     fit.require_scipy()
-    _models._saved_models().check_writable()
+    _models.saved_models().check_writable()
     report, fields = fit_rows(collect(budget, progress), _core.this_cpu_machine())
     report.path = _models.save_cpu_model(fields)
     _models.install_cpu_model(fields)
