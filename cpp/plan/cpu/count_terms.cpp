@@ -111,7 +111,11 @@ class Counter {
     } else if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
     }
-    count_memory(blocked);
+    if (parameters_.kernel == Kernel::copy) {
+      count_copy();
+    } else {
+      count_memory(blocked);
+    }
     return terms_;
   }
 
@@ -132,6 +136,14 @@ class Counter {
     out_ = written != nullptr
                ? *written
                : pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
+  }
+
+  void count_copy() {
+    const auto from = places(2 * bytes_, machine_);
+    auto& lines = parameters_.streaming ? terms_.stream_copied : terms_.copied;
+    for (std::size_t place = 0; place < from.size(); ++place) {
+      lines[place] = from[place] * in_lines(bytes_) * share_;
+    }
   }
 
   void count_memory(bool blocked) {

@@ -42,6 +42,8 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
     list("read_" + place(i) + "_prefetched_", terms.prefetched[i], distance);
   }
+  list("copied_", terms.copied, place);
+  list("stream_copied_", terms.stream_copied, place);
   visit("staged", terms.staged);
   list("stage_above_quarters_of_l1_", terms.stage_above, part);
   list("block_above_quarters_of_l1_", terms.block_above, part);

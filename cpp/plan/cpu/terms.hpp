@@ -39,6 +39,10 @@ struct Terms {
   // The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.
   std::array<std::array<double, 4>, kReadPlaces> prefetched{};
   std::array<SideTerms, kWritePlaces> written{};
+  // Lines of plain copies, which are prefetched by the hardware and have no blocks, by where they
+  // are; through the caches and around them.
+  std::array<double, kReadPlaces> copied{};
+  std::array<double, kReadPlaces> stream_copied{};
   // Lines of blocks and of their stages that are larger than parts of L1, and of L2.
   double staged = 0;
   std::array<double, kPartsOfL1.size()> stage_above{};

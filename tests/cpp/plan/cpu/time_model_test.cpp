@@ -1,0 +1,113 @@
+#include "plan/cpu/time_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/cpu/count_terms.hpp"
+#include "plan/cpu/pieces.hpp"
+#include "plan/cpu/planner.hpp"
+#include "plan/cpu/random_plans.hpp"
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+using test::contiguous_request;
+
+TermValues count(const Plan& plan, bool fresh = false) {
+  return std::bit_cast<TermValues>(
+      count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
+}
+
+double value_of(const std::string& name, const TermValues& values) {
+  const auto found = std::ranges::find(term_names(), name);
+  return values.at(static_cast<std::size_t>(found - term_names().begin()));
+}
+
+TEST(TermNames, NameEveryNumberOnce) {
+  const std::set<std::string> names(term_names().begin(), term_names().end());
+  EXPECT_EQ(names.size(), kTerms);
+  EXPECT_FALSE(names.contains(""));
+}
+
+TEST(Terms, AreNeverNegative) {
+  test::Random random(40);
+  test::for_random_plans(random, 200, [](const Request&, const Plan& plan) {
+    const TermValues values = count(plan, true);
+    EXPECT_GE(*std::ranges::min_element(values), 0);
+    EXPECT_EQ(value_of("call", values), 1);
+  });
+}
+
+// A plane of 8-byte elements, 100 by 100 in blocks of 40 by 30: what is counted by hand.
+TEST(Terms, CountBlocksPiecesAndTiles) {
+  const Plan plan = build_plan(contiguous_request({100, 100}, {1, 0}, 8), {.kernel = Kernel::tile,
+                                                                           .block = {40, 30},
+                                                                           .loop_order = {0, 1},
+                                                                           .staged = true,
+                                                                           .streaming = true,
+                                                                           .prefetch = 1,
+                                                                           .threads = 1});
+  const TermValues values = count(plan, true);
+  EXPECT_EQ(value_of("blocks", values), 12);
+  EXPECT_EQ(value_of("written_staged_lines", values), 1250);
+  // 400 runs of 30, 30, 30 and 10 elements; every second line of the output begins within a line.
+  EXPECT_EQ(value_of("written_staged_run_below_64", values), 400);
+  EXPECT_EQ(value_of("staged", values), 1250);
+  EXPECT_EQ(value_of("wide_tiles_8", values), (5 + 5 + 3) * (4 + 4 + 4 + 2) * 8);
+  EXPECT_EQ(value_of("fresh_pages", values), 80000.0 / kPageBytes);
+  EXPECT_EQ(value_of("fresh_pages", count(plan)), 0);
+}
+
+TEST(Terms, AreSharedByThreads) {
+  const Request request = contiguous_request({1000, 1000}, {1, 0}, 8);
+  Parameters parameters{.kernel = Kernel::tile, .block = {100, 50}, .loop_order = {0, 1}};
+  const TermValues alone = count(build_plan(request, parameters));
+  parameters.threads = 4;
+  const TermValues shared = count(build_plan(request, parameters));
+  EXPECT_EQ(value_of("wide_tiles_8", shared), value_of("wide_tiles_8", alone) / 4);
+  EXPECT_EQ(value_of("all_written_shared", shared), value_of("all_written_shared", alone));
+  EXPECT_EQ(value_of("team", alone), 0);
+  EXPECT_EQ(value_of("team", shared), 2);
+}
+
+TEST(Pieces, AreCountedAndPlaced) {
+  const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
+  const std::vector<std::int64_t> block{30, 64};
+  const Pieces in =
+      pieces_of(folded, block, identity_order(2), &Mode::in_byte_stride);
+  EXPECT_EQ(in.bytes, 240);
+  EXPECT_EQ(in.count, 64);
+  EXPECT_EQ(in.total, 4 * 64);
+  EXPECT_EQ(in.alignment, 16) << "of multiples of 240 and 800 bytes";
+  EXPECT_EQ(in.continues, 0);
+  const Pieces out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride);
+  EXPECT_EQ(out.bytes, 64 * 30 * 8) << "whole rows follow one another";
+  EXPECT_EQ(out.count, 1);
+  EXPECT_EQ(out.continues, 0);
+}
+
+// Nothing is ever predicted to take less than a call, nor more of a mode less than little of it.
+TEST(PredictedSeconds, GrowWithTheProblem) {
+  const TimeModel& model = generic_model();
+  const double call = value_of("call", model.seconds);
+  EXPECT_GT(call, 0);
+  for (const std::int64_t itemsize : {1, 4, 8}) {
+    double before = call;
+    for (std::int64_t rows = 32; rows <= 1 << 20; rows *= 32) {
+      const Plan plan = make_plan(contiguous_request({rows, 64, 8}, {2, 0, 1}, itemsize), {}, 1);
+      EXPECT_GT(plan.warm_seconds, before);
+      EXPECT_GT(plan.fresh_seconds, plan.warm_seconds);
+      before = plan.warm_seconds;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
