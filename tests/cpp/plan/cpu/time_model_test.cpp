@@ -80,8 +80,7 @@ TEST(Terms, AreSharedByThreads) {
 TEST(Pieces, AreCountedAndPlaced) {
   const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
   const std::vector<std::int64_t> block{30, 64};
-  const Pieces in =
-      pieces_of(folded, block, identity_order(2), &Mode::in_byte_stride);
+  const Pieces in = pieces_of(folded, block, identity_order(2), &Mode::in_byte_stride);
   EXPECT_EQ(in.bytes, 240);
   EXPECT_EQ(in.count, 64);
   EXPECT_EQ(in.total, 4 * 64);
