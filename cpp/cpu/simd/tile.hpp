@@ -9,6 +9,7 @@
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/strided_copy.hpp"
 #include "cpu/simd/vectors.hpp"
+#include "plan/cpu/tile_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -112,12 +113,10 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   }
 }
 
-// At most 16 vectors are in registers at a time.
 template <typename T, int kBytes>
-constexpr int kMostGroups =
-    int{sizeof(T)} * kBytes / 16 >= kBytes / 4 ? kBytes / 16
-                                               : (int{sizeof(T)} >= 2 && kBytes >= 32 ? 2 : 1);
+constexpr int kMostGroups = tile_groups(kBytes, sizeof(T));
 
+// The tiles that tile_shape names for the planner.
 template <typename T>
 void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);

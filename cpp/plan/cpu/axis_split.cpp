@@ -2,6 +2,8 @@
 
 #include <bitset>
 
+#include "plan/cpu/memory_units.hpp"
+
 namespace ttlg::cpu {
 
 BlockModes::BlockModes(const Problem& folded, std::span<const std::int64_t> extents) {
@@ -29,12 +31,6 @@ std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t ou
     if (mode.out_step % kLineBytes != 0) return mode.out_step;
   }
   return 0;
-}
-
-AxisSplit axis_split_of(const Parameters& parameters) {
-  if (parameters.kernel == Kernel::tile) return AxisSplit::contiguous;
-  if (parameters.kernel == Kernel::shuffle) return AxisSplit::none;
-  return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
 }
 
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,

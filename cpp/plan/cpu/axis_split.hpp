@@ -5,10 +5,27 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/cpu/block.hpp"
-#include "plan/cpu/parameters.hpp"
+#include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
+
+// A mode along which a block holds more than one index.
+struct BlockMode {
+  std::int64_t extent;  // of the whole mode
+  std::int64_t block;   // of a full block
+  std::int64_t in_step;
+  std::int64_t out_step;
+  std::int64_t stage_step;  // in the staging buffer
+  int loop;                 // the loop over its blocks; -1: there is one
+};
+
+// How a block's modes are split among its two axes and `rest`.
+enum class AxisSplit : std::uint8_t {
+  contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
+  strided,     // axes of any strides
+  runs,        // the output's run in out_axis, everything else in `rest`
+  none,        // everything in `rest`
+};
 
 // Numbers of a block's modes. Planning looks at many blocks that it drops, so that a list in memory
 // of its own would cost more than the rest.
@@ -39,9 +56,6 @@ class BlockModes {
 // The step of the first mode behind the out axis whose rows lie at different places in their lines,
 // so that a tile's stores would not be whole lines; 0 if there is none.
 std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t out_axis_modes);
-
-// The split that a kernel works with.
-AxisSplit axis_split_of(const Parameters& parameters);
 
 struct AxisModes {
   ModeNumbers in;

@@ -9,11 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/memory_units.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
 
-inline constexpr std::int64_t kLineBytes = 64;
 // Each of the two staging buffers on a thread's stack: one is filled while the other is flushed.
 inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
@@ -25,16 +26,6 @@ inline constexpr std::int64_t kDirectRunBytes = 1024;
 constexpr bool is_vector_width(std::int64_t bytes) {
   return bytes <= 16 && std::has_single_bit(static_cast<std::uint64_t>(bytes));
 }
-
-// A mode along which a block holds more than one index.
-struct BlockMode {
-  std::int64_t extent;  // of the whole mode
-  std::int64_t block;   // of a full block
-  std::int64_t in_step;
-  std::int64_t out_step;
-  std::int64_t stage_step;  // in the staging buffer
-  int loop;                 // the loop over its blocks; -1: there is one
-};
 
 // Several modes of a block counted as one index, with the offset of each of its values. Only the
 // last of them may be cut, so that a clipped block uses the first part of the tables.
@@ -60,14 +51,6 @@ struct Block {
   // The pieces of the input that hold a full block, which are prefetched.
   std::int64_t piece_bytes = 0;
   std::vector<std::int64_t> pieces;
-};
-
-// How a block's modes are split among its two axes and `rest`.
-enum class AxisSplit : std::uint8_t {
-  contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
-  strided,     // axes of any strides
-  runs,        // the output's run in out_axis, everything else in `rest`
-  none,        // everything in `rest`
 };
 
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over

@@ -67,13 +67,15 @@ void scale(SideTerms& terms, double weight) {
 }
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
+// What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
+// is used most, gives way slowly.
 std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
-  const auto beyond = [&](std::int64_t cache) {
-    return std::clamp(bytes / as_double(cache) - 0.5, 0.0, 1.0);
+  const auto beyond = [&](std::int64_t cache, double halvings_wide) {
+    return std::clamp(std::log2(2 * bytes / as_double(cache)) / halvings_wide, 0.0, 1.0);
   };
-  const double l2 = beyond(machine.l2_cache_bytes);
-  const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes));
-  return {1 - l2, l2 - all, all};
+  const double l2 = beyond(machine.l2_cache_bytes, 2);
+  const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
+  return {1 - l2, l2 * (1 - all), l2 * all};
 }
 
 // The part of the work that the busiest thread does.

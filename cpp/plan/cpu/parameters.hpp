@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/kernel.hpp"
 
 namespace ttlg::cpu {
@@ -33,5 +34,12 @@ struct Parameters {
 
   bool operator==(const Parameters&) const = default;
 };
+
+// The split that the kernel works with.
+inline AxisSplit axis_split_of(const Parameters& parameters) {
+  if (parameters.kernel == Kernel::tile) return AxisSplit::contiguous;
+  if (parameters.kernel == Kernel::shuffle) return AxisSplit::none;
+  return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
+}
 
 }  // namespace ttlg::cpu

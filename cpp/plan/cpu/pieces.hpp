@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/memory_units.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
-
-inline constexpr std::int64_t kPageBytes = 4096;
 
 struct Pieces {
   std::int64_t bytes = 0;               // of one piece

@@ -22,21 +22,23 @@ inline cpu::Machine machine_avoiding(std::initializer_list<std::string_view> ter
 
 // Blocks are written through the caches.
 inline cpu::Machine caching_machine() {
-  return machine_avoiding({"written_staged_lines", "written_direct_lines"});
+  return machine_avoiding({"written_staged_lines", "written_direct_lines", "stream_copied_l2",
+                           "stream_copied_shared", "stream_copied_memory"});
 }
 
 // Around them where that is possible, and prefetched.
 inline cpu::Machine streaming_machine() {
   return machine_avoiding({"written_l2_lines", "written_shared_lines", "written_memory_lines",
-                           "read_l2_prefetched_0", "read_shared_prefetched_0",
-                           "read_memory_prefetched_0"});
+                           "copied_l2", "copied_shared", "copied_memory", "read_l2_prefetched_0",
+                           "read_shared_prefetched_0", "read_memory_prefetched_0"});
 }
 
 // The same, always staged.
 inline cpu::Machine staging_machine() {
   return machine_avoiding({"written_l2_lines", "written_shared_lines", "written_memory_lines",
-                           "written_direct_lines", "read_l2_prefetched_0",
-                           "read_shared_prefetched_0", "read_memory_prefetched_0"});
+                           "copied_l2", "copied_shared", "copied_memory", "written_direct_lines",
+                           "read_l2_prefetched_0", "read_shared_prefetched_0",
+                           "read_memory_prefetched_0"});
 }
 
 }  // namespace ttlg::test

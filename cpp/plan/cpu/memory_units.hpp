@@ -1,0 +1,11 @@
+// The units in which caches and virtual memory move and map bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace ttlg::cpu {
+
+inline constexpr std::int64_t kLineBytes = 64;
+inline constexpr std::int64_t kPageBytes = 4096;
+
+}  // namespace ttlg::cpu
