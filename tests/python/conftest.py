@@ -14,6 +14,10 @@ import pytest
 # machine with other work to do.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+# Neither a model that was calibrated on this machine nor plans that were measured.
+os.environ["XDG_CACHE_HOME"] = os.devnull
+os.environ.pop("TTLG_CACHE_DIR", None)
+
 import ttlg
 from ttlg import _core
 

@@ -159,6 +159,7 @@ class Counter {
     SideTerms written;
     count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
                share_);
+    written.conflicts *= stores_a_line_;
     for (std::size_t place = 0; place < from.size(); ++place) {
       if (from[place] == 0) continue;
       terms_.read[place] = read;
@@ -280,6 +281,7 @@ class Counter {
                                                        : terms_.lane_tiles;
       of_kind[width()] = tiles * each * share_;
       if (!parameters_.staged) {
+        stores_a_line_ = std::max(1.0, 1 / in_lines(as_double(shape.out * folded_.element_bytes)));
         write_by_rows(out.elements * folded_.element_bytes, in.elements,
                       modes[axes.in.list().front()].out_step);
       }
@@ -341,6 +343,7 @@ class Counter {
   double bytes_;
   double share_ = 1;
   std::int64_t blocks_ = 1;
+  double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets
   Pieces in_;
   Pieces out_;
   Terms terms_;
