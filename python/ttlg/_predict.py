@@ -107,9 +107,10 @@ def predict_time(
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     output : str
-        ``"fresh"``: the call returns a new array, whose memory the system may have to provide
-        first. ``"warm"``: it writes to an ``out=`` that has been in use. On a GPU both are the
-        same, as libraries keep its memory for later arrays.
+        ``"fresh"``: the call returns a new array, whose memory the system has to provide first.
+        ``"warm"``: it writes to an ``out=`` that has been in use, or to memory of results freed
+        before (`set_result_pool`). On a GPU both are the same, as libraries keep its memory for
+        later arrays.
     full : bool
         Return a `Prediction` instead of the seconds alone.
 
