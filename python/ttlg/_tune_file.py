@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,8 @@ class TuneFile:
 
     def check_writable(self) -> None:
         """Make the directory if it is missing; ValueError where it cannot be written to."""
+        import tempfile  # takes milliseconds, and only who saves needs it
+
         with self._refusing():
             self._directory.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self._directory).close()
