@@ -2,7 +2,6 @@
 
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -27,14 +26,13 @@ TimeModel make_model(const std::string& name, std::int64_t cached_bytes, const N
   }
   TimeModel model{
       .name = name, .cached_bytes = cached_bytes, .seconds = {}, .low = low, .high = high};
-  const auto& names = cpu::term_names();
   for (const auto& [term, seconds] : coefficients) {
-    const auto found = std::ranges::find(names, term);
-    if (found == names.end()) throw py::value_error("the time model has no term '" + term + "'");
+    const std::size_t number = cpu::term_number(term);
+    if (number == cpu::kTerms) throw py::value_error("the time model has no term '" + term + "'");
     if (!(seconds >= 0 && std::isfinite(seconds))) {
       throw py::value_error("the coefficient of '" + term + "' must be a number of seconds >= 0");
     }
-    model.seconds[static_cast<std::size_t>(found - names.begin())] = seconds;
+    model.seconds[number] = seconds;
   }
   return model;
 }

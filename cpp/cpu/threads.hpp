@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "plan/cpu/parameters.hpp"
+
 namespace ttlg::cpu {
 
 // The number set with set_num_threads, else what OpenMP would use (OMP_NUM_THREADS, threadpoolctl).
@@ -17,10 +19,6 @@ bool has_openmp();
 
 // Whether this process was forked from one that had loaded this library.
 bool is_forked_child();
-
-// Shares per thread: threads on slower or busier cores take fewer of them, so that none waits long
-// for the slowest.
-inline constexpr std::int64_t kSharesPerThread = 8;
 
 // Calls work(begin, end) on contiguous shares of 0..count-1.
 template <typename Work>

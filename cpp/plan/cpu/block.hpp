@@ -21,6 +21,8 @@ inline constexpr std::int64_t kStagingBytes = 112 << 10;
 // Runs of this length are streamed from their source directly: the partial lines at their ends
 // weigh little, and staging would cost a second pass.
 inline constexpr std::int64_t kDirectRunBytes = 1024;
+// Shorter runs are not streamed: they may hold no whole line.
+inline constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
 
 // The widths that kernels move as one element; runs of any other length are moved bytewise.
 constexpr bool is_vector_width(std::int64_t bytes) {

@@ -17,7 +17,6 @@
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
 // Whoever calls in a loop finds the other threads awake; others do not, and measurements do not
 // show what waking them takes.
 constexpr std::int64_t kMinBytesPerThread = 128 << 10;
@@ -263,10 +262,9 @@ Candidate best_candidate(const Problem& folded, const Machine& machine, int thre
   return Search(folded, machine, threads, nullptr).run(forced);
 }
 
-std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     std::optional<Kernel> forced) {
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads) {
   std::vector<Candidate> visited;
-  Search(folded, machine, threads, &visited).run(forced);
+  Search(folded, machine, threads, &visited).run(std::nullopt);
   std::ranges::stable_sort(visited, {}, &Candidate::seconds);
   return visited;
 }

@@ -21,8 +21,7 @@ struct Candidate {
 Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
                          std::optional<Kernel> forced);
 
-// Every way that is looked at on the way there, the fastest first.
-std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     std::optional<Kernel> forced);
+// Every way that is looked at where no kernel is forced, the fastest first.
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads);
 
 }  // namespace ttlg::cpu

@@ -37,8 +37,8 @@ double halvings(const Pieces& pieces) {
       0.0, -std::log2(as_double(pieces.distinct_offsets * pieces.bytes) / as_double(kPageBytes)));
 }
 
-// `bytes` are those of the side, of which this thread has `share`.
-// `step` is what the innermost loop adds.
+// `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
+// loop adds.
 void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
                 std::int64_t step, double share) {
   const double lines = in_lines(bytes) * share;
@@ -80,7 +80,7 @@ std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
 
 // The part of the work that the busiest thread does.
 double busiest(int threads, std::int64_t blocks) {
-  if (blocks >= threads * 8) return 1.0 / threads;
+  if (blocks >= threads * kSharesPerThread) return 1.0 / threads;
   return as_double(ceil_div(blocks, threads)) / as_double(blocks);
 }
 
@@ -95,39 +95,39 @@ class Counter {
   Terms count(bool fresh, const Pieces* written) {
     terms_ = {};
     if (bytes_ == 0) return terms_;
-    const bool blocked =
-        parameters_.kernel != Kernel::copy && parameters_.kernel != Kernel::reference;
-    count_blocks(blocked, written);
+    count_blocks(written);
     const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads, blocks_);
     terms_.team = std::log2(threads);
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
-    if (blocked) {
+    if (parameters_.kernel == Kernel::copy) {
+      count_copy();
+      return terms_;
+    }
+    if (parameters_.kernel == Kernel::reference) {
+      terms_.calls = as_double(folded_.elements());
+    } else {
       count_buffers();
       if (parameters_.kernel == Kernel::shuffle) {
         count_shuffle();
       } else {
         count_kernel();
       }
-    } else if (parameters_.kernel == Kernel::reference) {
-      terms_.calls = as_double(folded_.elements());
     }
-    if (parameters_.kernel == Kernel::copy) {
-      count_copy();
-    } else {
-      count_memory(blocked);
-    }
+    count_memory();
     return terms_;
   }
 
  private:
-  void count_blocks(bool blocked, const Pieces* written) {
-    if (!blocked) {
-      const bool copy = parameters_.kernel == Kernel::copy;
-      blocks_ = copy ? ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front()) : 1;
-      in_.bytes = out_.bytes = copy ? parameters_.block.front() : folded_.element_bytes;
-      in_.total = out_.total = copy ? blocks_ : folded_.elements();
+  void count_blocks(const Pieces* written) {
+    if (parameters_.kernel == Kernel::copy) {
+      blocks_ = ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front());
+      return;
+    }
+    if (parameters_.kernel == Kernel::reference) {
+      in_.bytes = out_.bytes = folded_.element_bytes;
+      in_.total = out_.total = folded_.elements();
       return;
     }
     for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
@@ -148,10 +148,9 @@ class Counter {
     }
   }
 
-  void count_memory(bool blocked) {
-    const int innermost =
-        blocked && !parameters_.loop_order.empty() ? parameters_.loop_order.back() : -1;
-    const double in_bytes = blocked ? as_double(in_.total) * mean_in_bytes() : bytes_;
+  void count_memory() {
+    const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
+    const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
     SideTerms read;
     count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
@@ -160,16 +159,15 @@ class Counter {
     count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
                share_);
     written.conflicts *= stores_a_line_;
+    // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
+    const auto distance = static_cast<std::size_t>(
+        std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
     for (std::size_t place = 0; place < from.size(); ++place) {
       if (from[place] == 0) continue;
       terms_.read[place] = read;
       scale(terms_.read[place], from[place]);
       terms_.all_read[place] = from[place] * in_lines(in_bytes);
-      const int distance = parameters_.prefetch;
-      const std::size_t class_ = distance < 2   ? static_cast<std::size_t>(distance)
-                                 : distance < 4 ? 2
-                                                : 3;
-      terms_.prefetched[place][class_] = terms_.read[place].lines;
+      terms_.prefetched[place][distance] = terms_.read[place].lines;
       if (parameters_.streaming) continue;
       terms_.written[place] = written;
       scale(terms_.written[place], from[place]);
@@ -258,7 +256,6 @@ class Counter {
     const std::span<const BlockMode> modes = block_modes.list();
     const AxisModes axes = split_axes(modes, block_modes.in_order(), folded_.element_bytes,
                                       axis_split_of(parameters_));
-    std::int64_t calls = 1;
     std::int64_t outside = 1;
     for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
     for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
@@ -266,8 +263,7 @@ class Counter {
     }
     const Span in = span_of(axes.in, modes);
     const Span out = span_of(axes.out, modes);
-    calls = outside * in.blocks * out.blocks;
-    terms_.calls = as_double(calls) * share_;
+    terms_.calls = as_double(outside * in.blocks * out.blocks) * share_;
     const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
                                                in.elements * folded_.element_bytes,
                                                out.elements * folded_.element_bytes)

@@ -1,6 +1,5 @@
 // The model of a machine that nobody has measured: fitted to two that were, a Skylake-SP and a
 // Granite Rapids Xeon, together.
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -140,11 +139,7 @@ constexpr auto kSeconds = std::to_array<std::pair<std::string_view, double>>({
 const TimeModel& generic_model() {
   static const TimeModel model = [] {
     TimeModel result{.low = 0.63, .high = 2.05};
-    const auto& names = term_names();
-    for (const auto& [name, seconds] : kSeconds) {
-      const auto found = std::ranges::find(names, name);
-      result.seconds.at(static_cast<std::size_t>(found - names.begin())) = seconds;
-    }
+    for (const auto& [name, seconds] : kSeconds) result.seconds.at(term_number(name)) = seconds;
     return result;
   }();
   return model;

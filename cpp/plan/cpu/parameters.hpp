@@ -13,6 +13,10 @@ namespace ttlg::cpu {
 // many.
 inline constexpr int kMaxThreads = 1024;
 
+// Shares per thread: threads on slower or busier cores take fewer of them, so that none waits long
+// for the slowest.
+inline constexpr std::int64_t kSharesPerThread = 8;
+
 constexpr bool is_thread_count(std::int64_t threads) {
   return threads >= 1 && threads <= kMaxThreads;
 }

@@ -60,9 +60,9 @@ void check_stores(const Plan& plan) {
                                 " bytes, not " + std::to_string(plan.block.stage_bytes));
   }
   if (!streaming) return;
-  if (plan.block.run_bytes < 2 * kLineBytes) {
+  if (plan.block.run_bytes < kMinStreamedRunBytes) {
     throw std::invalid_argument("streaming needs runs of at least " +
-                                std::to_string(2 * kLineBytes) + " bytes in the output");
+                                std::to_string(kMinStreamedRunBytes) + " bytes in the output");
   }
   if (!staged) check_direct(plan);
 }

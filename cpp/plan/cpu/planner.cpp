@@ -22,7 +22,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
-  return candidates_of(fold_run(make_problem(request)), machine, threads, std::nullopt);
+  return candidates_of(fold_run(make_problem(request)), machine, threads);
 }
 
 std::vector<Verdict> verdicts(const Request& request, const Machine& machine, int threads) {

@@ -1,5 +1,6 @@
 #include "plan/cpu/terms.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 
@@ -79,6 +80,10 @@ const std::array<std::string, kTerms>& term_names() {
     return result;
   }();
   return names;
+}
+
+std::size_t term_number(std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(term_names(), name) - term_names().begin());
 }
 
 }  // namespace ttlg::cpu

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace ttlg::cpu {
 
@@ -76,5 +77,8 @@ using TermValues = std::array<double, kTerms>;  // of all numbers in Terms, in t
 
 // What each of them is called.
 const std::array<std::string, kTerms>& term_names();
+
+// The place of a term in TermValues; kTerms where there is none of this name.
+std::size_t term_number(std::string_view name);
 
 }  // namespace ttlg::cpu

@@ -26,8 +26,7 @@ TermValues count(const Plan& plan, bool fresh = false) {
 }
 
 double value_of(const std::string& name, const TermValues& values) {
-  const auto found = std::ranges::find(term_names(), name);
-  return values.at(static_cast<std::size_t>(found - term_names().begin()));
+  return values.at(term_number(name));
 }
 
 TEST(TermNames, NameEveryNumberOnce) {
