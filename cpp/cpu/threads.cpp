@@ -37,6 +37,14 @@ int num_threads() {
 #endif
 }
 
+int thread_number() {
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
 void set_num_threads(int threads) { chosen_threads.store(threads); }
 
 bool is_forked_child() { return watching_forks == 0 && forked.load(std::memory_order_relaxed); }

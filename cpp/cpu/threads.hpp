@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 
@@ -20,7 +23,21 @@ bool has_openmp();
 // Whether this process was forked from one that had loaded this library.
 bool is_forked_child();
 
-// Calls work(begin, end) on contiguous shares of 0..count-1.
+// Number of the calling thread in its team, from 0.
+int thread_number();
+
+// Shares that are not taken yet, on a line of their own.
+struct alignas(64) ShareQueue {
+  std::atomic<std::int64_t> next;
+  std::int64_t end;
+};
+
+// Teams above this size have several threads to a queue.
+inline constexpr int kMaxShareQueues = 64;
+
+// Calls work(begin, end) on contiguous shares of 0..count-1. Every thread begins with shares of its
+// own, the same ones in each call, so that what fits its caches is found there again and lines do
+// not move from core to core; after that it takes those that slower threads have left.
 template <typename Work>
 void parallel_ranges(int threads, std::int64_t count, const Work& work) {
   const int team = has_openmp() ? static_cast<int>(std::min<std::int64_t>(threads, count)) : 1;
@@ -31,11 +48,21 @@ void parallel_ranges(int threads, std::int64_t count, const Work& work) {
   const std::int64_t shares = std::min(count, team * kSharesPerThread);
   const std::int64_t each = count / shares;
   const std::int64_t rest = count % shares;
+  const int queues = std::min(team, kMaxShareQueues);
+  std::array<ShareQueue, kMaxShareQueues> queue;
+  for (int q = 0; q < queues; ++q) {
+    const auto i = static_cast<std::size_t>(q);
+    queue[i].next.store(shares * q / queues, std::memory_order_relaxed);
+    queue[i].end = shares * (q + 1) / queues;
+  }
   const auto run_shares = [&] {
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-    for (std::int64_t share = 0; share < shares; ++share) {
-      const std::int64_t begin = share * each + std::min(share, rest);
-      work(begin, begin + each + (share < rest));
+#pragma omp parallel num_threads(team)
+    for (int q = 0, number = thread_number(); q < queues; ++q) {
+      ShareQueue& own = queue[static_cast<std::size_t>((number + q) % queues)];
+      for (std::int64_t share = own.next++; share < own.end; share = own.next++) {
+        const std::int64_t begin = share * each + std::min(share, rest);
+        work(begin, begin + each + (share < rest));
+      }
     }
   };
   if (is_forked_child()) {
