@@ -53,6 +53,10 @@ struct Block {
   // The pieces of the input that hold a full block, which are prefetched.
   std::int64_t piece_bytes = 0;
   std::vector<std::int64_t> pieces;
+  // The loop along the output's runs, where all runs begin at the same place of a line and blocks
+  // are whole lines long: its blocks may begin and end where lines do, wherever the output begins.
+  // -1: there is none.
+  int shiftable_loop = -1;
 };
 
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
