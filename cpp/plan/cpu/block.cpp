@@ -33,19 +33,6 @@ void lay_out_stage(Block& block, std::int64_t element_bytes) {
   block.stage_bytes = checked_add(span, kApart);
 }
 
-int shiftable_loop(const Problem& folded, const Block& block) {
-  if (block.modes.empty()) return -1;
-  const BlockMode& fastest = block.modes.front();
-  const std::int64_t bytes = fastest.block * folded.element_bytes;
-  // The first block is up to a line shorter than the others, and should not become narrow.
-  if (fastest.out_step != folded.element_bytes || bytes < 2 * kLineBytes) return -1;
-  if (bytes % kLineBytes != 0 || folded.element_bytes > kLineBytes) return -1;
-  const auto holds_lines = [&](const Mode& mode) {
-    return mode.out_byte_stride == folded.element_bytes || mode.out_byte_stride % kLineBytes == 0;
-  };
-  return std::ranges::all_of(folded.modes, holds_lines) ? fastest.loop : -1;
-}
-
 void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
   const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
   // The last block along a loop that is shifted is up to a line longer.
@@ -87,6 +74,19 @@ void list_pieces(Block& block, std::int64_t element_bytes) {
 
 }  // namespace
 
+bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents) {
+  if (folded.perm.empty()) return false;
+  const auto fastest = static_cast<std::size_t>(folded.perm.front());
+  const std::int64_t bytes = extents[fastest] * folded.element_bytes;
+  // The first block is up to a line shorter than the others, and should not become narrow.
+  if (extents[fastest] == folded.modes[fastest].extent || bytes < 2 * kLineBytes) return false;
+  if (bytes % kLineBytes != 0 || folded.element_bytes > kLineBytes) return false;
+  if (folded.modes[fastest].out_byte_stride != folded.element_bytes) return false;
+  return std::ranges::all_of(std::span(folded.perm).subspan(1), [&](int mode) {
+    return folded.modes[static_cast<std::size_t>(mode)].out_byte_stride % kLineBytes == 0;
+  });
+}
+
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
                  std::span<const int> loops, AxisSplit split) {
   Block block;
@@ -107,7 +107,7 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
     if (index >= 0) block.in_order.push_back(index);
   }
   lay_out_stage(block, folded.element_bytes);
-  block.shiftable_loop = shiftable_loop(folded, block);
+  if (can_begin_at_lines(folded, extents)) block.shiftable_loop = block.modes.front().loop;
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
   for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/block.hpp"
 #include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/cpu/tile_shape.hpp"
@@ -13,6 +14,9 @@
 
 namespace ttlg::cpu {
 namespace {
+
+// Where arrays begin in their lines is not known beforehand; NumPy's begin in the midst of one.
+constexpr std::int64_t kArrayAlignment = 16;
 
 constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
 
@@ -38,13 +42,14 @@ double halvings(const Pieces& pieces) {
 }
 
 // `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
-// loop adds.
+// loop adds; `shifted` where blocks begin at lines.
 void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
-                std::int64_t step, double share) {
+                std::int64_t step, double share, bool shifted) {
   const double lines = in_lines(bytes) * share;
   const double per_byte = as_double(pieces.total) / bytes;
+  const std::int64_t alignment = shifted ? kLineBytes : std::min(pieces.alignment, kArrayAlignment);
   const double splits =
-      as_double(pieces.total) * share * (1 - as_double(pieces.alignment) / as_double(kLineBytes));
+      as_double(pieces.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
   const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
   terms.lines += lines;
   (goes_on ? terms.shared : terms.split) += splits;
@@ -153,11 +158,13 @@ class Counter {
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
     SideTerms read;
-    count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
-               share_);
+    count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride), share_,
+               false);
     SideTerms written;
+    const bool shifted = can_begin_at_lines(folded_, parameters_.block);
     count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
-               share_);
+               share_, shifted);
+    count_team(shifted);
     written.conflicts *= stores_a_line_;
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
@@ -177,6 +184,23 @@ class Counter {
     const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
     terms_.written[kind] = written;
     terms_.all_written[kind] = in_lines(bytes_);
+  }
+
+  // The outermost loops are divided among the threads.
+  void count_team(bool shifted) {
+    double undivided = std::exp2(terms_.team);
+    for (const int mode : parameters_.loop_order) {
+      if (undivided <= 1) return;
+      const auto m = static_cast<std::size_t>(mode);
+      const double blocks = as_double(ceil_div(folded_.modes[m].extent, parameters_.block[m]));
+      const double parts = std::min(undivided, blocks);
+      undivided /= parts;
+      const double rows =
+          (parts - 1) * bytes_ /
+          as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
+      terms_.team_rows += rows;
+      if (!shifted || mode != folded_.perm.front()) terms_.team_lines += rows;
+    }
   }
 
   std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {

@@ -62,6 +62,8 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   visit("blocks", terms.blocks);
   visit("call", terms.call);
   visit("team", terms.team);
+  visit("team_rows", terms.team_rows);
+  visit("team_lines", terms.team_lines);
   list("all_read_", terms.all_read, place);
   list("all_written_", terms.all_written, place);
   visit("fresh_pages", terms.fresh_pages);

@@ -68,6 +68,10 @@ struct Terms {
   // Not divided among the threads.
   double call = 1;
   double team = 0;  // log2 of the threads: they are woken and waited for in a tree
+  // Rows of the output that go on from one thread's blocks to another's, and those of them that do
+  // so within a line.
+  double team_rows = 0;
+  double team_lines = 0;
   std::array<double, kReadPlaces> all_read{};
   std::array<double, kWritePlaces> all_written{};
 };
