@@ -178,7 +178,7 @@ PyObject* predict_many(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
     };
     {
       const py::gil_scoped_release release;
-      cpu::parallel_ranges(threads, result.size(), predict_share);
+      cpu::parallel_ranges(threads, result.size(), cpu::kSharesPerThread, predict_share);
     }
     return result;
   });

@@ -28,7 +28,8 @@ void execute(const Plan& plan, const std::byte* in, std::byte* out, const Kernel
   }
   in += plan.problem.in_byte_offset;
   out += plan.problem.out_byte_offset;
-  parallel_ranges(plan.parameters.threads, plan.blocks(),
+  const int threads = plan.parameters.threads;
+  parallel_ranges(threads, plan.blocks(), shares_per_thread(plan.problem.bytes(), threads),
                   [&](std::int64_t begin, std::int64_t end) {
                     if (plan.parameters.kernel == Kernel::copy) {
                       copy_chunks(plan, in, out, begin, end, table);

@@ -35,17 +35,19 @@ struct alignas(64) ShareQueue {
 // Teams above this size have several threads to a queue.
 inline constexpr int kMaxShareQueues = 64;
 
-// Calls work(begin, end) on contiguous shares of 0..count-1. Every thread begins with shares of its
-// own, the same ones in each call, so that what fits its caches is found there again and lines do
-// not move from core to core; after that it takes those that slower threads have left.
+// Calls work(begin, end) on contiguous shares of 0..count-1, so many for each thread. Every thread
+// begins with shares of its own, the same ones in each call, so that what fits its caches is found
+// there again and lines do not move from core to core; after that it takes those that slower
+// threads have left.
 template <typename Work>
-void parallel_ranges(int threads, std::int64_t count, const Work& work) {
+void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,
+                     const Work& work) {
   const int team = has_openmp() ? static_cast<int>(std::min<std::int64_t>(threads, count)) : 1;
   if (team <= 1) {
     work(std::int64_t{0}, count);
     return;
   }
-  const std::int64_t shares = std::min(count, team * kSharesPerThread);
+  const std::int64_t shares = std::min(count, team * shares_per_thread);
   const std::int64_t each = count / shares;
   const std::int64_t rest = count % shares;
   const int queues = std::min(team, kMaxShareQueues);

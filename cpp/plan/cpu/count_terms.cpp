@@ -84,8 +84,9 @@ std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
 }
 
 // The part of the work that the busiest thread does.
-double busiest(int threads, std::int64_t blocks) {
-  if (blocks >= threads * kSharesPerThread) return 1.0 / threads;
+double busiest(int threads, std::int64_t blocks, std::int64_t bytes) {
+  const std::int64_t shares = threads * shares_per_thread(bytes, threads);
+  if (shares > threads && blocks >= shares) return 1.0 / threads;
   return as_double(ceil_div(blocks, threads)) / as_double(blocks);
 }
 
@@ -102,7 +103,7 @@ class Counter {
     if (bytes_ == 0) return terms_;
     count_blocks(written);
     const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
-    share_ = busiest(threads, blocks_);
+    share_ = busiest(threads, blocks_, static_cast<std::int64_t>(bytes_));
     terms_.team = std::log2(threads);
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;

@@ -1,6 +1,7 @@
 // Everything that the planner chooses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +15,14 @@ namespace ttlg::cpu {
 inline constexpr int kMaxThreads = 1024;
 
 // Shares per thread: threads on slower or busier cores take fewer of them, so that none waits long
-// for the slowest.
+// for the slowest. Small calls have fewer: to take a share over moves its lines from core to core,
+// which takes longer than to wait.
 inline constexpr std::int64_t kSharesPerThread = 8;
+inline constexpr std::int64_t kMinShareBytes = 128 << 10;
+
+constexpr std::int64_t shares_per_thread(std::int64_t bytes, int threads) {
+  return std::clamp<std::int64_t>(bytes / kMinShareBytes / threads, 1, kSharesPerThread);
+}
 
 constexpr bool is_thread_count(std::int64_t threads) {
   return threads >= 1 && threads <= kMaxThreads;

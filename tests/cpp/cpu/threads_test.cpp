@@ -28,7 +28,7 @@ struct Shares {
 Shares share_out(int threads, std::int64_t count) {
   std::mutex mutex;
   Shares shares;
-  parallel_ranges(threads, count, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(threads, count, kSharesPerThread, [&](std::int64_t begin, std::int64_t end) {
     const std::lock_guard lock(mutex);
     shares.ranges.emplace_back(begin, end);
     shares.threads.insert(std::this_thread::get_id());
@@ -65,7 +65,7 @@ TEST(ParallelRanges, EveryThreadBeginsWithSharesOfItsOwn) {
     std::array<std::atomic<std::int64_t>, kThreads> first;
     for (auto& begin : first) begin = -1;
     std::atomic<int> started{0};
-    parallel_ranges(kThreads, kCount, [&](std::int64_t begin, std::int64_t) {
+    parallel_ranges(kThreads, kCount, kSharesPerThread, [&](std::int64_t begin, std::int64_t) {
       std::int64_t none = -1;
       const auto number = static_cast<std::size_t>(thread_number());
       if (!first[number].compare_exchange_strong(none, begin)) return;
