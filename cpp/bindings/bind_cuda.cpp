@@ -7,6 +7,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
+#include "bindings/gil_release.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
 #include "plan/cuda/features.hpp"
@@ -145,7 +146,7 @@ std::shared_ptr<Executable> cached_plan(const LayoutKey& layout, std::int64_t al
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
 void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
-  const py::gil_scoped_release release;
+  const GilRelease release;
   cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream);
 }
 
@@ -256,7 +257,7 @@ void bind_cuda(py::module_& module) {
   module.def(
       "synchronize",
       [](const TensorView& view) {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         cuda::synchronize(view.cuda_device, view.stream);
       },
       py::arg("view"), "Wait for the work on the stream of an array on a CUDA device.");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bindings/arguments.hpp"
+#include "bindings/gil_release.hpp"
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "cpu/threads.hpp"
@@ -177,7 +178,7 @@ PyObject* predict_many(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
       }
     };
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       cpu::parallel_ranges(threads, result.size(), cpu::kSharesPerThread, predict_share);
     }
     return result;

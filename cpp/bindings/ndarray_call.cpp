@@ -161,6 +161,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_ndarray_calls(py::module_& module) {
+  npy_api::get();  // looked up now, as pybind11 releases the GIL meanwhile in a way unsafe at exit
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw py::error_already_set();
 }
 

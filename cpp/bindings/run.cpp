@@ -1,10 +1,10 @@
 #include "bindings/run.hpp"
 
 #include <pthread.h>
-#include <pybind11/pybind11.h>
 
 #include <new>
 
+#include "bindings/gil_release.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/count_terms.hpp"
@@ -49,7 +49,7 @@ void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
   if (plan.problem.bytes() < kReleaseGilBytes) {
     cpu::execute(plan, in, out);
   } else {
-    const pybind11::gil_scoped_release release;
+    const GilRelease release;
     cpu::execute(plan, in, out);
   }
 }

@@ -172,6 +172,30 @@ def test_fork_while_other_threads_transpose(run_python):
     assert result.stdout == "[0, 0, 0, 0, 0]\n", result.stderr
 
 
+@pytest.mark.parametrize("given", ["", ", out=out"], ids=["new", "out"])
+def test_daemon_threads_at_interpreter_exit(run_python, given):
+    # They end their calls, and ask for the GIL, while the interpreter is being finalised.
+    script = f"""
+        import threading
+        import time
+        import numpy as np
+        import ttlg
+
+        x, out = np.ones((1000, 1000)), np.empty((1000, 1000))
+
+        def keep_going():
+            while True:
+                ttlg.transpose(x{given})
+
+        for _ in range(2):
+            threading.Thread(target=keep_going, daemon=True).start()
+        time.sleep(0.1)
+    """
+    for _ in range(3):
+        result = run_python(script)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing(run_python, method):
     script = """
