@@ -60,12 +60,6 @@ void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innerm
                      share * std::min(1.0, as_double(step) / as_double(kPageBytes));
 }
 
-void scale(SideTerms& terms, double weight) {
-  auto values = std::bit_cast<std::array<double, sizeof(SideTerms) / sizeof(double)>>(terms);
-  for (double& value : values) value *= weight;
-  terms = std::bit_cast<SideTerms>(values);
-}
-
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
 // is used most, gives way slowly.
@@ -152,31 +146,23 @@ class Counter {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
-    SideTerms read;
-    count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
+    count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
                share_);
-    SideTerms written;
-    count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
-               share_);
-    written.conflicts *= stores_a_line_;
+    count_side(terms_.written, out_, bytes_, innermost,
+               step_along(innermost, &Mode::out_byte_stride), share_);
+    terms_.written.conflicts *= stores_a_line_;
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
-    for (std::size_t place = 0; place < from.size(); ++place) {
-      if (from[place] == 0) continue;
-      terms_.read[place] = read;
-      scale(terms_.read[place], from[place]);
-      terms_.all_read[place] = from[place] * in_lines(in_bytes);
-      terms_.prefetched[place][distance] = terms_.read[place].lines;
-      if (parameters_.streaming) continue;
-      terms_.written[place] = written;
-      scale(terms_.written[place], from[place]);
-      terms_.all_written[place] = from[place] * in_lines(bytes_);
+    terms_.prefetched[distance] = terms_.read.lines;
+    terms_.all_read = in_lines(in_bytes);
+    terms_.all_written = in_lines(bytes_);
+    terms_.read_from = from;
+    if (parameters_.streaming) {
+      terms_.written_to[parameters_.staged ? kReadPlaces : kReadPlaces + 1] = 1;
+    } else {
+      std::ranges::copy(from, terms_.written_to.begin());
     }
-    if (!parameters_.streaming) return;
-    const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
-    terms_.written[kind] = written;
-    terms_.all_written[kind] = in_lines(bytes_);
   }
 
   std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {

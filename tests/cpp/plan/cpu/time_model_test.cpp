@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -21,8 +20,7 @@ namespace {
 using test::contiguous_request;
 
 TermValues count(const Plan& plan, bool fresh = false) {
-  return std::bit_cast<TermValues>(
-      count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
+  return values_of(count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
 }
 
 double value_of(const std::string& name, const TermValues& values) {
