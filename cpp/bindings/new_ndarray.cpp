@@ -19,6 +19,10 @@ using py::detail::npy_api;
 
 // Smaller results come from memory that the C library keeps for itself.
 constexpr std::size_t kPooledFromBytes = std::size_t{8} << 20;
+// Results of at least this size begin at a line, which NumPy's own arrays do not: rows that cross
+// lines take longer to write. Smaller ones would lose more in the allocation than they gain.
+constexpr std::size_t kAlignedFromBytes = std::size_t{64} << 10;
+constexpr std::size_t kAlignment = 64;
 
 // What NumPy calls to allocate, under a name that it passes on (ndarraytypes.h, version 1).
 struct DataHandler {
@@ -32,7 +36,10 @@ struct DataHandler {
 };
 
 void* allocate(void*, std::size_t bytes) noexcept {
-  if (bytes < kPooledFromBytes) return std::malloc(bytes);
+  if (bytes < kAlignedFromBytes) return std::malloc(bytes);
+  if (bytes < kPooledFromBytes || !result_pool().may_keep(bytes)) {
+    return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  }
   try {
     return result_pool().allocate(bytes);
   } catch (const std::bad_alloc&) {
@@ -115,13 +122,12 @@ class PoolScope {
   bool is_set_ = false;
 };
 
-bool belongs_in_pool(std::int64_t itemsize, std::span<const std::int64_t> shape) {
+bool is_allocated_here(std::int64_t itemsize, std::span<const std::int64_t> shape) {
   std::int64_t bytes = itemsize;
   for (const std::int64_t extent : shape) {
     if (__builtin_mul_overflow(bytes, extent, &bytes)) return false;  // NumPy says what is wrong
   }
-  const auto count = static_cast<std::size_t>(bytes);
-  return count >= kPooledFromBytes && result_pool().may_keep(count);
+  return static_cast<std::size_t>(bytes) >= kAlignedFromBytes;
 }
 
 py::object make_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
@@ -151,7 +157,7 @@ cpu::ResultPool& result_pool() {
 
 py::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
   const py::ssize_t itemsize = py::reinterpret_borrow<py::dtype>(descr).itemsize();
-  if (!belongs_in_pool(itemsize, shape)) return make_ndarray(descr, shape);
+  if (!is_allocated_here(itemsize, shape)) return make_ndarray(descr, shape);
   const PoolScope scope;
   return make_ndarray(descr, shape);
 }

@@ -25,12 +25,28 @@ BlockMover::BlockMover(const Plan& plan, const Kernels& table)
   }
 }
 
+void BlockMover::shift_to_lines(const std::byte* out) {
+  if (block_.shiftable_loop < 0) return;
+  const std::int64_t bytes = line_offset(out);
+  if (bytes % plan_.element_bytes == 0) shift_ = bytes / plan_.element_bytes;
+}
+
+std::int64_t BlockMover::shift_of(const Odometer& at, std::int64_t step) const {
+  return shift_ > 0 && at.index(block_.shiftable_loop) > 0 ? shift_ * step : 0;
+}
+
 void BlockMover::clip(const Odometer& at) {
   for (std::size_t i = 0; i < block_.modes.size(); ++i) {
     const BlockMode& mode = block_.modes[i];
     extent_[i] = mode.loop < 0
                      ? mode.block
                      : std::min(mode.block, mode.extent - at.index(mode.loop) * mode.block);
+  }
+  if (shift_ > 0) {
+    const auto loop = static_cast<std::size_t>(block_.shiftable_loop);
+    const std::int64_t index = at.index(block_.shiftable_loop);
+    if (index == 0) extent_[0] -= shift_;
+    if (index == plan_.loops[loop].count.divisor() - 1) extent_[0] += shift_;
   }
   run_bytes_ = plan_.element_bytes;
   for (int i = 0; i < block_.run_modes; ++i) run_bytes_ *= extent_[static_cast<std::size_t>(i)];
@@ -207,16 +223,18 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
+  shift_to_lines(out);
+  const std::int64_t in_shift = shift_ > 0 ? block_.modes.front().in_step : 0;
   Odometer at(plan_, begin);
   Odometer ahead(plan_, begin + distance);
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::byte* from = in + at.in_offset();
-    std::byte* to = out + at.out_offset();
+    const std::byte* from = in + at.in_offset() - shift_of(at, in_shift);
+    std::byte* to = out + at.out_offset() - shift_of(at, plan_.element_bytes);
     clip(at);
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
     if (distance > 0 && i + distance < end) {
-      pipeline_.prefetches = {.next = in + ahead.in_offset(),
+      pipeline_.prefetches = {.next = in + ahead.in_offset() - shift_of(ahead, in_shift),
                               .pieces = block_.pieces,
                               .piece_bytes = block_.piece_bytes};
       ahead.step();

@@ -21,6 +21,11 @@ class BlockMover {
   void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
 
  private:
+  // Blocks begin so many elements before their place in the loop along the output's runs, except
+  // the first one, and end as many before: where lines of the output do. A line that two blocks
+  // write is fetched twice, and by two threads, moves from core to core.
+  void shift_to_lines(const std::byte* out);
+  std::int64_t shift_of(const Odometer& at, std::int64_t step) const;
   // Extents of one block, which may be clipped at the end of the array.
   void clip(const Odometer& at);
   std::int64_t count(const Axis& axis) const;
@@ -42,6 +47,7 @@ class BlockMover {
   BlockKernel kernel_;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
+  std::int64_t shift_ = 0;
   BlockPipeline pipeline_;
 };
 

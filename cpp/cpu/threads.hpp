@@ -59,7 +59,8 @@ void parallel_ranges(int threads, std::int64_t count, const Work& work) {
 #pragma omp parallel num_threads(team)
     for (int q = 0, number = thread_number(); q < queues; ++q) {
       ShareQueue& own = queue[static_cast<std::size_t>((number + q) % queues)];
-      for (std::int64_t share = own.next++; share < own.end; share = own.next++) {
+      const auto take = [&] { return own.next.fetch_add(1, std::memory_order_relaxed); };
+      for (std::int64_t share = take(); share < own.end; share = take()) {
         const std::int64_t begin = share * each + std::min(share, rest);
         work(begin, begin + each + (share < rest));
       }

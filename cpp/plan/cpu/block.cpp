@@ -33,11 +33,14 @@ void lay_out_stage(Block& block, std::int64_t element_bytes) {
   block.stage_bytes = checked_add(span, kApart);
 }
 
-void extend(Axis& axis, const Block& block, int index) {
+void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
   const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+  // The last block along a loop that is shifted is up to a line longer.
+  const bool shifts = mode.loop >= 0 && mode.loop == block.shiftable_loop;
+  const std::int64_t count = mode.block + (shifts ? kLineBytes / element_bytes - 1 : 0);
   const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
     const std::size_t inner = table.size();
-    table.resize(inner * static_cast<std::size_t>(mode.block));
+    table.resize(inner * static_cast<std::size_t>(count));
     for (std::size_t i = inner; i < table.size(); ++i) table[i] = table[i - inner] + step;
   };
   axis.modes.push_back(index);
@@ -71,6 +74,19 @@ void list_pieces(Block& block, std::int64_t element_bytes) {
 
 }  // namespace
 
+bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents) {
+  if (folded.perm.empty()) return false;
+  const auto fastest = static_cast<std::size_t>(folded.perm.front());
+  const std::int64_t bytes = extents[fastest] * folded.element_bytes;
+  // The first block is up to a line shorter than the others, and should not become narrow.
+  if (extents[fastest] == folded.modes[fastest].extent || bytes < 2 * kLineBytes) return false;
+  if (bytes % kLineBytes != 0 || folded.element_bytes > kLineBytes) return false;
+  if (folded.modes[fastest].out_byte_stride != folded.element_bytes) return false;
+  return std::ranges::all_of(std::span(folded.perm).subspan(1), [&](int mode) {
+    return folded.modes[static_cast<std::size_t>(mode)].out_byte_stride % kLineBytes == 0;
+  });
+}
+
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
                  std::span<const int> loops, AxisSplit split) {
   Block block;
@@ -91,10 +107,11 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
     if (index >= 0) block.in_order.push_back(index);
   }
   lay_out_stage(block, folded.element_bytes);
+  if (can_begin_at_lines(folded, extents)) block.shiftable_loop = block.modes.front().loop;
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
-  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode);
-  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode);
+  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
+  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
   list_pieces(block, folded.element_bytes);
   return block;

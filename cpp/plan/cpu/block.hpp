@@ -53,7 +53,14 @@ struct Block {
   // The pieces of the input that hold a full block, which are prefetched.
   std::int64_t piece_bytes = 0;
   std::vector<std::int64_t> pieces;
+  // The loop along the output's runs where blocks can begin at lines; -1 if they cannot.
+  int shiftable_loop = -1;
 };
+
+// Whether blocks along the output's runs can begin and end where its lines do, wherever the output
+// begins: all runs begin at the same place of a line and blocks are whole lines long, so that all
+// are shifted alike.
+bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents);
 
 // `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
 // mode m or -1.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/block.hpp"
 #include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/cpu/tile_shape.hpp"
@@ -13,6 +14,9 @@
 
 namespace ttlg::cpu {
 namespace {
+
+// Where arrays begin in their lines is not known beforehand; NumPy's begin in the midst of one.
+constexpr std::int64_t kArrayAlignment = 16;
 
 constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
 
@@ -38,13 +42,14 @@ double halvings(const Pieces& pieces) {
 }
 
 // `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
-// loop adds.
+// loop adds; `shifted` where blocks begin at lines.
 void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
-                std::int64_t step, double share) {
+                std::int64_t step, double share, bool shifted) {
   const double lines = in_lines(bytes) * share;
   const double per_byte = as_double(pieces.total) / bytes;
+  const std::int64_t alignment = shifted ? kLineBytes : std::min(pieces.alignment, kArrayAlignment);
   const double splits =
-      as_double(pieces.total) * share * (1 - as_double(pieces.alignment) / as_double(kLineBytes));
+      as_double(pieces.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
   const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
   terms.lines += lines;
   (goes_on ? terms.shared : terms.split) += splits;
@@ -90,9 +95,9 @@ class Counter {
     terms_ = {};
     if (bytes_ == 0) return terms_;
     count_blocks(written);
-    const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
-    share_ = busiest(threads, blocks_);
-    terms_.team = std::log2(threads);
+    threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
+    share_ = busiest(threads_, blocks_);
+    terms_.team = std::log2(threads_);
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
     if (parameters_.kernel == Kernel::copy) {
@@ -147,9 +152,11 @@ class Counter {
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
-               share_);
+               share_, false);
+    const bool shifted = can_begin_at_lines(folded_, parameters_.block);
     count_side(terms_.written, out_, bytes_, innermost,
-               step_along(innermost, &Mode::out_byte_stride), share_);
+               step_along(innermost, &Mode::out_byte_stride), share_, shifted);
+    count_team(shifted);
     terms_.written.conflicts *= stores_a_line_;
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
@@ -162,6 +169,23 @@ class Counter {
       terms_.written_to[parameters_.staged ? kReadPlaces : kReadPlaces + 1] = 1;
     } else {
       std::ranges::copy(from, terms_.written_to.begin());
+    }
+  }
+
+  // The outermost loops are divided among the threads.
+  void count_team(bool shifted) {
+    double undivided = threads_;
+    for (const int mode : parameters_.loop_order) {
+      if (undivided <= 1) return;
+      const auto m = static_cast<std::size_t>(mode);
+      const double blocks = as_double(ceil_div(folded_.modes[m].extent, parameters_.block[m]));
+      const double parts = std::min(undivided, blocks);
+      undivided /= parts;
+      const double rows =
+          (parts - 1) * bytes_ /
+          as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
+      terms_.team_rows += rows;
+      if (!shifted || mode != folded_.perm.front()) terms_.team_lines += rows;
     }
   }
 
@@ -323,6 +347,7 @@ class Counter {
   const Parameters& parameters_;
   const Machine& machine_;
   double bytes_;
+  int threads_ = 1;
   double share_ = 1;
   std::int64_t blocks_ = 1;
   double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets

@@ -62,6 +62,8 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
   visit("blocks", terms.work.blocks);
   visit("call", terms.work.call);
   visit("team", terms.work.team);
+  visit("team_rows", terms.work.team_rows);
+  visit("team_lines", terms.work.team_lines);
   list("all_read_", terms.all_read, place);
   list("all_written_", terms.all_written, place);
   visit("fresh_pages", terms.work.fresh_pages);

@@ -65,6 +65,10 @@ struct WorkTerms {
   // Not divided among the threads.
   double call = 1;
   double team = 0;  // log2 of the threads: they are woken and waited for in a tree
+  // Rows of the output that go on from one thread's blocks to another's, and those of them that do
+  // so within a line.
+  double team_rows = 0;
+  double team_lines = 0;
 };
 
 // The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.

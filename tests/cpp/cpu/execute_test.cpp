@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -133,6 +134,42 @@ INSTANTIATE_TEST_SUITE_P(Widths, EveryKernel,
                            return std::string(kernel_name(std::get<0>(instance.param))) +
                                   std::to_string(std::get<1>(instance.param));
                          });
+
+class ShiftedBlocks : public testing::TestWithParam<std::int64_t> {};
+
+// Blocks that begin where the output's lines do, several on both sides and in every way to the
+// output, clipped ones and a longer last one among them.
+TEST_P(ShiftedBlocks, AtEveryAlignment) {
+  const std::int64_t line = kLineBytes / GetParam();
+  const Request request = contiguous_request({2, 8 * line, 35}, {0, 2, 1}, GetParam());
+  for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
+    if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
+    for (const auto& [rows, columns] : {std::pair{2 * line, std::int64_t{17}}, {3 * line, 35}}) {
+      for (const auto& [staged, streaming] :
+           {std::pair{false, false}, {false, true}, {true, false}, {true, true}}) {
+        if (kernel == Kernel::shuffle && streaming && !staged) continue;
+        std::vector<int> loops{2, 1};
+        if (columns < 35) loops.push_back(0);
+        const Plan plan = build_plan(request, {.kernel = kernel,
+                                               .block = {columns, rows, 1},
+                                               .loop_order = loops,
+                                               .staged = staged,
+                                               .streaming = streaming,
+                                               .prefetch = 1,
+                                               .threads = 2});
+        ASSERT_GE(plan.block.shiftable_loop, 0);
+        for (const std::int64_t alignment : std::array{std::int64_t{0}, GetParam(), std::int64_t{1},
+                                                       std::int64_t{40}, 64 - GetParam()}) {
+          ASSERT_TRUE(
+              matches_reference(plan, {Side::after, 0}, static_cast<std::size_t>(alignment)));
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, ShiftedBlocks, testing::Values(1, 2, 4, 8, 16),
+                         testing::PrintToStringParamName());
 
 // By every kernel that applies, in the planner's blocks and in any others.
 void check_every_kernel(test::Random& random, const Request& request) {

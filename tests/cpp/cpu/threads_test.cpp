@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -50,6 +53,27 @@ TEST(ParallelRanges, CoverTheRangeOnceInSharesOfEqualSize) {
         covered = end;
       }
       EXPECT_EQ(covered, count);
+    }
+  }
+}
+
+TEST(ParallelRanges, EveryThreadBeginsWithSharesOfItsOwn) {
+  if (!has_openmp()) GTEST_SKIP() << "there is one thread";
+  constexpr int kThreads = 4;
+  constexpr std::int64_t kCount = 1000;
+  for (int call = 0; call < 20; ++call) {
+    std::array<std::atomic<std::int64_t>, kThreads> first;
+    for (auto& begin : first) begin = -1;
+    std::atomic<int> started{0};
+    parallel_ranges(kThreads, kCount, [&](std::int64_t begin, std::int64_t) {
+      std::int64_t none = -1;
+      const auto number = static_cast<std::size_t>(thread_number());
+      if (!first[number].compare_exchange_strong(none, begin)) return;
+      for (++started; started < kThreads;) std::this_thread::yield();
+    });
+    for (int i = 0; i < kThreads; ++i) {
+      ASSERT_LE(std::abs(first[static_cast<std::size_t>(i)] - kCount * i / kThreads),
+                kCount / (kThreads * kSharesPerThread));
     }
   }
 }
