@@ -24,6 +24,7 @@ constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
 constexpr int kMaxOutDoublings = 8;
+constexpr std::size_t kUsualLooks = 48;
 
 // How blocks reach the output.
 enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
@@ -47,6 +48,20 @@ int useful_threads(std::int64_t bytes, int threads) {
 
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
+std::uint64_t hash_of(const Parameters& parameters) {
+  std::uint64_t hash = static_cast<std::uint64_t>(parameters.kernel);
+  const auto mix = [&hash](std::int64_t word) {
+    hash = (hash ^ (hash >> 32)) * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
+  };
+  mix(parameters.staged);
+  mix(parameters.streaming);
+  mix(parameters.prefetch);
+  mix(parameters.threads);
+  for (const std::int64_t extent : parameters.block) mix(extent);
+  for (const int mode : parameters.loop_order) mix(mode);
+  return hash;
+}
+
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
 // around the best one, one step at a time, and its other parameters: some thirty looks, where all
 // combinations would be thousands.
@@ -59,7 +74,9 @@ class Search {
         threads_(useful_threads(folded.bytes(), threads)),
         grain_(std::max(folded.element_bytes, kLineBytes)),
         ranked_(rank_loops(folded)),
-        visited_(visited) {}
+        visited_(visited) {
+    seen_.reserve(kUsualLooks);
+  }
 
   Candidate run(std::optional<Kernel> forced) {
     for (const Kernel kernel : kKernels) {
@@ -173,7 +190,7 @@ class Search {
     }
   }
 
-  // Predicts what a point stands for; infinity where that cannot be done.
+  // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
   double look(const Point& point) {
     const std::int64_t in_run = grain_ << point.in_doublings;
     const std::int64_t out_run = grain_ << point.out_doublings;
@@ -195,9 +212,19 @@ class Search {
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
     scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, count_blocks()));
+    if (!is_new()) return HUGE_VAL;
     const double seconds = predict(&runs);
     take(seconds, point);
     return seconds;
+  }
+
+  // Neighbouring shapes often make the same block. Two candidates of one hash would only mean that
+  // the second is not looked at.
+  bool is_new() {
+    const std::uint64_t hash = hash_of(scratch_);
+    if (std::ranges::find(seen_, hash) != seen_.end()) return false;
+    seen_.push_back(hash);
+    return true;
   }
 
   std::int64_t count_blocks() const {
@@ -228,12 +255,10 @@ class Search {
   }
 
   void take(double seconds, const Point& point) {
-    if (visited_ != nullptr &&
-        std::ranges::find(*visited_, scratch_, &Candidate::parameters) == visited_->end()) {
-      visited_->push_back({scratch_, seconds});
-    }
+    if (visited_ != nullptr) visited_->push_back({scratch_, seconds});
     if (best_.seconds >= 0 && seconds >= best_.seconds) return;
-    best_ = {scratch_, seconds};
+    best_.parameters = scratch_;
+    best_.seconds = seconds;
     point_ = point;
   }
 
@@ -251,6 +276,7 @@ class Search {
   std::array<Start, 9> starts_;  // by kernel and path
   std::size_t started_ = 0;
   Parameters scratch_;
+  std::vector<std::uint64_t> seen_;  // hashes of what was predicted
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};
 };

@@ -69,8 +69,10 @@ void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innerm
 // What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
 // is used most, gives way slowly.
 std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
-  const auto beyond = [&](std::int64_t cache, double halvings_wide) {
-    return std::clamp(std::log2(2 * bytes / as_double(cache)) / halvings_wide, 0.0, 1.0);
+  const auto beyond = [&](std::int64_t cache, int halvings_wide) {
+    const double halves = 2 * bytes / as_double(cache);
+    if (halves <= 1) return 0.0;
+    return halves < 1 << halvings_wide ? std::log2(halves) / halvings_wide : 1.0;
   };
   const double l2 = beyond(machine.l2_cache_bytes, 2);
   const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
@@ -129,7 +131,8 @@ class Counter {
       in_.total = out_.total = folded_.elements();
       return;
     }
-    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
+    for (const int mode : parameters_.loop_order) {
+      const auto m = static_cast<std::size_t>(mode);
       blocks_ *= ceil_div(folded_.modes[m].extent, parameters_.block[m]);
     }
     in_ = pieces_of(folded_, parameters_.block, identity_order(folded_.modes.size()),

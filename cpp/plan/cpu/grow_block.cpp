@@ -27,14 +27,18 @@ class Growth {
       const Mode& mode = folded_.modes[m];
       if (!run.is_continued_by(mode.*step)) return;
       const std::int64_t inner = run.bytes();
-      const std::int64_t room =
-          std::min((run_bytes + inner / 2) / inner, limit / (bytes_ / block_[m]));
-      if (room > block_[m]) {
-        const std::int64_t extent =
-            split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
-        bytes_ = bytes_ / block_[m] * extent;
-        block_[m] = extent;
+      const std::int64_t wanted = run_bytes + inner / 2;
+      const std::int64_t others = block_[m] == 1 ? bytes_ : bytes_ / block_[m];
+      // Most modes fit whole or not at all, which takes no division.
+      if (mode.extent * inner <= wanted && mode.extent * others <= limit) {
+        block_[m] = mode.extent;
+      } else if (2 * inner <= wanted && 2 * others <= limit) {
+        const std::int64_t room = std::min(wanted / inner, limit / others);
+        if (room > block_[m]) {
+          block_[m] = split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
+        }
       }
+      bytes_ = others * block_[m];
       run.extend(mode.*step, block_[m], mode.extent);
     }
   }
