@@ -41,6 +41,15 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+// What a block follows from.
+struct Shape {
+  int in_doublings;
+  int out_doublings;
+  bool for_shuffle;
+
+  bool operator==(const Shape&) const = default;
+};
+
 int useful_threads(std::int64_t bytes, int threads) {
   return static_cast<int>(
       std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
@@ -192,14 +201,11 @@ class Search {
 
   // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
   double look(const Point& point) {
-    const std::int64_t in_run = grain_ << point.in_doublings;
-    const std::int64_t out_run = grain_ << point.out_doublings;
+    set_block({.in_doublings = point.in_doublings,
+               .out_doublings = point.out_doublings,
+               .for_shuffle = point.kernel == Kernel::shuffle});
     scratch_.kernel = point.kernel;
-    const std::span<const std::int64_t> tile =
-        point.kernel == Kernel::shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
-    grow_block(folded_, tile, in_run, out_run, kMaxBlockBytes, scratch_.block);
-    const Pieces runs = pieces_of(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride);
-    if (!can_take(point.path, runs)) return HUGE_VAL;
+    if (!can_take(point.path, pieces_.out)) return HUGE_VAL;
     choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
     if (point.along_input) {
       continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
@@ -213,9 +219,20 @@ class Search {
     scratch_.prefetch = point.prefetch;
     scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, count_blocks()));
     if (!is_new()) return HUGE_VAL;
-    const double seconds = predict(&runs);
+    const double seconds = predict(&pieces_);
     take(seconds, point);
     return seconds;
+  }
+
+  // The block of one look is often that of the next.
+  void set_block(const Shape& shape) {
+    if (shape == shape_) return;
+    shape_ = shape;
+    const std::span<const std::int64_t> tile =
+        shape.for_shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
+    grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
+               kMaxBlockBytes, scratch_.block);
+    pieces_ = block_pieces(folded_, scratch_.block);
   }
 
   // Neighbouring shapes often make the same block. Two candidates of one hash would only mean that
@@ -249,8 +266,8 @@ class Search {
     return unaligned_row_step(modes.list(), axes.out.list().size()) == 0;
   }
 
-  double predict(const Pieces* written = nullptr) const {
-    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, written),
+  double predict(const BlockPieces* pieces = nullptr) const {
+    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, pieces),
                              machine_.model);
   }
 
@@ -276,6 +293,8 @@ class Search {
   std::array<Start, 9> starts_;  // by kernel and path
   std::size_t started_ = 0;
   Parameters scratch_;
+  std::optional<Shape> shape_;  // of the scratch block, which these are the pieces of
+  BlockPieces pieces_;
   std::vector<std::uint64_t> seen_;  // hashes of what was predicted
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};

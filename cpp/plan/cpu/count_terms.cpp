@@ -87,16 +87,16 @@ double busiest(int threads, std::int64_t blocks) {
 
 class Counter {
  public:
-  Counter(const Problem& folded, const Parameters& parameters, const Machine& machine)
-      : folded_(folded),
+  Counter(const Problem& folded, const Parameters& parameters, const Machine& machine, Terms& terms)
+      : terms_(terms),
+        folded_(folded),
         parameters_(parameters),
         machine_(machine),
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)) {}
 
-  Terms count(bool fresh, const Pieces* written) {
-    terms_ = {};
-    if (bytes_ == 0) return terms_;
-    count_blocks(written);
+  void count(bool fresh, const BlockPieces* pieces) {
+    if (bytes_ == 0) return;
+    count_blocks(pieces);
     threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads_, blocks_);
     terms_.team = std::log2(threads_);
@@ -104,7 +104,7 @@ class Counter {
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
     if (parameters_.kernel == Kernel::copy) {
       count_copy();
-      return terms_;
+      return;
     }
     if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
@@ -117,11 +117,10 @@ class Counter {
       }
     }
     count_memory();
-    return terms_;
   }
 
  private:
-  void count_blocks(const Pieces* written) {
+  void count_blocks(const BlockPieces* pieces) {
     if (parameters_.kernel == Kernel::copy) {
       blocks_ = ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front());
       return;
@@ -135,11 +134,9 @@ class Counter {
       const auto m = static_cast<std::size_t>(mode);
       blocks_ *= ceil_div(folded_.modes[m].extent, parameters_.block[m]);
     }
-    in_ = pieces_of(folded_, parameters_.block, identity_order(folded_.modes.size()),
-                    &Mode::in_byte_stride, kLineBytes / 2);
-    out_ = written != nullptr
-               ? *written
-               : pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
+    const BlockPieces both = pieces != nullptr ? *pieces : block_pieces(folded_, parameters_.block);
+    in_ = both.in;
+    out_ = both.out;
   }
 
   void count_copy() {
@@ -346,6 +343,7 @@ class Counter {
         std::countr_zero(static_cast<std::uint64_t>(folded_.element_bytes)));
   }
 
+  Terms& terms_;
   const Problem& folded_;
   const Parameters& parameters_;
   const Machine& machine_;
@@ -356,14 +354,15 @@ class Counter {
   double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets
   Pieces in_;
   Pieces out_;
-  Terms terms_;
 };
 
 }  // namespace
 
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh, const Pieces* written) {
-  return Counter(folded, parameters, machine).count(fresh, written);
+                  bool fresh, const BlockPieces* pieces) {
+  Terms terms;
+  Counter(folded, parameters, machine, terms).count(fresh, pieces);
+  return terms;
 }
 
 }  // namespace ttlg::cpu

@@ -38,4 +38,10 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
   return pieces;
 }
 
+BlockPieces block_pieces(const Problem& folded, std::span<const std::int64_t> block) {
+  return {.in = pieces_of(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride,
+                          kLineBytes / 2),
+          .out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride)};
+}
+
 }  // namespace ttlg::cpu

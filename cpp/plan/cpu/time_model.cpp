@@ -1,7 +1,8 @@
 #include "plan/cpu/time_model.hpp"
 
-#include <bit>
+#include <array>
 #include <cstddef>
+#include <cstring>
 
 namespace ttlg::cpu {
 namespace {
@@ -11,12 +12,20 @@ template <typename Counts>
 double weigh(const Counts& counts, const TermValues& seconds, std::size_t first,
              std::size_t place = 0) {
   constexpr std::size_t kCounts = sizeof(Counts) / sizeof(double);
-  const auto values = std::bit_cast<std::array<double, kCounts>>(counts);
+  const auto count = [&](std::size_t i) {
+    double value;
+    std::memcpy(&value, reinterpret_cast<const std::byte*>(&counts) + i * sizeof value,
+                sizeof value);
+    return value;
+  };
   const double* const each = seconds.data() + first / sizeof(double) + place * kCounts;
   // Several sums at a time: each addition to one would wait for the one before.
   std::array<double, 4> sums{};
-  for (std::size_t i = 0; i < kCounts / 4 * 4; ++i) sums[i % 4] += values[i] * each[i];
-  for (std::size_t i = kCounts / 4 * 4; i < kCounts; ++i) sums[i % 4] += values[i] * each[i];
+  constexpr std::size_t kWhole = kCounts - kCounts % sums.size();
+  for (std::size_t i = 0; i < kWhole; i += sums.size()) {
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += count(i + k) * each[i + k];
+  }
+  for (std::size_t i = kWhole; i < kCounts; ++i) sums[0] += count(i) * each[i];
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
