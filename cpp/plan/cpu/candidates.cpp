@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <cmath>
 #include <utility>
@@ -58,16 +59,17 @@ int useful_threads(std::int64_t bytes, int threads) {
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
 
 std::uint64_t hash_of(const Parameters& parameters) {
-  std::uint64_t hash = static_cast<std::uint64_t>(parameters.kernel);
-  const auto mix = [&hash](std::int64_t word) {
-    hash = (hash ^ (hash >> 32)) * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
+  std::uint64_t order = parameters.loop_order.size();
+  for (const int mode : parameters.loop_order) {
+    order = std::rotl(order, 6) ^ static_cast<std::uint64_t>(mode);
+  }
+  std::uint64_t hash = order;
+  const auto mix = [&hash](auto word) {
+    hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
   };
-  mix(parameters.staged);
-  mix(parameters.streaming);
-  mix(parameters.prefetch);
-  mix(parameters.threads);
+  mix(parameters.threads * 1024 + parameters.prefetch * 32 +
+      static_cast<int>(parameters.kernel) * 4 + parameters.staged * 2 + parameters.streaming);
   for (const std::int64_t extent : parameters.block) mix(extent);
-  for (const int mode : parameters.loop_order) mix(mode);
   return hash;
 }
 

@@ -99,7 +99,7 @@ class Counter {
     count_blocks(pieces);
     threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads_, blocks_);
-    terms_.team = std::log2(threads_);
+    terms_.team = threads_ > 1 ? std::log2(threads_) : 0;
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
     if (parameters_.kernel == Kernel::copy) {
@@ -153,7 +153,8 @@ class Counter {
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
                share_, false);
-    const bool shifted = can_begin_at_lines(folded_, parameters_.block);
+    const bool shifted =
+        parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, shifted);
     count_team(shifted);
