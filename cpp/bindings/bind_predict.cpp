@@ -33,6 +33,7 @@ struct Setting {
   std::int64_t itemsize = 0;
   int threads = 0;
   std::shared_ptr<const cuda::DeviceModel> model;  // null for the CPU
+  std::shared_ptr<const cpu::Machine> machine;     // which threads would contend for
   bool fresh = false;
 };
 
@@ -42,6 +43,7 @@ std::optional<Setting> read_setting(PyObject* const* arguments) {
   Setting setting{.itemsize = argument(0).cast<std::int64_t>(),
                   .threads = read_threads(argument(1)),
                   .model{},
+                  .machine = cpu::this_machine(),
                   .fresh = argument(3).cast<bool>()};
   if (!argument(2).is_none()) {
     if (!argument(1).is_none()) return std::nullopt;
@@ -82,7 +84,7 @@ double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
   }
   const auto plan = plan_of(cpu_plan_cache(), cpu::Planning::Choice{.threads = setting.threads});
   if (!plan) {
-    return cpu::predict(key.request(), *cpu::this_machine(), setting.threads, setting.fresh);
+    return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
   }
   const double planned = setting.fresh ? plan->fresh_seconds : plan->warm_seconds;
   return planned > 0 ? planned : predicted_seconds(*plan, setting.fresh);

@@ -219,7 +219,7 @@ class Search {
     scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
-    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, count_blocks()));
+    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, pieces_.blocks));
     if (!is_new()) return HUGE_VAL;
     const double seconds = predict(&pieces_);
     take(seconds, point);
@@ -244,15 +244,6 @@ class Search {
     if (std::ranges::find(seen_, hash) != seen_.end()) return false;
     seen_.push_back(hash);
     return true;
-  }
-
-  std::int64_t count_blocks() const {
-    std::int64_t blocks = 1;
-    for (const int mode : scratch_.loop_order) {
-      const auto m = static_cast<std::size_t>(mode);
-      blocks *= ceil_div(folded_.modes[m].extent, scratch_.block[m]);
-    }
-    return blocks;
   }
 
   // Whether the scratch block's runs can reach the output in this way.

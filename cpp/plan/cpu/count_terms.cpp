@@ -130,13 +130,10 @@ class Counter {
       in_.total = out_.total = folded_.elements();
       return;
     }
-    for (const int mode : parameters_.loop_order) {
-      const auto m = static_cast<std::size_t>(mode);
-      blocks_ *= ceil_div(folded_.modes[m].extent, parameters_.block[m]);
-    }
     const BlockPieces both = pieces != nullptr ? *pieces : block_pieces(folded_, parameters_.block);
     in_ = both.in;
     out_ = both.out;
+    blocks_ = both.blocks;
   }
 
   void count_copy() {
@@ -322,6 +319,7 @@ class Counter {
 
     // Tiles of so many elements that cover the axis, block by block.
     std::int64_t pieces(std::int64_t step) const {
+      if (block == extent) return ceil_div(inner * block, step);
       const std::int64_t rest = extent % block;
       return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
     }
@@ -334,7 +332,7 @@ class Counter {
       span.elements *= modes[m].block;
       span.extent = modes[m].extent;
       span.block = modes[m].block;
-      span.blocks *= ceil_div(span.extent, span.block);
+      if (span.block < span.extent) span.blocks *= ceil_div(span.extent, span.block);
     }
     return span;
   }

@@ -28,6 +28,7 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
 struct BlockPieces {
   Pieces in;  // what is less than half a line apart is fetched together
   Pieces out;
+  std::int64_t blocks = 1;  // in all
 };
 
 BlockPieces block_pieces(const Problem& folded, std::span<const std::int64_t> block);
