@@ -17,6 +17,7 @@
 #include "bindings/gil_release.hpp"
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
+#include "cpu/this_machine.hpp"
 #include "cpu/threads.hpp"
 
 namespace ttlg::bindings {
@@ -33,6 +34,7 @@ struct Setting {
   std::int64_t itemsize = 0;
   int threads = 0;
   std::shared_ptr<const cuda::DeviceModel> model;  // null for the CPU
+  std::shared_ptr<const cpu::Machine> machine;     // which threads would contend for
   bool fresh = false;
 };
 
@@ -42,6 +44,7 @@ std::optional<Setting> read_setting(PyObject* const* arguments) {
   Setting setting{.itemsize = argument(0).cast<std::int64_t>(),
                   .threads = read_threads(argument(1)),
                   .model{},
+                  .machine = cpu::this_machine(),
                   .fresh = argument(3).cast<bool>()};
   if (!argument(2).is_none()) {
     if (!argument(1).is_none()) return std::nullopt;
@@ -60,19 +63,30 @@ std::optional<std::size_t> read_problem(PyObject* shape, PyObject* axes, Extents
   return is_shape ? rank : std::nullopt;
 }
 
-// Asks the planner caches in this way, which throws what the planner throws.
-template <typename PlanOf>
+// Whether a plan that is not in the planner cache is made and kept there. Where thousands are asked
+// about once, they would push out those in use.
+enum class IfNew : std::uint8_t { keep_plan, predict_only };
+
+// Throws what the planner throws.
 double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
-               const Setting& setting, const PlanOf& plan_of) {
+               const Setting& setting, IfNew if_new) {
   const auto byte_strides = contiguous_byte_strides(shape, setting.itemsize);
   const LayoutKey key{
       .shape = shape, .in_byte_strides = byte_strides, .axes = axes, .itemsize = setting.itemsize};
+  const auto plan_of = [&](auto& cache, const auto& choice) {
+    return if_new == IfNew::keep_plan ? cache.get(key, choice) : cache.peek(key, choice);
+  };
   if (setting.model) {
-    const cuda::Planning::Choice choice{.alignment = cuda::kMaxAccessBytes, .model = setting.model};
-    return plan_of(cuda_plan_cache(), key, choice)->predicted_seconds;
+    const auto plan =
+        plan_of(cuda_plan_cache(),
+                cuda::Planning::Choice{.alignment = cuda::kMaxAccessBytes, .model = setting.model});
+    if (plan) return plan->predicted_seconds;
+    return cuda::make_plan(key.request(), cuda::kMaxAccessBytes, setting.model).predicted_seconds;
   }
-  const cpu::Planning::Choice choice{.threads = setting.threads};
-  const auto plan = plan_of(cpu_plan_cache(), key, choice);
+  const auto plan = plan_of(cpu_plan_cache(), cpu::Planning::Choice{.threads = setting.threads});
+  if (!plan) {
+    return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
+  }
   const double planned = setting.fresh ? plan->fresh_seconds : plan->warm_seconds;
   return planned > 0 ? planned : predicted_seconds(*plan, setting.fresh);
 }
@@ -101,16 +115,13 @@ class Problems {
 
   // NaN for what is left to the slow path.
   double predict(std::size_t number, const Setting& setting) const {
-    const auto peek = [](auto& cache, const LayoutKey& key, const auto& choice) {
-      return cache.peek(key, choice);
-    };
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (is_read_[number] == 0) return kNothing;
     const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
     const std::size_t rank = ends_[number] - begin;
     try {
       return bindings::predict(std::span(extents_).subspan(begin, rank),
-                               std::span(axes_).subspan(begin, rank), setting, peek);
+                               std::span(axes_).subspan(begin, rank), setting, IfNew::predict_only);
     } catch (const std::exception&) {
       return kNothing;  // it fails again on the slow path, which reports it
     }
@@ -148,12 +159,9 @@ PyObject* predict_seconds(PyObject*, PyObject* const* arguments, Py_ssize_t coun
     const auto setting = read_setting(arguments + 2);
     const auto rank = read_problem(arguments[0], arguments[1], extents, order);
     if (!setting || !rank) return py::none();
-    const auto get = [](auto& cache, const LayoutKey& key, const auto& choice) {
-      return cache.get(key, choice);
-    };
     try {
-      return py::float_(
-          predict(std::span(extents).first(*rank), std::span(order).first(*rank), *setting, get));
+      return py::float_(predict(std::span(extents).first(*rank), std::span(order).first(*rank),
+                                *setting, IfNew::keep_plan));
     } catch (const std::exception&) {
       return py::none();
     }

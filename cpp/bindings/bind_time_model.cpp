@@ -2,7 +2,6 @@
 
 #include <pybind11/stl.h>
 
-#include <bit>
 #include <cmath>
 #include <map>
 #include <string>
@@ -97,7 +96,7 @@ void bind_time_model(py::module_& module) {
       [](const cpu::Plan& plan, const cpu::Machine& machine, bool fresh) {
         const cpu::Terms terms =
             cpu::count_terms(fold_run(plan.problem), plan.parameters, machine, fresh);
-        return by_name(std::bit_cast<cpu::TermValues>(terms));
+        return by_name(values_of(terms));
       },
       py::arg("plan"), py::arg("machine"), py::arg("fresh"),
       "What a plan's predicted time on a machine is the sum of.");

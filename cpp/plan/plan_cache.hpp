@@ -91,14 +91,11 @@ class PlanCache {
     return plan;
   }
 
-  // The same, but a plan made now is not kept: where thousands are asked about once, they would
-  // push out those in use. Counts neither as a hit nor as a miss.
+  // The plan for this key if it is there, else null: neither a hit nor a miss.
   std::shared_ptr<const Plan> peek(const LayoutKey& layout, const Choice& choice) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const Entry* entry = find(Key(layout, choice))) return entry->plan;
-    }
-    return std::make_shared<const Plan>(planning_(layout.request(), choice));
+    const std::lock_guard lock(mutex_);
+    const Entry* entry = find(Key(layout, choice));
+    return entry == nullptr ? nullptr : entry->plan;
   }
 
   // From now on the plan for its own request with this choice, in place of the planner's: neither a

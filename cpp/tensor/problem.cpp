@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tensor/axes.hpp"
+#include "tensor/insertion_sort.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {
@@ -74,7 +75,7 @@ bool continues(std::int64_t stride, std::int64_t inner_extent, std::int64_t inne
 void set_perm(Problem& problem) {
   problem.perm.resize(problem.modes.size());
   std::iota(problem.perm.begin(), problem.perm.end(), 0);
-  std::stable_sort(problem.perm.begin(), problem.perm.end(), [&](int i, int j) {
+  insertion_sort(problem.perm, [&](int i, int j) {
     return problem.modes[static_cast<std::size_t>(i)].out_byte_stride <
            problem.modes[static_cast<std::size_t>(j)].out_byte_stride;
   });
@@ -144,8 +145,7 @@ Problem sort_by_input_stride(Problem problem) {
     const std::int64_t stride = std::abs(mode.in_byte_stride);
     return std::pair{stride == 0 ? INT64_MAX : stride, mode.out_byte_stride};
   };
-  std::stable_sort(problem.modes.begin(), problem.modes.end(),
-                   [&](const Mode& x, const Mode& y) { return key(x) < key(y); });
+  insertion_sort(problem.modes, [&](const Mode& x, const Mode& y) { return key(x) < key(y); });
   set_perm(problem);
   return problem;
 }

@@ -5,7 +5,7 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
-from ttlg._api import permute_dims, transpose
+from ttlg._api import permute_dims, transpose, transpose_file
 from ttlg._calibrate import calibrate
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
@@ -21,7 +21,6 @@ from ttlg._config import (
     threads,
 )
 from ttlg._core import CudaError, __version__
-from ttlg._npy import transpose_file
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times

@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from types import FrameType
 
-from ttlg import CudaError, __version__, calibrate
+from ttlg import CudaError, __version__, calibrate, transpose_file
 from ttlg._config import get_num_threads, show_config
-from ttlg._npy import transpose_file
 from ttlg._planning import plan
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

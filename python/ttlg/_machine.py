@@ -2,7 +2,6 @@
 
 import functools
 import platform
-from pathlib import Path
 from typing import Any
 
 from ttlg import _core
@@ -15,7 +14,7 @@ _PAGE_BYTES = 4096
 def _first_processor() -> dict[str, str]:
     """Read what the system says of the first processor; empty where it says nothing."""
     try:
-        with Path("/proc/cpuinfo").open("rb", buffering=0) as file:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(_PAGE_BYTES).decode(errors="replace")
     except OSError:
         return {}

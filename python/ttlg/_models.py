@@ -5,14 +5,16 @@ import json
 import os
 import re
 import warnings
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttlg import _core
 from ttlg._machine import machine_facts, machine_key
 from ttlg._tune_file import TuneFile
 
-_FOLDER = Path(__file__).with_name("models")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "models")
 # What a model's file says to its reader alone.
 _ABOUT = ("source", "match", "errors", "fitted")
 _SHORT_NAMES = {"nvidia-h100": "nvidia-h100-80gb-hbm3"}
@@ -20,8 +22,14 @@ _SHORT_NAMES = {"nvidia-h100": "nvidia-h100-80gb-hbm3"}
 
 def _read(name: str) -> dict[str, Any]:
     """Read the file of a shipped model."""
-    fields: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text())
+    with open(os.path.join(_FOLDER, f"{name}.json"), encoding="utf-8") as file:
+        fields: dict[str, Any] = json.load(file)
     return fields
+
+
+def _shipped_names() -> list[str]:
+    files = (os.path.splitext(file) for file in sorted(os.listdir(_FOLDER)))
+    return [name for name, extension in files if extension == ".json"]
 
 
 def _values(fields: dict[str, Any]) -> dict[str, Any]:
@@ -35,8 +43,7 @@ def _values(fields: dict[str, Any]) -> dict[str, Any]:
 @functools.cache
 def shipped() -> list[str]:
     """Name the models of GPUs that come with the package."""
-    names = (file.stem for file in _FOLDER.glob("*.json"))
-    return sorted(name for name in names if not name.startswith("cpu-"))
+    return [name for name in _shipped_names() if not name.startswith("cpu-")]
 
 
 @functools.cache
@@ -107,7 +114,7 @@ def install_cpu_model(fields: dict[str, Any]) -> None:
     _install(fields, "calibrated in this process")
 
 
-def save_cpu_model(fields: dict[str, Any]) -> Path:
+def save_cpu_model(fields: dict[str, Any]) -> "Path":
     """Keep a model for later processes on machines such as this one, and return its file.
 
     The file lies in the cache directory, and the model of every kind of machine is an entry of its
@@ -123,10 +130,12 @@ def save_cpu_model(fields: dict[str, Any]) -> Path:
     ValueError
         The cache directory cannot be written to.
     """
+    from pathlib import Path  # takes milliseconds, and only who saves needs it
+
     file = saved_models()
     file.check_writable()
     file.save(machine_key(), {"model": fields})
-    return file.path
+    return Path(file.path)
 
 
 def saved_models() -> TuneFile:
@@ -159,7 +168,7 @@ def _install_saved(key: dict[str, Any]) -> bool:
     except (TypeError, ValueError) as error:
         why = str(error).partition("\n")[0]  # the others list what pybind11 would have taken
         warnings.warn(
-            f"the CPU's time model in {str(file.path)!r} is ignored: {why}; write a new one with "
+            f"the CPU's time model in {file.path!r} is ignored: {why}; write a new one with "
             "'python -m ttlg calibrate', or remove the file",
             stacklevel=2,
         )
@@ -171,7 +180,7 @@ def _install_shipped(facts: dict[str, Any]) -> None:
 
     Where there is none, the one that is compiled in stays, which is for every CPU.
     """
-    files = [_read(path.stem) for path in _FOLDER.glob("cpu-*.json")]
+    files = [_read(name) for name in _shipped_names() if name.startswith("cpu-")]
     fitting = [each for each in files if each["match"].items() <= facts.items()]
     if fitting:
         best = max(fitting, key=lambda each: len(each["match"]))

@@ -1,14 +1,16 @@
 """Plans: how one transposition is done."""
 
 import math
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ttlg import _core, _models, _plan_json
 from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
-from ttlg._explain import Explanation, explain, explain_cuda, name_plan
 from ttlg._libraries import library_of
 from ttlg._plan_output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
+
+if TYPE_CHECKING:
+    from ttlg._explain import Explanation
 
 
 class Plan:
@@ -290,7 +292,7 @@ class Plan:
             "ttlg.plan(..., device='tesla-k40c'), which needs no GPU"
         )
 
-    def explain(self) -> Explanation:
+    def explain(self) -> "Explanation":
         """Say how the transposition is done and why.
 
         Returns
@@ -321,6 +323,8 @@ class Plan:
             shuffle      ... microseconds
             strided_copy ... microseconds
         """
+        from ttlg._explain import explain, explain_cuda  # what only people read
+
         if isinstance(self._core, _core.CudaPlan):
             return explain_cuda(self._core, self._dtype)
         return explain(self._core, self._dtype, list_candidates(self._core))
@@ -374,6 +378,8 @@ class Plan:
         return Plan.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
+        from ttlg._explain import name_plan
+
         return f"<ttlg.Plan {name_plan(self._core, self._dtype)}>"
 
     def _repr_html_(self) -> str:

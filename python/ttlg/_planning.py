@@ -5,7 +5,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any, Literal, SupportsIndex
 
-from ttlg import _core, _models, _tune
+from ttlg import _core, _models
 from ttlg._dtypes import describe_dtype
 from ttlg._libraries import library_of
 from ttlg._plan import Plan
@@ -224,7 +224,7 @@ def core_plan(
         core = _core.cached_cpu_plan(request, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return core if tune == "model" else _tune.tune(core, count, kernel)
+    return core if tune == "model" else _measured(core, count, kernel)
 
 
 def plan_for(
@@ -294,7 +294,13 @@ def plan_for(
         core = _core.cpu_plan_for(source, order, target, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
-    return Plan(core if tune == "model" else _tune.tune(core, count, kernel), source.dtype)
+    return Plan(core if tune == "model" else _measured(core, count, kernel), source.dtype)
+
+
+def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
+    from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
+
+    return tune(core, threads, kernel)
 
 
 def _check_choices(kernel: str | None, tune: str) -> None:

@@ -5,7 +5,6 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 Entry = dict[str, Any]
@@ -18,9 +17,9 @@ class TuneFile:
     holds no entries, and is replaced at the next `save`.
     """
 
-    def __init__(self, directory: str | Path, name: str = "ttlg-tuned.json") -> None:
-        self._directory = Path(directory)
-        self.path = self._directory / name
+    def __init__(self, directory: str, name: str = "ttlg-tuned.json") -> None:
+        self._directory = directory
+        self.path = os.path.join(directory, name)
 
     @classmethod
     def from_environment(cls) -> "TuneFile | None":
@@ -37,7 +36,7 @@ class TuneFile:
         import tempfile  # takes milliseconds, and only who saves needs it
 
         with self._refusing():
-            self._directory.mkdir(parents=True, exist_ok=True)
+            os.makedirs(self._directory, exist_ok=True)
             tempfile.TemporaryFile(dir=self._directory).close()
 
     def save(self, key: Entry, values: Entry) -> None:
@@ -45,17 +44,20 @@ class TuneFile:
         with self._refusing(), self._lock():
             entries = [entry for entry in self._read() if entry["key"] != key]
             lines = ",\n".join(json.dumps(entry) for entry in [*entries, {"key": key, **values}])
-            fresh = self.path.with_suffix(f".{os.getpid()}")
+            fresh = f"{self.path}.{os.getpid()}"
             try:
-                fresh.write_text(f"[\n{lines}\n]\n")
+                with open(fresh, "w", encoding="utf-8") as file:
+                    file.write(f"[\n{lines}\n]\n")
                 os.replace(fresh, self.path)
             finally:
-                fresh.unlink(missing_ok=True)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(fresh)
 
     def entries(self) -> list[Entry]:
         """Read all entries; none where there is no file, ValueError where it is none of these."""
         try:
-            entries = json.loads(self.path.read_text())
+            with open(self.path, encoding="utf-8") as file:
+                entries = json.load(file)
         except OSError:
             return []
         except RecursionError as error:
@@ -88,6 +90,6 @@ class TuneFile:
             yield
         except OSError as error:
             raise ValueError(
-                f"the cache directory {str(self._directory)!r} cannot be used: {error.strerror}; "
+                f"the cache directory {self._directory!r} cannot be used: {error.strerror}; "
                 "set TTLG_CACHE_DIR to a directory that can be written to"
             ) from error

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <cmath>
 #include <utility>
@@ -24,6 +25,7 @@ constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
 constexpr int kMaxOutDoublings = 8;
+constexpr std::size_t kUsualLooks = 48;
 
 // How blocks reach the output.
 enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
@@ -40,12 +42,36 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+// What a block follows from.
+struct Shape {
+  int in_doublings;
+  int out_doublings;
+  bool for_shuffle;
+
+  bool operator==(const Shape&) const = default;
+};
+
 int useful_threads(std::int64_t bytes, int threads) {
   return static_cast<int>(
       std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
 }
 
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
+
+std::uint64_t hash_of(const Parameters& parameters) {
+  std::uint64_t order = parameters.loop_order.size();
+  for (const int mode : parameters.loop_order) {
+    order = std::rotl(order, 6) ^ static_cast<std::uint64_t>(mode);
+  }
+  std::uint64_t hash = order;
+  const auto mix = [&hash](auto word) {
+    hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
+  };
+  mix(parameters.threads * 1024 + parameters.prefetch * 32 +
+      static_cast<int>(parameters.kernel) * 4 + parameters.staged * 2 + parameters.streaming);
+  for (const std::int64_t extent : parameters.block) mix(extent);
+  return hash;
+}
 
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
 // around the best one, one step at a time, and its other parameters: some thirty looks, where all
@@ -59,7 +85,9 @@ class Search {
         threads_(useful_threads(folded.bytes(), threads)),
         grain_(std::max(folded.element_bytes, kLineBytes)),
         ranked_(rank_loops(folded)),
-        visited_(visited) {}
+        visited_(visited) {
+    seen_.reserve(kUsualLooks);
+  }
 
   Candidate run(std::optional<Kernel> forced) {
     for (const Kernel kernel : kKernels) {
@@ -173,16 +201,13 @@ class Search {
     }
   }
 
-  // Predicts what a point stands for; infinity where that cannot be done.
+  // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
   double look(const Point& point) {
-    const std::int64_t in_run = grain_ << point.in_doublings;
-    const std::int64_t out_run = grain_ << point.out_doublings;
+    set_block({.in_doublings = point.in_doublings,
+               .out_doublings = point.out_doublings,
+               .for_shuffle = point.kernel == Kernel::shuffle});
     scratch_.kernel = point.kernel;
-    const std::span<const std::int64_t> tile =
-        point.kernel == Kernel::shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
-    grow_block(folded_, tile, in_run, out_run, kMaxBlockBytes, scratch_.block);
-    const Pieces runs = pieces_of(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride);
-    if (!can_take(point.path, runs)) return HUGE_VAL;
+    if (!can_take(point.path, pieces_.out)) return HUGE_VAL;
     choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
     if (point.along_input) {
       continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
@@ -194,19 +219,31 @@ class Search {
     scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
-    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, count_blocks()));
-    const double seconds = predict(&runs);
+    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, pieces_.blocks));
+    if (!is_new()) return HUGE_VAL;
+    const double seconds = predict(&pieces_);
     take(seconds, point);
     return seconds;
   }
 
-  std::int64_t count_blocks() const {
-    std::int64_t blocks = 1;
-    for (const int mode : scratch_.loop_order) {
-      const auto m = static_cast<std::size_t>(mode);
-      blocks *= ceil_div(folded_.modes[m].extent, scratch_.block[m]);
-    }
-    return blocks;
+  // The block of one look is often that of the next.
+  void set_block(const Shape& shape) {
+    if (shape == shape_) return;
+    shape_ = shape;
+    const std::span<const std::int64_t> tile =
+        shape.for_shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
+    grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
+               kMaxBlockBytes, scratch_.block);
+    pieces_ = block_pieces(folded_, scratch_.block);
+  }
+
+  // Neighbouring shapes often make the same block. Two candidates of one hash would only mean that
+  // the second is not looked at.
+  bool is_new() {
+    const std::uint64_t hash = hash_of(scratch_);
+    if (std::ranges::find(seen_, hash) != seen_.end()) return false;
+    seen_.push_back(hash);
+    return true;
   }
 
   // Whether the scratch block's runs can reach the output in this way.
@@ -222,18 +259,16 @@ class Search {
     return unaligned_row_step(modes.list(), axes.out.list().size()) == 0;
   }
 
-  double predict(const Pieces* written = nullptr) const {
-    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, written),
+  double predict(const BlockPieces* pieces = nullptr) const {
+    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, pieces),
                              machine_.model);
   }
 
   void take(double seconds, const Point& point) {
-    if (visited_ != nullptr &&
-        std::ranges::find(*visited_, scratch_, &Candidate::parameters) == visited_->end()) {
-      visited_->push_back({scratch_, seconds});
-    }
+    if (visited_ != nullptr) visited_->push_back({scratch_, seconds});
     if (best_.seconds >= 0 && seconds >= best_.seconds) return;
-    best_ = {scratch_, seconds};
+    best_.parameters = scratch_;
+    best_.seconds = seconds;
     point_ = point;
   }
 
@@ -251,6 +286,9 @@ class Search {
   std::array<Start, 9> starts_;  // by kernel and path
   std::size_t started_ = 0;
   Parameters scratch_;
+  std::optional<Shape> shape_;  // of the scratch block, which these are the pieces of
+  BlockPieces pieces_;
+  std::vector<std::uint64_t> seen_;  // hashes of what was predicted
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};
 };

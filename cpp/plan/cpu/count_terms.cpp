@@ -65,18 +65,14 @@ void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innerm
                      share * std::min(1.0, as_double(step) / as_double(kPageBytes));
 }
 
-void scale(SideTerms& terms, double weight) {
-  auto values = std::bit_cast<std::array<double, sizeof(SideTerms) / sizeof(double)>>(terms);
-  for (double& value : values) value *= weight;
-  terms = std::bit_cast<SideTerms>(values);
-}
-
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
 // is used most, gives way slowly.
 std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
-  const auto beyond = [&](std::int64_t cache, double halvings_wide) {
-    return std::clamp(std::log2(2 * bytes / as_double(cache)) / halvings_wide, 0.0, 1.0);
+  const auto beyond = [&](std::int64_t cache, int halvings_wide) {
+    const double halves = 2 * bytes / as_double(cache);
+    if (halves <= 1) return 0.0;
+    return halves < 1 << halvings_wide ? std::log2(halves) / halvings_wide : 1.0;
   };
   const double l2 = beyond(machine.l2_cache_bytes, 2);
   const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
@@ -92,24 +88,24 @@ double busiest(int threads, std::int64_t blocks, std::int64_t bytes) {
 
 class Counter {
  public:
-  Counter(const Problem& folded, const Parameters& parameters, const Machine& machine)
-      : folded_(folded),
+  Counter(const Problem& folded, const Parameters& parameters, const Machine& machine, Terms& terms)
+      : terms_(terms),
+        folded_(folded),
         parameters_(parameters),
         machine_(machine),
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)) {}
 
-  Terms count(bool fresh, const Pieces* written) {
-    terms_ = {};
-    if (bytes_ == 0) return terms_;
-    count_blocks(written);
-    const int threads = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
-    share_ = busiest(threads, blocks_, static_cast<std::int64_t>(bytes_));
-    terms_.team = std::log2(threads);
+  void count(bool fresh, const BlockPieces* pieces) {
+    if (bytes_ == 0) return;
+    count_blocks(pieces);
+    threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
+    share_ = busiest(threads_, blocks_, static_cast<std::int64_t>(bytes_));
+    terms_.team = threads_ > 1 ? std::log2(threads_) : 0;
     terms_.blocks = as_double(blocks_) * share_;
     terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
     if (parameters_.kernel == Kernel::copy) {
       count_copy();
-      return terms_;
+      return;
     }
     if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
@@ -122,11 +118,10 @@ class Counter {
       }
     }
     count_memory();
-    return terms_;
   }
 
  private:
-  void count_blocks(const Pieces* written) {
+  void count_blocks(const BlockPieces* pieces) {
     if (parameters_.kernel == Kernel::copy) {
       blocks_ = ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front());
       return;
@@ -136,14 +131,10 @@ class Counter {
       in_.total = out_.total = folded_.elements();
       return;
     }
-    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
-      blocks_ *= ceil_div(folded_.modes[m].extent, parameters_.block[m]);
-    }
-    in_ = pieces_of(folded_, parameters_.block, identity_order(folded_.modes.size()),
-                    &Mode::in_byte_stride, kLineBytes / 2);
-    out_ = written != nullptr
-               ? *written
-               : pieces_of(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride);
+    const BlockPieces both = pieces != nullptr ? *pieces : block_pieces(folded_, parameters_.block);
+    in_ = both.in;
+    out_ = both.out;
+    blocks_ = both.blocks;
   }
 
   void count_copy() {
@@ -158,38 +149,31 @@ class Counter {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
-    SideTerms read;
-    count_side(read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride), share_,
-               false);
-    SideTerms written;
-    const bool shifted = can_begin_at_lines(folded_, parameters_.block);
-    count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
-               share_, shifted);
+    count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
+               share_, false);
+    const bool shifted =
+        parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
+    count_side(terms_.written, out_, bytes_, innermost,
+               step_along(innermost, &Mode::out_byte_stride), share_, shifted);
     count_team(shifted);
-    written.conflicts *= stores_a_line_;
+    terms_.written.conflicts *= stores_a_line_;
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
-    for (std::size_t place = 0; place < from.size(); ++place) {
-      if (from[place] == 0) continue;
-      terms_.read[place] = read;
-      scale(terms_.read[place], from[place]);
-      terms_.all_read[place] = from[place] * in_lines(in_bytes);
-      terms_.prefetched[place][distance] = terms_.read[place].lines;
-      if (parameters_.streaming) continue;
-      terms_.written[place] = written;
-      scale(terms_.written[place], from[place]);
-      terms_.all_written[place] = from[place] * in_lines(bytes_);
+    terms_.prefetched[distance] = terms_.read.lines;
+    terms_.all_read = in_lines(in_bytes);
+    terms_.all_written = in_lines(bytes_);
+    terms_.read_from = from;
+    if (parameters_.streaming) {
+      terms_.written_to[parameters_.staged ? kReadPlaces : kReadPlaces + 1] = 1;
+    } else {
+      std::ranges::copy(from, terms_.written_to.begin());
     }
-    if (!parameters_.streaming) return;
-    const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
-    terms_.written[kind] = written;
-    terms_.all_written[kind] = in_lines(bytes_);
   }
 
   // The outermost loops are divided among the threads.
   void count_team(bool shifted) {
-    double undivided = std::exp2(terms_.team);
+    double undivided = threads_;
     for (const int mode : parameters_.loop_order) {
       if (undivided <= 1) return;
       const auto m = static_cast<std::size_t>(mode);
@@ -336,6 +320,7 @@ class Counter {
 
     // Tiles of so many elements that cover the axis, block by block.
     std::int64_t pieces(std::int64_t step) const {
+      if (block == extent) return ceil_div(inner * block, step);
       const std::int64_t rest = extent % block;
       return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
     }
@@ -348,7 +333,7 @@ class Counter {
       span.elements *= modes[m].block;
       span.extent = modes[m].extent;
       span.block = modes[m].block;
-      span.blocks *= ceil_div(span.extent, span.block);
+      if (span.block < span.extent) span.blocks *= ceil_div(span.extent, span.block);
     }
     return span;
   }
@@ -358,23 +343,26 @@ class Counter {
         std::countr_zero(static_cast<std::uint64_t>(folded_.element_bytes)));
   }
 
+  Terms& terms_;
   const Problem& folded_;
   const Parameters& parameters_;
   const Machine& machine_;
   double bytes_;
+  int threads_ = 1;
   double share_ = 1;
   std::int64_t blocks_ = 1;
   double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets
   Pieces in_;
   Pieces out_;
-  Terms terms_;
 };
 
 }  // namespace
 
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh, const Pieces* written) {
-  return Counter(folded, parameters, machine).count(fresh, written);
+                  bool fresh, const BlockPieces* pieces) {
+  Terms terms;
+  Counter(folded, parameters, machine, terms).count(fresh, pieces);
+  return terms;
 }
 
 }  // namespace ttlg::cpu

@@ -9,10 +9,10 @@
 
 namespace ttlg::cpu {
 
-// `folded` is fold_run of the plan's problem; `written` what pieces_of says of the output, where
-// that is known; `fresh`: nobody has written to the output's pages yet, so that the first to write
-// waits for the system to give them.
+// `folded` is fold_run of the plan's problem; `pieces` those of the block, where they are known;
+// `fresh`: nobody has written to the output's pages yet, so that the first to write waits for the
+// system to give them.
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh, const Pieces* written = nullptr);
+                  bool fresh, const BlockPieces* pieces = nullptr);
 
 }  // namespace ttlg::cpu

@@ -27,14 +27,18 @@ class Growth {
       const Mode& mode = folded_.modes[m];
       if (!run.is_continued_by(mode.*step)) return;
       const std::int64_t inner = run.bytes();
-      const std::int64_t room =
-          std::min((run_bytes + inner / 2) / inner, limit / (bytes_ / block_[m]));
-      if (room > block_[m]) {
-        const std::int64_t extent =
-            split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
-        bytes_ = bytes_ / block_[m] * extent;
-        block_[m] = extent;
+      const std::int64_t wanted = run_bytes + inner / 2;
+      const std::int64_t others = block_[m] == 1 ? bytes_ : bytes_ / block_[m];
+      // Most modes fit whole or not at all, which takes no division.
+      if (mode.extent * inner <= wanted && mode.extent * others <= limit) {
+        block_[m] = mode.extent;
+      } else if (2 * inner <= wanted && 2 * others <= limit) {
+        const std::int64_t room = std::min(wanted / inner, limit / others);
+        if (room > block_[m]) {
+          block_[m] = split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
+        }
       }
+      bytes_ = others * block_[m];
       run.extend(mode.*step, block_[m], mode.extent);
     }
   }
@@ -47,6 +51,7 @@ class Growth {
   // About equal pieces of at most `room`, in whole grains.
   static std::int64_t split(std::int64_t extent, std::int64_t room, std::int64_t grain) {
     if (extent <= room) return extent;
+    if (grain == 1) return even_piece(extent, room);
     const std::int64_t piece = even_piece(extent, room, grain);
     return piece <= room ? piece : std::max(room / grain * grain, std::min(room, grain));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tensor/contiguous_run.hpp"
+#include "tensor/insertion_sort.hpp"
 
 namespace ttlg::cpu {
 
@@ -21,7 +22,9 @@ std::vector<int> rank_loops(const Problem& folded) {
   }
   const std::span<const int> modes = identity_order(folded.modes.size());
   std::vector<int> ranked(modes.begin(), modes.end());
-  std::ranges::stable_sort(ranked, {}, [&](int m) { return weight[static_cast<std::size_t>(m)]; });
+  insertion_sort(ranked, [&](int i, int j) {
+    return weight[static_cast<std::size_t>(i)] < weight[static_cast<std::size_t>(j)];
+  });
   return ranked;
 }
 

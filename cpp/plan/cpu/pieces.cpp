@@ -38,4 +38,16 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
   return pieces;
 }
 
+BlockPieces block_pieces(const Problem& folded, std::span<const std::int64_t> block) {
+  std::int64_t blocks = 1;
+  for (std::size_t m = 0; m < block.size(); ++m) {
+    const std::int64_t extent = folded.modes[m].extent;
+    if (block[m] < extent) blocks *= ceil_div(extent, block[m]);
+  }
+  return {.in = pieces_of(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride,
+                          kLineBytes / 2),
+          .out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride),
+          .blocks = blocks};
+}
+
 }  // namespace ttlg::cpu

@@ -6,6 +6,13 @@
 #include "plan/cpu/count_terms.hpp"
 
 namespace ttlg::cpu {
+namespace {
+
+double fresh_seconds(const Problem& folded, const Parameters& parameters, const Machine& machine) {
+  return predicted_seconds(count_terms(folded, parameters, machine, true), machine.model);
+}
+
+}  // namespace
 
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced) {
@@ -16,9 +23,14 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
   Plan plan = assemble(request, std::move(problem), folded, best.parameters);
   plan.thread_limit = threads;
   plan.warm_seconds = best.seconds;
-  plan.fresh_seconds =
-      predicted_seconds(count_terms(folded, best.parameters, machine, true), machine.model);
+  plan.fresh_seconds = fresh_seconds(folded, best.parameters, machine);
   return plan;
+}
+
+double predict(const Request& request, const Machine& machine, int threads, bool fresh) {
+  const Problem folded = fold_run(make_problem(request));
+  const Candidate best = best_candidate(folded, machine, threads, std::nullopt);
+  return fresh ? fresh_seconds(folded, best.parameters, machine) : best.seconds;
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {

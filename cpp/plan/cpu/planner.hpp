@@ -17,6 +17,9 @@ namespace ttlg::cpu {
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced = std::nullopt);
 
+// The predicted seconds of that plan, which takes less time than the plan itself.
+double predict(const Request& request, const Machine& machine, int threads, bool fresh);
+
 // The ways to carry a request out that the planner looks at, the fastest first, so that the first
 // is its choice.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);

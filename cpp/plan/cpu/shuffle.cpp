@@ -263,9 +263,9 @@ int Shuffle::steps() const {
 }
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
+  if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes)) return {};
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
-  if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes) ||
-      !fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
+  if (!fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
     return {};
   }

@@ -9,7 +9,7 @@ namespace {
 
 // Calls visit(name, value) for every number.
 template <typename Visit>
-void for_each_term(const Terms& terms, const Visit& visit) {
+void for_each_term(const PlacedTerms& terms, const Visit& visit) {
   static constexpr std::array<const char*, kWritePlaces> kPlaces{"l2", "shared", "memory", "staged",
                                                                  "direct"};
   const auto list = [&](const std::string& name, const auto& values, const auto& label) {
@@ -43,40 +43,63 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
     list("read_" + place(i) + "_prefetched_", terms.prefetched[i], distance);
   }
-  list("copied_", terms.copied, place);
-  list("stream_copied_", terms.stream_copied, place);
-  visit("staged", terms.staged);
-  list("stage_above_quarters_of_l1_", terms.stage_above, part);
-  list("block_above_quarters_of_l1_", terms.block_above, part);
-  list("streamed_block_above_quarters_of_l1_", terms.streamed_block_above, part);
-  list("wide_tiles_", terms.wide_tiles, width);
-  list("narrow_tiles_", terms.narrow_tiles, width);
-  list("lane_tiles_", terms.lane_tiles, width);
-  visit("shuffle_moves", terms.shuffle_moves);
-  visit("shuffle_rounds", terms.shuffle_rounds);
-  visit("shuffle_terms", terms.shuffle_terms);
-  visit("elements", terms.elements);
-  visit("vectors", terms.vectors);
-  visit("loops", terms.loops);
-  visit("calls", terms.calls);
-  visit("blocks", terms.blocks);
-  visit("call", terms.call);
-  visit("team", terms.team);
-  visit("team_rows", terms.team_rows);
-  visit("team_lines", terms.team_lines);
+  list("copied_", terms.work.copied, place);
+  list("stream_copied_", terms.work.stream_copied, place);
+  visit("staged", terms.work.staged);
+  list("stage_above_quarters_of_l1_", terms.work.stage_above, part);
+  list("block_above_quarters_of_l1_", terms.work.block_above, part);
+  list("streamed_block_above_quarters_of_l1_", terms.work.streamed_block_above, part);
+  list("wide_tiles_", terms.work.wide_tiles, width);
+  list("narrow_tiles_", terms.work.narrow_tiles, width);
+  list("lane_tiles_", terms.work.lane_tiles, width);
+  visit("shuffle_moves", terms.work.shuffle_moves);
+  visit("shuffle_rounds", terms.work.shuffle_rounds);
+  visit("shuffle_terms", terms.work.shuffle_terms);
+  visit("elements", terms.work.elements);
+  visit("vectors", terms.work.vectors);
+  visit("loops", terms.work.loops);
+  visit("calls", terms.work.calls);
+  visit("blocks", terms.work.blocks);
+  visit("call", terms.work.call);
+  visit("team", terms.work.team);
+  visit("team_rows", terms.work.team_rows);
+  visit("team_lines", terms.work.team_lines);
   list("all_read_", terms.all_read, place);
   list("all_written_", terms.all_written, place);
-  visit("fresh_pages", terms.fresh_pages);
+  visit("fresh_pages", terms.work.fresh_pages);
+}
+
+SideTerms weighed(const SideTerms& side, double weight) {
+  auto counts = std::bit_cast<std::array<double, sizeof(SideTerms) / sizeof(double)>>(side);
+  for (double& count : counts) count *= weight;
+  return std::bit_cast<SideTerms>(counts);
 }
 
 }  // namespace
+
+TermValues values_of(const Terms& terms) {
+  PlacedTerms placed{.work = terms};
+  for (std::size_t i = 0; i < terms.read_from.size(); ++i) {
+    const double weight = terms.read_from[i];
+    placed.read[i] = weighed(terms.read, weight);
+    for (std::size_t k = 0; k < terms.prefetched.size(); ++k) {
+      placed.prefetched[i][k] = weight * terms.prefetched[k];
+    }
+    placed.all_read[i] = weight * terms.all_read;
+  }
+  for (std::size_t i = 0; i < terms.written_to.size(); ++i) {
+    placed.written[i] = weighed(terms.written, terms.written_to[i]);
+    placed.all_written[i] = terms.written_to[i] * terms.all_written;
+  }
+  return std::bit_cast<TermValues>(placed);
+}
 
 const std::array<std::string, kTerms>& term_names() {
   static const std::array<std::string, kTerms> names = [] {
     TermValues numbers;
     std::iota(numbers.begin(), numbers.end(), 0.0);
     std::array<std::string, kTerms> result;
-    for_each_term(std::bit_cast<Terms>(numbers), [&](const std::string& name, double number) {
+    for_each_term(std::bit_cast<PlacedTerms>(numbers), [&](const std::string& name, double number) {
       result[static_cast<std::size_t>(number)] = name;
     });
     return result;

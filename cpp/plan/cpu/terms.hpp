@@ -35,11 +35,8 @@ struct SideTerms {
   double new_pages = 0;  // pages that were not in the block before
 };
 
-struct Terms {
-  std::array<SideTerms, kReadPlaces> read{};
-  // The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.
-  std::array<std::array<double, 4>, kReadPlaces> prefetched{};
-  std::array<SideTerms, kWritePlaces> written{};
+// Terms of the work between the sides.
+struct WorkTerms {
   // Lines of plain copies, which are prefetched by the hardware and have no blocks, by where they
   // are; through the caches and around them.
   std::array<double, kReadPlaces> copied{};
@@ -72,12 +69,37 @@ struct Terms {
   // so within a line.
   double team_rows = 0;
   double team_lines = 0;
-  std::array<double, kReadPlaces> all_read{};
-  std::array<double, kWritePlaces> all_written{};
 };
 
-inline constexpr std::size_t kTerms = sizeof(Terms) / sizeof(double);
-using TermValues = std::array<double, kTerms>;  // of all numbers in Terms, in their order
+// The lines that are read, by how many blocks ahead they are prefetched: 0, 1, 2 or 3, more.
+using PrefetchTerms = std::array<double, 4>;
+
+// What is counted for a plan: either side once, and how much of it lies where.
+struct Terms : WorkTerms {
+  SideTerms read{};
+  PrefetchTerms prefetched{};
+  double all_read = 0;  // lines, not divided among the threads
+  std::array<double, kReadPlaces> read_from{};
+  SideTerms written{};
+  double all_written = 0;
+  std::array<double, kWritePlaces> written_to{};
+};
+
+// The same with the counts of a side at every place, each of which has its own seconds.
+struct PlacedTerms {
+  std::array<SideTerms, kReadPlaces> read{};
+  std::array<PrefetchTerms, kReadPlaces> prefetched{};
+  std::array<double, kReadPlaces> all_read{};
+  std::array<SideTerms, kWritePlaces> written{};
+  std::array<double, kWritePlaces> all_written{};
+  WorkTerms work{};
+};
+
+inline constexpr std::size_t kTerms = sizeof(PlacedTerms) / sizeof(double);
+using TermValues = std::array<double, kTerms>;  // of all numbers in PlacedTerms, in their order
+
+// The counts by place, in which a predicted time is linear.
+TermValues values_of(const Terms& terms);
 
 // What each of them is called.
 const std::array<std::string, kTerms>& term_names();

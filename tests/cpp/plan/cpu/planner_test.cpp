@@ -160,6 +160,31 @@ TEST(Candidates, TheFirstIsThePlannersChoice) {
   }
 }
 
+TEST(Candidates, AreDistinct) {
+  test::Random random(22);
+  for (int i = 0; i < 100; ++i) {
+    const auto list = candidates(test::random_request(random), Machine{}, 4);
+    for (auto each = list.begin(); each != list.end(); ++each) {
+      EXPECT_EQ(std::find_if(
+                    list.begin(), each,
+                    [&](const Candidate& other) { return other.parameters == each->parameters; }),
+                each);
+    }
+  }
+}
+
+TEST(Predict, GivesTheSecondsOfThePlan) {
+  test::Random random(23);
+  for (int i = 0; i < 200; ++i) {
+    const Request request =
+        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
+    const int threads = static_cast<int>(test::pick(random, 1, 3));
+    const Plan plan = make_plan(request, Machine{}, threads);
+    EXPECT_EQ(predict(request, Machine{}, threads, false), plan.warm_seconds);
+    EXPECT_EQ(predict(request, Machine{}, threads, true), plan.fresh_seconds);
+  }
+}
+
 TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
   const Request matrix = contiguous_request({30, 40}, {1, 0}, 4);
   for (const Kernel kernel : kKernels) {

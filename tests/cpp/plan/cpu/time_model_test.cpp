@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,8 +21,7 @@ namespace {
 using test::contiguous_request;
 
 TermValues count(const Plan& plan, bool fresh = false) {
-  return std::bit_cast<TermValues>(
-      count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
+  return values_of(count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
 }
 
 double value_of(const std::string& name, const TermValues& values) {
@@ -89,6 +88,23 @@ TEST(Pieces, AreCountedAndPlaced) {
   EXPECT_EQ(out.bytes, 64 * 30 * 8) << "whole rows follow one another";
   EXPECT_EQ(out.count, 1);
   EXPECT_EQ(out.continues, 0);
+}
+
+// The sum that the planner takes is that of the counts by name, to which models are fitted.
+TEST(PredictedSeconds, AreLinearInTheTerms) {
+  test::Random random(41);
+  TimeModel model;
+  for (double& seconds : model.seconds) seconds = static_cast<double>(test::pick(random, 1, 1000));
+  test::for_random_plans(random, 200, [&](const Request&, const Plan& plan) {
+    for (const bool fresh : {false, true}) {
+      const Problem folded = fold_run(plan.problem);
+      const Terms terms = count_terms(folded, plan.parameters, Machine{}, fresh);
+      const TermValues values = values_of(terms);
+      const double sum =
+          std::inner_product(values.begin(), values.end(), model.seconds.begin(), 0.0);
+      EXPECT_NEAR(predicted_seconds(terms, model) / sum, 1, 1e-12);
+    }
+  });
 }
 
 // Nothing is ever predicted to take less than a call, nor more of a mode less than little of it.
