@@ -33,11 +33,13 @@ void lay_out_stage(Block& block, std::int64_t element_bytes) {
   block.stage_bytes = checked_add(span, kApart);
 }
 
-void extend(Axis& axis, const Block& block, int index) {
+void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
   const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+  // What makes a line whole at a block's end.
+  const std::int64_t following = mode.loop < 0 ? 0 : ceil_div(kLineBytes - 1, element_bytes);
   const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
     const std::size_t inner = table.size();
-    table.resize(inner * static_cast<std::size_t>(mode.block));
+    table.resize(inner * static_cast<std::size_t>(mode.block + following));
     for (std::size_t i = inner; i < table.size(); ++i) table[i] = table[i - inner] + step;
   };
   axis.modes.push_back(index);
@@ -93,8 +95,8 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   lay_out_stage(block, folded.element_bytes);
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
-  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode);
-  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode);
+  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
+  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
   list_pieces(block, folded.element_bytes);
   return block;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/block.hpp"
 #include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/cpu/tile_shape.hpp"
@@ -159,6 +160,8 @@ class Counter {
     count_side(written, out_, bytes_, innermost, step_along(innermost, &Mode::out_byte_stride),
                share_);
     written.conflicts *= stores_a_line_;
+    const bool direct = parameters_.streaming && !parameters_.staged;
+    if (direct && folded_.element_bytes < kDirectRunBytes) own_lines(written);
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
@@ -177,6 +180,14 @@ class Counter {
     const std::size_t kind = parameters_.staged ? kReadPlaces : kReadPlaces + 1;
     terms_.written[kind] = written;
     terms_.all_written[kind] = in_lines(bytes_);
+  }
+
+  // Streamed directly, blocks share lines at the ends of whole rows only.
+  void own_lines(SideTerms& written) {
+    const double at_all_ends = written.split + written.shared;
+    written.split = at_all_ends / as_double(row_blocks_);
+    written.shared = 0;
+    terms_.overlap = at_all_ends - written.split;
   }
 
   std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {
@@ -263,6 +274,7 @@ class Counter {
     }
     const Span in = span_of(axes.in, modes);
     const Span out = span_of(axes.out, modes);
+    row_blocks_ = out.blocks;
     terms_.calls = as_double(outside * in.blocks * out.blocks) * share_;
     const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
                                                in.elements * folded_.element_bytes,
@@ -339,7 +351,8 @@ class Counter {
   double bytes_;
   double share_ = 1;
   std::int64_t blocks_ = 1;
-  double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets
+  std::int64_t row_blocks_ = 1;  // that follow one another along the out axis
+  double stores_a_line_ = 1;     // of tiles, each of which misses where rows share sets
   Pieces in_;
   Pieces out_;
   Terms terms_;

@@ -49,6 +49,7 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   list("stage_above_quarters_of_l1_", terms.stage_above, part);
   list("block_above_quarters_of_l1_", terms.block_above, part);
   list("streamed_block_above_quarters_of_l1_", terms.streamed_block_above, part);
+  visit("overlap", terms.overlap);
   list("wide_tiles_", terms.wide_tiles, width);
   list("narrow_tiles_", terms.narrow_tiles, width);
   list("lane_tiles_", terms.lane_tiles, width);
