@@ -57,13 +57,20 @@ void for_random_blocks(int seed, const Check& check) {
   EXPECT_GT(several_modes, 150) << "too few axes held several modes to say anything";
 }
 
+// The tables of a loop that is shifted have more entries than full blocks use.
+std::size_t entries(const Block& block, const Axis& axis) {
+  std::int64_t count = 1;
+  for (const int mode : axis.modes) count *= block.modes[static_cast<std::size_t>(mode)].block;
+  return static_cast<std::size_t>(count);
+}
+
 // What in_axis, out_axis and rest make together.
 std::vector<Place> places_by_axes(const Block& block) {
   std::vector<Place> places;
   for (const Place& rest : places_of(block, block.rest)) {
-    for (std::size_t o = 0; o < block.out_axis.in.size(); ++o) {
+    for (std::size_t o = 0; o < entries(block, block.out_axis); ++o) {
       const Place out{block.out_axis.in[o], block.out_axis.out[o], block.out_axis.stage[o]};
-      for (std::size_t i = 0; i < block.in_axis.in.size(); ++i) {
+      for (std::size_t i = 0; i < entries(block, block.in_axis); ++i) {
         places.push_back(rest + out +
                          Place{block.in_axis.in[i], block.in_axis.out[i], block.in_axis.stage[i]});
       }
