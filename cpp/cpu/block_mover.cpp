@@ -58,6 +58,17 @@ std::int64_t BlockMover::count(const Axis& axis) const {
   return result;
 }
 
+void BlockMover::find_neighbors(const Odometer& at) {
+  if (block_.out_axis.modes.empty()) return;
+  const auto last = static_cast<std::size_t>(block_.out_axis.modes.back());
+  const BlockMode& mode = block_.modes[last];
+  if (mode.loop < 0) return;
+  const std::int64_t index = at.index(mode.loop);
+  const std::int64_t left = std::max<std::int64_t>(mode.extent - (index + 1) * mode.block, 0);
+  continued_ = index > 0;
+  following_ = left * (count(block_.out_axis) / extent_[last]);
+}
+
 template <typename Visit>
 void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const {
   std::array<std::int64_t, kMaxRank> index;
@@ -100,6 +111,8 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .in_count = count(in_axis),
       .out_count = count(out_axis),
       .element_bytes = plan_.element_bytes,
+      .continued = continued_,
+      .following = following_,
       .pipeline = &pipeline_,
   };
   for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t stage) {
@@ -231,6 +244,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     const std::byte* from = in + at.in_offset() - shift_of(at, in_shift);
     std::byte* to = out + at.out_offset() - shift_of(at, plan_.element_bytes);
     clip(at);
+    find_neighbors(at);
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
     if (distance > 0 && i + distance < end) {

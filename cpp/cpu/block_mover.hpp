@@ -29,6 +29,8 @@ class BlockMover {
   // Extents of one block, which may be clipped at the end of the array.
   void clip(const Odometer& at);
   std::int64_t count(const Axis& axis) const;
+  // What lies around the block along its out axis.
+  void find_neighbors(const Odometer& at);
 
   // Calls visit(in, out, stage) with the offsets of all indices of the modes.
   template <typename Visit>
@@ -48,6 +50,8 @@ class BlockMover {
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
   std::int64_t shift_ = 0;
+  bool continued_ = false;  // see BlockArguments
+  std::int64_t following_ = 0;
   BlockPipeline pipeline_;
 };
 

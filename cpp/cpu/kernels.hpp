@@ -21,6 +21,11 @@ struct BlockArguments {
   std::int64_t in_count;
   std::int64_t out_count;
   std::int64_t element_bytes;
+  // Whether the out axis goes on from another block, and how many elements of it follow this one:
+  // kernels that store past the caches leave the line in which a block begins to the one before it
+  // and finish the line in which it ends. The tables reach that far.
+  bool continued;
+  std::int64_t following;
   BlockPipeline* pipeline;
 };
 
@@ -49,8 +54,7 @@ struct Kernels {
   // Transposes elements that follow one another along the in axis on the input's side and along the
   // out axis on the output's; indexed by log2 of the element's bytes, 0..4.
   std::array<BlockKernel, 5> tile;
-  // The same around the caches, where all output rows of the block begin at the same place of a
-  // line: whole lines leave the registers at once.
+  // The same around the caches.
   std::array<BlockKernel, 5> tile_streaming;
   // Moves elements of the same widths between any places; the last entry takes any width.
   std::array<BlockKernel, 6> strided_copy;

@@ -190,9 +190,8 @@ class Plan:
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
         ``loop_order`` the modes that are cut into blocks, outermost loop first. ``staged``
         blocks pass through a buffer. ``streaming`` stores whole lines around the caches, from that
-        buffer or, where blocks are not staged, straight from registers. While a block is moved,
-        the one that is ``prefetch`` blocks ahead is requested, unless that is 0; ``threads`` share
-        the blocks.
+        buffer or, where blocks are not staged, directly. While a block is moved, the one that is
+        ``prefetch`` blocks ahead is requested, unless that is 0; ``threads`` share the blocks.
 
         On a GPU, where elements are the words that threads move: the slice of a thread block spans
         the first ``in_modes`` modes of the input and the first ``out_modes`` of the output, the

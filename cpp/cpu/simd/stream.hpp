@@ -25,13 +25,26 @@ void stream(std::byte* out, const std::byte* in, std::int64_t bytes) {
   move_run(out + i, in + i, bytes - i);
 }
 
+// Bytes of a row of the output that a block stores, from its first one on: it finishes the line in
+// which it ends, if the row goes on.
+inline std::int64_t stored_bytes(const std::byte* out, const BlockArguments& block) {
+  const std::int64_t own = block.out_count * block.element_bytes;
+  const std::int64_t rest = (kLineBytes - line_offset(out + own)) % kLineBytes;
+  const std::int64_t following = block.following * block.element_bytes;
+  return own + (rest < following ? rest : following);
+}
+
 // A run of the output that grows in pieces of at most kMostBytes, and leaves in whole lines.
 class StreamedRun {
  public:
   static constexpr std::int64_t kMostBytes = 2 << 10;
 
-  explicit StreamedRun(std::byte* out)
-      : line_(out - line_offset(out)), foreign_(line_offset(out)), filled_(foreign_) {}
+  // Another block stores the line in which a continued run begins.
+  void begin(std::byte* out, bool continued) {
+    foreign_ = filled_ = line_offset(out);
+    line_ = out - foreign_;
+    continued_ = continued;
+  }
 
   // Where the next piece goes.
   std::byte* end() { return buffer_ + filled_; }
@@ -42,7 +55,7 @@ class StreamedRun {
     if (filled_ < kLineBytes) return;
     std::int64_t i = 0;
     if (foreign_ > 0) {
-      move_run(line_ + foreign_, buffer_ + foreign_, kLineBytes - foreign_);
+      if (!continued_) move_run(line_ + foreign_, buffer_ + foreign_, kLineBytes - foreign_);
       i = kLineBytes;
       foreign_ = 0;
     }
@@ -54,13 +67,17 @@ class StreamedRun {
     filled_ -= i;
   }
 
-  void finish() { move_run(line_ + foreign_, buffer_ + foreign_, filled_ - foreign_); }
+  void finish() {
+    if (foreign_ > 0 && continued_) return;
+    move_run(line_ + foreign_, buffer_ + foreign_, filled_ - foreign_);
+  }
 
  private:
   alignas(kLineBytes) std::byte buffer_[kMostBytes + 2 * kLineBytes];
   std::byte* line_;       // the output's line with which the buffer begins
   std::int64_t foreign_;  // bytes of that line before the run
   std::int64_t filled_;   // bytes of the buffer, those included
+  bool continued_;
 };
 
 void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
@@ -74,13 +91,17 @@ void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArgu
     return;
   }
   const std::int64_t step = StreamedRun::kMostBytes / bytes;
-  StreamedRun run(out);
-  for (std::int64_t begin = 0; begin < block.out_count; begin += step) {
+  const std::int64_t stored = stored_bytes(out, block);
+  const std::int64_t count = ceil_div(stored, bytes);
+  StreamedRun run;
+  run.begin(out, block.continued);
+  for (std::int64_t begin = 0; begin < count; begin += step) {
     BlockArguments part = block;
     part.in_by_out += begin;
-    part.out_count = begin + step < block.out_count ? step : block.out_count - begin;
+    part.out_count = begin + step < count ? step : count - begin;
     move_any_elements(in, run.end(), part, advance);
-    run.grow(part.out_count * bytes);
+    const std::int64_t left = stored - begin * bytes;
+    run.grow(part.out_count * bytes < left ? part.out_count * bytes : left);
   }
   run.finish();
 }

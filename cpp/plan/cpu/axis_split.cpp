@@ -26,13 +26,6 @@ BlockModes::BlockModes(const Problem& folded, std::span<const std::int64_t> exte
   }
 }
 
-std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t out_axis_modes) {
-  for (const BlockMode& mode : modes.subspan(out_axis_modes)) {
-    if (mode.out_step % kLineBytes != 0) return mode.out_step;
-  }
-  return 0;
-}
-
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
                      std::int64_t element_bytes, AxisSplit split) {
   constexpr std::int64_t kInBytes = 4 * kLineBytes;

@@ -53,10 +53,6 @@ class BlockModes {
   std::size_t rank_ = 0;
 };
 
-// The step of the first mode behind the out axis whose rows lie at different places in their lines,
-// so that a tile's stores would not be whole lines; 0 if there is none.
-std::int64_t unaligned_row_step(std::span<const BlockMode> modes, std::size_t out_axis_modes);
-
 struct AxisModes {
   ModeNumbers in;
   ModeNumbers out;

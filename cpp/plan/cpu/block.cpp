@@ -35,12 +35,12 @@ void lay_out_stage(Block& block, std::int64_t element_bytes) {
 
 void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
   const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
-  // The last block along a loop that is shifted is up to a line longer.
-  const bool shifts = mode.loop >= 0 && mode.loop == block.shiftable_loop;
-  const std::int64_t count = mode.block + (shifts ? kLineBytes / element_bytes - 1 : 0);
+  // What makes a line whole at a block's end, and by how much the last block that is shifted may
+  // be longer.
+  const std::int64_t following = mode.loop < 0 ? 0 : ceil_div(kLineBytes - 1, element_bytes);
   const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
     const std::size_t inner = table.size();
-    table.resize(inner * static_cast<std::size_t>(count));
+    table.resize(inner * static_cast<std::size_t>(mode.block + following));
     for (std::size_t i = inner; i < table.size(); ++i) table[i] = table[i - inner] + step;
   };
   axis.modes.push_back(index);

@@ -30,7 +30,8 @@ constexpr bool is_vector_width(std::int64_t bytes) {
 }
 
 // Several modes of a block counted as one index, with the offset of each of its values. Only the
-// last of them may be cut, so that a clipped block uses the first part of the tables.
+// last of them may be cut, so that a clipped block uses the first part of the tables; they go on
+// for a line's elements there, which may belong to the next block.
 struct Axis {
   std::vector<int> modes;
   std::vector<std::int64_t> in;

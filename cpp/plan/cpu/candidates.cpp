@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/count_terms.hpp"
 #include "plan/cpu/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
@@ -251,12 +250,8 @@ class Search {
     if (path == Path::cached) return true;
     const bool streaming = path != Path::cached_staged;
     if (streaming && runs.bytes < kMinStreamedRunBytes) return false;
-    if (path != Path::direct) return stage_bytes(runs) <= kStagingBytes;
-    if (scratch_.kernel != Kernel::tile) return scratch_.kernel == Kernel::strided_copy;
-    const BlockModes modes(folded_, scratch_.block);
-    const AxisModes axes =
-        split_axes(modes.list(), modes.in_order(), folded_.element_bytes, AxisSplit::contiguous);
-    return unaligned_row_step(modes.list(), axes.out.list().size()) == 0;
+    return path == Path::direct ? scratch_.kernel != Kernel::shuffle
+                                : stage_bytes(runs) <= kStagingBytes;
   }
 
   double predict(const BlockPieces* pieces = nullptr) const {

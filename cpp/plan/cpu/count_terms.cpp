@@ -157,6 +157,8 @@ class Counter {
                step_along(innermost, &Mode::out_byte_stride), share_, shifted);
     count_team(shifted);
     terms_.written.conflicts *= stores_a_line_;
+    const bool direct = parameters_.streaming && !parameters_.staged;
+    if (direct && folded_.element_bytes < kDirectRunBytes) own_lines();
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
@@ -186,6 +188,15 @@ class Counter {
       terms_.team_rows += rows;
       if (!shifted || mode != folded_.perm.front()) terms_.team_lines += rows;
     }
+  }
+
+  // Streamed directly, blocks share lines at the ends of whole rows only.
+  void own_lines() {
+    SideTerms& written = terms_.written;
+    const double at_all_ends = written.split + written.shared;
+    written.split = at_all_ends / as_double(row_blocks_);
+    written.shared = 0;
+    terms_.overlap = at_all_ends - written.split;
   }
 
   std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {
@@ -272,6 +283,7 @@ class Counter {
     }
     const Span in = span_of(axes.in, modes);
     const Span out = span_of(axes.out, modes);
+    row_blocks_ = out.blocks;
     terms_.calls = as_double(outside * in.blocks * out.blocks) * share_;
     const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
                                                in.elements * folded_.element_bytes,
@@ -351,7 +363,8 @@ class Counter {
   int threads_ = 1;
   double share_ = 1;
   std::int64_t blocks_ = 1;
-  double stores_a_line_ = 1;  // of tiles, each of which misses where rows share sets
+  std::int64_t row_blocks_ = 1;  // that follow one another along the out axis
+  double stores_a_line_ = 1;     // of tiles, each of which misses where rows share sets
   Pieces in_;
   Pieces out_;
 };

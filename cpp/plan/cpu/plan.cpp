@@ -38,21 +38,6 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
   }
 }
 
-// Straight from registers, the tile kernel stores the same lines of all its rows, and the shuffle
-// kernel no lines at all.
-void check_direct(const Plan& plan) {
-  if (plan.parameters.kernel == Kernel::shuffle) {
-    throw std::invalid_argument("streaming needs staged blocks for the kernel 'shuffle'");
-  }
-  if (plan.parameters.kernel != Kernel::tile) return;
-  const std::int64_t step = unaligned_row_step(plan.block.modes, plan.block.out_axis.modes.size());
-  if (step == 0) return;
-  throw std::invalid_argument(
-      "streaming by the kernel 'tile' needs staged blocks or rows of the output that are a "
-      "multiple of " +
-      std::to_string(kLineBytes) + " bytes apart, not " + std::to_string(step));
-}
-
 void check_stores(const Plan& plan) {
   const auto& [staged, streaming] = std::pair(plan.parameters.staged, plan.parameters.streaming);
   if (staged && plan.block.stage_bytes > kStagingBytes) {
@@ -64,7 +49,9 @@ void check_stores(const Plan& plan) {
     throw std::invalid_argument("streaming needs runs of at least " +
                                 std::to_string(kMinStreamedRunBytes) + " bytes in the output");
   }
-  if (!staged) check_direct(plan);
+  if (!staged && plan.parameters.kernel == Kernel::shuffle) {
+    throw std::invalid_argument("streaming needs staged blocks for the kernel 'shuffle'");
+  }
 }
 
 void lay_out_copy(Plan& plan) {

@@ -11,7 +11,7 @@
 namespace ttlg::cpu {
 
 // Where lines are found or left: in L2, in the last-level cache, in memory; or written around the
-// caches, staged or straight from registers.
+// caches, staged or not.
 inline constexpr std::size_t kReadPlaces = 3;
 inline constexpr std::size_t kWritePlaces = 5;
 // Bytes of runs: shorter ones take longer a line.
@@ -46,6 +46,9 @@ struct WorkTerms {
   std::array<double, kPartsOfL1.size()> stage_above{};
   std::array<double, kPartsOfL1.size()> block_above{};           // written through the caches
   std::array<double, kPartsOfL1.size()> streamed_block_above{};  // and around them
+  // Lines of the input that blocks which are streamed directly read behind their end, to make whole
+  // the output's lines that end there.
+  double overlap = 0;
   // Tiles, in lines that they would move if each were moved once, by the width of elements.
   std::array<double, kWidths> wide_tiles{};
   std::array<double, kWidths> narrow_tiles{};

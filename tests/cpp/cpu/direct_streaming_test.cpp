@@ -1,5 +1,6 @@
-// Streaming without a buffer: whole lines leave the registers, and what lies of a row before the
-// first of them or after the last one goes through the caches.
+// Streaming without a staged block: rows leave in whole lines, each stored by the block in which it
+// begins, and what lies of a row before the first of them or after the last one goes through the
+// caches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "cpu/block_mover.hpp"
 #include "cpu/executions.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
@@ -23,27 +25,91 @@ using Side = test::Placement::Side;
 
 class DirectStreaming : public testing::TestWithParam<std::int64_t> {};
 
-// Rows of whole lines, in blocks that end anywhere in them and leave clipped ones on both sides.
+Plan matrix_plan(Request request, std::int64_t in_block, std::int64_t out_block, int threads) {
+  std::vector<int> loops;
+  if (out_block < request.shape[0]) loops.push_back(1);
+  if (in_block < request.shape[1]) loops.push_back(0);
+  return build_plan(std::move(request), {.kernel = Kernel::tile,
+                                         .block = {in_block, out_block},
+                                         .loop_order = loops,
+                                         .streaming = true,
+                                         .prefetch = 2,
+                                         .threads = threads});
+}
+
+// Rows of whole lines and rows that begin at another place of their line each, in blocks that end
+// anywhere in them and leave clipped ones on both sides.
 TEST_P(DirectStreaming, TilesAtEveryAlignment) {
   const std::int64_t line = kLineBytes / GetParam();
   for (const std::int64_t columns : {1, 3, 8, 19, 67}) {
-    const Request request = contiguous_request({7 * line, columns}, {1, 0}, GetParam());
-    for (const auto& [wide, rows] : {std::pair{columns, 7 * line},
-                                     {columns, 3 * line + 1},
-                                     {std::min<std::int64_t>(columns, 17), 2 * line}}) {
+    for (const std::int64_t row : {7 * line, 7 * line + 1, 6 * line - 1}) {
+      const Request request = contiguous_request({row, columns}, {1, 0}, GetParam());
       if (!can_carry_out(Kernel::tile, fold_run(make_problem(request)))) continue;
-      std::vector<int> loops;
-      if (rows < 7 * line) loops.push_back(1);
-      if (wide < columns) loops.push_back(0);
-      const Plan plan = build_plan(request, {.kernel = Kernel::tile,
-                                             .block = {wide, rows},
-                                             .loop_order = loops,
-                                             .streaming = true,
-                                             .prefetch = 2,
-                                             .threads = 1 + static_cast<int>(columns % 2)});
-      for (std::size_t alignment = 0; alignment < 64; ++alignment) {
-        ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+      for (const auto& [in_block, out_block] : {std::pair{columns, row},
+                                                {columns, 3 * line + 1},
+                                                {std::min<std::int64_t>(columns, 17), 2 * line}}) {
+        const Plan plan =
+            matrix_plan(request, in_block, out_block, 1 + static_cast<int>(columns % 2));
+        for (std::size_t alignment = 0; alignment < 64; ++alignment) {
+          ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+        }
       }
+    }
+  }
+}
+
+// Rows that do not fit L1 at once.
+TEST_P(DirectStreaming, LongTiles) {
+  const Request request = contiguous_request({5003, 21}, {1, 0}, GetParam());
+  for (const std::int64_t out_block : {5003, 2500}) {
+    const Plan plan = matrix_plan(request, 9, out_block, 2);
+    for (const std::size_t alignment : {0, 8, 63}) {
+      ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+    }
+  }
+}
+
+// Rows of an output with gaps, which need not be a multiple of an element apart.
+TEST_P(DirectStreaming, RowsApart) {
+  const std::int64_t row = 300 / GetParam() + 5;
+  for (const std::int64_t gap : {1, 4, 30}) {
+    Request request = contiguous_request({row, 37}, {1, 0}, GetParam());
+    request.out_byte_strides = {row * GetParam() + gap, GetParam()};
+    const Plan plan = matrix_plan(request, 20, 130 / GetParam() + 1, 2);
+    for (std::size_t alignment = 0; alignment < 64; alignment += 7) {
+      ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+    }
+  }
+}
+
+// Threads may move neighbouring blocks at the same time, so that no two may store the same byte,
+// be it with the same value; and no two may store the same line but at the ends of a row.
+TEST_P(DirectStreaming, EveryLineHasOneBlock) {
+  const std::int64_t size = GetParam();
+  const std::int64_t columns = 35;
+  const std::int64_t row = 450 / size + 3;
+  const Plan plan = matrix_plan(contiguous_request({row, columns}, {1, 0}, size), 20,
+                                ceil_div(2 * kLineBytes, size), 1);
+  const auto bytes = static_cast<std::size_t>(row * columns * size);
+  const std::vector<std::byte> in(bytes, std::byte{1});
+  for (const Kernels* level : usable_levels()) {
+    test::SentinelOutput out(bytes, 17);
+    std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
+    for (std::int64_t block = 0; block < plan.blocks(); ++block) {
+      test::SentinelOutput alone(bytes, 17);
+      BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
+      for (std::size_t i = 0; i < block_of.size(); ++i) {
+        if (alone.surroundings()[i] != std::byte{1}) continue;
+        ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
+        block_of[i] = block;
+      }
+    }
+    const auto first = static_cast<std::int64_t>(out.data() - out.surroundings().data());
+    EXPECT_EQ(std::ranges::count(block_of, -1), std::ssize(block_of) - std::ssize(in));
+    for (std::int64_t i = 1; i < std::ssize(in); ++i) {
+      const auto at = static_cast<std::size_t>(first + i);
+      if (i % (row * size) == 0 || line_offset(out.data() + i) == 0) continue;
+      ASSERT_EQ(block_of[at], block_of[at - 1]) << level->name << ", byte " << i;
     }
   }
 }
@@ -76,8 +142,8 @@ TEST(DirectStreamingOf, RandomBlocks) {
     const std::int64_t itemsize = test::random_itemsize(random);
     const bool whole_lines = kLineBytes % itemsize == 0;
     const std::int64_t line = whole_lines ? kLineBytes / itemsize : 64;
-    const std::vector<std::int64_t> shape{line * pick(random, 2, 4), pick(random, 2, 9),
-                                          pick(random, 2, 40)};
+    const std::int64_t row = line * pick(random, 2, 4) + pick(random, 0, 1) * pick(random, 1, 9);
+    const std::vector<std::int64_t> shape{row, pick(random, 2, 9), pick(random, 2, 40)};
     const std::vector<int> axes =
         pick(random, 0, 1) == 0 ? std::vector{1, 2, 0} : std::vector{2, 1, 0};
     Request request = contiguous_request(shape, axes, itemsize);

@@ -63,6 +63,23 @@ TEST(Terms, CountBlocksPiecesAndTiles) {
   EXPECT_EQ(value_of("fresh_pages", count(plan)), 0);
 }
 
+// Rows of 12.5 lines in three blocks each: only their ends are written in parts, and what makes the
+// lines whole between blocks is read twice.
+TEST(Terms, CountTheOverlapOfDirectBlocks) {
+  const auto count_in_blocks = [](bool staged) {
+    return count(build_plan(contiguous_request({100, 64}, {1, 0}, 8), {.kernel = Kernel::tile,
+                                                                       .block = {64, 40},
+                                                                       .loop_order = {1},
+                                                                       .staged = staged,
+                                                                       .streaming = true}));
+  };
+  const TermValues direct = count_in_blocks(false);
+  EXPECT_GT(value_of("written_direct_split", direct), 0);
+  EXPECT_EQ(value_of("written_direct_shared_lines", direct), 0);
+  EXPECT_EQ(value_of("overlap", direct), 2 * value_of("written_direct_split", direct));
+  EXPECT_EQ(value_of("overlap", count_in_blocks(true)), 0);
+}
+
 TEST(Terms, AreSharedByThreads) {
   const Request request = contiguous_request({1000, 1000}, {1, 0}, 8);
   Parameters parameters{.kernel = Kernel::tile, .block = {100, 50}, .loop_order = {0, 1}};
