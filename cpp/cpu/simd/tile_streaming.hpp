@@ -5,20 +5,105 @@
 #include <cstdint>
 
 #include "cpu/kernels.hpp"
+#include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
+#include "cpu/simd/vectors.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-// Rows of the output may begin anywhere in their lines, where registers hold parts of two. So a few
-// rows at a time are collected in L1, and leave from there in whole lines. Rows go on from block to
+// As many tiles as make a line. Rows that another tile has stored already are skipped.
+template <typename Tile, typename Row>
+[[gnu::always_inline]] inline void stream_tiles(const Row& row, std::byte* out,
+                                                const std::int64_t* out_by_in,
+                                                std::int64_t skipped) {
+  using Piece = typename Tile::Piece;
+  constexpr int kTiles = kLineBytes / int{sizeof(Piece)};
+  Piece lines[Tile::kInStep][kTiles];
+#pragma GCC unroll 4
+  for (int t = 0; t < kTiles; ++t) {
+    Tile::move([&](int k) { return row(t * Tile::kOutStep + k); },
+               [&](int k, const Piece& piece) { lines[k][t] = piece; });
+  }
+#pragma GCC unroll 32
+  for (int i = 0; i < Tile::kInStep; ++i) {
+    if (i < skipped) continue;
+#pragma GCC unroll 4
+    for (int t = 0; t < kTiles; ++t) {
+      store_past_caches<sizeof(Piece)>(out + out_by_in[i] + t * int{sizeof(Piece)}, lines[i][t]);
+    }
+  }
+}
+
+// Whole lines of a block with rows that begin at one.
+template <typename T, typename Tile>
+inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  constexpr std::int64_t kOutStep = kLineBytes / kSize;
+  const std::int64_t last_in = block.in_count - Tile::kInStep;
+  for (std::int64_t o = 0; o < block.out_count; o += kOutStep) {
+    const std::int64_t* rows = block.in_by_out + o;
+    std::byte* to = out + o * kSize;
+    for (std::int64_t i = 0; i < block.in_count; i += Tile::kInStep) {
+      const std::int64_t at_in = i < last_in ? i : last_in;
+      const std::byte* from = in + at_in * kSize;
+      stream_tiles<Tile>([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in,
+                         i - at_in);
+      advance(*block.pipeline, Tile::kInStep);
+    }
+  }
+}
+
+inline bool begin_alike(const BlockArguments& block) {
+  std::int64_t difference = 0;
+  for (std::int64_t i = 1; i < block.in_count; ++i) {
+    difference |= block.out_by_in[i] - block.out_by_in[0];
+  }
+  return difference % kLineBytes == 0;
+}
+
+// Rows that begin at the same place of their lines: all lines leave the registers at once, and
+// partial ones at the ends of the rows go through the caches.
+template <typename T>
+inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  const std::byte* const row = out + block.out_by_in[0];
+  const std::int64_t count = stored_bytes(row, block) / kSize;
+  const std::int64_t line = kLineBytes / kSize;
+  const std::int64_t to_line = (kLineBytes - line_offset(row)) % kLineBytes / kSize;
+  const std::int64_t head = to_line < count ? to_line : count;
+  const std::int64_t tail = head + (count - head) / line * line;
+  const auto part = [&](BlockKernel kernel, std::int64_t begin, std::int64_t end) {
+    if (begin == end) return;
+    BlockArguments arguments = block;
+    arguments.in_by_out += begin;
+    arguments.out_count = end - begin;
+    kernel(in, out + begin * kSize, arguments);
+  };
+  using Wide = WideTile<T, kVectorBytes, kMostGroups<T, kVectorBytes>>;
+  using Narrow = NarrowTile<T, kVectorBytes>;
+  if (!block.continued) part(tile<T>, 0, head);
+  if (kSize >= 4 && block.in_count * kSize >= kVectorBytes) {
+    part(stream_lines_with<T, Wide>, head, tail);
+  } else {
+    part(stream_lines_with<T, Narrow>, head, tail);
+  }
+  part(tile<T>, tail, count);
+}
+
+// Where rows begin at different places of their lines, registers hold parts of two. So a few rows
+// at a time are collected in L1, and leave from there in whole lines. Rows go on from block to
 // block at the ends of lines, which are at another column in every row: a line that two blocks
 // wrote would be fetched and written back for each of them.
 template <typename T>
 void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
+  const bool elements_begin_lines = line_offset(out + block.out_by_in[0]) % kSize == 0;
+  if (block.in_count * kSize >= 16 && elements_begin_lines && begin_alike(block)) {
+    return stream_rows_alike<T>(in, out, block);
+  }
   constexpr std::int64_t kMostRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
   constexpr std::int64_t kMostColumns = 1024 / kSize;
   static_assert(kMostColumns * kSize <= StreamedRun::kMostBytes);
