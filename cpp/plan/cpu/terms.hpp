@@ -92,10 +92,10 @@ struct Terms : WorkTerms {
 struct PlacedTerms {
   std::array<SideTerms, kReadPlaces> read{};
   std::array<PrefetchTerms, kReadPlaces> prefetched{};
-  std::array<double, kReadPlaces> all_read{};
   std::array<SideTerms, kWritePlaces> written{};
-  std::array<double, kWritePlaces> all_written{};
   WorkTerms work{};
+  std::array<double, kReadPlaces> all_read{};
+  std::array<double, kWritePlaces> all_written{};
 };
 
 inline constexpr std::size_t kTerms = sizeof(PlacedTerms) / sizeof(double);
