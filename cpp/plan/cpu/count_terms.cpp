@@ -306,6 +306,10 @@ class Counter {
     }
     const double elements = as_double(folded_.elements()) * share_;
     terms_.elements = elements;
+    const bool odd = !is_vector_width(folded_.element_bytes) && folded_.element_bytes < kLineBytes;
+    terms_.odd_elements = odd ? elements : 0;
+    const bool direct = parameters_.streaming && !parameters_.staged;
+    terms_.streamed_elements = direct && folded_.element_bytes < kDirectRunBytes ? elements : 0;
     terms_.vectors = elements * as_double(ceil_div(folded_.element_bytes, machine_.vector_bytes));
     terms_.loops = elements / as_double(std::max(in.elements, out.elements));
   }

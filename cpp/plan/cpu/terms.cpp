@@ -36,6 +36,9 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
     visit(name + "new_pages", each.new_pages);
   };
   for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + place(i) + "_", terms.read[i]);
+  for (std::size_t i = 0; i < terms.unprefetched.size(); ++i) {
+    side("unprefetched_" + place(i) + "_", terms.unprefetched[i]);
+  }
   for (std::size_t i = 0; i < terms.written.size(); ++i) {
     side("written_" + place(i) + "_", terms.written[i]);
   }
@@ -57,6 +60,8 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
   visit("shuffle_rounds", terms.work.shuffle_rounds);
   visit("shuffle_terms", terms.work.shuffle_terms);
   visit("elements", terms.work.elements);
+  visit("odd_elements", terms.work.odd_elements);
+  visit("streamed_elements", terms.work.streamed_elements);
   visit("vectors", terms.work.vectors);
   visit("loops", terms.work.loops);
   visit("calls", terms.work.calls);
@@ -83,6 +88,7 @@ TermValues values_of(const Terms& terms) {
   for (std::size_t i = 0; i < terms.read_from.size(); ++i) {
     const double weight = terms.read_from[i];
     placed.read[i] = weighed(terms.read, weight);
+    if (terms.prefetched[0] > 0) placed.unprefetched[i] = placed.read[i];
     for (std::size_t k = 0; k < terms.prefetched.size(); ++k) {
       placed.prefetched[i][k] = weight * terms.prefetched[k];
     }

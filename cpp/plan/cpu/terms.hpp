@@ -58,8 +58,11 @@ struct WorkTerms {
   double shuffle_moves = 0;
   double shuffle_rounds = 0;
   double shuffle_terms = 0;
-  // The strided copy: elements, vectors of the runs that they are, and its inner loops.
+  // The strided copy: elements, those of them that are no power of two in bytes, those that leave
+  // around the caches without a stage; vectors of the runs that they are, and its inner loops.
   double elements = 0;
+  double odd_elements = 0;
+  double streamed_elements = 0;
   double vectors = 0;
   double loops = 0;
   double calls = 0;  // of a kernel
@@ -91,6 +94,7 @@ struct Terms : WorkTerms {
 // The same with the counts of a side at every place, each of which has its own seconds.
 struct PlacedTerms {
   std::array<SideTerms, kReadPlaces> read{};
+  std::array<SideTerms, kReadPlaces> unprefetched{};  // the same once more where nothing is
   std::array<PrefetchTerms, kReadPlaces> prefetched{};
   std::array<SideTerms, kWritePlaces> written{};
   WorkTerms work{};

@@ -41,6 +41,8 @@ double predicted_seconds(const Terms& terms, const TimeModel& model) {
     sum += terms.read_from[i] * (at(terms.read, offsetof(PlacedTerms, read), i) +
                                  at(terms.prefetched, offsetof(PlacedTerms, prefetched), i) +
                                  at(terms.all_read, offsetof(PlacedTerms, all_read), i));
+    if (terms.prefetched[0] == 0) continue;
+    sum += terms.read_from[i] * at(terms.read, offsetof(PlacedTerms, unprefetched), i);
   }
   for (std::size_t i = 0; i < terms.written_to.size(); ++i) {
     if (terms.written_to[i] == 0) continue;

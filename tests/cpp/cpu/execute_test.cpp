@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,7 +141,7 @@ class ShiftedBlocks : public testing::TestWithParam<std::int64_t> {};
 // Blocks that begin where the output's lines do, several on both sides and in every way to the
 // output, clipped ones and a longer last one among them.
 TEST_P(ShiftedBlocks, AtEveryAlignment) {
-  const std::int64_t line = kLineBytes / GetParam();
+  const std::int64_t line = kLineBytes / std::gcd(kLineBytes, GetParam());
   const Request request = contiguous_request({2, 8 * line, 35}, {0, 2, 1}, GetParam());
   for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
     if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
@@ -158,8 +159,8 @@ TEST_P(ShiftedBlocks, AtEveryAlignment) {
                                                .prefetch = 1,
                                                .threads = 2});
         ASSERT_GE(plan.block.shiftable_loop, 0);
-        for (const std::int64_t alignment : std::array{std::int64_t{0}, GetParam(), std::int64_t{1},
-                                                       std::int64_t{40}, 64 - GetParam()}) {
+        for (const std::int64_t alignment : std::array{std::int64_t{0}, GetParam(), 2 * GetParam(),
+                                                       std::int64_t{1}, 64 - GetParam()}) {
           ASSERT_TRUE(
               matches_reference(plan, {Side::after, 0}, static_cast<std::size_t>(alignment)));
         }
@@ -168,7 +169,7 @@ TEST_P(ShiftedBlocks, AtEveryAlignment) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, ShiftedBlocks, testing::Values(1, 2, 4, 8, 16),
+INSTANTIATE_TEST_SUITE_P(Widths, ShiftedBlocks, testing::Values(1, 2, 4, 8, 12, 16, 24),
                          testing::PrintToStringParamName());
 
 // By every kernel that applies, in the planner's blocks and in any others.
