@@ -5,6 +5,7 @@ of a case are verified and then timed in one interleaved run with the copies of 
 """
 
 import functools
+import contextlib
 import itertools
 import json
 import os
@@ -63,9 +64,15 @@ def _forced(plan: ttlg.Plan, kernel: str) -> ttlg.Plan:
 
 
 def _streaming(plan: ttlg.Plan) -> Variants:
-    yield "staged and streamed", _edited(plan, staged=True, streaming=True)
-    yield "staged", _edited(plan, staged=True, streaming=False)
-    yield "neither", _edited(plan, staged=False, streaming=False)
+    ways = {
+        "staged and streamed": (True, True),
+        "streamed": (False, True),
+        "staged": (True, False),
+        "neither": (False, False),
+    }
+    for name, (staged, streaming) in ways.items():
+        with contextlib.suppress(ValueError):  # too large for the buffer, or no lines to stream
+            yield name, _edited(plan, staged=staged, streaming=streaming)
     # The blocks above are made for streaming.
     for each in plan.candidates():
         chosen = each.parameters
@@ -75,8 +82,8 @@ def _streaming(plan: ttlg.Plan) -> Variants:
 
 
 def _prefetch(plan: ttlg.Plan) -> Variants:
-    yield "prefetch", _edited(plan, prefetch=1)
-    yield "none", _edited(plan, prefetch=0)
+    for distance in (0, 1, 2, 4):
+        yield f"{distance} blocks ahead", _edited(plan, prefetch=distance)
 
 
 def _loops(plan: ttlg.Plan) -> Variants:

@@ -65,11 +65,14 @@ def test_one_thing_varies():
         "loop_order",
         "staged",
         "streaming",
+        "prefetch",
     }
-    streamed, staged, neither, cached = variants("streaming", large).values()
-    assert varied([streamed, staged]) == {"streaming"}
-    assert varied([staged, neither]) == {"staged"}
-    assert cached.parameters["block"] != neither.parameters["block"]
+    ways = variants("streaming", large)
+    assert varied([ways["staged and streamed"], ways["staged"]]) == {"streaming"}
+    assert varied([ways["staged"], ways["neither"]]) == {"staged"}
+    assert varied([ways["streamed"], ways["neither"]]) == {"streaming"}
+    cached = ways["neither, blocks for the caches"]
+    assert cached.parameters["block"] != ways["neither"].parameters["block"]
 
 
 def test_loops_come_in_every_order():
