@@ -157,8 +157,7 @@ class Counter {
                step_along(innermost, &Mode::out_byte_stride), share_, shifted);
     count_team(shifted);
     terms_.written.conflicts *= stores_a_line_;
-    const bool direct = parameters_.streaming && !parameters_.staged;
-    if (direct && folded_.element_bytes < kDirectRunBytes) own_lines();
+    if (owns_lines()) own_lines();
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
@@ -186,11 +185,16 @@ class Counter {
           (parts - 1) * bytes_ /
           as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
       terms_.team_rows += rows;
-      if (!shifted || mode != folded_.perm.front()) terms_.team_lines += rows;
+      const bool ends_at_lines = shifted && mode == folded_.perm.front();
+      if (!ends_at_lines && !owns_lines()) terms_.team_lines += rows;
     }
   }
 
   // Streamed directly, blocks share lines at the ends of whole rows only.
+  bool owns_lines() const {
+    return parameters_.streaming && !parameters_.staged && folded_.element_bytes < kDirectRunBytes;
+  }
+
   void own_lines() {
     SideTerms& written = terms_.written;
     const double at_all_ends = written.split + written.shared;
@@ -308,8 +312,7 @@ class Counter {
     terms_.elements = elements;
     const bool odd = !is_vector_width(folded_.element_bytes) && folded_.element_bytes < kLineBytes;
     terms_.odd_elements = odd ? elements : 0;
-    const bool direct = parameters_.streaming && !parameters_.staged;
-    terms_.streamed_elements = direct && folded_.element_bytes < kDirectRunBytes ? elements : 0;
+    terms_.streamed_elements = owns_lines() ? elements : 0;
     terms_.vectors = elements * as_double(ceil_div(folded_.element_bytes, machine_.vector_bytes));
     terms_.loops = elements / as_double(std::max(in.elements, out.elements));
   }

@@ -57,7 +57,7 @@ void for_random_blocks(int seed, const Check& check) {
   EXPECT_GT(several_modes, 150) << "too few axes held several modes to say anything";
 }
 
-// The tables of a loop that is shifted have more entries than full blocks use.
+// The tables of a mode that is cut have more entries than full blocks use.
 std::size_t entries(const Block& block, const Axis& axis) {
   std::int64_t count = 1;
   for (const int mode : axis.modes) count *= block.modes[static_cast<std::size_t>(mode)].block;
