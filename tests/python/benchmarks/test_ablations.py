@@ -68,9 +68,15 @@ def test_one_thing_varies():
         "prefetch",
     }
     ways = variants("streaming", large)
-    assert varied([ways["staged and streamed"], ways["staged"]]) == {"streaming"}
-    assert varied([ways["staged"], ways["neither"]]) == {"staged"}
-    assert varied([ways["streamed"], ways["neither"]]) == {"streaming"}
+    differences = {
+        ("staged and streamed", "staged"): {"streaming"},
+        ("staged", "neither"): {"staged"},
+        ("streamed", "neither"): {"streaming"},
+    }
+    compared = [pair for pair in differences if set(pair) <= ways.keys()]  # blocks may be too large
+    assert compared
+    for pair in compared:
+        assert varied([ways[name] for name in pair]) == differences[pair]
     cached = ways["neither, blocks for the caches"]
     assert cached.parameters["block"] != ways["neither"].parameters["block"]
 
