@@ -4,8 +4,8 @@ Every ablation is data: cases, and for each of them the plans that differ in one
 of a case are verified and then timed in one interleaved run with the copies of the same bytes.
 """
 
-import functools
 import contextlib
+import functools
 import itertools
 import json
 import os
