@@ -5,7 +5,7 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
-from ttlg._api import permute_dims, transpose, transpose_file
+from ttlg._api import permute_dims, transpose
 from ttlg._calibrate import calibrate
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
@@ -24,6 +24,7 @@ from ttlg._core import CudaError, __version__
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times
+from ttlg._transpose_file import transpose_file
 from ttlg._typing import CpuKernel, CudaKernel
 
 __all__ = [

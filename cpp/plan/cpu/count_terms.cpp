@@ -15,7 +15,7 @@
 namespace ttlg::cpu {
 namespace {
 
-// Where arrays begin in their lines is not known beforehand; NumPy's begin in the midst of one.
+// Where arrays begin in their lines is not known beforehand; NumPy's begin 16 bytes into one.
 constexpr std::int64_t kArrayAlignment = 16;
 
 constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere

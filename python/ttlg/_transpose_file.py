@@ -1,0 +1,66 @@
+"""Transposing files."""
+
+import os
+
+from ttlg._typing import Axes
+
+
+def transpose_file(
+    src: str | os.PathLike[str],
+    dst: str | os.PathLike[str],
+    axes: Axes | None = None,
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: bool = True,
+) -> None:
+    """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
+
+    Parameters
+    ----------
+    src : path
+        A ``.npy`` file of any fixed-size dtype, in C or Fortran order.
+    dst : path
+        Where to write, C-contiguous; it may be `src`. The file appears whole or not at all: it is
+        written under a temporary name beside `dst` and renamed at the end, its header last.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    threads : int, optional
+        The most threads to use; `get_num_threads()` by default.
+    memory : int, optional
+        Bytes for the two buffers together, at least 1 MiB and two elements; more makes longer reads
+        and writes. 256 MiB by default, or two elements where those are larger.
+    progress : bool
+        Draw a progress bar on standard error if that is a terminal, as by default.
+
+    Raises
+    ------
+    TypeError
+        The file holds Python objects, or `memory` or one of the `axes` is no integer.
+    ValueError
+        `axes` is no permutation, `src` is no whole ``.npy`` file, `dst` is something else than a
+        regular file, or `memory` is too little.
+    OSError
+        A file cannot be opened, read or written, or the disk is full.
+
+    Notes
+    -----
+    Whatever is raised, the temporary file is removed. A process that is killed leaves one,
+    ``.NAME.*.partial`` without a header, which may be deleted. That holds for SIGTERM and SIGHUP
+    as well, whose default is to end the process where it stands: this function leaves signals
+    alone, so a program that they may stop has to install handlers that raise, such as
+    ``signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))``. The command ``ttlg transpose`` does.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, ttlg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     src, dst = os.path.join(folder, "nhwc.npy"), os.path.join(folder, "nchw.npy")
+    ...     np.save(src, np.zeros((2, 4, 5, 3), np.float32))
+    ...     ttlg.transpose_file(src, dst, (0, 3, 1, 2))
+    ...     np.load(dst).shape
+    (2, 3, 4, 5)
+    """
+    from ttlg._npy import transpose_npy  # takes a millisecond, and few programs need it
+
+    transpose_npy(os.fspath(src), os.fspath(dst), axes, threads, memory, progress)
