@@ -303,8 +303,9 @@ class Counter {
       of_kind[width()] = tiles * each * share_;
       if (!parameters_.staged) {
         stores_a_line_ = std::max(1.0, 1 / in_lines(as_double(shape.out * folded_.element_bytes)));
+        const auto rows = axes.in.list();  // none where a vector holds one element
         write_by_rows(out.elements * folded_.element_bytes, in.elements,
-                      modes[axes.in.list().front()].out_step);
+                      rows.empty() ? 0 : modes[rows.front()].out_step);
       }
       return;
     }
