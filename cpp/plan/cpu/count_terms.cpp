@@ -5,11 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "plan/cpu/axis_split.hpp"
 #include "plan/cpu/block.hpp"
+#include "plan/cpu/count_work.hpp"
 #include "plan/cpu/pieces.hpp"
-#include "plan/cpu/shuffle.hpp"
-#include "plan/cpu/tile_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -93,7 +91,8 @@ class Counter {
         folded_(folded),
         parameters_(parameters),
         machine_(machine),
-        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)) {}
+        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)),
+        owns_lines_(owns_lines(folded, parameters)) {}
 
   void count(bool fresh, const BlockPieces* pieces) {
     if (bytes_ == 0) return;
@@ -111,11 +110,8 @@ class Counter {
       terms_.calls = as_double(folded_.elements());
     } else {
       count_buffers();
-      if (parameters_.kernel == Kernel::shuffle) {
-        count_shuffle();
-      } else {
-        count_kernel();
-      }
+      order_ = count_work(terms_, folded_, parameters_, machine_, share_);
+      if (order_.row_bytes > 0) write_by_rows();
     }
     count_memory();
   }
@@ -156,8 +152,8 @@ class Counter {
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, shifted);
     count_team(shifted);
-    terms_.written.conflicts *= stores_a_line_;
-    if (owns_lines()) own_lines();
+    terms_.written.conflicts *= order_.stores_a_line;
+    if (owns_lines_) own_lines();
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
@@ -186,19 +182,15 @@ class Counter {
           as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
       terms_.team_rows += rows;
       const bool ends_at_lines = shifted && mode == folded_.perm.front();
-      if (!ends_at_lines && !owns_lines()) terms_.team_lines += rows;
+      if (!ends_at_lines && !owns_lines_) terms_.team_lines += rows;
     }
   }
 
-  // Streamed directly, blocks share lines at the ends of whole rows only.
-  bool owns_lines() const {
-    return parameters_.streaming && !parameters_.staged && folded_.element_bytes < kDirectRunBytes;
-  }
-
+  // Blocks share lines at the ends of whole rows only.
   void own_lines() {
     SideTerms& written = terms_.written;
     const double at_all_ends = written.split + written.shared;
-    written.split = at_all_ends / as_double(row_blocks_);
+    written.split = at_all_ends / as_double(order_.row_blocks);
     written.shared = 0;
     terms_.overlap = at_all_ends - written.split;
   }
@@ -232,135 +224,15 @@ class Counter {
     add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
   }
 
-  // A side of a shuffle's tile: the vectors that cover its runs, and the bytes of a run.
-  struct TileSide {
-    std::int64_t run = 1;
-    std::int64_t runs = 1;
-
-    std::int64_t vectors() const { return runs * ceil_div(run, kLaneBytes); }
-  };
-
-  TileSide tile_side(std::span<const std::int64_t> tile, std::span<const int> order,
-                     std::int64_t Mode::* step) const {
-    TileSide side{.run = folded_.element_bytes};
-    for (const int index : order) {
-      const auto m = static_cast<std::size_t>(index);
-      (folded_.modes[m].*step == side.run ? side.run : side.runs) *= tile[m];
+  void write_by_rows() {
+    if (order_.row_bytes < out_.bytes) {
+      out_.total *= out_.bytes / order_.row_bytes;
+      out_.bytes = order_.row_bytes;
     }
-    return side;
-  }
-
-  void count_shuffle() {
-    const std::vector<std::int64_t> tile = shuffle_tile(folded_);
-    double tiles = 1;
-    std::int64_t elements = 1;
-    for (std::size_t m = 0; m < tile.size(); ++m) {
-      const std::int64_t block = parameters_.block[m];
-      const std::int64_t extent = folded_.modes[m].extent;
-      tiles *=
-          as_double(extent / block * ceil_div(block, tile[m]) + ceil_div(extent % block, tile[m]));
-      elements *= tile[m];
-    }
-    const std::int64_t loads =
-        tile_side(tile, identity_order(tile.size()), &Mode::in_byte_stride).vectors();
-    const std::int64_t stores = tile_side(tile, folded_.perm, &Mode::out_byte_stride).vectors();
-    const double groups = tiles * as_double(kLaneBytes) / machine_.vector_bytes * share_;
-    terms_.shuffle_moves = groups * as_double(loads + stores);
-    if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
-      terms_.shuffle_rounds = groups * as_double(loads) * std::log2(as_double(loads));
-    } else {
-      terms_.shuffle_terms =
-          groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded_.element_bytes));
-    }
-  }
-
-  void count_kernel() {
-    const bool tiled = parameters_.kernel == Kernel::tile;
-    const BlockModes block_modes(folded_, parameters_.block);
-    const std::span<const BlockMode> modes = block_modes.list();
-    const AxisModes axes = split_axes(modes, block_modes.in_order(), folded_.element_bytes,
-                                      axis_split_of(parameters_));
-    std::int64_t outside = 1;
-    for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
-    for (std::size_t m = 0; m < folded_.modes.size(); ++m) {
-      if (parameters_.block[m] == 1) outside *= folded_.modes[m].extent;
-    }
-    const Span in = span_of(axes.in, modes);
-    const Span out = span_of(axes.out, modes);
-    row_blocks_ = out.blocks;
-    terms_.calls = as_double(outside * in.blocks * out.blocks) * share_;
-    const TileShape shape = tiled ? tile_shape(machine_.vector_bytes, folded_.element_bytes,
-                                               in.elements * folded_.element_bytes,
-                                               out.elements * folded_.element_bytes)
-                                  : TileShape{};
-    if (shape.kind != TileKind::none) {
-      const double tiles =
-          as_double(outside) * as_double(in.pieces(shape.in) * out.pieces(shape.out));
-      const double each = in_lines(as_double(shape.in * shape.out * folded_.element_bytes));
-      auto& of_kind = shape.kind == TileKind::wide     ? terms_.wide_tiles
-                      : shape.kind == TileKind::narrow ? terms_.narrow_tiles
-                                                       : terms_.lane_tiles;
-      of_kind[width()] = tiles * each * share_;
-      if (!parameters_.staged) {
-        stores_a_line_ = std::max(1.0, 1 / in_lines(as_double(shape.out * folded_.element_bytes)));
-        const auto rows = axes.in.list();  // none where a vector holds one element
-        write_by_rows(out.elements * folded_.element_bytes, in.elements,
-                      rows.empty() ? 0 : modes[rows.front()].out_step);
-      }
-      return;
-    }
-    const double elements = as_double(folded_.elements()) * share_;
-    terms_.elements = elements;
-    const bool odd = !is_vector_width(folded_.element_bytes) && folded_.element_bytes < kLineBytes;
-    terms_.odd_elements = odd ? elements : 0;
-    terms_.streamed_elements = owns_lines() ? elements : 0;
-    terms_.vectors = elements * as_double(ceil_div(folded_.element_bytes, machine_.vector_bytes));
-    terms_.loops = elements / as_double(std::max(in.elements, out.elements));
-  }
-
-  // Tiles sweep over the rows of the in axis: what is one piece in memory is not written as one,
-  // and these rows are what shares the sets of L1.
-  void write_by_rows(std::int64_t row_bytes, std::int64_t rows, std::int64_t step) {
-    if (row_bytes < out_.bytes) {
-      out_.total *= out_.bytes / row_bytes;
-      out_.bytes = row_bytes;
-    }
-    out_.count = rows;
-    out_.distinct_offsets = std::min(rows, kPageBytes / common_power(step, kPageBytes));
-    out_.pages = step >= kPageBytes ? rows : 1;
-  }
-
-  // An axis: its elements in a full block, and how the blocks along it are cut.
-  struct Span {
-    std::int64_t elements = 1;
-    std::int64_t inner = 1;   // elements of the modes before the cut one
-    std::int64_t extent = 1;  // of the last mode, and of a block along it
-    std::int64_t block = 1;
-    std::int64_t blocks = 1;
-
-    // Tiles of so many elements that cover the axis, block by block.
-    std::int64_t pieces(std::int64_t step) const {
-      if (block == extent) return ceil_div(inner * block, step);
-      const std::int64_t rest = extent % block;
-      return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
-    }
-  };
-
-  static Span span_of(const ModeNumbers& axis, std::span<const BlockMode> modes) {
-    Span span;
-    for (const std::uint8_t m : axis.list()) {
-      span.inner = span.elements;
-      span.elements *= modes[m].block;
-      span.extent = modes[m].extent;
-      span.block = modes[m].block;
-      if (span.block < span.extent) span.blocks *= ceil_div(span.extent, span.block);
-    }
-    return span;
-  }
-
-  std::size_t width() const {
-    return static_cast<std::size_t>(
-        std::countr_zero(static_cast<std::uint64_t>(folded_.element_bytes)));
+    out_.count = order_.rows;
+    out_.distinct_offsets =
+        std::min(order_.rows, kPageBytes / common_power(order_.row_step, kPageBytes));
+    out_.pages = order_.row_step >= kPageBytes ? order_.rows : 1;
   }
 
   Terms& terms_;
@@ -368,11 +240,11 @@ class Counter {
   const Parameters& parameters_;
   const Machine& machine_;
   double bytes_;
+  bool owns_lines_;
   int threads_ = 1;
   double share_ = 1;
   std::int64_t blocks_ = 1;
-  std::int64_t row_blocks_ = 1;  // that follow one another along the out axis
-  double stores_a_line_ = 1;     // of tiles, each of which misses where rows share sets
+  WriteOrder order_;
   Pieces in_;
   Pieces out_;
 };
