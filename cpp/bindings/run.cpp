@@ -20,7 +20,8 @@ constexpr std::size_t kDefaultCapacity = 4096;
 // may not be the only one to.
 template <typename Cache>
 Cache& make_cache(const typename Cache::Planning& planning) {
-  static Cache cache(planning, kDefaultCapacity);
+  // Never destroyed: a daemon thread may plan while the process ends.
+  static Cache& cache = *new Cache(planning, kDefaultCapacity);
   const auto lock = [] { cache.lock(); };
   const auto unlock = [] { cache.unlock(); };
   if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
