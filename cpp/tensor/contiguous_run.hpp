@@ -10,20 +10,24 @@ namespace ttlg {
 // what comes next then does not follow on the last index taken.
 class ContiguousRun {
  public:
-  explicit constexpr ContiguousRun(std::int64_t element_bytes) : bytes_(element_bytes) {}
+  // Indices in either direction that leave out up to `gap` bytes, if any may be left out, count as
+  // contiguous.
+  explicit constexpr ContiguousRun(std::int64_t element_bytes, std::int64_t gap = 0)
+      : bytes_(element_bytes), gap_(gap) {}
 
+  // From its first byte to its last.
   constexpr std::int64_t bytes() const { return bytes_; }
 
   // Whether the next mode, if it has this stride, lengthens the run.
   constexpr bool is_continued_by(std::int64_t byte_stride) const {
-    return open_ && byte_stride == bytes_;
+    return open_ && (gap_ == 0 ? byte_stride == bytes_ : distance(byte_stride) <= bytes_ + gap_);
   }
 
   // Takes the first `count` of the next mode's `extent` indices; false, and the run has ended, if
   // they do not follow on it.
   constexpr bool extend(std::int64_t byte_stride, std::int64_t count, std::int64_t extent) {
     const bool continued = is_continued_by(byte_stride);
-    if (continued) bytes_ *= count;
+    if (continued) bytes_ += (count - 1) * distance(byte_stride);
     open_ = continued && count == extent;
     return continued;
   }
@@ -34,7 +38,12 @@ class ContiguousRun {
   }
 
  private:
+  static constexpr std::int64_t distance(std::int64_t stride) {
+    return stride < 0 ? -stride : stride;
+  }
+
   std::int64_t bytes_;
+  std::int64_t gap_;
   bool open_ = true;
 };
 

@@ -49,7 +49,7 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
   repeat(axis.stage, mode.stage_step);
 }
 
-// The input's contiguous pieces, or nearly so: what lies within a line of its neighbour is one.
+// The input's contiguous pieces, or nearly so.
 void list_pieces(Block& block, std::int64_t element_bytes) {
   block.piece_bytes = element_bytes;
   block.pieces = {0};
@@ -60,7 +60,7 @@ void list_pieces(Block& block, std::int64_t element_bytes) {
       for (std::int64_t& piece : block.pieces) piece += reach;
     }
     const std::int64_t step = std::abs(mode.in_step);
-    if (block.pieces.size() == 1 && step <= block.piece_bytes + kLineBytes / 2) {
+    if (block.pieces.size() == 1 && step <= block.piece_bytes + kInputGap) {
       block.piece_bytes += std::abs(reach);
       continue;
     }

@@ -65,15 +65,15 @@ void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innerm
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
-// is used most, gives way slowly.
-std::array<double, kReadPlaces> places(double bytes, const Machine& machine) {
-  const auto beyond = [&](std::int64_t cache, int halvings_wide) {
-    const double halves = 2 * bytes / as_double(cache);
+// is used most, gives way slowly. Every thread has an L2 of its own, for its part.
+std::array<double, kReadPlaces> places(double bytes, int threads, const Machine& machine) {
+  const auto beyond = [](double amount, std::int64_t cache, int halvings_wide) {
+    const double halves = 2 * amount / as_double(cache);
     if (halves <= 1) return 0.0;
     return halves < 1 << halvings_wide ? std::log2(halves) / halvings_wide : 1.0;
   };
-  const double l2 = beyond(machine.l2_cache_bytes, 2);
-  const double all = beyond(std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
+  const double l2 = beyond(bytes / threads, machine.l2_cache_bytes, 2);
+  const double all = beyond(bytes, std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
   return {1 - l2, l2 * (1 - all), l2 * all};
 }
 
@@ -134,7 +134,7 @@ class Counter {
   }
 
   void count_copy() {
-    const auto from = places(2 * bytes_, machine_);
+    const auto from = places(2 * bytes_, threads_, machine_);
     auto& lines = parameters_.streaming ? terms_.stream_copied : terms_.copied;
     for (std::size_t place = 0; place < from.size(); ++place) {
       lines[place] = from[place] * in_lines(bytes_) * share_;
@@ -144,7 +144,8 @@ class Counter {
   void count_memory() {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
-    const auto from = places(parameters_.streaming ? in_bytes : in_bytes + bytes_, machine_);
+    const auto from =
+        places(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
                share_, false);
     const bool shifted =

@@ -1,8 +1,10 @@
 #include "plan/cpu/grow_block.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "plan/cpu/block.hpp"
+#include "plan/cpu/memory_units.hpp"
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
@@ -19,21 +21,22 @@ class Growth {
 
   // Takes the modes in `order` until a run of `run_bytes` lies in the block, or `limit` bytes in
   // all. The first mode is cut in multiples of `grain`.
-  void along(std::span<const int> order, std::int64_t Mode::* step, std::int64_t run_bytes,
-             std::int64_t limit, std::int64_t grain) {
-    ContiguousRun run(folded_.element_bytes);
+  void along(std::span<const int> order, std::int64_t Mode::* step, ContiguousRun run,
+             std::int64_t run_bytes, std::int64_t limit, std::int64_t grain) {
     for (const int index : order) {
       const auto m = static_cast<std::size_t>(index);
       const Mode& mode = folded_.modes[m];
       if (!run.is_continued_by(mode.*step)) return;
+      const std::int64_t stride = std::abs(mode.*step);
       const std::int64_t inner = run.bytes();
       const std::int64_t wanted = run_bytes + inner / 2;
       const std::int64_t others = block_[m] == 1 ? bytes_ : bytes_ / block_[m];
       // Most modes fit whole or not at all, which takes no division.
-      if (mode.extent * inner <= wanted && mode.extent * others <= limit) {
+      if (inner + (mode.extent - 1) * stride <= wanted && mode.extent * others <= limit) {
         block_[m] = mode.extent;
-      } else if (2 * inner <= wanted && 2 * others <= limit) {
-        const std::int64_t room = std::min(wanted / inner, limit / others);
+      } else if (inner + stride <= wanted && 2 * others <= limit) {
+        const std::int64_t room =
+            std::min(1 + (wanted - inner) / std::max<std::int64_t>(stride, 1), limit / others);
         if (room > block_[m]) {
           block_[m] = split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
         }
@@ -68,8 +71,10 @@ void grow_block(const Problem& folded, std::span<const std::int64_t> tile, std::
   const std::span<const int> in_order = identity_order(folded.modes.size());
   const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
   Growth growth(folded, block);
-  growth.along(in_order, &Mode::in_byte_stride, in_run, limit, grain);
-  growth.along(folded.perm, &Mode::out_byte_stride, out_run, limit, grain);
+  growth.along(in_order, &Mode::in_byte_stride, ContiguousRun(folded.element_bytes, kInputGap),
+               in_run, limit, grain);
+  growth.along(folded.perm, &Mode::out_byte_stride, ContiguousRun(folded.element_bytes), out_run,
+               limit, grain);
   growth.at_least(tile);
 }
 

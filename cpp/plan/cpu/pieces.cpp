@@ -45,7 +45,7 @@ BlockPieces block_pieces(const Problem& folded, std::span<const std::int64_t> bl
     if (block[m] < extent) blocks *= ceil_div(extent, block[m]);
   }
   return {.in = pieces_of(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride,
-                          kLineBytes / 2),
+                          kInputGap),
           .out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride),
           .blocks = blocks};
 }

@@ -26,7 +26,7 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step, std::int64_t gap = 0);
 
 struct BlockPieces {
-  Pieces in;  // what is less than half a line apart is fetched together
+  Pieces in;
   Pieces out;
   std::int64_t blocks = 1;  // in all
 };

@@ -42,6 +42,19 @@ TEST(ContiguousRun, EndsWhereAStrideIsNegativeOrZero) {
   }
 }
 
+TEST(ContiguousRun, LeavesOutSmallGapsWhereItMay) {
+  for (const std::int64_t direction : {1, -1}) {
+    ContiguousRun run(4, 32);
+    EXPECT_TRUE(run.extend(direction * 8, 5));
+    EXPECT_EQ(run.bytes(), 36) << "from the first byte to the last";
+    EXPECT_TRUE(run.is_continued_by(direction * 68));
+    EXPECT_FALSE(run.is_continued_by(direction * 69));
+    EXPECT_TRUE(run.extend(direction * 40, 2, 3));
+    EXPECT_EQ(run.bytes(), 76);
+    EXPECT_FALSE(run.is_continued_by(direction * 80)) << "after a cut mode";
+  }
+}
+
 // Against the definition: indices 0, 1, ... of the run's modes lie element by element one behind
 // the other.
 TEST(ContiguousRun, HoldsElementsOneBehindTheOther) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -236,6 +237,18 @@ TEST(Streaming, NotIntoStridedRows) {
   Request request = contiguous_request({512, 512}, {1, 0}, 4);
   request.out_byte_strides = {512 * 8, 8};
   EXPECT_FALSE(make_plan(request, kSmallCache, 1).parameters.streaming);
+}
+
+// A view of every other column, of a field of structures, of what is stored backwards: one element
+// of a line is never read alone.
+TEST(Blocks, TakeWholeLinesOfAnInputWithGaps) {
+  for (const std::int64_t step : {8, 12, 24, -4, -8}) {
+    Request request = contiguous_request({2000, 3000}, {1, 0}, 4);
+    request.in_byte_strides = {3000 * std::abs(step), step};
+    const Plan plan = make_plan(request, kSmallCache, 1);
+    ASSERT_EQ(plan.parameters.block.size(), 2) << step;
+    EXPECT_GE(plan.parameters.block.front() * std::abs(step), kLineBytes) << step;
+  }
 }
 
 // Every shape of block there is: long and short modes on either side, all widths.
