@@ -7,6 +7,8 @@
 
 namespace ttlg {
 
+constexpr double as_double(std::int64_t x) { return static_cast<double>(x); }
+
 inline std::int64_t checked_mul(std::int64_t x, std::int64_t y) {
   std::int64_t product;
   if (__builtin_mul_overflow(x, y, &product)) {

@@ -128,8 +128,8 @@ class Search {
 
   // Blocks of other shapes by every kernel and path that may still be the fastest.
   void look_at_other_shapes() {
-    constexpr double kHopeless = 1.1;
-    const double limit = kHopeless * best_.seconds;
+    constexpr double kNearBest = 1.1;
+    const double limit = kNearBest * best_.seconds;
     for (const Start& start : std::span(starts_).first(started_)) {
       if (start.seconds > limit) continue;
       for (const auto& [in, out] : {std::pair{0, 4}, {3, 0}}) {

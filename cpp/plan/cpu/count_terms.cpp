@@ -18,8 +18,6 @@ constexpr std::int64_t kArrayAlignment = 16;
 
 constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
 
-double as_double(std::int64_t count) { return static_cast<double>(count); }
-
 double in_lines(double bytes) { return bytes / as_double(kLineBytes); }
 
 // The share of `amount` that is above the limit.

@@ -15,8 +15,6 @@
 namespace ttlg::cpu {
 namespace {
 
-double as_double(std::int64_t count) { return static_cast<double>(count); }
-
 // A side of a shuffle's tile: the vectors that cover its runs.
 std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
                           std::span<const int> order, std::int64_t Mode::* step) {

@@ -4,28 +4,26 @@
 #include <bit>
 #include <cstdlib>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 
 Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                  std::span<const int> order, std::int64_t Mode::* step, std::int64_t gap) {
-  Pieces pieces{.bytes = folded.element_bytes};
-  bool open = true;
+  Pieces pieces;
+  ContiguousRun run(folded.element_bytes, gap);
   for (const int index : order) {
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];
     const std::int64_t stride = std::abs(mode.*step);
-    if (open && stride <= pieces.bytes + gap && (gap > 0 || stride == pieces.bytes)) {
-      pieces.bytes += (block[m] - 1) * stride;
-      open = block[m] == mode.extent;
-      if (open) continue;
+    if (run.extend(stride, block[m], mode.extent)) {
+      if (block[m] == mode.extent) continue;
       pieces.continues = index;
       pieces.total *= ceil_div(mode.extent, block[m]);
       pieces.alignment = common_power(block[m] * stride, pieces.alignment);
       continue;
     }
-    open = false;
     pieces.total *= mode.extent;
     pieces.alignment = common_power(stride, pieces.alignment);
     if (block[m] == 1) continue;
@@ -35,6 +33,7 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
                                     static_cast<std::uint64_t>(common_power(stride, kPageBytes))));
     if (stride >= kPageBytes) pieces.pages *= block[m];
   }
+  pieces.bytes = run.bytes();
   return pieces;
 }
 

@@ -50,8 +50,6 @@ struct Work {
   double lookup_cycles = 0;
 };
 
-double as_double(std::int64_t x) { return static_cast<double>(x); }
-
 std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
 
 // Accesses of warps to rows of one side's axis, whose ends leave lanes of the last unit idle.
