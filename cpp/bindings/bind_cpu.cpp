@@ -8,6 +8,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/planner.hpp"
@@ -147,8 +148,10 @@ void bind_cpu(py::module_& module) {
          const py::object& threads, const std::optional<std::string>& kernel) {
         const std::vector<int> order = read_axes(axes, x.shape);
         if (out != nullptr) check_out(x, order, *out);
-        return cached_plan(key_of(x, order, out),
-                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
+        LayoutKey key = key_of(x, order, out);
+        key.out_alignment =
+            out != nullptr ? out_alignment(out->data) : new_ndarray_alignment(x.itemsize, x.shape);
+        return cached_plan(key, {.threads = read_threads(threads), .forced = parse_forced(kernel)});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
       py::arg("kernel") = py::none(),

@@ -57,16 +57,18 @@ void bind_plan(py::module_& module) {
   py::class_<Request>(module, "Request", "What is to be transposed, and how it lies in memory.")
       .def(py::init([](Integers shape, Integers byte_strides, std::int64_t itemsize,
                        std::vector<int> axes, std::optional<Integers> out_byte_strides,
-                       bool inplace) {
+                       bool inplace, std::int64_t out_alignment) {
              return Request{.shape = std::move(shape),
                             .in_byte_strides = std::move(byte_strides),
                             .axes = std::move(axes),
                             .itemsize = itemsize,
                             .out_byte_strides = std::move(out_byte_strides).value_or(Integers{}),
-                            .inplace = inplace};
+                            .inplace = inplace,
+                            .out_alignment = out_alignment};
            }),
            py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-           py::arg("out_byte_strides") = py::none(), py::arg("inplace") = false);
+           py::arg("out_byte_strides") = py::none(), py::arg("inplace") = false,
+           py::arg("out_alignment") = 1);
   py::class_<PlanBase, std::shared_ptr<PlanBase>>(module, "PlanBase",
                                                   "What plans for every device have in common.")
       .def_property_readonly("shape",
@@ -78,6 +80,8 @@ void bind_plan(py::module_& module) {
           "axes", [](const PlanBase& plan) { return py::tuple(py::cast(plan.request.axes)); })
       .def_property_readonly("itemsize", [](const PlanBase& plan) { return plan.request.itemsize; })
       .def_property_readonly("inplace", [](const PlanBase& plan) { return plan.request.inplace; })
+      .def_property_readonly("out_alignment",
+                             [](const PlanBase& plan) { return plan.request.out_alignment; })
       .def_property_readonly("out_shape",
                              [](const PlanBase& plan) { return to_tuple(plan.out_shape); })
       .def_property_readonly("out_byte_strides",

@@ -15,6 +15,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/gil_release.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
@@ -71,7 +72,7 @@ enum class IfNew : std::uint8_t { keep_plan, predict_only };
 double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
                const Setting& setting, IfNew if_new) {
   const auto byte_strides = contiguous_byte_strides(shape, setting.itemsize);
-  const LayoutKey key{
+  LayoutKey key{
       .shape = shape, .in_byte_strides = byte_strides, .axes = axes, .itemsize = setting.itemsize};
   const auto plan_of = [&](auto& cache, const auto& choice) {
     return if_new == IfNew::keep_plan ? cache.get(key, choice) : cache.peek(key, choice);
@@ -83,6 +84,7 @@ double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
     if (plan) return plan->predicted_seconds;
     return cuda::make_plan(key.request(), cuda::kMaxAccessBytes, setting.model).predicted_seconds;
   }
+  key.out_alignment = new_ndarray_alignment(setting.itemsize, shape);
   const auto plan = plan_of(cpu_plan_cache(), cpu::Planning::Choice{.threads = setting.threads});
   if (!plan) {
     return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);

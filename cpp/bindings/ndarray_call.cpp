@@ -79,6 +79,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
     out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
   }
   if (out_object == Py_None) {
+    key.out_alignment = new_ndarray_alignment(x.layout.itemsize, out_shape);
     const auto plan = cpu_plan_cache().get(key, choice);
     py::object result = new_ndarray(x.descr, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
@@ -88,6 +89,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
   key.out_byte_strides = out.layout.byte_strides;
+  key.out_alignment = out_alignment(out.layout.data);
   run(*cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
   return py::reinterpret_borrow<py::object>(out_object);
 }

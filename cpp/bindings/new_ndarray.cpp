@@ -162,6 +162,10 @@ py::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
   return make_ndarray(descr, shape);
 }
 
+std::int64_t new_ndarray_alignment(std::int64_t itemsize, std::span<const std::int64_t> shape) {
+  return is_allocated_here(itemsize, shape) ? kAlignment : 1;
+}
+
 void bind_new_ndarray(py::module_& module) {
   api = look_up_api();
   result_pool();  // made now, because no lock is held yet that a fork could copy
@@ -172,6 +176,13 @@ void bind_new_ndarray(py::module_& module) {
       },
       py::arg("shape"), py::arg("dtype"),
       "numpy.empty for a result: large ones come from the result pool.");
+  module.def(
+      "new_ndarray_alignment",
+      [](const std::vector<std::int64_t>& shape, std::int64_t itemsize) {
+        return new_ndarray_alignment(itemsize, shape);
+      },
+      py::arg("shape"), py::arg("itemsize"),
+      "A power of two, up to a cache line, that divides the address of such a result for sure.");
   module.def(
       "set_result_pool", [](std::size_t limit) { result_pool().set_limit(limit); },
       py::arg("limit"));

@@ -17,6 +17,9 @@ cpu::ResultPool& result_pool();
 // C-contiguous, with elements that are left as they are. `descr` is NumPy's dtype.
 pybind11::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape);
 
+// The largest power of two, up to a cache line, that divides the address of such an array for sure.
+std::int64_t new_ndarray_alignment(std::int64_t itemsize, std::span<const std::int64_t> shape);
+
 void bind_new_ndarray(pybind11::module_& module);
 
 }  // namespace ttlg::bindings

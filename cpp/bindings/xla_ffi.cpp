@@ -136,8 +136,11 @@ void transpose(const xla::CallFrame& frame) {
   const cpu::Planning::Choice choice{.threads = read_threads(frame.attributes)};
   if (std::ranges::find(shape, 0) != shape.end()) return;
   const std::vector<std::int64_t> byte_strides = contiguous_byte_strides(shape, itemsize);
-  const LayoutKey key{
-      .shape = shape, .in_byte_strides = byte_strides, .axes = axes, .itemsize = itemsize};
+  const LayoutKey key{.shape = shape,
+                      .in_byte_strides = byte_strides,
+                      .axes = axes,
+                      .itemsize = itemsize,
+                      .out_alignment = out_alignment(out.data)};
   cpu::execute(*cpu_plan_cache().get(key, choice), static_cast<const std::byte*>(x.data),
                static_cast<std::byte*>(out.data));
 }

@@ -19,6 +19,7 @@ std::uint64_t LayoutKey::hash() const {
   };
   mix(itemsize);
   mix(inplace);
+  mix(out_alignment);
   for (const std::int64_t extent : shape) mix(extent);
   for (const std::int64_t stride : in_byte_strides) mix(stride);
   for (const int axis : axes) mix(axis);
@@ -31,7 +32,7 @@ bool LayoutKey::matches(const Request& request) const {
          std::ranges::equal(in_byte_strides, request.in_byte_strides) &&
          std::ranges::equal(axes, request.axes) &&
          std::ranges::equal(out_byte_strides, request.out_byte_strides) &&
-         inplace == request.inplace;
+         inplace == request.inplace && out_alignment == request.out_alignment;
 }
 
 Request LayoutKey::request() const {
@@ -40,7 +41,8 @@ Request LayoutKey::request() const {
           .axes = copy_of(axes),
           .itemsize = itemsize,
           .out_byte_strides = copy_of(out_byte_strides),
-          .inplace = inplace};
+          .inplace = inplace,
+          .out_alignment = out_alignment};
 }
 
 }  // namespace ttlg

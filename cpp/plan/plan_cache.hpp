@@ -25,6 +25,7 @@ struct LayoutKey {
   std::int64_t itemsize = 1;
   std::span<const std::int64_t> out_byte_strides{};
   bool inplace = false;
+  std::int64_t out_alignment = 1;
 
   // A polynomial in an odd constant: one multiplication and one addition a word.
   std::uint64_t hash() const;
@@ -39,7 +40,8 @@ inline LayoutKey key_of(const Request& request) {
           .axes = request.axes,
           .itemsize = request.itemsize,
           .out_byte_strides = request.out_byte_strides,
-          .inplace = request.inplace};
+          .inplace = request.inplace,
+          .out_alignment = request.out_alignment};
 }
 
 // What a forced kernel, or none, adds to a hash.

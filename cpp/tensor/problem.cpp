@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
@@ -47,6 +48,10 @@ void check_request(const Request& request) {
     throw std::invalid_argument("shape, strides and axes must have the same length");
   }
   if (request.itemsize < 0) throw std::invalid_argument("itemsize must not be negative");
+  if (!std::has_single_bit(static_cast<std::uint64_t>(request.out_alignment))) {
+    throw std::invalid_argument("out_alignment must be a power of two, not " +
+                                std::to_string(request.out_alignment));
+  }
   check_axes(request.axes);
 
   const bool empty = std::ranges::find(request.shape, 0) != request.shape.end();
@@ -202,8 +207,9 @@ Problem make_problem(const Request& request) {
     problem.modes[rank - 1 - axis] =
         Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
   }
-  return fuse_modes(
-      sort_by_input_stride(flip_negative_strides(drop_unit_modes(std::move(problem)))));
+  problem = flip_negative_strides(drop_unit_modes(std::move(problem)));
+  problem.out_alignment = common_power(problem.out_byte_offset, request.out_alignment);
+  return fuse_modes(sort_by_input_stride(std::move(problem)));
 }
 
 bool is_free_of_self_overlap(std::span<const std::int64_t> shape,

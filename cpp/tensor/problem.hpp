@@ -32,6 +32,8 @@ struct Problem {
   // Where element (0, ..., 0) of the flipped problem lies, relative to the caller's pointers.
   std::int64_t in_byte_offset = 0;
   std::int64_t out_byte_offset = 0;
+  // The largest power of two that is known to divide the address of that element of the output.
+  std::int64_t out_alignment = 1;
 
   bool operator==(const Problem&) const = default;
 
@@ -47,6 +49,7 @@ struct Request {
   std::int64_t itemsize = 1;
   std::vector<std::int64_t> out_byte_strides;  // one per output axis; empty means C-contiguous
   bool inplace = false;                        // the output takes the input's memory
+  std::int64_t out_alignment = 1;  // a power of two known to divide the output's address
 
   bool operator==(const Request&) const = default;
 

@@ -144,6 +144,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         (
             f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
             f"{', through a staging buffer' if chosen['staged'] else ''}"
+            f"{', to an output that begins at a cache line' if core.out_alignment >= 64 else ''}"
         ),
         f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
         f"  threads    {chosen['threads']}",

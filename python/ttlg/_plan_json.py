@@ -19,6 +19,7 @@ def write(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
         "itemsize": core.itemsize,
         "out_byte_strides": core.out_byte_strides,
         "inplace": core.inplace,
+        "out_alignment": core.out_alignment,
         "kernel": core.kernel,
         "parameters": core.parameters,
     }
@@ -40,6 +41,7 @@ def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
             data["axes"],
             data["out_byte_strides"],
             data["inplace"],
+            data.get("out_alignment", 1),
         )
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
         if data["device"] == "cpu":

@@ -13,7 +13,12 @@ def out_byte_strides(core: CorePlan) -> tuple[int, ...]:
 def request_of(core: CorePlan) -> _core.Request:
     """Return what a plan was made for."""
     return _core.Request(
-        core.shape, core.byte_strides, core.itemsize, core.axes, core.out_byte_strides
+        core.shape,
+        core.byte_strides,
+        core.itemsize,
+        core.axes,
+        core.out_byte_strides,
+        out_alignment=core.out_alignment,
     )
 
 

@@ -23,6 +23,8 @@ _ROUND_SAMPLES = 12
 # A candidate this many times slower than the best will not catch up.
 _HOPELESS = 1.25
 _PAGE_BYTES = 4096
+_LINE_BYTES = 64
+_NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
 
@@ -61,11 +63,16 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
             }
             file.save(key, entry)
     _core.cache_put(best, threads, kernel)
-    # Calls with a contiguous out= have a key of their own.
+    # Calls with a contiguous out=, and with one that begins elsewhere in a line, have other keys.
     contiguous = _core.contiguous_byte_strides(model.out_shape, model.itemsize)
+    alignments = {1, model.out_alignment, _LINE_BYTES}
+    others: list[tuple[Sequence[int] | None, int]]
+    others = [(out_byte_strides(model), alignment) for alignment in alignments]
     if model.out_byte_strides in (None, contiguous):
-        other = None if model.out_byte_strides else contiguous
-        _core.cache_put(_with_out(best, other), threads, kernel)
+        others.append((None, _core.new_ndarray_alignment(model.out_shape, model.itemsize)))
+    for other in others:
+        if other != (model.out_byte_strides, model.out_alignment):
+            _core.cache_put(_with_out(best, *other), threads, kernel)
     return best
 
 
@@ -78,6 +85,7 @@ def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
         "axes": list(model.axes),
         "itemsize": model.itemsize,
         "out_byte_strides": list(out_byte_strides(model)),
+        "out_alignment": model.out_alignment,
         "threads": threads,
         "kernel": kernel,
     }
@@ -89,14 +97,19 @@ def _with(model: _core.CpuPlan, kernel: str, parameters: dict[str, Any]) -> _cor
     return _core.build_cpu_plan(request, kernel=kernel, **parameters)
 
 
-def _with_out(plan: _core.CpuPlan, out_byte_strides: Sequence[int] | None) -> _core.CpuPlan:
-    """Return the same plan, and what was measured, for an output of other strides."""
-    return build_measured(
-        _core.Request(plan.shape, plan.byte_strides, plan.itemsize, plan.axes, out_byte_strides),
-        plan.kernel,
-        plan.parameters,
-        plan.measured,
+def _with_out(
+    plan: _core.CpuPlan, byte_strides: Sequence[int] | None, alignment: int
+) -> _core.CpuPlan:
+    """Return the same plan, and what was measured, for another output."""
+    request = _core.Request(
+        plan.shape,
+        plan.byte_strides,
+        plan.itemsize,
+        plan.axes,
+        byte_strides,
+        out_alignment=alignment,
     )
+    return build_measured(request, plan.kernel, plan.parameters, plan.measured)
 
 
 def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
@@ -145,13 +158,15 @@ def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.Cp
 def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
     """Allocate an input and an output of the planned layout, whatever they hold.
 
-    The base of each is a buffer of bytes.
+    Element (0, ..., 0) of the output begins at a cache line if the plan is for such outputs, and
+    else as many bytes into one as NumPy's own arrays. The base of each is a buffer of bytes.
     """
     layouts = (model.shape, model.byte_strides), (model.out_shape, out_byte_strides(model))
     spans = [_span(*layout) for layout in layouts]
     in_bytes, out_bytes = (high - low + model.itemsize for low, high in spans)
+    begin = 0 if model.out_alignment >= _LINE_BYTES else _NUMPY_ALIGNMENT
     try:
-        buffers = np.empty(in_bytes, np.uint8), np.empty(out_bytes, np.uint8)
+        buffers = np.empty(in_bytes, np.uint8), _bytes_in_lines(out_bytes, begin + spans[1][0])
     except MemoryError:
         raise MemoryError(
             f"measuring shape {model.shape} takes {in_bytes} bytes for an input and {out_bytes} "
@@ -165,6 +180,13 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
         for (shape, byte_strides), buffer, (low, _) in zip(layouts, buffers, spans, strict=True)
     )
     return x, out
+
+
+def _bytes_in_lines(count: int, begin: int) -> Array:
+    """Allocate bytes, the first of which is number `begin` of a cache line, modulo its length."""
+    buffer = np.empty(count + _LINE_BYTES, np.uint8)
+    first = (begin - buffer.ctypes.data) % _LINE_BYTES
+    return buffer[first : first + count]
 
 
 def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:

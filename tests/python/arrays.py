@@ -22,6 +22,13 @@ def random_array(shape, dtype, seed=0):
     return np.ndarray(shape, dtype, random_raw(math.prod(shape) * dtype.itemsize, seed))
 
 
+def zeros_in_line(begin, shape, dtype):
+    """Return a C-contiguous array of zeros that begins at byte `begin` of a cache line."""
+    dtype = np.dtype(dtype)
+    raw = np.zeros(math.prod(shape) * dtype.itemsize + 64, np.uint8)
+    return np.ndarray(shape, dtype, raw, (begin - raw.ctypes.data) % 64)
+
+
 def bits(x):
     """Return the elements of `x` in C order as raw bytes, padding inside structures included."""
     return np.asarray(x).view(f"V{x.dtype.itemsize}").tobytes()

@@ -13,7 +13,7 @@
 namespace ttlg::cpu {
 namespace {
 
-// Where arrays begin in their lines is not known beforehand; NumPy's begin 16 bytes into one.
+// Where nothing is known of an array's address: NumPy's begin 16 bytes into a line.
 constexpr std::int64_t kArrayAlignment = 16;
 
 constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
@@ -38,12 +38,11 @@ double halvings(const Pieces& pieces) {
 }
 
 // `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
-// loop adds; `shifted` where blocks begin at lines.
+// loop adds; `alignment` is that of the first piece.
 void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
-                std::int64_t step, double share, bool shifted) {
+                std::int64_t step, double share, std::int64_t alignment) {
   const double lines = in_lines(bytes) * share;
   const double per_byte = as_double(pieces.total) / bytes;
-  const std::int64_t alignment = shifted ? kLineBytes : std::min(pieces.alignment, kArrayAlignment);
   const double splits =
       as_double(pieces.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
   const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
@@ -145,12 +144,11 @@ class Counter {
     const auto from =
         places(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
-               share_, false);
-    const bool shifted =
-        parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
+               share_, std::min(in_.alignment, kArrayAlignment));
+    const std::int64_t alignment = out_alignment();
     count_side(terms_.written, out_, bytes_, innermost,
-               step_along(innermost, &Mode::out_byte_stride), share_, shifted);
-    count_team(shifted);
+               step_along(innermost, &Mode::out_byte_stride), share_, alignment);
+    count_team(alignment == kLineBytes);
     terms_.written.conflicts *= order_.stores_a_line;
     if (owns_lines_) own_lines();
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
@@ -167,8 +165,16 @@ class Counter {
     }
   }
 
+  // Of the pieces of the output, up to a line.
+  std::int64_t out_alignment() const {
+    if (parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block)) {
+      return kLineBytes;
+    }
+    return std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
+  }
+
   // The outermost loops are divided among the threads.
-  void count_team(bool shifted) {
+  void count_team(bool at_lines) {
     double undivided = threads_;
     for (const int mode : parameters_.loop_order) {
       if (undivided <= 1) return;
@@ -180,7 +186,8 @@ class Counter {
           (parts - 1) * bytes_ /
           as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
       terms_.team_rows += rows;
-      const bool ends_at_lines = shifted && mode == folded_.perm.front();
+      const bool ends_at_lines =
+          at_lines && (folded_.out_alignment >= kLineBytes || mode == folded_.perm.front());
       if (!ends_at_lines && !owns_lines_) terms_.team_lines += rows;
     }
   }

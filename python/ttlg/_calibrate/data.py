@@ -71,6 +71,8 @@ class Row:
         }
         if problem.strides is not None:
             line["strides"] = problem.strides
+        if problem.out_alignment != 1:
+            line["out_alignment"] = problem.out_alignment
         if self.case.fresh:
             line["fresh"] = True
         return json.dumps(line)
@@ -85,6 +87,7 @@ class Row:
             tuple(line["axes"]),
             line["dtype"],
             None if strides is None else tuple(strides),
+            line.get("out_alignment", 1),
         )
         kernel = line["kernel"]
         return cls(

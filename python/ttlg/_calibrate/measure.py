@@ -1,5 +1,6 @@
 """Timing many parameter sets of a problem beside each other and beside a copy."""
 
+import dataclasses
 import functools
 import math
 import random
@@ -113,10 +114,14 @@ def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.R
             if fresh:
                 plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
             target = None if fresh else out
+            done = problem
+            if fresh:
+                alignment = _core.new_ndarray_alignment(problem.shape, problem.itemsize)
+                done = dataclasses.replace(problem, out_alignment=alignment)
             timers = [_timer(plan, x, target) for plan in plans]
             samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
             rows += [
-                Row(Case(problem, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
+                Row(Case(done, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
                 for plan, each in zip(plans, samples, strict=True)
             ]
     return rows

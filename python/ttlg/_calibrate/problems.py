@@ -18,6 +18,7 @@ Random = random.Random
 RANKS = range(1, 9)
 DTYPES = ("f4", "f8", "u1", "u2", "c16", "f4", "f8", "V3", "V12")
 LEAST_BYTES = 64
+_LINE_BYTES = 64
 # Volumes are drawn from bins that are so many times as wide as their least bytes.
 _BIN = 4
 # The ratio of neighbouring extents where they are not all equal.
@@ -27,12 +28,17 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """One transposition in NumPy's terms; `strides` are the input's, in bytes, None: contiguous."""
+    """One transposition in NumPy's terms.
+
+    `strides` are the input's, in bytes, None: contiguous. `out_alignment` is a power of two that
+    divides the output's address for sure.
+    """
 
     shape: tuple[int, ...]
     axes: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...] | None = None
+    out_alignment: int = 1
 
     @property
     def itemsize(self) -> int:
@@ -46,7 +52,10 @@ class Problem:
 
     @property
     def fold(self) -> int:
-        """The part of the data set, 0 to 4, that this problem is in: the same everywhere."""
+        """The part of the data set, 0 to 4, that this problem is in: the same everywhere.
+
+        Wherever its output begins.
+        """
         key = (self.shape, self.axes, self.dtype, self.strides)
         return zlib.crc32(repr(key).encode()) % FOLDS
 
@@ -58,7 +67,9 @@ class Problem:
     def request(self) -> _core.Request:
         """Return what the planner takes."""
         strides = self.strides or _core.contiguous_byte_strides(self.shape, self.itemsize)
-        return _core.Request(self.shape, strides, self.itemsize, self.axes)
+        return _core.Request(
+            self.shape, strides, self.itemsize, self.axes, out_alignment=self.out_alignment
+        )
 
 
 def _peak(extents: list[int]) -> list[int]:
@@ -202,7 +213,8 @@ def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
     ------
     Problem
         Ranks 1 to 8 by five orderings of extents by volumes from 64 bytes to `most_bytes`, each
-        about equally often however few are taken; one in four strided.
+        about equally often however few are taken; one in four strided, and half of them with an
+        output that begins at a cache line.
     """
     draw = random.Random(seed)
     bins = range(max(1, math.ceil(math.log(most_bytes / LEAST_BYTES, _BIN))))
@@ -220,6 +232,7 @@ def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
             rank, ordering = next(strata)
             extents, axes = shape(rank, elements, ordering), _permutation(draw, rank)
         strides = _strides(draw, extents, itemsize) if draw.random() < 0.25 else None
-        problem = Problem(extents, axes, dtype, strides)
+        alignment = (1, _LINE_BYTES)[number // 2 % 2]
+        problem = Problem(extents, axes, dtype, strides, alignment)
         if problem.bytes <= most_bytes:
             yield problem

@@ -46,7 +46,7 @@ TEST(PlanCache, MakesAPlanOnce) {
 TEST(PlanCache, TellsApartEverythingThatDecides) {
   cpu::PlanCache cache(kPlanning, 100);
   const Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
-  std::vector<Request> requests(8, request);
+  std::vector<Request> requests(9, request);
   requests[1].shape[1] = 5;
   requests[2].in_byte_strides[0] = -144;
   requests[3].axes = {1, 2, 0};
@@ -54,6 +54,7 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
   requests[5].out_byte_strides = {144, 24, 4};
   requests[6].out_byte_strides = {144, 4, 24};
   requests[7] = contiguous_request({6, 6}, {1, 0}, 4);
+  requests[8].out_alignment = 64;
   std::uint64_t misses = 0;
   for (const Request& each : requests) {
     EXPECT_EQ(cache.get(key_of(each), {})->request, each);

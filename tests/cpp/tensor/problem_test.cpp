@@ -98,6 +98,20 @@ TEST(MakeProblem, ReversedArrayBecomesOneMode) {
   EXPECT_EQ(problem.in_byte_offset, 0);
 }
 
+TEST(MakeProblem, KnowsHowTheFirstElementOfTheOutputIsAligned) {
+  Request request = contiguous_request({3, 10}, {1, 0}, 4);
+  EXPECT_EQ(make_problem(request).out_alignment, 1);
+  request.out_alignment = 64;
+  EXPECT_EQ(make_problem(request).out_alignment, 64);
+  request.out_byte_strides = {12, -4};  // flipped: what was element (0, 2) is the first
+  EXPECT_EQ(make_problem(request).out_byte_offset, -8);
+  EXPECT_EQ(make_problem(request).out_alignment, 8);
+  request.out_alignment = 48;
+  EXPECT_THROW(make_problem(request), std::invalid_argument);
+  request.out_alignment = 0;
+  EXPECT_THROW(make_problem(request), std::invalid_argument);
+}
+
 TEST(MakeProblem, EmptyArraysMoveNothing) {
   for (const Request& request :
        {contiguous_request({3, 0, 5}, {2, 0, 1}, 4), contiguous_request({0}, {0}, 1),

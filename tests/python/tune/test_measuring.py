@@ -19,7 +19,7 @@ from hypothesis import given, settings
 import ttlg
 from ttlg import _tune
 
-from ..arrays import bits, problems, random_array, random_raw
+from ..arrays import bits, problems, random_array, random_raw, zeros_in_line
 from .tuned import AXES, SHAPE, tuned
 
 
@@ -72,17 +72,31 @@ def test_transpose_uses_the_winner(slowest_wins):
     assert plan != model
     before = ttlg.cache_info()
     x = random_array(SHAPE, "<f4")
-    out = np.empty((60, 40, 50), "<f4")
+    outs = [zeros_in_line(begin, (60, 40, 50), "<f4") for begin in (0, 16)]
     assert bits(ttlg.transpose(x, AXES, threads=2)) == bits(x.transpose(AXES))
-    assert ttlg.transpose(x, AXES, threads=2, out=out) is out
-    assert bits(out) == bits(x.transpose(AXES))
+    for out in outs:
+        assert ttlg.transpose(x, AXES, threads=2, out=out) is out
+        assert bits(out) == bits(x.transpose(AXES))
     assert ttlg.plan(SHAPE, AXES, threads=2) == plan
     info = ttlg.cache_info()
-    assert (info.hits, info.misses) == (before.hits + 3, before.misses)
-    # The key of the call with out=, seen through a view of the core's.
+    assert (info.hits, info.misses) == (before.hits + 4, before.misses)
+    # The keys of the calls with out=, seen through views of the core's.
     view = _tune._core.view
-    kept = _tune._core.cpu_plan_for(view(x, "x"), AXES, view(out, "out"), 2)
-    assert (kept.kernel, kept.parameters) == (plan.kernel, plan.parameters)
+    for out in outs:
+        kept = _tune._core.cpu_plan_for(view(x, "x"), AXES, view(out, "out"), 2)
+        assert (kept.kernel, kept.parameters) == (plan.kernel, plan.parameters)
+
+
+@pytest.mark.parametrize("begin", [0, 16])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_arrays_begin_in_lines_as_planned(begin, backwards):
+    out = zeros_in_line(begin, (30, 20), "<f4")[:: -1 if backwards else 1]
+    begins = out.ctypes.data % 64
+    plan = ttlg.plan_for(np.zeros((20, 30), "<f4"), out=out, threads=1)
+    x, made = _tune.arrays_for(plan._core)
+    assert made.strides == out.strides
+    assert made.ctypes.data % 64 == (0 if begins == 0 else 16)
+    assert x.shape == (20, 30)
 
 
 def test_no_other_layout_is_touched(slowest_wins):
@@ -177,7 +191,8 @@ def test_measured_times_stay_with_the_plan(slowest_wins):
         assert twin.candidates() == plan.candidates()
         assert twin.gain == plan.gain > 1
         assert twin.explain() == plan.explain()
-    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=np.zeros(plan.out_shape, "f4"))
+    out = zeros_in_line(0, plan.out_shape, "f4")
+    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=out)
     assert into.candidates() == plan.candidates()
 
 

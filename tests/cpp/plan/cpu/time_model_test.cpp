@@ -80,6 +80,24 @@ TEST(Terms, CountTheOverlapOfDirectBlocks) {
   EXPECT_EQ(value_of("overlap", count_in_blocks(true)), 0);
 }
 
+// Rows of 9 lines, 8 to a block, which begin at lines where the output does.
+TEST(Terms, CountPartialLinesByWhereTheOutputBegins) {
+  Request request = contiguous_request({72, 64}, {1, 0}, 8);
+  const auto count_at = [&](std::int64_t alignment) {
+    request.out_alignment = alignment;
+    return count(build_plan(
+        request, {.kernel = Kernel::tile, .block = {8, 72}, .loop_order = {0}, .threads = 2}));
+  };
+  const TermValues unknown = count_at(1);
+  const TermValues at_lines = count_at(64);
+  for (const std::string name : {"written_l2_shared_lines", "team_lines"}) {
+    EXPECT_GT(value_of(name, unknown), 0) << name;
+    EXPECT_EQ(value_of(name, count_at(16)), value_of(name, unknown)) << name;
+    EXPECT_EQ(value_of(name, at_lines), 0) << name;
+  }
+  EXPECT_EQ(value_of("read_l2_lines", at_lines), value_of("read_l2_lines", unknown));
+}
+
 TEST(Terms, AreSharedByThreads) {
   const Request request = contiguous_request({1000, 1000}, {1, 0}, 8);
   Parameters parameters{.kernel = Kernel::tile, .block = {100, 50}, .loop_order = {0, 1}};
