@@ -158,7 +158,8 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
   }
   if (fault == OutputFault::ranges_meet && share_memory(x, out)) {
     throw py::value_error("out of shape " + shape() + " overlaps x of shape " + text_of(x.shape) +
-                          "; pass an array of its own, or copy x first");
+                          "; pass an array of its own, copy x first, or call "
+                          "ttlg.transpose_inplace(x, axes), which needs no other memory");
   }
 }
 

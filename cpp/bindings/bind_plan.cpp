@@ -26,18 +26,22 @@ void bind_cache(py::module_& module) {
   module.def("cache_info", [] {
     const CacheInfo cpu = cpu_plan_cache().info();
     const CacheInfo cuda = cuda_plan_cache().info();
-    return py::make_tuple(cpu.hits + cuda.hits, cpu.misses + cuda.misses, cpu.capacity,
-                          cpu.size + cuda.size);
+    const CacheInfo inplace = inplace_plan_cache().info();
+    return py::make_tuple(cpu.hits + cuda.hits + inplace.hits,
+                          cpu.misses + cuda.misses + inplace.misses, cpu.capacity,
+                          cpu.size + cuda.size + inplace.size);
   });
   module.def("cache_clear", [] {
     cpu_plan_cache().clear();
     cuda_plan_cache().clear();
+    inplace_plan_cache().clear();
   });
   module.def(
       "cache_resize",
       [](std::size_t capacity) {
         cpu_plan_cache().resize(capacity);
         cuda_plan_cache().resize(capacity);
+        inplace_plan_cache().resize(capacity);
       },
       py::arg("capacity"));
 }

@@ -21,6 +21,9 @@ inline LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const
   return key;
 }
 
+// Throws ValueError, with a hint, unless the view is of the shape and strides that were planned.
+void check_planned_input(const PlanBase& plan, const TensorView& x);
+
 // Throws ValueError, with a hint, unless both views are of the shape and strides that were planned.
 void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
 

@@ -65,6 +65,7 @@ void bind_time_model(py::module_& module) {
       [](const TimeModel& model) {
         cpu::set_time_model(model);
         cpu_plan_cache().clear();
+        inplace_plan_cache().clear();
       },
       py::arg("model"), "Choose plans by this model from now on, those in the cache again.");
   module.def(

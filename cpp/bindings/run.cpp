@@ -40,6 +40,11 @@ cuda::PlanCache& cuda_plan_cache() {
   return cache;
 }
 
+cpu::InplacePlanCache& inplace_plan_cache() {
+  static cpu::InplacePlanCache& cache = make_cache<cpu::InplacePlanCache>({cpu::this_machine});
+  return cache;
+}
+
 double predicted_seconds(const cpu::Plan& plan, bool fresh) {
   const auto machine = cpu::this_machine();
   const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);

@@ -9,11 +9,12 @@ PlanBase::PlanBase(const Request& of_request, Problem normal_form)
     : request(of_request),
       out_shape(of_request.out_shape()),
       out_byte_strides(of_request.resolved_out_byte_strides()),
-      problem(std::move(normal_form)) {
-  if (request.inplace) {
-    throw std::invalid_argument(
-        "no kernel transposes in place so far; leave inplace=False, which writes to another array");
-  }
+      problem(std::move(normal_form)) {}
+
+void refuse_inplace(const Request& request) {
+  if (!request.inplace) return;
+  throw std::invalid_argument(
+      "no such kernel transposes in place; leave inplace=False, which writes to another array");
 }
 
 }  // namespace ttlg

@@ -9,8 +9,7 @@
 namespace ttlg {
 
 struct PlanBase {
-  // `of_request` and its normal form. Throws std::invalid_argument for a request that no device can
-  // carry out.
+  // `of_request` and its normal form.
   PlanBase(const Request& of_request, Problem normal_form);
 
   Request request;
@@ -18,5 +17,8 @@ struct PlanBase {
   std::vector<std::int64_t> out_byte_strides;
   Problem problem;  // fused; elements of the request's size
 };
+
+// For planners whose kernels write to another array. Throws std::invalid_argument.
+void refuse_inplace(const Request& request);
 
 }  // namespace ttlg

@@ -21,6 +21,7 @@ from ttlg._config import (
     threads,
 )
 from ttlg._core import CudaError, __version__
+from ttlg._inplace import transpose_inplace
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times
@@ -54,4 +55,5 @@ __all__ = [
     "threads",
     "transpose",
     "transpose_file",
+    "transpose_inplace",
 ]

@@ -32,7 +32,9 @@ struct Plan : PlanBase {
   Plan(const Request& of_request, Problem normal_form, const Parameters& chosen)
       : PlanBase(of_request, std::move(normal_form)),
         parameters(chosen),
-        thread_limit(chosen.threads) {}
+        thread_limit(chosen.threads) {
+    refuse_inplace(of_request);
+  }
 
   Parameters parameters;
   std::int64_t element_bytes = 1;  // moved at once: the dtype's size times a folded run

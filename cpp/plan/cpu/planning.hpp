@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "plan/cpu/inplace/plan.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/plan_cache.hpp"
 
@@ -30,6 +31,27 @@ struct Planning {
   }
 };
 
+// The same for plans in place; `workspace` is as for make_inplace_plan.
+struct InplacePlanning {
+  using Plan = InplacePlan;
+  struct Choice {
+    int threads = 1;
+    std::int64_t workspace = 0;
+
+    bool operator==(const Choice&) const = default;
+    std::uint64_t hash() const {
+      return static_cast<std::uint64_t>(threads) + static_cast<std::uint64_t>(workspace) * 16;
+    }
+  };
+
+  std::shared_ptr<const Machine> (*machine)();
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return make_inplace_plan(request, *machine(), choice.threads, choice.workspace);
+  }
+};
+
 using PlanCache = ttlg::PlanCache<Planning>;
+using InplacePlanCache = ttlg::PlanCache<InplacePlanning>;
 
 }  // namespace ttlg::cpu

@@ -18,6 +18,7 @@ Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_
       recast(std::move(of_recast)),
       parameters(chosen),
       model(std::move(of_model)) {
+  refuse_inplace(of_request);
   const std::string reason =
       rejection_reason(recast, parameters, first_element_alignment(recast, alignment));
   if (!reason.empty()) {

@@ -95,6 +95,26 @@ class Library:
         """Look at an array that is to take the result for `x`."""
         return self.view(out, "out", None if x.on_host else x.stream)
 
+    def view_inplace(self, x: Any) -> _core.TensorView:
+        """Look at an array that is to be transposed where it lies."""
+        if type(self).reshaped is Library.reshaped:
+            raise TypeError(
+                f"x of type {type(x).__module__}.{type(x).__qualname__} cannot be transposed in "
+                "place; pass an array of NumPy or PyTorch that shares its memory, or call "
+                "ttlg.transpose(x, axes), which returns a new array"
+            )
+        view = self.view(x, "x")
+        if not view.on_host:
+            raise BufferError(
+                f"x lives on {view.device}, where nothing is transposed in place; call "
+                "ttlg.transpose(x, axes), which returns a new array"
+            )
+        return view
+
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
+        raise AssertionError(f"view_inplace has let {type(x)} pass")
+
     def written(self, out: Any) -> None:
         """Learn that `out`, an array of this library, has been written to."""
 

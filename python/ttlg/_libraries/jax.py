@@ -45,6 +45,12 @@ class Jax(JaxMemory):
             )
         return _transpose_traced(x, axes, threads)
 
+    def view_inplace(self, x: Any) -> _core.TensorView:
+        """Refuse: nothing that JAX or a program made by it still needs may change."""
+        raise TypeError(
+            "arrays of JAX never change; call ttlg.transpose(x, axes), which returns a new array"
+        )
+
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Wait until `x` is ready and look at it, unless it has no memory."""
         if _is_traced(x):

@@ -36,6 +36,10 @@ class NumPy(Library):
         # Allocated by itself a dtype of no bytes, such as S0, turns into one of one byte.
         return _core.new_ndarray(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
 
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View the memory of `x`, in the class of `x`."""
+        return x.reshape(shape, order="F" if fortran else "C")
+
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
         return buffer if type(x) is np.ndarray else x.__array_wrap__(buffer)

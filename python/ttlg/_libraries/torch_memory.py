@@ -58,6 +58,13 @@ class TorchMemory(Library):
         """Allocate a tensor on the device of `x`."""
         return x.new_empty(shape)
 
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View the memory of `x`."""
+        if not fortran:
+            return x.view(shape)
+        backwards = tuple(range(x.ndim))[::-1]
+        return x.permute(backwards).view(shape[::-1]).permute(backwards)
+
     def written(self, out: Any) -> None:
         """Count the write, so that autograd notices that a value it had kept is gone."""
         sys.modules["torch"].autograd.graph.increment_version(out)

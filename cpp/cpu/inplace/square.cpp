@@ -1,0 +1,140 @@
+#include "cpu/inplace/square.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "cpu/inplace/matrix.hpp"
+#include "cpu/threads.hpp"
+#include "tensor/banded_triangle.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Columns of tiles in a band: few enough for the pages of both tiles of a pair, and of the pairs
+// after it, to stay in the TLB.
+constexpr std::int64_t kBand = 8;
+
+class TilePairs {
+ public:
+  TilePairs(const InplaceStep& step, const Kernels& table)
+      : order_(step.rows),
+        tile_(step.width),
+        size_(step.element_bytes),
+        tiles_(ceil_div(order_, tile_)),
+        transpose_(is_vector_width(size_) ? table.tile[static_cast<std::size_t>(std::countr_zero(
+                                                static_cast<std::uint64_t>(size_)))]
+                                          : table.strided_copy.back()),
+        move_(table.strided_copy.back()),
+        triangle_(tiles_, kBand) {
+    for (std::int64_t k = 0; k < tile_; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      along_[i] = k * size_;
+      down_[i] = k * order_ * size_;
+      down_buffer_[i] = k * tile_ * size_;
+    }
+  }
+
+  // Pairs of all matrices, the diagonal tiles of a matrix after its pairs.
+  std::int64_t pairs() const { return triangle_.count() + tiles_; }
+
+  void exchange(std::byte* data, std::int64_t begin, std::int64_t end) const {
+    std::int64_t matrix = begin / pairs();
+    std::int64_t k = begin % pairs();
+    auto entry = k < triangle_.count() ? triangle_.at(k) : BandedTriangle::Entry{};
+    for (std::int64_t number = begin; number < end; ++number) {
+      std::byte* const first = data + matrix * order_ * order_ * size_;
+      if (k < triangle_.count()) {
+        exchange_pair(first, entry);
+        entry = triangle_.next(entry);
+      } else {
+        transpose_tile(first, k - triangle_.count());
+      }
+      if (++k < pairs()) continue;
+      k = 0;
+      ++matrix;
+      if (triangle_.count() > 0) entry = triangle_.at(0);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kMostTile = kMaxTileOrder;
+
+  std::byte* tile_at(std::byte* matrix, std::int64_t x, std::int64_t y) const {
+    return matrix + (y * order_ + x) * tile_ * size_;
+  }
+  std::int64_t extent(std::int64_t number) const {
+    return std::min(tile_, order_ - number * tile_);
+  }
+
+  // Transposes `rows` rows of `columns` elements, which are so far apart.
+  void transpose(const std::byte* in, const std::int64_t* in_down, std::byte* out,
+                 const std::int64_t* out_down, std::int64_t rows, std::int64_t columns) const {
+    run(transpose_, in, out, along_.data(), in_down, out_down, along_.data(), columns, rows, size_);
+  }
+
+  void run(BlockKernel kernel, const std::byte* in, std::byte* out, const std::int64_t* in_by_in,
+           const std::int64_t* in_by_out, const std::int64_t* out_by_in,
+           const std::int64_t* out_by_out, std::int64_t in_count, std::int64_t out_count,
+           std::int64_t element_bytes) const {
+    BlockPipeline idle;
+    kernel(in, out,
+           {.in_by_in = in_by_in,
+            .in_by_out = in_by_out,
+            .out_by_in = out_by_in,
+            .out_by_out = out_by_out,
+            .in_count = in_count,
+            .out_count = out_count,
+            .element_bytes = element_bytes,
+            .continued = false,
+            .following = 0,
+            .pipeline = &idle});
+  }
+
+  void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows,
+                 std::int64_t columns) const {
+    const std::int64_t zero = 0;
+    run(move_, buffer, out, &zero, down_buffer_.data(), &zero, down_.data(), 1, rows,
+        columns * size_);
+  }
+
+  void exchange_pair(std::byte* matrix, BandedTriangle::Entry entry) const {
+    alignas(kLineBytes) std::byte buffer[kMaxTileBytes];
+    std::byte* const below = tile_at(matrix, entry.x, entry.y);
+    std::byte* const above = tile_at(matrix, entry.y, entry.x);
+    const std::int64_t rows = extent(entry.y);
+    const std::int64_t columns = extent(entry.x);
+    transpose(below, down_.data(), buffer, down_buffer_.data(), rows, columns);
+    transpose(above, down_.data(), below, down_.data(), columns, rows);
+    copy_back(buffer, above, columns, rows);
+  }
+
+  void transpose_tile(std::byte* matrix, std::int64_t number) const {
+    alignas(kLineBytes) std::byte buffer[kMaxTileBytes];
+    std::byte* const tile = tile_at(matrix, number, number);
+    const std::int64_t order = extent(number);
+    transpose(tile, down_.data(), buffer, down_buffer_.data(), order, order);
+    copy_back(buffer, tile, order, order);
+  }
+
+  const std::int64_t order_;
+  const std::int64_t tile_;
+  const std::int64_t size_;
+  const std::int64_t tiles_;
+  const BlockKernel transpose_;
+  const BlockKernel move_;
+  const BandedTriangle triangle_;
+  std::array<std::int64_t, kMostTile> along_;
+  std::array<std::int64_t, kMostTile> down_;
+  std::array<std::int64_t, kMostTile> down_buffer_;
+};
+
+}  // namespace
+
+void transpose_square(const InplaceStep& step, std::byte* data, int threads, const Kernels& table) {
+  const TilePairs tiles(step, table);
+  parallel_ranges(threads, step.batch * tiles.pairs(), shares_per_thread(step.bytes(), threads),
+                  [&](std::int64_t begin, std::int64_t end) { tiles.exchange(data, begin, end); });
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,50 @@
+#include "plan/cpu/inplace/step.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/cpu/memory_units.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+std::int64_t whole_lines(std::int64_t bytes) { return ceil_div(bytes, kLineBytes) * kLineBytes; }
+
+}  // namespace
+
+std::string_view kernel_name(InplaceKernel kernel) {
+  constexpr std::array<std::string_view, 4> kNames{"buffered", "square", "c2r", "r2c"};
+  return kNames[static_cast<std::size_t>(kernel)];
+}
+
+int passes(const InplaceStep& step) {
+  if (step.kernel == InplaceKernel::square) return 1;
+  if (step.kernel == InplaceKernel::buffered) return 2;
+  return rotates_apart(c2r_of(step)) ? 3 : 2;
+}
+
+C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
+  const C2r c2r = c2r_of(step);
+  first_thread = whole_lines((2 * c2r.c + 3 * c2r.b) * std::int64_t{sizeof(std::int64_t)});
+  held = whole_lines(c2r.n * step.element_bytes);
+  const std::int64_t segments = rotates_apart(c2r) ? 0 : c2r.c * (c2r.c - 1) / 2;
+  const std::int64_t of_rows = held + whole_lines(segments * c2r.b * step.element_bytes);
+  const std::int64_t of_columns =
+      whole_lines((c2r.m + 2 * (step.width - 1)) * step.width * step.element_bytes);
+  thread_bytes = std::max(of_rows, of_columns);
+  bytes = first_thread + threads * thread_bytes;
+}
+
+std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
+  switch (step.kernel) {
+    case InplaceKernel::square:
+      return 0;
+    case InplaceKernel::buffered:
+      return buffers(step, threads) * whole_lines(step.matrix_bytes());
+    default:
+      return C2rWorkspace(step, threads).bytes;
+  }
+}
+
+}  // namespace ttlg::cpu

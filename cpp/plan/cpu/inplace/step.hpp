@@ -1,0 +1,77 @@
+// One step of a transposition in place: a batch of matrices, one after another in memory, each of
+// which becomes its transpose where it lies.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tensor/c2r.hpp"
+
+namespace ttlg::cpu {
+
+enum class InplaceKernel : std::uint8_t {
+  buffered,  // a matrix goes into the workspace, out of place, and is copied back
+  square,    // pairs of tiles change places
+  c2r,       // rows and columns are permuted (Catanzaro et al., PPoPP 2014)
+  r2c,       // the inverse of that on the transpose's dimensions
+};
+
+std::string_view kernel_name(InplaceKernel kernel);
+
+struct InplaceStep {
+  InplaceKernel kernel = InplaceKernel::buffered;
+  std::int64_t batch = 1;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t element_bytes = 1;
+  // Of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at once.
+  std::int64_t width = 0;
+
+  bool operator==(const InplaceStep&) const = default;
+
+  std::int64_t matrix_bytes() const { return rows * columns * element_bytes; }
+  std::int64_t bytes() const { return batch * matrix_bytes(); }
+};
+
+// The dimensions in which the step permutes rows and columns.
+inline C2r c2r_of(const InplaceStep& step) {
+  return step.kernel == InplaceKernel::c2r ? C2r(step.rows, step.columns)
+                                           : C2r(step.columns, step.rows);
+}
+
+// Tiles of `square`, one of which is on a thread's stack.
+inline constexpr std::int64_t kMaxTileOrder = 128;
+inline constexpr std::int64_t kMaxTileBytes = 16 << 10;
+
+// With more blocks of columns than this, the rotation before or after the rows' shuffle is a pass
+// of its own: what it would save at the ends of a thread's rows grows with their square.
+inline constexpr std::int64_t kMostFusedBlocks = 32;
+
+inline bool rotates_apart(const C2r& c2r) { return c2r.c > kMostFusedBlocks; }
+
+// How often the step reads and writes its matrices.
+int passes(const InplaceStep& step);
+
+// Where everything lies in the workspace of C2R and R2C, in bytes from its begin.
+struct C2rWorkspace {
+  C2rWorkspace(const InplaceStep& step, int threads);
+
+  std::int64_t tables = 0;        // offsets, which all threads share
+  std::int64_t first_thread = 0;  // what threads have each for themselves
+  std::int64_t row = 0;           // from there: of the passes over rows
+  std::int64_t held = 0;          // segments of the rows that another thread's rows begin with
+  std::int64_t band = 0;          // of the passes over columns, which come at other times
+  std::int64_t thread_bytes = 0;
+  std::int64_t bytes = 0;
+};
+
+// How many matrices of a `buffered` step are in the workspace at a time: one for each thread, or
+// one that all of them share.
+inline int buffers(const InplaceStep& step, int threads) {
+  return step.batch >= threads ? threads : 1;
+}
+
+// The bytes that a step needs besides its matrices.
+std::int64_t workspace_bytes(const InplaceStep& step, int threads);
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,97 @@
+// The decomposition of in-place transposition: C2R and R2C (Catanzaro et al., PPoPP 2014). C2R
+// makes of an m x n matrix, row after row, its transpose; R2C, on the n x m matrix seen as m x n,
+// is the inverse. Both permute rows and columns on their own, so that memory for a few of them is
+// enough.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+namespace ttlg {
+
+// x * y mod m for 0 <= x, y < m: products of 64 bits need 128.
+constexpr std::int64_t multiply_mod(std::int64_t x, std::int64_t y, std::int64_t m) {
+  __extension__ typedef __int128 Wide;
+  return static_cast<std::int64_t>(Wide{x} * y % m);
+}
+
+constexpr std::int64_t floor_mod(std::int64_t x, std::int64_t m) {
+  const std::int64_t rest = x % m;
+  return rest < 0 ? rest + m : rest;
+}
+
+// x^-1 mod m for coprime x and m; 0 for m = 1, where every number is congruent to it.
+constexpr std::int64_t inverse_mod(std::int64_t x, std::int64_t m) {
+  std::int64_t r0 = m, r1 = x % m, t0 = 0, t1 = 1;
+  while (r1 != 0) {
+    const std::int64_t quotient = r0 / r1;
+    const std::int64_t r2 = r0 - quotient * r1, t2 = t0 - quotient * t1;
+    r0 = r1, r1 = r2, t0 = t1, t1 = t2;
+  }
+  return floor_mod(t0, m);
+}
+
+struct C2r {
+  constexpr C2r(std::int64_t rows, std::int64_t columns)
+      : m(rows), n(columns), c(std::gcd(m, n)), a(m / c), b(n / c), a_inverse(inverse_mod(a, b)) {}
+
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t c;
+  std::int64_t a;
+  std::int64_t b;
+  std::int64_t a_inverse;  // mod b
+
+  // q(i) = (i n - floor(i / a)) mod m (Eq. 33): the row that C2R moves to row i, and where R2C
+  // moves row i to.
+  constexpr std::int64_t q(std::int64_t i) const {
+    return floor_mod(multiply_mod(i, n % m, m) - i / a, m);
+  }
+
+  // Row i, after the first rotation, has in columns q b to q b + b - 1 elements of row (i + q) mod
+  // m (Eq. 23). The shuffle of that row (Eqs. 24 and 31) takes what goes to columns j = first + u c
+  // from columns q b + (start + u step) mod b.
+  struct Segment {
+    std::int64_t q;
+    std::int64_t start;
+  };
+  constexpr Segment segment_to(std::int64_t i, std::int64_t first) const {
+    const std::int64_t number = floor_mod(first - i, c);
+    const std::int64_t row = (i + number) % m;
+    // `row` and `first` are congruent modulo c, which divides m.
+    const std::int64_t steps = floor_mod((first - row) / c, b);
+    return {number, b == 1 ? 0 : multiply_mod(steps, a_inverse, b)};
+  }
+
+  // R2C's shuffle of row i takes what goes to column q b + t from column (start + t m) mod n.
+  constexpr std::int64_t start_of(std::int64_t i, std::int64_t q) const { return (i + q) % m % n; }
+};
+
+// q(i), q(i + 1), ... without a multiplication or division.
+class RowOrder {
+ public:
+  constexpr RowOrder(const C2r& c2r, std::int64_t i)
+      : q_(c2r.q(i)), step_(c2r.n % c2r.m), m_(c2r.m), a_(c2r.a), left_(a_ - i % a_) {}
+
+  constexpr std::int64_t operator*() const { return q_; }
+
+  constexpr RowOrder& operator++() {
+    q_ += step_;
+    if (--left_ == 0) {
+      left_ = a_;
+      --q_;
+    }
+    if (q_ >= m_) q_ -= m_;
+    if (q_ < 0) q_ += m_;
+    return *this;
+  }
+
+ private:
+  std::int64_t q_;
+  std::int64_t step_;
+  std::int64_t m_;
+  std::int64_t a_;
+  std::int64_t left_;
+};
+
+}  // namespace ttlg

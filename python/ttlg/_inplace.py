@@ -1,0 +1,89 @@
+"""Transposition without a second copy of the data."""
+
+import operator
+from typing import SupportsIndex
+
+from ttlg import _core
+from ttlg._libraries import library_of
+from ttlg._typing import ArrayT, Axes
+
+
+def transpose_inplace(
+    x: ArrayT,
+    axes: Axes | None = None,
+    *,
+    threads: int | None = None,
+    workspace: SupportsIndex | None = None,
+) -> ArrayT:
+    """Permute the axes of an array in the memory that it has.
+
+    The result is ``numpy.transpose(x, axes)``, laid out contiguously in the memory of `x`.
+
+    Parameters
+    ----------
+    x : array
+        Writable array of NumPy or PyTorch in host memory, in C or Fortran order without gaps, of
+        any rank up to 64 and any dtype whose elements have a fixed size, objects not.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    threads : int, optional
+        The most threads to use. By default `get_num_threads()`. Small arrays use fewer.
+    workspace : int, optional
+        The most bytes to use besides the array, 1 or more. By default a twentieth of the array or
+        2 MiB a thread, whichever is more, and more than that only for matrices a few rows or
+        columns of which exceed it.
+
+    Returns
+    -------
+    array
+        A view of the memory of `x`, with ``shape[i] == x.shape[axes[i]]``, in C order if `x` is,
+        and else in Fortran order. `x` itself, and every older view of that memory, keeps its shape
+        and shows elements at other places than before.
+
+    Raises
+    ------
+    TypeError
+        `x` is no array, or one that cannot change, such as JAX's; it holds Python objects; `axes`
+        or `workspace` are no integers.
+    ValueError
+        `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only;
+        `workspace` is too small for any way.
+    BufferError
+        The array is out of reach, or a PyTorch tensor that requires grad or is traced: as for
+        `transpose`.
+    MemoryError
+        The system has no room for the workspace.
+
+    Notes
+    -----
+    Whatever can fail does so before the first element moves, so an array is as it was after an
+    exception. Once elements move, nothing interrupts them: KeyboardInterrupt is delivered at the
+    end.
+
+    Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
+    by kernels of four kinds: tiles of square matrices change places (Gorawski and Lorek); C2R and
+    R2C permute rows and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1); matrices that
+    fit the workspace go through it. The sequence of the least predicted time is taken.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.arange(6.0).reshape(2, 3)
+    >>> y = ttlg.transpose_inplace(x)
+    >>> y
+    array([[0., 3.],
+           [1., 4.],
+           [2., 5.]])
+    >>> np.shares_memory(x, y)
+    True
+    """
+    limit = 0 if workspace is None else operator.index(workspace)
+    if workspace is not None and limit < 1:
+        raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
+    library = library_of(x)
+    view = library.view_inplace(x)
+    plan = _core.inplace_plan_for(view, axes, threads, limit)
+    plan.run(view)
+    library.written(x)
+    result: ArrayT = library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)
+    return result

@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "cpu/execute.hpp"
+#include "cpu/inplace/execute.hpp"
+#include "cpu/this_machine.hpp"
+#include "plan/cpu/inplace/plan.hpp"
+#include "plan/cpu/planner.hpp"
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes random_bytes(std::int64_t count) {
+  test::Random random(static_cast<std::uint64_t>(count));
+  Bytes bytes(static_cast<std::size_t>(count));
+  for (std::byte& each : bytes) each = static_cast<std::byte>(random());
+  return bytes;
+}
+
+// A workspace that begins at a line, between bytes that nothing may write to.
+class Workspace {
+ public:
+  explicit Workspace(std::int64_t bytes)
+      : bytes_(bytes), raw_(static_cast<std::size_t>(bytes + 3 * kLineBytes), kGuard) {
+    begin_ = raw_.data() + kLineBytes;
+    while (reinterpret_cast<std::uintptr_t>(begin_) % kLineBytes != 0) ++begin_;
+  }
+  ~Workspace() {
+    const auto is_guard = [](std::byte each) { return each == kGuard; };
+    EXPECT_TRUE(std::all_of(raw_.data(), begin_, is_guard));
+    EXPECT_TRUE(std::all_of(begin_ + bytes_, raw_.data() + raw_.size(), is_guard));
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  std::byte* begin() const { return begin_; }
+
+ private:
+  static constexpr std::byte kGuard{0x5a};
+  std::int64_t bytes_;
+  Bytes raw_;
+  std::byte* begin_;
+};
+
+// What the reference makes of the same bytes.
+Bytes expected(Request request, const Bytes& in) {
+  request.inplace = false;
+  Bytes out(in.size());
+  execute_reference(PlanBase(request, make_problem(request)), in.data(), out.data());
+  return out;
+}
+
+void expect_transposed(const InplacePlan& plan, const std::string& what) {
+  const std::int64_t bytes = plan.problem.bytes();
+  const Bytes in = random_bytes(bytes);
+  Bytes data = in;
+  const Workspace workspace(plan.workspace_bytes);
+  execute_inplace(plan, data.data(), workspace.begin());
+  EXPECT_TRUE(data == expected(plan.request, in)) << what;
+}
+
+Request inplace_request(std::vector<std::int64_t> shape, std::vector<int> axes,
+                        std::int64_t itemsize) {
+  Request request = test::contiguous_request(std::move(shape), std::move(axes), itemsize);
+  request.inplace = true;
+  return request;
+}
+
+// The plan that transposes a batch of matrices with this kernel.
+InplacePlan plan_with(InplaceStep step, int threads) {
+  const Request request =
+      inplace_request({step.batch, step.rows, step.columns}, {0, 2, 1}, step.element_bytes);
+  InplacePlan plan(request, make_problem(request));
+  plan.threads = threads;
+  plan.steps = {step};
+  plan.workspace_bytes = workspace_bytes(step, threads);
+  return plan;
+}
+
+std::string text_of(const InplaceStep& step, int threads) {
+  return std::string(kernel_name(step.kernel)) + " " + std::to_string(step.batch) + " x " +
+         std::to_string(step.rows) + " x " + std::to_string(step.columns) + " of " +
+         std::to_string(step.element_bytes) + " bytes, width " + std::to_string(step.width) + ", " +
+         std::to_string(threads) + " threads";
+}
+
+void expect_step(const InplaceStep& step, int threads) {
+  expect_transposed(plan_with(step, threads), text_of(step, threads));
+}
+
+TEST(C2rInPlace, TransposesEveryMatrix) {
+  for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
+    for (std::int64_t m = 1; m <= 40; ++m) {
+      for (std::int64_t n = 1; n <= 40; ++n) {
+        const std::int64_t size = 1 + (m * 7 + n) % 17;
+        const std::int64_t columns = kernel == InplaceKernel::c2r ? n : m;
+        expect_step({.kernel = kernel,
+                     .batch = 1 + m % 2,
+                     .rows = m,
+                     .columns = n,
+                     .element_bytes = size,
+                     .width = 1 + (m + n) % columns},
+                    1 + static_cast<int>(n % 3));
+      }
+    }
+  }
+}
+
+TEST(C2rInPlace, TransposesLargerMatrices) {
+  for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
+    for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{300, 200},
+                                                                                 {200, 300},
+                                                                                 {128, 96},
+                                                                                 {97, 101},
+                                                                                 {1024, 64},
+                                                                                 {64, 1024},
+                                                                                 {512, 512},
+                                                                                 {500, 20},
+                                                                                 {20, 500},
+                                                                                 {330, 198},
+                                                                                 {1000, 7},
+                                                                                 {7, 1000}}) {
+      for (const std::int64_t size : {1, 4, 8, 12}) {
+        for (const int threads : {1, 2, 5}) {
+          expect_step({.kernel = kernel,
+                       .batch = 1,
+                       .rows = m,
+                       .columns = n,
+                       .element_bytes = size,
+                       .width = std::min<std::int64_t>(8, kernel == InplaceKernel::c2r ? n : m)},
+                      threads);
+        }
+      }
+    }
+  }
+}
+
+TEST(SquareInPlace, TransposesEveryOrder) {
+  for (std::int64_t order = 1; order <= 70; ++order) {
+    for (const std::int64_t size : {1, 2, 3, 4, 8, 16, 24}) {
+      expect_step({.kernel = InplaceKernel::square,
+                   .batch = 1 + order % 3,
+                   .rows = order,
+                   .columns = order,
+                   .element_bytes = size,
+                   .width = 1 + order % 9},
+                  1 + static_cast<int>(order % 3));
+    }
+  }
+  for (const std::int64_t size : {1, 4, 8}) {
+    expect_step({.kernel = InplaceKernel::square,
+                 .batch = 2,
+                 .rows = 600,
+                 .columns = 600,
+                 .element_bytes = size,
+                 .width = 32},
+                2);
+  }
+}
+
+TEST(InplacePlan, CarriesEveryPermutationOut) {
+  const Machine machine = *this_machine();
+  for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{
+           {5, 7, 3}, {4, 4, 4}, {6, 2, 9, 5}, {3, 4, 2, 5, 3}, {40, 30, 50}, {16, 17, 18, 19}}) {
+    std::vector<int> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    do {
+      for (const std::int64_t itemsize : {4, 3}) {
+        const Request request = inplace_request(shape, axes, itemsize);
+        const std::int64_t bytes = make_problem(request).bytes();
+        for (const std::int64_t workspace : {std::int64_t{0}, bytes * 6 / 10}) {
+          if (0 < workspace && workspace < 100000) continue;  // less than a few rows and columns
+          const InplacePlan plan = make_inplace_plan(request, machine, 2, workspace);
+          if (workspace > 0) {
+            EXPECT_LE(plan.workspace_bytes, workspace);
+          }
+          expect_transposed(plan, "permutation");
+        }
+      }
+    } while (std::ranges::next_permutation(axes).found);
+  }
+}
+
+TEST(InplacePlan, TakesAnyRank) {
+  const Machine machine = *this_machine();
+  test::Random random(3);
+  for (const std::size_t rank : {7U, 9U, 12U, 15U}) {
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<std::int64_t> shape(rank, 2);
+      expect_transposed(
+          make_inplace_plan(inplace_request(shape, test::random_axes(random, rank), 8), machine, 2,
+                            200000),
+          "rank " + std::to_string(rank));
+    }
+  }
+}
+
+TEST(InplacePlan, TakesFortranOrder) {
+  Request request = inplace_request({30, 40, 5}, {2, 0, 1}, 4);
+  request.in_byte_strides = {4, 120, 4800};
+  request.out_byte_strides = {4, 20, 600};
+  const InplacePlan plan = make_inplace_plan(request, *this_machine(), 1, 0);
+  expect_transposed(plan, "Fortran order");
+}
+
+TEST(InplacePlan, RefusesGapsAndTooSmallAWorkspace) {
+  Request request = inplace_request({30, 40}, {1, 0}, 4);
+  EXPECT_THROW(make_inplace_plan(request, *this_machine(), 1, 16), std::invalid_argument);
+  request.in_byte_strides = {200, 4};
+  EXPECT_THROW(make_inplace_plan(request, *this_machine(), 1, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
