@@ -14,7 +14,8 @@ PlanBase::PlanBase(const Request& of_request, Problem normal_form)
 void refuse_inplace(const Request& request) {
   if (!request.inplace) return;
   throw std::invalid_argument(
-      "no such kernel transposes in place; leave inplace=False, which writes to another array");
+      "plans write to another array so far: leave inplace=False, or call "
+      "ttlg.transpose_inplace(x, axes), which plans by itself");
 }
 
 }  // namespace ttlg

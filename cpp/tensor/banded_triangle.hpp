@@ -1,7 +1,6 @@
-// The banded enumeration scheme V1B of the entries below a square matrix's diagonal (the paper on
-// in-place transposition by enumeration schemes, section on banded schemes): vertical bands from
-// left to right, in each of them rows from top to bottom, in each row from left to right. A band
-// touches few pages at a time, however large the matrix.
+// The banded enumeration scheme V1B of the entries below a square matrix's diagonal (Gorawski and
+// Lorek, section 5): vertical bands from left to right, in each of them rows from top to bottom, in
+// each row from left to right. A band touches few pages at a time, however large the matrix.
 #pragma once
 
 #include <algorithm>

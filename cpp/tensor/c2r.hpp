@@ -47,24 +47,6 @@ struct C2r {
   constexpr std::int64_t q(std::int64_t i) const {
     return floor_mod(multiply_mod(i, n % m, m) - i / a, m);
   }
-
-  // Row i, after the first rotation, has in columns q b to q b + b - 1 elements of row (i + q) mod
-  // m (Eq. 23). The shuffle of that row (Eqs. 24 and 31) takes what goes to columns j = first + u c
-  // from columns q b + (start + u step) mod b.
-  struct Segment {
-    std::int64_t q;
-    std::int64_t start;
-  };
-  constexpr Segment segment_to(std::int64_t i, std::int64_t first) const {
-    const std::int64_t number = floor_mod(first - i, c);
-    const std::int64_t row = (i + number) % m;
-    // `row` and `first` are congruent modulo c, which divides m.
-    const std::int64_t steps = floor_mod((first - row) / c, b);
-    return {number, b == 1 ? 0 : multiply_mod(steps, a_inverse, b)};
-  }
-
-  // R2C's shuffle of row i takes what goes to column q b + t from column (start + t m) mod n.
-  constexpr std::int64_t start_of(std::int64_t i, std::int64_t q) const { return (i + q) % m % n; }
 };
 
 // q(i), q(i + 1), ... without a multiplication or division.

@@ -117,8 +117,8 @@ def plan(
         model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
         explains itself and predicts its time anywhere but runs on such a GPU alone.
     inplace : bool
-        Plan for the result to take the memory of the input. No kernel does that so far, so True is
-        refused.
+        Plan for the result to take the memory of the input. True is refused so far:
+        `transpose_inplace` makes its plans itself.
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "cpu/threads.hpp"
 #include "tensor/c2r.hpp"
@@ -10,8 +11,14 @@
 namespace ttlg::cpu {
 namespace {
 
-// Rows that are moved by one call of a kernel.
-constexpr std::int64_t kRowsAtOnce = 64;
+// Rows of a band that are moved by one call of a kernel, and how far ahead they are requested from
+// memory, which does not foresee steps of a row.
+constexpr std::int64_t kRowsAtOnce = 32;
+constexpr std::int64_t kRowsAhead = 64;
+// Matrices above this size are streamed past the caches.
+constexpr std::int64_t kStreamedFrom = 8 << 20;
+// Of a band, at most.
+constexpr std::int64_t kMostColumns = 1024;
 
 // The passes of C2R and R2C over one matrix of m rows and n columns.
 class C2rPasses {
@@ -27,7 +34,9 @@ class C2rPasses {
         workspace_(workspace),
         threads_(threads),
         move_(strided_copy_of(table, step.element_bytes)),
-        move_any_(table.strided_copy.back()) {
+        move_any_(table.strided_copy.back()),
+        stream_(table.stream),
+        fence_(table.fence) {
     fill_tables();
   }
 
@@ -156,12 +165,13 @@ class C2rPasses {
     for (std::int64_t q = 0; q < c2r_.c; ++q) {
       std::copy_n(rotated(i, q, end, part), block_bytes, row + q * block_bytes);
     }
+    // The shuffle (Eqs. 24 and 31) takes what goes to columns first + u c from block q, where rows
+    // `from` and columns `first` are congruent modulo c, from its columns (start + u) a^-1 mod b.
     // Columns that come from neighbouring blocks in the same order are moved by one call.
     for (std::int64_t first = 0; first < c2r_.c;) {
       const std::int64_t q = floor_mod(first - i, c2r_.c);
       const std::int64_t from = i + q < c2r_.m ? i + q : i + q - c2r_.m;
-      const std::int64_t until_wrap = i + q < c2r_.m ? c2r_.m - i - q : c2r_.c;
-      const std::int64_t count = std::min({c2r_.c - first, c2r_.c - q, until_wrap});
+      const std::int64_t count = std::min(c2r_.c - first, c2r_.c - q);
       const std::int64_t start = floor_mod((first - from) / c2r_.c, c2r_.b);
       call(row + blocks_[q], matrix_.at(i, first),
            {.in_by_in = blocks_,
@@ -181,6 +191,7 @@ class C2rPasses {
   void shuffle_row_r2c(std::int64_t i, std::int64_t end, std::int64_t part) const {
     std::byte* const row = own_workspace() + place_.row;
     std::copy_n(matrix_.at(i, 0), matrix_.row_bytes(), row);
+    // What goes to column q b + t comes from column ((i + q) mod m + t m) mod n (Eq. 24).
     for (std::int64_t q = 0; q < c2r_.c;) {
       const std::int64_t column = (i + q) % c2r_.m % c2r_.n;
       const std::int64_t turns = column / c2r_.c;
@@ -213,98 +224,148 @@ class C2rPasses {
   }
 
   // Reads all rows of a band of columns and writes them in their new order, every column rotated by
-  // another number of rows: element j of row i comes from row base(i) + shift(j), which are
-  // neighbours. Copies of the last rows before the first and of the first behind the last save
-  // every modulus.
+  // another number of rows. On the way into the band (C2R) or out of it (R2C) elements of column j
+  // move up or down by shift(j) rows, for which the band goes on above its first row; the other way
+  // whole rows are permuted. So neither side jumps between single elements.
   void permute_band(Order order, std::int64_t first, std::int64_t width) const {
-    const std::int64_t size = matrix_.element_bytes;
-    const std::int64_t pitch = width * size;
+    const std::int64_t pitch = width * matrix_.element_bytes;
     std::byte* const band = own_workspace() + place_.band + (width - 1) * pitch;
-    load_band(order, first, width, band);
-    for (std::int64_t k = 1; k < width; ++k) {
-      std::copy_n(band + floor_mod(-k, c2r_.m) * pitch, pitch, band - k * pitch);
-      std::copy_n(band + (k - 1) % c2r_.m * pitch, pitch, band + (c2r_.m + k - 1) * pitch);
+    const auto shift = [&](std::int64_t j) {
+      return order == Order::shuffle ? j : (first + j) / c2r_.b - first / c2r_.b;
+    };
+    const std::int64_t turn = (order == Order::shuffle ? first : first / c2r_.b) % c2r_.m;
+    const bool permutes = order == Order::shuffle;
+    if (forward_) {
+      move_skewed(matrix_.at(0, first), band, width, shift);
+      join_above(band, width, shift);
+      move_rows(matrix_.at(0, first), band, width, permutes, turn);
+    } else {
+      move_rows(matrix_.at(0, first), band, width, permutes, turn);
+      repeat_above(band, width, shift);
+      move_skewed(matrix_.at(0, first), band, width, shift);
     }
-    store_band(order, first, width, band);
   }
 
-  static constexpr std::int64_t kMostColumns = 1024;
+  using RowOffsets = std::array<std::int64_t, kRowsAtOnce>;
 
-  void load_band(Order order, std::int64_t first, std::int64_t width, std::byte* band) const {
-    const std::int64_t pitch = width * matrix_.element_bytes;
-    std::array<std::int64_t, kRowsAtOnce> from;
-    std::array<std::int64_t, kRowsAtOnce> to;
-    const bool permutes = order == Order::shuffle && !forward_;
-    RowOrder q(c2r_, 0);
-    const std::int64_t zero = 0;
-    for (std::int64_t k = 0; k < kRowsAtOnce; ++k) {
-      from[static_cast<std::size_t>(k)] = k * matrix_.row_bytes();
+  static RowOffsets multiples(std::int64_t step) {
+    RowOffsets offsets;
+    for (std::size_t k = 0; k < offsets.size(); ++k) {
+      offsets[k] = static_cast<std::int64_t>(k) * step;
     }
+    return offsets;
+  }
+
+  // The rows of the matrix that are read while those from row i on are moved.
+  BlockPipeline rows_ahead(const std::byte* matrix, std::int64_t i, std::int64_t count,
+                           const RowOffsets& rows, std::int64_t pitch) const {
+    BlockPipeline pipeline;
+    if (i + kRowsAhead + count <= c2r_.m) {
+      pipeline.prefetches = {.next = matrix + (i + kRowsAhead) * matrix_.row_bytes(),
+                             .pieces = std::span(rows).first(static_cast<std::size_t>(count)),
+                             .piece_bytes = pitch};
+    }
+    return pipeline;
+  }
+
+  // Row i of the matrix is row p(i) of the band, p(i) = q(i) + turn or i + turn modulo m.
+  void move_rows(std::byte* matrix, std::byte* band, std::int64_t width, bool permutes,
+                 std::int64_t turn) const {
+    const std::int64_t pitch = width * matrix_.element_bytes;
+    const RowOffsets in_matrix = multiples(matrix_.row_bytes());
+    RowOffsets in_band;
+    // The lines that were read have left the caches by now, unless the matrix is small.
+    const bool streams =
+        forward_ && pitch >= kMinStreamedRunBytes && matrix_.bytes() > kStreamedFrom;
+    RowOrder q(c2r_, 0);
     for (std::int64_t i = 0; i < c2r_.m; i += kRowsAtOnce) {
       const std::int64_t count = std::min(kRowsAtOnce, c2r_.m - i);
       for (std::int64_t k = 0; k < count; ++k) {
-        to[static_cast<std::size_t>(k)] = (permutes ? *q : i + k) * pitch;
+        const std::int64_t row = (permutes ? *q : i + k) + turn;
         if (permutes) ++q;
+        in_band[static_cast<std::size_t>(k)] = (row < c2r_.m ? row : row - c2r_.m) * pitch;
       }
-      BlockPipeline ahead;
-      if (i + 2 * kRowsAtOnce <= c2r_.m) {
-        ahead.prefetches = {
-            .next = matrix_.at(i + kRowsAtOnce, first), .pieces = from, .piece_bytes = pitch};
+      std::byte* const rows = matrix + i * matrix_.row_bytes();
+      if (streams) {
+        for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+          stream_(rows + in_matrix[k], band + in_band[k], pitch);
+        }
+        continue;
       }
-      move_any_(matrix_.at(i, first), band,
+      const std::int64_t zero = 0;
+      BlockPipeline pipeline;
+      if (!forward_) pipeline = rows_ahead(matrix, i, count, in_matrix, pitch);
+      move_any_(forward_ ? band : rows, forward_ ? rows : band,
                 {.in_by_in = &zero,
-                 .in_by_out = from.data(),
+                 .in_by_out = (forward_ ? in_band : in_matrix).data(),
                  .out_by_in = &zero,
-                 .out_by_out = to.data(),
+                 .out_by_out = (forward_ ? in_matrix : in_band).data(),
                  .in_count = 1,
                  .out_count = count,
                  .element_bytes = pitch,
                  .continued = false,
                  .following = 0,
-                 .pipeline = &ahead});
+                 .pipeline = &pipeline});
+    }
+    if (streams) fence_();
+  }
+
+  // Element j of row i of the matrix is in row i - shift(j) of the band.
+  template <typename Shift>
+  void move_skewed(std::byte* matrix, std::byte* band, std::int64_t width,
+                   const Shift& shift) const {
+    const std::int64_t size = matrix_.element_bytes;
+    const std::int64_t pitch = width * size;
+    std::array<std::int64_t, kMostColumns> skewed;
+    std::array<std::int64_t, kMostColumns> straight;
+    for (std::int64_t j = 0; j < width; ++j) {
+      skewed[static_cast<std::size_t>(j)] = j * size - shift(j) * pitch;
+      straight[static_cast<std::size_t>(j)] = j * size;
+    }
+    const RowOffsets in_matrix = multiples(matrix_.row_bytes());
+    const RowOffsets in_band = multiples(pitch);
+    // No more rows than columns, so that the kernel moves along rows.
+    const std::int64_t rows = std::min(kRowsAtOnce, width);
+    for (std::int64_t i = 0; i < c2r_.m; i += rows) {
+      const std::int64_t count = std::min(rows, c2r_.m - i);
+      std::byte* const from = matrix + i * matrix_.row_bytes();
+      std::byte* const to = band + i * pitch;
+      BlockPipeline pipeline;
+      if (forward_) pipeline = rows_ahead(matrix, i, count, in_matrix, pitch);
+      move_(forward_ ? from : to, forward_ ? to : from,
+            {.in_by_in = (forward_ ? in_matrix : in_band).data(),
+             .in_by_out = (forward_ ? straight : skewed).data(),
+             .out_by_in = (forward_ ? in_band : in_matrix).data(),
+             .out_by_out = (forward_ ? skewed : straight).data(),
+             .in_count = count,
+             .out_count = width,
+             .element_bytes = size,
+             .continued = false,
+             .following = 0,
+             .pipeline = &pipeline});
     }
   }
 
-  void store_band(Order order, std::int64_t first, std::int64_t width,
-                  const std::byte* band) const {
+  // What has moved up beyond the first row belongs to the last ones.
+  template <typename Shift>
+  void join_above(std::byte* band, std::int64_t width, const Shift& shift) const {
     const std::int64_t size = matrix_.element_bytes;
     const std::int64_t pitch = width * size;
-    const std::int64_t sign = forward_ ? 1 : -1;
-    const std::int64_t turn = order == Order::shuffle ? first : first / c2r_.b;
-    std::array<std::int64_t, kMostColumns> from_column;
-    std::array<std::int64_t, kMostColumns> to_column;
     for (std::int64_t j = 0; j < width; ++j) {
-      const std::int64_t shift = order == Order::shuffle ? j : (first + j) / c2r_.b - turn;
-      from_column[static_cast<std::size_t>(j)] = sign * shift * pitch + j * size;
-      to_column[static_cast<std::size_t>(j)] = j * size;
-    }
-    std::array<std::int64_t, kRowsAtOnce> from_row;
-    std::array<std::int64_t, kRowsAtOnce> to_row;
-    for (std::int64_t k = 0; k < kRowsAtOnce; ++k) {
-      to_row[static_cast<std::size_t>(k)] = k * matrix_.row_bytes();
-    }
-    const bool permutes = order == Order::shuffle && forward_;
-    RowOrder q(c2r_, 0);
-    const std::int64_t start = floor_mod(sign * turn, c2r_.m);
-    for (std::int64_t i = 0; i < c2r_.m; i += kRowsAtOnce) {
-      const std::int64_t count = std::min(kRowsAtOnce, c2r_.m - i);
-      for (std::int64_t k = 0; k < count; ++k) {
-        std::int64_t base = (permutes ? *q : i + k) + start;
-        if (permutes) ++q;
-        if (base >= c2r_.m) base -= c2r_.m;
-        from_row[static_cast<std::size_t>(k)] = base * pitch;
+      for (std::int64_t i = 0; i < std::min(shift(j), c2r_.m); ++i) {
+        const std::int64_t row = i - shift(j);
+        std::copy_n(band + row * pitch + j * size, size,
+                    band + floor_mod(row, c2r_.m) * pitch + j * size);
       }
-      call(band, matrix_.at(i, first),
-           {.in_by_in = from_row.data(),
-            .in_by_out = from_column.data(),
-            .out_by_in = to_row.data(),
-            .out_by_out = to_column.data(),
-            .in_count = count,
-            .out_count = width,
-            .element_bytes = 0,
-            .continued = false,
-            .following = 0,
-            .pipeline = nullptr});
+    }
+  }
+
+  // The last rows once more, above the first.
+  template <typename Shift>
+  void repeat_above(std::byte* band, std::int64_t width, const Shift& shift) const {
+    const std::int64_t pitch = width * matrix_.element_bytes;
+    for (std::int64_t k = 1; k <= shift(width - 1); ++k) {
+      std::copy_n(band + floor_mod(-k, c2r_.m) * pitch, pitch, band - k * pitch);
     }
   }
 
@@ -318,6 +379,8 @@ class C2rPasses {
   const int threads_;
   const BlockKernel move_;
   const BlockKernel move_any_;
+  const CopyKernel stream_;
+  void (*const fence_)();
   std::int64_t* blocks_ = nullptr;
   std::int64_t* columns_ = nullptr;
   std::int64_t* every_ = nullptr;

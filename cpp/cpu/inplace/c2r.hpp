@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 
 #include "cpu/inplace/matrix.hpp"
 #include "plan/cpu/inplace/step.hpp"

@@ -1,5 +1,5 @@
-// Square matrices in place: pairs of tiles change places (Gorawski and Lorek, section on the IP
-// kernel), in the banded order V1B.
+// Square matrices in place: pairs of tiles change places (Gorawski and Lorek, Listing 2), in
+// the banded order V1B.
 #pragma once
 
 #include <cstddef>

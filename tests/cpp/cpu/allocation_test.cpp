@@ -6,6 +6,7 @@
 
 #include "allocations.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/inplace/execute.hpp"
 #include "plan/cpu/machines.hpp"
 #include "plan/cpu/planning.hpp"
 #include "requests.hpp"
@@ -54,6 +55,24 @@ TEST(Execute, AllocatesNothing) {
   }
   EXPECT_GT(seen_streaming, 0);
   EXPECT_GT(seen_staged, 0);
+}
+
+TEST(ExecuteInplace, AllocatesNothing) {
+  for (const std::vector<std::int64_t>& shape :
+       std::vector<std::vector<std::int64_t>>{{60, 60}, {300, 200}, {97, 201}}) {
+    Request request = contiguous_request(shape, {1, 0}, 8);
+    request.inplace = true;
+    for (const std::int64_t workspace : {0, 60000}) {
+      const InplacePlan plan = make_inplace_plan(request, kCaching, 1, workspace);
+      std::vector<std::byte> data(static_cast<std::size_t>(plan.problem.bytes()));
+      std::vector<std::byte> raw(static_cast<std::size_t>(plan.workspace_bytes + kLineBytes));
+      std::byte* begin = raw.data();
+      while (reinterpret_cast<std::uintptr_t>(begin) % kLineBytes != 0) ++begin;
+      const auto run = [&] { execute_inplace(plan, data.data(), begin); };
+      run();
+      EXPECT_EQ(allocations_of(run), 0U) << kernel_name(plan.steps.front().kernel);
+    }
+  }
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {

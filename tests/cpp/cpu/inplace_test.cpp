@@ -59,13 +59,17 @@ Bytes expected(Request request, const Bytes& in) {
   return out;
 }
 
+// At one SIMD level after another.
 void expect_transposed(const InplacePlan& plan, const std::string& what) {
+  static std::size_t calls = 0;
+  const auto levels = usable_levels();
+  const Kernels& level = *levels[calls++ % levels.size()];
   const std::int64_t bytes = plan.problem.bytes();
   const Bytes in = random_bytes(bytes);
   Bytes data = in;
   const Workspace workspace(plan.workspace_bytes);
-  execute_inplace(plan, data.data(), workspace.begin());
-  EXPECT_TRUE(data == expected(plan.request, in)) << what;
+  execute_inplace(plan, data.data(), workspace.begin(), level);
+  EXPECT_TRUE(data == expected(plan.request, in)) << what << ", " << level.name;
 }
 
 Request inplace_request(std::vector<std::int64_t> shape, std::vector<int> axes,
@@ -201,6 +205,17 @@ TEST(InplacePlan, TakesAnyRank) {
                             200000),
           "rank " + std::to_string(rank));
     }
+  }
+}
+
+TEST(InplacePlan, GivesEveryThreadABufferOfItsOwn) {
+  for (const std::int64_t batch : {200, 3}) {
+    const Request request = inplace_request({batch, 600 / batch * 5, 190}, {0, 2, 1}, 8);
+    const InplacePlan plan = make_inplace_plan(request, *this_machine(), 2, 0);
+    ASSERT_EQ(plan.steps.size(), 1U);
+    EXPECT_EQ(plan.steps.front().kernel, InplaceKernel::buffered);
+    EXPECT_EQ(plan.threads, 2);
+    for (int i = 0; i < 20; ++i) expect_transposed(plan, "batch of " + std::to_string(batch));
   }
 }
 

@@ -31,7 +31,7 @@ C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
   const std::int64_t segments = rotates_apart(c2r) ? 0 : c2r.c * (c2r.c - 1) / 2;
   const std::int64_t of_rows = held + whole_lines(segments * c2r.b * step.element_bytes);
   const std::int64_t of_columns =
-      whole_lines((c2r.m + 2 * (step.width - 1)) * step.width * step.element_bytes);
+      whole_lines((c2r.m + step.width - 1) * step.width * step.element_bytes);
   thread_bytes = std::max(of_rows, of_columns);
   bytes = first_thread + threads * thread_bytes;
 }

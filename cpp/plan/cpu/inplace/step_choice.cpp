@@ -75,15 +75,17 @@ class Chooser {
     step.kernel = kernel;
     const C2r c2r = c2r_of(step);
     const std::int64_t l2 = limits_.machine.l2_cache_bytes;
-    // Every element is moved for itself twice, which takes longer the smaller it is.
-    const double elements = 2 + 12 / as_double(step.element_bytes);
-    const double row = 2 * c2r.n * step.element_bytes <= l2 ? 1 : 4;
+    const std::int64_t size = step.element_bytes;
+    // Every element is moved for itself once a pass, which takes longer the smaller it is, and in
+    // rows cut into many short blocks.
+    const double row = (3 * c2r.n * size <= l2 ? 1.2 : 4) + 4 / as_double(size) +
+                       2 * as_double(c2r.c) / as_double(c2r.c + c2r.b);
     for (const std::int64_t bytes : kBandBytes) {
-      step.width = std::clamp<std::int64_t>(bytes / step.element_bytes, 1, c2r.n);
-      const std::int64_t piece = step.width * step.element_bytes;
-      const double column =
-          (2 * c2r.m * piece <= l2 ? 1 : 2) * of_pieces(piece) * (rotates_apart(c2r) ? 2 : 1);
-      take(step, row + column + elements);
+      step.width = std::clamp<std::int64_t>(bytes / size, 1, c2r.n);
+      const std::int64_t piece = step.width * size;
+      const double column = (c2r.m * piece <= l2 / 2 ? 1.6 : 2.4) * of_pieces(piece) +
+                            4 / as_double(size) + (kernel == InplaceKernel::r2c ? 0.5 : 0);
+      take(step, row + column * (rotates_apart(c2r) ? 2 : 1));
     }
   }
 
