@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/execute.hpp"
-#include "cpu/inplace/c2r.hpp"
+#include "cpu/inplace/passes.hpp"
 #include "cpu/inplace/square.hpp"
 #include "cpu/threads.hpp"
 
@@ -34,6 +34,20 @@ void transpose_buffered(const InplaceStep& step, const Plan& into_buffer, std::b
   });
 }
 
+// One matrix. R2C is C2R backwards.
+void transpose_c2r(const PermutedMatrix& permuted) {
+  const bool rotates = permuted.apart && permuted.c2r.c > 1;
+  if (permuted.forward) {
+    if (rotates) pass_over_columns(permuted, ColumnOrder::rotation);
+    pass_over_rows(permuted);
+    pass_over_columns(permuted, ColumnOrder::shuffle);
+  } else {
+    pass_over_columns(permuted, ColumnOrder::shuffle);
+    pass_over_rows(permuted);
+    if (rotates) pass_over_columns(permuted, ColumnOrder::rotation);
+  }
+}
+
 }  // namespace
 
 void execute_inplace(const InplacePlan& plan, std::byte* data, std::byte* workspace,
@@ -51,7 +65,8 @@ void execute_inplace(const InplacePlan& plan, std::byte* data, std::byte* worksp
       case InplaceKernel::c2r:
       case InplaceKernel::r2c:
         for (std::int64_t number = 0; number < step.batch; ++number) {
-          transpose_c2r(step, data + number * step.matrix_bytes(), workspace, plan.threads, table);
+          transpose_c2r(PermutedMatrix(step, data + number * step.matrix_bytes(), workspace,
+                                       plan.threads, table));
         }
         break;
     }

@@ -32,4 +32,38 @@ inline BlockKernel strided_copy_of(const Kernels& table, std::int64_t element_by
       std::countr_zero(static_cast<std::uint64_t>(element_bytes)))];
 }
 
+// As in BlockArguments.
+struct BlockOffsets {
+  const std::int64_t* in_by_in;
+  const std::int64_t* in_by_out;
+  const std::int64_t* out_by_in;
+  const std::int64_t* out_by_out;
+};
+
+// Moves in_count x out_count elements, none of which goes on in another block.
+inline void move_block(BlockKernel kernel, const std::byte* in, std::byte* out,
+                       const BlockOffsets& offsets, std::int64_t in_count, std::int64_t out_count,
+                       std::int64_t element_bytes, BlockPipeline pipeline = {}) {
+  kernel(in, out,
+         {.in_by_in = offsets.in_by_in,
+          .in_by_out = offsets.in_by_out,
+          .out_by_in = offsets.out_by_in,
+          .out_by_out = offsets.out_by_out,
+          .in_count = in_count,
+          .out_count = out_count,
+          .element_bytes = element_bytes,
+          .continued = false,
+          .following = 0,
+          .pipeline = &pipeline});
+}
+
+// Moves rows of so many bytes; offsets of each on either side.
+inline void move_rows(const Kernels& table, const std::byte* in, std::byte* out,
+                      const std::int64_t* in_by_row, const std::int64_t* out_by_row,
+                      std::int64_t count, std::int64_t row_bytes, BlockPipeline pipeline = {}) {
+  constexpr std::int64_t kZero = 0;
+  move_block(table.strided_copy.back(), in, out, {&kZero, in_by_row, &kZero, out_by_row}, 1, count,
+             row_bytes, pipeline);
+}
+
 }  // namespace ttlg::cpu

@@ -25,7 +25,7 @@ class TilePairs {
         transpose_(is_vector_width(size_) ? table.tile[static_cast<std::size_t>(std::countr_zero(
                                                 static_cast<std::uint64_t>(size_)))]
                                           : table.strided_copy.back()),
-        move_(table.strided_copy.back()),
+        table_(table),
         triangle_(tiles_, kBand) {
     for (std::int64_t k = 0; k < tile_; ++k) {
       const auto i = static_cast<std::size_t>(k);
@@ -58,8 +58,6 @@ class TilePairs {
   }
 
  private:
-  static constexpr std::int64_t kMostTile = kMaxTileOrder;
-
   std::byte* tile_at(std::byte* matrix, std::int64_t x, std::int64_t y) const {
     return matrix + (y * order_ + x) * tile_ * size_;
   }
@@ -70,32 +68,13 @@ class TilePairs {
   // Transposes `rows` rows of `columns` elements, which are so far apart.
   void transpose(const std::byte* in, const std::int64_t* in_down, std::byte* out,
                  const std::int64_t* out_down, std::int64_t rows, std::int64_t columns) const {
-    run(transpose_, in, out, along_.data(), in_down, out_down, along_.data(), columns, rows, size_);
-  }
-
-  void run(BlockKernel kernel, const std::byte* in, std::byte* out, const std::int64_t* in_by_in,
-           const std::int64_t* in_by_out, const std::int64_t* out_by_in,
-           const std::int64_t* out_by_out, std::int64_t in_count, std::int64_t out_count,
-           std::int64_t element_bytes) const {
-    BlockPipeline idle;
-    kernel(in, out,
-           {.in_by_in = in_by_in,
-            .in_by_out = in_by_out,
-            .out_by_in = out_by_in,
-            .out_by_out = out_by_out,
-            .in_count = in_count,
-            .out_count = out_count,
-            .element_bytes = element_bytes,
-            .continued = false,
-            .following = 0,
-            .pipeline = &idle});
+    move_block(transpose_, in, out, {along_.data(), in_down, out_down, along_.data()}, columns,
+               rows, size_);
   }
 
   void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows,
                  std::int64_t columns) const {
-    const std::int64_t zero = 0;
-    run(move_, buffer, out, &zero, down_buffer_.data(), &zero, down_.data(), 1, rows,
-        columns * size_);
+    move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_);
   }
 
   void exchange_pair(std::byte* matrix, BandedTriangle::Entry entry) const {
@@ -122,11 +101,11 @@ class TilePairs {
   const std::int64_t size_;
   const std::int64_t tiles_;
   const BlockKernel transpose_;
-  const BlockKernel move_;
+  const Kernels& table_;
   const BandedTriangle triangle_;
-  std::array<std::int64_t, kMostTile> along_;
-  std::array<std::int64_t, kMostTile> down_;
-  std::array<std::int64_t, kMostTile> down_buffer_;
+  std::array<std::int64_t, kMaxTileOrder> along_;
+  std::array<std::int64_t, kMaxTileOrder> down_;
+  std::array<std::int64_t, kMaxTileOrder> down_buffer_;
 };
 
 }  // namespace

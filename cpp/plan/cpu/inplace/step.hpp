@@ -43,6 +43,9 @@ inline C2r c2r_of(const InplaceStep& step) {
 inline constexpr std::int64_t kMaxTileOrder = 128;
 inline constexpr std::int64_t kMaxTileBytes = 16 << 10;
 
+// Columns of a band of `c2r` and `r2c`, at most.
+inline constexpr std::int64_t kMaxBandColumns = 1024;
+
 // With more blocks of columns than this, the rotation before or after the rows' shuffle is a pass
 // of its own: what it would save at the ends of a thread's rows grows with their square.
 inline constexpr std::int64_t kMostFusedBlocks = 32;

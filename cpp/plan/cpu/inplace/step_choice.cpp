@@ -23,6 +23,7 @@ double line_seconds(const Machine& machine) {
 
 // Longer pieces of rows waste less of the lines at their ends; more of them leave L2.
 constexpr std::array<std::int64_t, 4> kBandBytes{512, 256, 128, 64};
+static_assert(kBandBytes.front() <= kMaxBandColumns);
 
 // The order of a tile: rows of 4 lines, where the element is not too large for that.
 std::int64_t tile_order(std::int64_t element_bytes) {
