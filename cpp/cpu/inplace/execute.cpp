@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cpu/execute.hpp"
+#include "cpu/inplace/cells.hpp"
 #include "cpu/inplace/passes.hpp"
 #include "cpu/inplace/square.hpp"
 #include "cpu/threads.hpp"
@@ -58,6 +59,9 @@ void execute_inplace(const InplacePlan& plan, std::byte* data, std::byte* worksp
       case InplaceKernel::buffered:
         transpose_buffered(step, plan.into_buffer[buffered++], data, workspace, plan.threads,
                            table);
+        break;
+      case InplaceKernel::cells:
+        transpose_cells(step, data, workspace, plan.threads, table);
         break;
       case InplaceKernel::square:
         transpose_square(step, data, plan.threads, table);

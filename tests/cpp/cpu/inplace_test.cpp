@@ -152,6 +152,36 @@ TEST(C2rInPlace, TransposesLargerMatrices) {
   }
 }
 
+TEST(CellsInPlace, TransposeEveryMatrix) {
+  for (std::int64_t m = 1; m <= 40; ++m) {
+    for (std::int64_t n = 1; n <= 40; ++n) {
+      expect_step({.kernel = InplaceKernel::cells,
+                   .batch = 1 + m % 3,
+                   .rows = m,
+                   .columns = n,
+                   .element_bytes = 1 + (m * 7 + n) % 90},
+                  n % 5 == 0 ? 2 : (n % 7 == 0 ? 3 : 1));
+    }
+  }
+}
+
+TEST(CellsInPlace, TransposeLargerMatrices) {
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {300, 200}, {2, 3}, {97, 101}, {512, 6}, {3, 500}}) {
+    for (const std::int64_t size : {16, 700, 70000}) {
+      if (m * n * size > 50000000) continue;
+      for (const int threads : {1, 2, 5}) {
+        expect_step({.kernel = InplaceKernel::cells,
+                     .batch = 1,
+                     .rows = m,
+                     .columns = n,
+                     .element_bytes = size},
+                    threads);
+      }
+    }
+  }
+}
+
 TEST(SquareInPlace, TransposesEveryOrder) {
   for (std::int64_t order = 1; order <= 70; ++order) {
     for (const std::int64_t size : {1, 2, 3, 4, 8, 16, 24}) {

@@ -14,12 +14,12 @@ std::int64_t whole_lines(std::int64_t bytes) { return ceil_div(bytes, kLineBytes
 }  // namespace
 
 std::string_view kernel_name(InplaceKernel kernel) {
-  constexpr std::array<std::string_view, 4> kNames{"buffered", "square", "c2r", "r2c"};
+  constexpr std::array<std::string_view, 5> kNames{"buffered", "square", "c2r", "r2c", "cells"};
   return kNames[static_cast<std::size_t>(kernel)];
 }
 
 int passes(const InplaceStep& step) {
-  if (step.kernel == InplaceKernel::square) return 1;
+  if (step.kernel == InplaceKernel::square || step.kernel == InplaceKernel::cells) return 1;
   if (step.kernel == InplaceKernel::buffered) return 2;
   return rotates_apart(c2r_of(step)) ? 3 : 2;
 }
@@ -36,12 +36,25 @@ C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
   bytes = first_thread + threads * thread_bytes;
 }
 
+CellsWorkspace::CellsWorkspace(const InplaceStep& step, int threads) {
+  constexpr std::int64_t kMostSlice = 32 << 10;
+  constexpr std::int64_t kPartBytes = 3 * std::int64_t{sizeof(std::int64_t)};
+  slice = std::min(step.element_bytes, kMostSlice);
+  most_parts = 2 * kPartsPerThread * threads;
+  parts = whole_lines(ceil_div(step.rows * step.columns, 64) * std::int64_t{sizeof(std::uint64_t)});
+  held = parts + whole_lines(most_parts * kPartBytes);
+  bytes = held + whole_lines(most_parts * slice);
+}
+
 std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
   switch (step.kernel) {
     case InplaceKernel::square:
       return 0;
     case InplaceKernel::buffered:
       return buffers(step, threads) * whole_lines(step.matrix_bytes());
+    case InplaceKernel::cells:
+      return step.batch < threads ? CellsWorkspace(step, threads).bytes
+                                  : threads * CellsWorkspace(step, 1).bytes;
     default:
       return C2rWorkspace(step, threads).bytes;
   }

@@ -14,6 +14,7 @@ enum class InplaceKernel : std::uint8_t {
   square,    // pairs of tiles change places
   c2r,       // rows and columns are permuted (Catanzaro et al., PPoPP 2014)
   r2c,       // the inverse of that on the transpose's dimensions
+  cells,     // large elements move along the permutation's cycles
 };
 
 std::string_view kernel_name(InplaceKernel kernel);
@@ -65,6 +66,20 @@ struct C2rWorkspace {
   std::int64_t held = 0;          // segments of the rows that another thread's rows begin with
   std::int64_t band = 0;          // of the passes over columns, which come at other times
   std::int64_t thread_bytes = 0;
+  std::int64_t bytes = 0;
+};
+
+// The same of `cells`.
+struct CellsWorkspace {
+  static constexpr std::int64_t kPartsPerThread = 4;
+
+  CellsWorkspace(const InplaceStep& step, int threads);
+
+  std::int64_t slice = 0;       // bytes of a cell that are moved at a time
+  std::int64_t most_parts = 0;  // of cycles
+  std::int64_t moved = 0;       // a bit for each cell
+  std::int64_t parts = 0;
+  std::int64_t held = 0;  // a slice for each part
   std::int64_t bytes = 0;
 };
 

@@ -42,6 +42,7 @@ class Chooser {
   std::optional<ChosenStep> run() {
     try_buffered();
     if (step_.rows == step_.columns && step_.element_bytes <= kMaxTileBytes) try_square();
+    try_cells();
     for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) try_c2r(kernel);
     return best_;
   }
@@ -69,6 +70,12 @@ class Chooser {
     step.kernel = InplaceKernel::square;
     step.width = tile_order(step.element_bytes);
     take(step, of_pieces(std::min(step.rows, step.width) * step.element_bytes));
+  }
+
+  void try_cells() {
+    InplaceStep step = step_;
+    step.kernel = InplaceKernel::cells;
+    take(step, 1.2 + 400 / as_double(step.element_bytes));
   }
 
   void try_c2r(InplaceKernel kernel) {

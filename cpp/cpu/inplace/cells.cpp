@@ -1,0 +1,144 @@
+#include "cpu/inplace/cells.hpp"
+
+#include <algorithm>
+
+#include "cpu/inplace/matrix.hpp"
+#include "cpu/threads.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// A part of a cycle: from place `first` on, every place takes the cell that belongs there from the
+// next one, and the last from where the first cell of another part is held.
+struct Part {
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t held;  // number of the part
+};
+
+class Cycles {
+ public:
+  Cycles(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
+         const Kernels& table)
+      : matrix_{data, step.rows, step.columns, step.element_bytes},
+        by_row_(step.rows),
+        place_(step, threads),
+        moved_(reinterpret_cast<std::uint64_t*>(workspace + place_.moved)),
+        parts_(reinterpret_cast<Part*>(workspace + place_.parts)),
+        held_(workspace + place_.held),
+        threads_(threads),
+        copy_(table.copy) {}
+
+  void run() {
+    const std::int64_t cells = matrix_.rows * matrix_.columns;
+    std::fill_n(moved_, ceil_div(cells, 64), 0);
+    for (std::int64_t first = 0; first < cells; ++first) {
+      if (!is_moved(first)) add_cycle(first);
+    }
+    move_parts();
+  }
+
+ private:
+  bool is_moved(std::int64_t cell) const { return (moved_[cell / 64] >> (cell % 64) & 1) != 0; }
+
+  // Where the cell lies that belongs to this place.
+  std::int64_t source(std::int64_t place) const {
+    const std::int64_t column = by_row_.quotient(place);
+    return (place - column * matrix_.rows) * matrix_.columns + column;
+  }
+
+  // Cuts a cycle into parts of about the same length, a few for each thread.
+  void add_cycle(std::int64_t first) {
+    std::int64_t length = 0;
+    std::int64_t at = first;
+    do {
+      moved_[at / 64] |= std::uint64_t{1} << (at % 64);
+      at = source(at);
+      ++length;
+    } while (at != first);
+    if (length == 1) return;
+    const std::int64_t most = kPartsPerThread * threads_;
+    if (count_ + most > place_.most_parts) move_parts();
+    const std::int64_t count = std::clamp<std::int64_t>(length / kLeastPart, 1, most);
+    for (std::int64_t part = 0; part < count; ++part) {
+      const std::int64_t cells = length * (part + 1) / count - length * part / count;
+      const std::int64_t next = part + 1 < count ? count_ + part + 1 : count_;
+      parts_[count_ + part] = {at, cells, next};
+      if (part + 1 < count) {
+        for (std::int64_t k = 0; k < cells; ++k) at = source(at);
+      }
+    }
+    count_ += count;
+  }
+
+  // Large cells are moved slice by slice, so that few bytes are held at a time.
+  void move_parts() {
+    if (count_ == 0) return;
+    for (std::int64_t begin = 0; begin < matrix_.element_bytes; begin += place_.slice) {
+      const std::int64_t bytes = std::min(place_.slice, matrix_.element_bytes - begin);
+      for_parts(
+          [&](std::int64_t part) { copy_(held(part), cell(parts_[part].first) + begin, bytes); });
+      for_parts([&](std::int64_t part) { move_part(parts_[part], begin, bytes); });
+    }
+    count_ = 0;
+  }
+
+  void move_part(const Part& part, std::int64_t begin, std::int64_t bytes) const {
+    std::int64_t at = part.first;
+    std::int64_t from = source(at);
+    for (std::int64_t k = 1; k < part.count; ++k) {
+      const std::int64_t after = source(from);
+      for (std::int64_t line = 0; line < std::min(bytes, kRequested); line += kLineBytes) {
+        __builtin_prefetch(cell(after) + begin + line);
+      }
+      copy_(cell(at) + begin, cell(from) + begin, bytes);
+      at = from;
+      from = after;
+    }
+    copy_(cell(at) + begin, held(part.held), bytes);
+  }
+
+  template <typename Work>
+  void for_parts(const Work& work) const {
+    parallel_ranges(threads_, count_, kPartsPerThread, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t part = begin; part < end; ++part) work(part);
+    });
+  }
+
+  std::byte* cell(std::int64_t number) const {
+    return matrix_.data + number * matrix_.element_bytes;
+  }
+  std::byte* held(std::int64_t part) const { return held_ + part * place_.slice; }
+
+  static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
+  static constexpr std::int64_t kLeastPart = 32;   // cells
+  static constexpr std::int64_t kRequested = 512;  // bytes of a cell, ahead; the rest is foreseen
+
+  const Matrix matrix_;
+  const FastDivisor by_row_;
+  const CellsWorkspace place_;
+  std::uint64_t* const moved_;
+  Part* const parts_;
+  std::byte* const held_;
+  const int threads_;
+  const CopyKernel copy_;
+  std::int64_t count_ = 0;  // of parts
+};
+
+}  // namespace
+
+void transpose_cells(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
+                     const Kernels& table) {
+  const bool together = step.batch < threads;
+  const int each = together ? threads : 1;
+  const std::int64_t workspace_bytes = CellsWorkspace(step, each).bytes;
+  parallel_ranges(together ? 1 : threads, step.batch, 1, [&](std::int64_t begin, std::int64_t end) {
+    std::byte* const own = workspace + (together ? 0 : thread_number() * workspace_bytes);
+    for (std::int64_t number = begin; number < end; ++number) {
+      Cycles(step, data + number * step.matrix_bytes(), own, each, table).run();
+    }
+  });
+}
+
+}  // namespace ttlg::cpu

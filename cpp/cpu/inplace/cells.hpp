@@ -1,0 +1,16 @@
+// Matrices of large elements in place: along the cycles of the permutation every element moves
+// once, straight to its place.
+#pragma once
+
+#include <cstddef>
+
+#include "cpu/kernels.hpp"
+#include "plan/cpu/inplace/step.hpp"
+
+namespace ttlg::cpu {
+
+// All matrices of the step. `workspace` is that of CellsWorkspace, at a line.
+void transpose_cells(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
+                     const Kernels& table);
+
+}  // namespace ttlg::cpu
