@@ -61,9 +61,11 @@ def transpose_inplace(
     end.
 
     Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
-    by kernels of four kinds: tiles of square matrices change places (Gorawski and Lorek); C2R and
-    R2C permute rows and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1); matrices that
-    fit the workspace go through it. The sequence of the least predicted time is taken.
+    by kernels of several kinds: tiles of square matrices change places (Gorawski and Lorek); C2R
+    and R2C permute rows and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1); matrices
+    that fit the workspace go through it, long ones of few rows or columns piece by piece; large
+    elements move along the cycles of the permutation. The sequence of the least predicted time is
+    taken.
 
     Examples
     --------

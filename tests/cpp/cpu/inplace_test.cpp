@@ -87,11 +87,7 @@ Request inplace_request(std::vector<std::int64_t> shape, std::vector<int> axes,
 InplacePlan plan_with(InplaceStep step, int threads) {
   const Request request =
       inplace_request({step.batch, step.rows, step.columns}, {0, 2, 1}, step.element_bytes);
-  InplacePlan plan(request, make_problem(request));
-  plan.threads = threads;
-  plan.steps = {step};
-  plan.workspace_bytes = workspace_bytes(step, threads);
-  return plan;
+  return build_inplace_plan(request, {step}, *this_machine(), threads);
 }
 
 std::string text_of(const InplaceStep& step, int threads) {
@@ -177,6 +173,36 @@ TEST(CellsInPlace, TransposeLargerMatrices) {
                      .columns = n,
                      .element_bytes = size},
                     threads);
+      }
+    }
+  }
+}
+
+TEST(BufferedInPlace, TransposesMatricesTogetherAndApart) {
+  for (const std::int64_t batch : {1, 2, 30}) {
+    for (const int threads : {1, 2, 5}) {
+      expect_step({.kernel = InplaceKernel::buffered,
+                   .batch = batch,
+                   .rows = 70,
+                   .columns = 33,
+                   .element_bytes = 5},
+                  threads);
+    }
+  }
+}
+
+TEST(PiecesInPlace, TransposeLongMatrices) {
+  for (std::int64_t fields = 1; fields < 20; ++fields) {
+    for (std::int64_t count = 20; count < 400; count += 37) {
+      for (const bool tall : {true, false}) {
+        const std::int64_t piece = 1 + (count * fields) % 19;
+        expect_step({.kernel = InplaceKernel::pieces,
+                     .batch = 1 + fields % 3,
+                     .rows = tall ? count : fields,
+                     .columns = tall ? fields : count,
+                     .element_bytes = 1 + (fields * 7 + count) % 17,
+                     .width = piece},
+                    count % 5 == 0 ? 2 : 1);
       }
     }
   }

@@ -47,6 +47,22 @@ std::int64_t default_workspace(std::int64_t bytes, int threads) {
   return std::max(bytes / kShareOfArray, threads * kLeastWorkspace);
 }
 
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
+                               const Machine& machine, int threads) {
+  InplacePlan plan(request, make_problem(request));
+  plan.threads = threads;
+  plan.steps = std::move(steps);
+  for (const InplaceStep& step : plan.steps) {
+    plan.workspace_bytes = std::max(plan.workspace_bytes, cpu::workspace_bytes(step, threads));
+    if (step.kernel == InplaceKernel::buffered) {
+      plan.into_buffer.push_back(plan_into_buffer(step, machine, threads));
+    } else if (step.kernel == InplaceKernel::pieces) {
+      plan.into_buffer.push_back(plan_into_buffer(LongMatrix(step).inside, machine, threads));
+    }
+  }
+  return plan;
+}
+
 InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
                               std::int64_t workspace) {
   InplacePlan plan(request, make_problem(request));
@@ -77,14 +93,8 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine, in
                                 " bytes is too small for any way to transpose " +
                                 std::to_string(bytes) + " bytes in place");
   }
-  plan.steps = found->steps;
+  plan = build_inplace_plan(request, found->steps, machine, plan.threads);
   plan.seconds = found->seconds;
-  for (const InplaceStep& step : plan.steps) {
-    plan.workspace_bytes = std::max(plan.workspace_bytes, cpu::workspace_bytes(step, plan.threads));
-    if (step.kernel == InplaceKernel::buffered) {
-      plan.into_buffer.push_back(plan_into_buffer(step, machine, plan.threads));
-    }
-  }
   return plan;
 }
 

@@ -17,7 +17,8 @@ struct InplacePlan : PlanBase {
   using PlanBase::PlanBase;
 
   std::vector<InplaceStep> steps{};
-  // How the matrices of each `buffered` step get into the workspace, in the order of these steps.
+  // How the matrices of each `buffered` step, and the pieces of `pieces`, get into the workspace,
+  // in the order of these steps.
   std::vector<Plan> into_buffer{};
   int threads = 1;
   std::int64_t workspace_bytes = 0;
@@ -33,6 +34,10 @@ struct InplacePlan : PlanBase {
 // workspace in which nothing can be done.
 InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
                               std::int64_t workspace);
+
+// The plan with these very steps.
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
+                               const Machine& machine, int threads);
 
 // A twentieth of the array, or what a few rows and columns take where that is more.
 std::int64_t default_workspace(std::int64_t bytes, int threads);

@@ -14,13 +14,15 @@ std::int64_t whole_lines(std::int64_t bytes) { return ceil_div(bytes, kLineBytes
 }  // namespace
 
 std::string_view kernel_name(InplaceKernel kernel) {
-  constexpr std::array<std::string_view, 5> kNames{"buffered", "square", "c2r", "r2c", "cells"};
+  constexpr std::array<std::string_view, 6> kNames{"buffered", "square", "c2r",
+                                                   "r2c",      "cells",  "pieces"};
   return kNames[static_cast<std::size_t>(kernel)];
 }
 
 int passes(const InplaceStep& step) {
   if (step.kernel == InplaceKernel::square || step.kernel == InplaceKernel::cells) return 1;
   if (step.kernel == InplaceKernel::buffered) return 2;
+  if (step.kernel == InplaceKernel::pieces) return LongMatrix(step).rest > 0 ? 4 : 3;
   return rotates_apart(c2r_of(step)) ? 3 : 2;
 }
 
@@ -46,12 +48,34 @@ CellsWorkspace::CellsWorkspace(const InplaceStep& step, int threads) {
   bytes = held + whole_lines(most_parts * slice);
 }
 
+LongMatrix::LongMatrix(const InplaceStep& step) : inside(step), between(step) {
+  const bool tall = step.rows > step.columns;
+  const std::int64_t pieces = std::max(step.rows, step.columns) / step.width;
+  other = std::min(step.rows, step.columns);
+  even = pieces * step.width;
+  rest = std::max(step.rows, step.columns) - even;
+  inside.kernel = InplaceKernel::buffered;
+  inside.batch = pieces;
+  (tall ? inside.rows : inside.columns) = step.width;
+  between.kernel = InplaceKernel::cells;
+  between.batch = 1;
+  (tall ? between.rows : between.columns) = pieces;
+  between.element_bytes *= step.width;
+}
+
+std::int64_t LongMatrix::workspace_bytes(int threads) const {
+  return std::max(cpu::workspace_bytes(inside, threads), cpu::workspace_bytes(between, threads)) +
+         rest_bytes();
+}
+
 std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
   switch (step.kernel) {
     case InplaceKernel::square:
       return 0;
     case InplaceKernel::buffered:
       return buffers(step, threads) * whole_lines(step.matrix_bytes());
+    case InplaceKernel::pieces:
+      return LongMatrix(step).workspace_bytes(threads);
     case InplaceKernel::cells:
       return step.batch < threads ? CellsWorkspace(step, threads).bytes
                                   : threads * CellsWorkspace(step, 1).bytes;

@@ -15,6 +15,7 @@ enum class InplaceKernel : std::uint8_t {
   c2r,       // rows and columns are permuted (Catanzaro et al., PPoPP 2014)
   r2c,       // the inverse of that on the transpose's dimensions
   cells,     // large elements move along the permutation's cycles
+  pieces,    // of a long dimension: each buffered, then moved as cells
 };
 
 std::string_view kernel_name(InplaceKernel kernel);
@@ -25,7 +26,8 @@ struct InplaceStep {
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::int64_t element_bytes = 1;
-  // Of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at once.
+  // Of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at once; of
+  // `pieces`, the elements of one.
   std::int64_t width = 0;
 
   bool operator==(const InplaceStep&) const = default;
@@ -88,6 +90,20 @@ struct CellsWorkspace {
 inline int buffers(const InplaceStep& step, int threads) {
   return step.batch >= threads ? threads : 1;
 }
+
+// How `pieces` cuts a matrix of few rows or columns along its other dimension.
+struct LongMatrix {
+  explicit LongMatrix(const InplaceStep& step);
+
+  std::int64_t other = 0;  // rows or columns, whichever are fewer
+  std::int64_t even = 0;   // of the others, those that whole pieces have
+  std::int64_t rest = 0;   // and those that are left over
+  InplaceStep inside{};    // what is contiguous in a structure becomes contiguous in a field
+  InplaceStep between{};   // and moves to that field
+
+  std::int64_t rest_bytes() const { return rest * other * inside.element_bytes; }
+  std::int64_t workspace_bytes(int threads) const;
+};
 
 // The bytes that a step needs besides its matrices.
 std::int64_t workspace_bytes(const InplaceStep& step, int threads);

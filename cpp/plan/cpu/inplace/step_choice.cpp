@@ -25,6 +25,11 @@ double line_seconds(const Machine& machine) {
 constexpr std::array<std::int64_t, 4> kBandBytes{512, 256, 128, 64};
 static_assert(kBandBytes.front() <= kMaxBandColumns);
 
+// Pieces that move as one element: larger ones move at the speed of a copy, and shorter ones are
+// not worth a pass.
+constexpr std::int64_t kMostPieceBytes = 8 << 10;
+constexpr std::int64_t kLeastPieceBytes = 256;
+
 // The order of a tile: rows of 4 lines, where the element is not too large for that.
 std::int64_t tile_order(std::int64_t element_bytes) {
   std::int64_t order = std::clamp<std::int64_t>(4 * kLineBytes / element_bytes, 1, kMaxTileOrder);
@@ -40,47 +45,71 @@ class Chooser {
         lines_(as_double(step_.bytes()) / as_double(kLineBytes)) {}
 
   std::optional<ChosenStep> run() {
-    try_buffered();
+    const InplaceStep buffered = with(InplaceKernel::buffered);
+    take(buffered, copies_of_buffered(buffered));
+    take(with(InplaceKernel::cells), copies_of_cells(step_.element_bytes));
     if (step_.rows == step_.columns && step_.element_bytes <= kMaxTileBytes) try_square();
-    try_cells();
+    try_pieces();
     for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) try_c2r(kernel);
     return best_;
   }
 
  private:
+  InplaceStep with(InplaceKernel kernel) const {
+    InplaceStep step = step_;
+    step.kernel = kernel;
+    return step;
+  }
+
+  // `copies`: how many times as long as copying the matrices it takes.
   void take(const InplaceStep& step, double copies) {
     if (workspace_bytes(step, limits_.threads) > limits_.workspace) return;
     const double seconds = copies * lines_ * line_seconds(limits_.machine) / limits_.threads;
     if (!best_ || seconds < best_->seconds) best_ = ChosenStep{step, seconds};
   }
 
-  // A copy of short pieces takes longer.
-  static double of_pieces(std::int64_t bytes) { return 1 + 64.0 / as_double(bytes); }
-
-  void try_buffered() {
-    InplaceStep step = step_;
-    step.kernel = InplaceKernel::buffered;
+  double copies_of_buffered(const InplaceStep& step) const {
     const std::int64_t shared = step.batch >= limits_.threads ? 1 : limits_.threads;
     const bool in_cache = 2 * step.matrix_bytes() <= limits_.machine.l2_cache_bytes * shared;
-    take(step, in_cache ? 1.5 : 2.3);
+    return in_cache ? 1.5 : 2.3;
   }
+
+  // A copy of short pieces takes longer.
+  static double copies_of_cells(std::int64_t bytes) { return 1.2 + 400 / as_double(bytes); }
+  static double copies_of_pieces(std::int64_t bytes) { return 1 + 64 / as_double(bytes); }
 
   void try_square() {
-    InplaceStep step = step_;
-    step.kernel = InplaceKernel::square;
+    InplaceStep step = with(InplaceKernel::square);
     step.width = tile_order(step.element_bytes);
-    take(step, of_pieces(std::min(step.rows, step.width) * step.element_bytes));
+    take(step, copies_of_pieces(std::min(step.rows, step.width) * step.element_bytes));
   }
 
-  void try_cells() {
-    InplaceStep step = step_;
-    step.kernel = InplaceKernel::cells;
-    take(step, 1.2 + 400 / as_double(step.element_bytes));
+  // The elements of a piece of the longer dimension: an even part of it, if there is one of about
+  // the most that are useful.
+  static std::int64_t piece(std::int64_t extent, std::int64_t most) {
+    for (std::int64_t count = most; count > most / 4; --count) {
+      if (extent % count == 0) return count;
+    }
+    return most;
+  }
+
+  void try_pieces() {
+    const std::int64_t extent = std::max(step_.rows, step_.columns);
+    const std::int64_t other = std::min(step_.rows, step_.columns);
+    const std::int64_t most =
+        std::min(limits_.machine.l2_cache_bytes / 4 / other, kMostPieceBytes) / step_.element_bytes;
+    if (most * step_.element_bytes < kLeastPieceBytes || most < 2 || extent < 4 * most) return;
+    InplaceStep step = with(InplaceKernel::pieces);
+    step.width = piece(extent, most);
+    const LongMatrix pieces(step);
+    // One thread moves the fields apart or together.
+    const double moving = pieces.rest > 0 ? 1.2 * limits_.threads : 0;
+    take(step, copies_of_buffered(pieces.inside) + copies_of_cells(pieces.between.element_bytes) +
+                   moving);
   }
 
   void try_c2r(InplaceKernel kernel) {
-    InplaceStep step = step_;
-    step.kernel = kernel;
+    InplaceStep step = with(kernel);
     const C2r c2r = c2r_of(step);
     const std::int64_t l2 = limits_.machine.l2_cache_bytes;
     const std::int64_t size = step.element_bytes;
@@ -91,7 +120,7 @@ class Chooser {
     for (const std::int64_t bytes : kBandBytes) {
       step.width = std::clamp<std::int64_t>(bytes / size, 1, c2r.n);
       const std::int64_t piece = step.width * size;
-      const double column = (c2r.m * piece <= l2 / 2 ? 1.6 : 2.4) * of_pieces(piece) +
+      const double column = (c2r.m * piece <= l2 / 2 ? 1.6 : 2.4) * copies_of_pieces(piece) +
                             4 / as_double(size) + (kernel == InplaceKernel::r2c ? 0.5 : 0);
       take(step, row + column * (rotates_apart(c2r) ? 2 : 1));
     }
