@@ -11,7 +11,7 @@
 #include "bindings/layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/inplace/execute.hpp"
-#include "tensor/integer.hpp"
+#include "plan/cpu/memory_units.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -77,7 +77,7 @@ void run_inplace(const InplacePlan& plan, const TensorView& x) {
         "x is read-only; pass a writable array, or call ttlg.transpose(x, axes), which returns a "
         "new one");
   }
-  const std::int64_t bytes = ceil_div(plan.workspace_bytes, cpu::kLineBytes) * cpu::kLineBytes;
+  const std::int64_t bytes = cpu::whole_lines(plan.workspace_bytes);
   const std::unique_ptr<std::byte, decltype(&std::free)> workspace(
       static_cast<std::byte*>(std::aligned_alloc(cpu::kLineBytes, static_cast<std::size_t>(bytes))),
       &std::free);

@@ -5,7 +5,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._candidates import Candidate, gain
-from ttlg._plan_output import out_byte_strides
+from ttlg._plan_output import LINE_BYTES, out_byte_strides
 
 # Measured times that a reader gets to see.
 _TIMES = 5
@@ -144,7 +144,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         (
             f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
             f"{', through a staging buffer' if chosen['staged'] else ''}"
-            f"{', to an output that begins at a cache line' if core.out_alignment >= 64 else ''}"
+            f"{', to an output that begins at a cache line' if core.out_alignment >= LINE_BYTES else ''}"
         ),
         f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
         f"  threads    {chosen['threads']}",

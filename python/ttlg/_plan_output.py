@@ -2,6 +2,8 @@
 
 from ttlg import _core
 
+LINE_BYTES = 64  # of the caches
+
 CorePlan = _core.CpuPlan | _core.CudaPlan
 
 

@@ -218,11 +218,10 @@ def core_plan(
     count = _core.resolve_threads(threads)
     try:
         byte_strides = _byte_strides(extents, itemsize, strides, element_strides)
-        if model is not None:
-            request = _core.Request(extents, byte_strides, itemsize, order, None, inplace)
-            return _core.cached_cuda_plan(request, model, kernel)
-        alignment = _core.new_ndarray_alignment(extents, itemsize)
+        alignment = 1 if model is not None else _core.new_ndarray_alignment(extents, itemsize)
         request = _core.Request(extents, byte_strides, itemsize, order, None, inplace, alignment)
+        if model is not None:
+            return _core.cached_cuda_plan(request, model, kernel)
         core = _core.cached_cpu_plan(request, count, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None

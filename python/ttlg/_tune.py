@@ -12,7 +12,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._machine import machine_key
 from ttlg._plan_json import build_measured
-from ttlg._plan_output import out_byte_strides, request_of
+from ttlg._plan_output import LINE_BYTES, out_byte_strides, request_of
 from ttlg._tune_file import Entry, TuneFile
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
@@ -23,7 +23,6 @@ _ROUND_SAMPLES = 12
 # A candidate this many times slower than the best will not catch up.
 _HOPELESS = 1.25
 _PAGE_BYTES = 4096
-_LINE_BYTES = 64
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
@@ -65,9 +64,8 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
     _core.cache_put(best, threads, kernel)
     # Calls with a contiguous out=, and with one that begins elsewhere in a line, have other keys.
     contiguous = _core.contiguous_byte_strides(model.out_shape, model.itemsize)
-    alignments = {1, model.out_alignment, _LINE_BYTES}
     others: list[tuple[Sequence[int] | None, int]]
-    others = [(out_byte_strides(model), alignment) for alignment in alignments]
+    others = [(out_byte_strides(model), alignment) for alignment in (1, LINE_BYTES)]
     if model.out_byte_strides in (None, contiguous):
         others.append((None, _core.new_ndarray_alignment(model.out_shape, model.itemsize)))
     for other in others:
@@ -164,7 +162,7 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
     layouts = (model.shape, model.byte_strides), (model.out_shape, out_byte_strides(model))
     spans = [_span(*layout) for layout in layouts]
     in_bytes, out_bytes = (high - low + model.itemsize for low, high in spans)
-    begin = 0 if model.out_alignment >= _LINE_BYTES else _NUMPY_ALIGNMENT
+    begin = 0 if model.out_alignment >= LINE_BYTES else _NUMPY_ALIGNMENT
     try:
         buffers = np.empty(in_bytes, np.uint8), _bytes_in_lines(out_bytes, begin + spans[1][0])
     except MemoryError:
@@ -184,8 +182,8 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
 
 def _bytes_in_lines(count: int, begin: int) -> Array:
     """Allocate bytes, the first of which is number `begin` of a cache line, modulo its length."""
-    buffer = np.empty(count + _LINE_BYTES, np.uint8)
-    first = (begin - buffer.ctypes.data) % _LINE_BYTES
+    buffer = np.empty(count + LINE_BYTES, np.uint8)
+    first = (begin - buffer.ctypes.data) % LINE_BYTES
     return buffer[first : first + count]
 
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/execute.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/inplace/matrix.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -23,16 +23,11 @@ void copy_back(const std::byte* buffer, std::byte* matrix, std::int64_t bytes, i
 void transpose_buffered(const InplaceStep& step, const Plan& into_buffer, std::byte* data,
                         std::byte* workspace, int threads, const Kernels& table) {
   const std::int64_t bytes = step.matrix_bytes();
-  const std::int64_t pitch = ceil_div(bytes, kLineBytes) * kLineBytes;
-  const bool together = buffers(step, threads) == 1;
-  parallel_ranges(together ? 1 : threads, step.batch, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::byte* const buffer = workspace + (together ? 0 : thread_number() * pitch);
-    for (std::int64_t number = begin; number < end; ++number) {
-      std::byte* const matrix = data + number * bytes;
-      execute(into_buffer, matrix, buffer, table);
-      copy_back(buffer, matrix, bytes, together ? threads : 1, table);
-    }
-  });
+  for_matrices(step, data, workspace, whole_lines(bytes), threads,
+               [&](std::byte* matrix, std::byte* buffer) {
+                 execute(into_buffer, matrix, buffer, table);
+                 copy_back(buffer, matrix, bytes, threads_each(step, threads), table);
+               });
 }
 
 }  // namespace ttlg::cpu

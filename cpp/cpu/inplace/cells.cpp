@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cpu/inplace/matrix.hpp"
-#include "cpu/threads.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -24,7 +23,7 @@ class Cycles {
       : matrix_{data, step.rows, step.columns, step.element_bytes},
         by_row_(step.rows),
         place_(step, threads),
-        moved_(reinterpret_cast<std::uint64_t*>(workspace + place_.moved)),
+        moved_(reinterpret_cast<std::uint64_t*>(workspace)),
         parts_(reinterpret_cast<Part*>(workspace + place_.parts)),
         held_(workspace + place_.held),
         threads_(threads),
@@ -112,8 +111,9 @@ class Cycles {
   std::byte* held(std::int64_t part) const { return held_ + part * place_.slice; }
 
   static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
-  static constexpr std::int64_t kLeastPart = 32;   // cells
-  static constexpr std::int64_t kRequested = 512;  // bytes of a cell, ahead; the rest is foreseen
+  static constexpr std::int64_t kLeastPart = 32;  // cells
+  static constexpr std::int64_t kRequested =
+      512;  // bytes of a cell, ahead; hardware prefetches the rest
 
   const Matrix matrix_;
   const FastDivisor by_row_;
@@ -130,15 +130,10 @@ class Cycles {
 
 void transpose_cells(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
                      const Kernels& table) {
-  const bool together = step.batch < threads;
-  const int each = together ? threads : 1;
-  const std::int64_t workspace_bytes = CellsWorkspace(step, each).bytes;
-  parallel_ranges(together ? 1 : threads, step.batch, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::byte* const own = workspace + (together ? 0 : thread_number() * workspace_bytes);
-    for (std::int64_t number = begin; number < end; ++number) {
-      Cycles(step, data + number * step.matrix_bytes(), own, each, table).run();
-    }
-  });
+  const int each = threads_each(step, threads);
+  for_matrices(
+      step, data, workspace, CellsWorkspace(step, each).bytes, threads,
+      [&](std::byte* matrix, std::byte* own) { Cycles(step, matrix, own, each, table).run(); });
 }
 
 }  // namespace ttlg::cpu

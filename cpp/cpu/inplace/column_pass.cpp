@@ -38,7 +38,7 @@ class Band {
         width_(width),
         pitch_(width * p_.matrix.element_bytes),
         rows_(p_.matrix.at(0, first)),
-        workspace_(p_.own_workspace() + p_.place.band + (width - 1) * pitch_),
+        workspace_(p_.own_workspace() + (width - 1) * pitch_),
         matrix_steps_(multiples(p_.matrix.row_bytes())),
         workspace_steps_(multiples(pitch_)) {}
 

@@ -2,12 +2,13 @@
 // are handed to the kernels that move blocks.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "cpu/kernels.hpp"
+#include "cpu/threads.hpp"
 #include "plan/cpu/block.hpp"
+#include "plan/cpu/inplace/step.hpp"
 
 namespace ttlg::cpu {
 
@@ -25,11 +26,18 @@ struct Matrix {
   }
 };
 
-// The kernel of a table that moves elements of so many bytes between any places.
-inline BlockKernel strided_copy_of(const Kernels& table, std::int64_t element_bytes) {
-  if (!is_vector_width(element_bytes)) return table.strided_copy.back();
-  return table.strided_copy[static_cast<std::size_t>(
-      std::countr_zero(static_cast<std::uint64_t>(element_bytes)))];
+// Calls work(matrix, its part of the workspace) for all matrices of a step, as many at a time as
+// matrices_at_once says.
+template <typename Work>
+void for_matrices(const InplaceStep& step, std::byte* data, std::byte* workspace,
+                  std::int64_t workspace_each, int threads, const Work& work) {
+  const int at_once = matrices_at_once(step, threads);
+  parallel_ranges(at_once, step.batch, 1, [&](std::int64_t begin, std::int64_t end) {
+    std::byte* const own = workspace + (at_once == 1 ? 0 : thread_number() * workspace_each);
+    for (std::int64_t number = begin; number < end; ++number) {
+      work(data + number * step.matrix_bytes(), own);
+    }
+  });
 }
 
 // As in BlockArguments.

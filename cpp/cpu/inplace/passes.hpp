@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/block_mover.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads.hpp"
 #include "plan/cpu/inplace/step.hpp"
@@ -25,7 +26,7 @@ struct PermutedMatrix {
         workspace(workspace_begin),
         threads(most_threads),
         table(kernel_table),
-        move(strided_copy_of(kernel_table, step.element_bytes)) {}
+        move(kernel_table.strided_copy[width_index(step.element_bytes)]) {}
 
   C2r c2r;
   bool forward;  // C2R

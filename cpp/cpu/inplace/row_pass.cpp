@@ -37,7 +37,7 @@ class RowPass {
   };
 
   void fill_tables() {
-    auto* table = reinterpret_cast<std::int64_t*>(p_.workspace + p_.place.tables);
+    auto* table = reinterpret_cast<std::int64_t*>(p_.workspace);
     blocks_ = table;
     columns_ = blocks_ + c2r_.c;
     every_ = columns_ + c2r_.c;
@@ -106,7 +106,7 @@ class RowPass {
   }
 
   void shuffle_row_c2r(std::int64_t i, std::int64_t end, std::int64_t part) const {
-    std::byte* const row = p_.own_workspace() + p_.place.row;
+    std::byte* const row = p_.own_workspace();
     const std::int64_t block_bytes = c2r_.b * size_;
     for (std::int64_t q = 0; q < c2r_.c; ++q) {
       std::copy_n(rotated(i, q, end, part), block_bytes, row + q * block_bytes);
@@ -126,7 +126,7 @@ class RowPass {
   }
 
   void shuffle_row_r2c(std::int64_t i, std::int64_t end, std::int64_t part) const {
-    std::byte* const row = p_.own_workspace() + p_.place.row;
+    std::byte* const row = p_.own_workspace();
     std::copy_n(p_.matrix.at(i, 0), p_.matrix.row_bytes(), row);
     // What goes to column q b + t comes from column ((i + q) mod m + t m) mod n (Eq. 24).
     for (std::int64_t q = 0; q < c2r_.c;) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cpu/block_mover.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads.hpp"
 #include "tensor/banded_triangle.hpp"
@@ -22,8 +23,7 @@ class TilePairs {
         tile_(step.width),
         size_(step.element_bytes),
         tiles_(ceil_div(order_, tile_)),
-        transpose_(is_vector_width(size_) ? table.tile[static_cast<std::size_t>(std::countr_zero(
-                                                static_cast<std::uint64_t>(size_)))]
+        transpose_(is_vector_width(size_) ? table.tile[width_index(size_)]
                                           : table.strided_copy.back()),
         table_(table),
         triangle_(tiles_, kBand) {

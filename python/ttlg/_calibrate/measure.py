@@ -104,6 +104,8 @@ def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.R
         rounds, count = _LARGE_ROUNDS, count // 2
     rows: list[Row] = []
     x = out = None
+    alignment = _core.new_ndarray_alignment(problem.shape, problem.itemsize)
+    into_new = dataclasses.replace(problem, out_alignment=alignment)
     for most in threads:
         plans = sample(problem, most, count, draw)
         if x is None or out is None:
@@ -113,11 +115,7 @@ def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.R
         for fresh in (False, True):
             if fresh:
                 plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
-            target = None if fresh else out
-            done = problem
-            if fresh:
-                alignment = _core.new_ndarray_alignment(problem.shape, problem.itemsize)
-                done = dataclasses.replace(problem, out_alignment=alignment)
+            target, done = (None, into_new) if fresh else (out, problem)
             timers = [_timer(plan, x, target) for plan in plans]
             samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
             rows += [

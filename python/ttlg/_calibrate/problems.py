@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ttlg import _core
+from ttlg._plan_output import LINE_BYTES
 
 T = TypeVar("T")
 Random = random.Random
@@ -18,7 +19,6 @@ Random = random.Random
 RANKS = range(1, 9)
 DTYPES = ("f4", "f8", "u1", "u2", "c16", "f4", "f8", "V3", "V12")
 LEAST_BYTES = 64
-_LINE_BYTES = 64
 # Volumes are drawn from bins that are so many times as wide as their least bytes.
 _BIN = 4
 # The ratio of neighbouring extents where they are not all equal.
@@ -232,7 +232,7 @@ def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
             rank, ordering = next(strata)
             extents, axes = shape(rank, elements, ordering), _permutation(draw, rank)
         strides = _strides(draw, extents, itemsize) if draw.random() < 0.25 else None
-        alignment = (1, _LINE_BYTES)[number // 2 % 2]
+        alignment = (1, LINE_BYTES)[number // 2 % 2]
         problem = Problem(extents, axes, dtype, strides, alignment)
         if problem.bytes <= most_bytes:
             yield problem

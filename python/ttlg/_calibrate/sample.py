@@ -6,8 +6,8 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
+from ttlg._plan_output import LINE_BYTES
 
-_LINE_BYTES = 64
 _MOST_RUN_BYTES = 8 << 10
 _MOST_BLOCK_BYTES = 512 << 10
 _MOST_PREFETCH = 4
@@ -34,7 +34,7 @@ class _Blocks:
         """Take modes in an order until a run of so many bytes lies in the block."""
         inner = self._element_bytes
         size = math.prod(block) * self._element_bytes
-        grain = max(_LINE_BYTES // self._element_bytes, 1)
+        grain = max(LINE_BYTES // self._element_bytes, 1)
         for mode in order:
             extent = self._extents[mode]
             room = min(run_bytes // inner, limit // (size // block[mode]), extent)
@@ -52,8 +52,8 @@ class _Blocks:
     def block(self) -> list[int]:
         """Grow a block from both sides to lengths of runs and a limit that are drawn."""
         draw = self._draw
-        runs = [_log_uniform(draw, _LINE_BYTES, _MOST_RUN_BYTES) for _ in range(2)]
-        limit = _log_uniform(draw, 4 * _LINE_BYTES, _MOST_BLOCK_BYTES)
+        runs = [_log_uniform(draw, LINE_BYTES, _MOST_RUN_BYTES) for _ in range(2)]
+        limit = _log_uniform(draw, 4 * LINE_BYTES, _MOST_BLOCK_BYTES)
         block = [1] * len(self._extents)
         sides = [(list(range(len(block))), runs[0]), (self._perm, runs[1])]
         draw.shuffle(sides)

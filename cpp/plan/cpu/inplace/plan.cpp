@@ -38,14 +38,14 @@ Plan plan_into_buffer(const InplaceStep& step, const Machine& machine, int threa
                         .out_byte_strides = {},
                         .inplace = false,
                         .out_alignment = kLineBytes};
-  return make_plan(request, machine, buffers(step, threads) == 1 ? threads : 1);
+  return make_plan(request, machine, threads_each(step, threads));
 }
-
-}  // namespace
 
 std::int64_t default_workspace(std::int64_t bytes, int threads) {
   return std::max(bytes / kShareOfArray, threads * kLeastWorkspace);
 }
+
+}  // namespace
 
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                const Machine& machine, int threads) {
@@ -65,23 +65,20 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
 
 InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
                               std::int64_t workspace) {
-  InplacePlan plan(request, make_problem(request));
-  const Problem folded = fold_run(plan.problem);
-  plan.threads = std::clamp<int>(threads, 1, kMaxThreads);
-  if (folded.elements() == 0 || folded.element_bytes == 0) return plan;
+  const Problem folded = fold_run(make_problem(request));
+  const std::int64_t bytes = folded.bytes();
+  if (bytes == 0) return build_inplace_plan(request, {}, machine, 1);
   if (!is_dense(folded)) {
     throw std::invalid_argument(
         "only an array that fills its memory without gaps can be transposed in place");
   }
-  const std::int64_t bytes = folded.bytes();
   // Threads would wait for one another longer than they work.
   constexpr std::int64_t kBytesPerThread = 256 << 10;
-  plan.threads =
-      static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, plan.threads));
-  StepLimits limits{
-      .machine = machine,
-      .threads = plan.threads,
-      .workspace = workspace > 0 ? workspace : default_workspace(bytes, plan.threads)};
+  const int most = std::clamp(threads, 1, kMaxThreads);
+  const int team = static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
+  StepLimits limits{.machine = machine,
+                    .threads = team,
+                    .workspace = workspace > 0 ? workspace : default_workspace(bytes, team)};
   std::optional<Decomposition> found = decompose(folded, limits);
   // A few rows of a short and wide matrix may be more than its twentieth part.
   while (!found && workspace == 0) {
@@ -93,7 +90,7 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine, in
                                 " bytes is too small for any way to transpose " +
                                 std::to_string(bytes) + " bytes in place");
   }
-  plan = build_inplace_plan(request, found->steps, machine, plan.threads);
+  InplacePlan plan = build_inplace_plan(request, found->steps, machine, team);
   plan.seconds = found->seconds;
   return plan;
 }

@@ -23,23 +23,16 @@ struct InplacePlan : PlanBase {
   int threads = 1;
   std::int64_t workspace_bytes = 0;
   double seconds = 0;  // predicted
-
-  bool operator==(const InplacePlan& other) const {
-    return request == other.request && steps == other.steps && threads == other.threads;
-  }
 };
 
-// Chooses the steps. `workspace` is the most bytes to use besides the array; 0 leaves it to the
-// planner (see default_workspace). Throws std::invalid_argument for an array with gaps and for a
-// workspace in which nothing can be done.
+// Chooses the steps. `workspace` is the most bytes to use besides the array; 0 means a twentieth of
+// it, or what a few rows and columns take where that is more. Throws std::invalid_argument for an
+// array with gaps and for a workspace in which nothing can be done.
 InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
                               std::int64_t workspace);
 
 // The plan with these very steps.
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                const Machine& machine, int threads);
-
-// A twentieth of the array, or what a few rows and columns take where that is more.
-std::int64_t default_workspace(std::int64_t bytes, int threads);
 
 }  // namespace ttlg::cpu

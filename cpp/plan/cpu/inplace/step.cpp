@@ -7,12 +7,6 @@
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
-namespace {
-
-std::int64_t whole_lines(std::int64_t bytes) { return ceil_div(bytes, kLineBytes) * kLineBytes; }
-
-}  // namespace
-
 std::string_view kernel_name(InplaceKernel kernel) {
   constexpr std::array<std::string_view, 6> kNames{"buffered", "square", "c2r",
                                                    "r2c",      "cells",  "pieces"};
@@ -73,12 +67,12 @@ std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
     case InplaceKernel::square:
       return 0;
     case InplaceKernel::buffered:
-      return buffers(step, threads) * whole_lines(step.matrix_bytes());
+      return matrices_at_once(step, threads) * whole_lines(step.matrix_bytes());
     case InplaceKernel::pieces:
       return LongMatrix(step).workspace_bytes(threads);
     case InplaceKernel::cells:
-      return step.batch < threads ? CellsWorkspace(step, threads).bytes
-                                  : threads * CellsWorkspace(step, 1).bytes;
+      return matrices_at_once(step, threads) *
+             CellsWorkspace(step, threads_each(step, threads)).bytes;
     default:
       return C2rWorkspace(step, threads).bytes;
   }

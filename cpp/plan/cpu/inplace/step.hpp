@@ -30,8 +30,6 @@ struct InplaceStep {
   // `pieces`, the elements of one.
   std::int64_t width = 0;
 
-  bool operator==(const InplaceStep&) const = default;
-
   std::int64_t matrix_bytes() const { return rows * columns * element_bytes; }
   std::int64_t bytes() const { return batch * matrix_bytes(); }
 };
@@ -58,20 +56,18 @@ inline bool rotates_apart(const C2r& c2r) { return c2r.c > kMostFusedBlocks; }
 // How often the step reads and writes its matrices.
 int passes(const InplaceStep& step);
 
-// Where everything lies in the workspace of C2R and R2C, in bytes from its begin.
+// Where everything lies in the workspace of C2R and R2C, in bytes from its begin: first offsets
+// that all threads share.
 struct C2rWorkspace {
   C2rWorkspace(const InplaceStep& step, int threads);
 
-  std::int64_t tables = 0;        // offsets, which all threads share
   std::int64_t first_thread = 0;  // what threads have each for themselves
-  std::int64_t row = 0;           // from there: of the passes over rows
-  std::int64_t held = 0;          // segments of the rows that another thread's rows begin with
-  std::int64_t band = 0;          // of the passes over columns, which come at other times
+  std::int64_t held = 0;  // from there, after a row: segments of the rows that another's begin with
   std::int64_t thread_bytes = 0;
   std::int64_t bytes = 0;
 };
 
-// The same of `cells`.
+// The same of `cells`: first a bit for each of them.
 struct CellsWorkspace {
   static constexpr std::int64_t kPartsPerThread = 4;
 
@@ -79,16 +75,18 @@ struct CellsWorkspace {
 
   std::int64_t slice = 0;       // bytes of a cell that are moved at a time
   std::int64_t most_parts = 0;  // of cycles
-  std::int64_t moved = 0;       // a bit for each cell
   std::int64_t parts = 0;
   std::int64_t held = 0;  // a slice for each part
   std::int64_t bytes = 0;
 };
 
-// How many matrices of a `buffered` step are in the workspace at a time: one for each thread, or
-// one that all of them share.
-inline int buffers(const InplaceStep& step, int threads) {
+// How many matrices of `buffered` and `cells` are worked on at a time: one by each thread, or one
+// by all of them together.
+inline int matrices_at_once(const InplaceStep& step, int threads) {
   return step.batch >= threads ? threads : 1;
+}
+inline int threads_each(const InplaceStep& step, int threads) {
+  return threads / matrices_at_once(step, threads);
 }
 
 // How `pieces` cuts a matrix of few rows or columns along its other dimension.

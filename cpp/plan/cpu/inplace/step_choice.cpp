@@ -69,8 +69,8 @@ class Chooser {
   }
 
   double copies_of_buffered(const InplaceStep& step) const {
-    const std::int64_t shared = step.batch >= limits_.threads ? 1 : limits_.threads;
-    const bool in_cache = 2 * step.matrix_bytes() <= limits_.machine.l2_cache_bytes * shared;
+    const std::int64_t caches = threads_each(step, limits_.threads);
+    const bool in_cache = 2 * step.matrix_bytes() <= limits_.machine.l2_cache_bytes * caches;
     return in_cache ? 1.5 : 2.3;
   }
 
