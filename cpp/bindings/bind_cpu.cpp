@@ -125,6 +125,8 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("shuffle", &shuffle_of)
       .def("candidates", &candidates_for, py::arg("threads"))
       .def("verdicts", &verdicts_for)
+      .def_property_readonly("predicted_seconds",
+                             [](const Plan& plan) { return predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
       .def_property_readonly("measured", &measured_for)
       .def("with_measured", &with_measured, py::arg("timed"))

@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/arguments.hpp"
@@ -11,13 +13,22 @@
 #include "bindings/layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/inplace/execute.hpp"
+#include "cpu/this_machine.hpp"
+#include "plan/cpu/inplace/step_choice.hpp"
 #include "plan/cpu/memory_units.hpp"
 
 namespace ttlg::bindings {
 namespace {
 
+using cpu::InplaceKernel;
 using cpu::InplacePlan;
 using cpu::InplaceStep;
+
+InplaceKernel parse_kernel(const std::string& name) {
+  if (const auto kernel = cpu::inplace_kernel_from_name(name)) return *kernel;
+  throw py::value_error("unknown kernel '" + name + "'; in place, choose one of " +
+                        cpu::inplace_kernel_names());
+}
 
 py::dict to_dict(const InplaceStep& step) {
   py::dict result;
@@ -27,14 +38,55 @@ py::dict to_dict(const InplaceStep& step) {
   result["columns"] = step.columns;
   result["element_bytes"] = step.element_bytes;
   result["width"] = step.width;
-  result["passes"] = passes(step);
   return result;
 }
 
-py::list steps_of(const InplacePlan& plan) {
+InplaceStep to_step(const py::dict& values) {
+  const auto number = [&](const char* name) { return values[name].cast<std::int64_t>(); };
+  return {.kernel = parse_kernel(values["kernel"].cast<std::string>()),
+          .batch = number("batch"),
+          .rows = number("rows"),
+          .columns = number("columns"),
+          .element_bytes = number("element_bytes"),
+          .width = number("width")};
+}
+
+// The steps' kernels in their order.
+std::string kernels_of(const InplacePlan& plan) {
+  std::string names;
+  for (const InplaceStep& step : plan.steps) {
+    names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
+  }
+  return names.empty() ? "none" : names;
+}
+
+py::dict parameters_of(const InplacePlan& plan) {
   py::list steps;
   for (const InplaceStep& step : plan.steps) steps.append(to_dict(step));
-  return steps;
+  py::dict result;
+  result["steps"] = py::tuple(steps);
+  result["threads"] = plan.threads;
+  result["workspace_limit"] = plan.workspace_limit;
+  return result;
+}
+
+// How often each step reads and writes the array, and its predicted seconds.
+py::list costs_of(const InplacePlan& plan) {
+  const auto machine = cpu::this_machine();
+  py::list costs;
+  for (const InplaceStep& step : plan.steps) {
+    costs.append(py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads)));
+  }
+  return costs;
+}
+
+py::list candidates_for(const InplacePlan& plan) {
+  py::list rows;
+  for (const InplacePlan& each : inplace_candidates(plan, *cpu::this_machine())) {
+    rows.append(
+        py::make_tuple(kernels_of(each), parameters_of(each), each.workspace_bytes, each.seconds));
+  }
+  return rows;
 }
 
 // Strides of the same order of axes in memory as in C, or as in Fortran.
@@ -43,30 +95,45 @@ Integers fortran_byte_strides(const Integers& shape, std::int64_t itemsize) {
   return {strides.rbegin(), strides.rend()};
 }
 
-[[noreturn]] void refuse_layout(const TensorView& x) {
-  throw py::value_error("x of shape " + text_of(x.shape) + " and byte strides " +
-                        text_of(x.byte_strides) +
+[[noreturn]] void refuse_layout(const Integers& shape, const Integers& byte_strides) {
+  throw py::value_error("an array of shape " + text_of(shape) + " and byte strides " +
+                        text_of(byte_strides) +
                         " does not fill its memory in C or Fortran order, so it has no place for "
                         "the result; pass a contiguous copy, or call ttlg.transpose(x, axes), "
                         "which returns a new array");
 }
 
-std::shared_ptr<InplacePlan> plan_for(const TensorView& x, const py::object& axes,
-                                      const py::object& threads, std::int64_t workspace) {
-  const std::vector<int> order = read_axes(axes, x.shape);
-  if (workspace < 0) throw py::value_error("workspace must not be negative");
+std::shared_ptr<InplacePlan> cached_plan(const Integers& shape, const Integers& byte_strides,
+                                         std::int64_t itemsize, const std::vector<int>& order,
+                                         int threads, std::int64_t workspace,
+                                         const std::optional<std::string>& kernel) {
   Integers out_shape;
-  for (const int axis : order) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
-  LayoutKey key = key_of(x, order, nullptr);
-  key.inplace = true;
+  for (const int axis : order) out_shape.push_back(shape[static_cast<std::size_t>(axis)]);
+  LayoutKey key{.shape = shape,
+                .in_byte_strides = byte_strides,
+                .axes = order,
+                .itemsize = itemsize,
+                .inplace = true};
+  const Layout layout{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
   Integers out_strides;
-  if (!has_byte_strides(x.layout(), contiguous_byte_strides(x.shape, x.itemsize))) {
-    if (!has_byte_strides(x.layout(), fortran_byte_strides(x.shape, x.itemsize))) refuse_layout(x);
-    out_strides = fortran_byte_strides(out_shape, x.itemsize);
+  if (!has_byte_strides(layout, contiguous_byte_strides(shape, itemsize))) {
+    if (!has_byte_strides(layout, fortran_byte_strides(shape, itemsize))) {
+      refuse_layout(shape, byte_strides);
+    }
+    out_strides = fortran_byte_strides(out_shape, itemsize);
     key.out_byte_strides = out_strides;
   }
-  return std::const_pointer_cast<InplacePlan>(
-      inplace_plan_cache().get(key, {.threads = read_threads(threads), .workspace = workspace}));
+  const auto forced = kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
+  return std::const_pointer_cast<InplacePlan>(inplace_plan_cache().get(
+      key, {{.threads = threads, .workspace = workspace, .forced = forced}}));
+}
+
+InplacePlan build(const Request& request, const std::vector<py::dict>& steps, int threads,
+                  std::int64_t workspace_limit) {
+  std::vector<InplaceStep> parsed;
+  for (const py::dict& each : steps) parsed.push_back(to_step(each));
+  return build_inplace_plan(request, std::move(parsed), *cpu::this_machine(), threads,
+                            workspace_limit);
 }
 
 // Everything that can fail happens before the first element moves.
@@ -97,15 +164,33 @@ void run_inplace(const InplacePlan& plan, const TensorView& x) {
 void bind_inplace(py::module_& module) {
   py::class_<InplacePlan, PlanBase, std::shared_ptr<InplacePlan>>(
       module, "InplacePlan", "How an array is transposed on the CPU where it lies.")
-      .def_property_readonly("steps", &steps_of)
+      .def_property_readonly("kernel", &kernels_of)
+      .def_property_readonly("parameters", &parameters_of)
+      .def_property_readonly("costs", &costs_of)
       .def_readonly("threads", &InplacePlan::threads)
       .def_readonly("workspace_bytes", &InplacePlan::workspace_bytes)
       .def_readonly("predicted_seconds", &InplacePlan::seconds)
-      .def("run", &run_inplace, py::arg("x"));
-  module.def("inplace_plan_for", &plan_for, py::arg("x"), py::arg("axes"), py::arg("threads"),
-             py::arg("workspace"),
-             "The plan for a view where it lies; of all bytes besides, at most so many (0: as the "
-             "planner likes).");
+      .def("candidates", &candidates_for)
+      .def("run", &run_inplace, py::arg("x"))
+      .def(
+          "__eq__", [](const InplacePlan& plan, const InplacePlan& other) { return plan == other; },
+          py::is_operator());
+  module.def(
+      "inplace_plan_for",
+      [](const TensorView& x, const py::object& axes, const py::object& threads,
+         std::int64_t workspace, const std::optional<std::string>& kernel) {
+        return cached_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
+                           read_threads(threads), workspace, kernel);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
+      py::arg("kernel") = py::none(),
+      "The plan for a view where it lies; of all bytes besides, at most so many (0: as the planner "
+      "likes).");
+  module.def("cached_inplace_plan", &cached_plan, py::arg("shape"), py::arg("byte_strides"),
+             py::arg("itemsize"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
+             py::arg("kernel"), "The same for a layout.");
+  module.def("build_inplace_plan", &build, py::arg("request"), py::kw_only(), py::arg("steps"),
+             py::arg("threads"), py::arg("workspace_limit"), "The plan with these very steps.");
 }
 
 }  // namespace ttlg::bindings

@@ -14,8 +14,7 @@ PlanBase::PlanBase(const Request& of_request, Problem normal_form)
 void refuse_inplace(const Request& request) {
   if (!request.inplace) return;
   throw std::invalid_argument(
-      "plans write to another array so far: leave inplace=False, or call "
-      "ttlg.transpose_inplace(x, axes), which plans by itself");
+      "these kernels write to another array than they read: leave inplace=False");
 }
 
 }  // namespace ttlg

@@ -20,7 +20,7 @@ class Explanation(str):
         return str(self)
 
 
-def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: int) -> list[str]:
+def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
     """Say what is asked for and what fusing leaves of it; labels take `width` characters."""
     fused = " x ".join(map(str, core.extents)) or "1"
     perm = " ".join(map(str, core.perm)) or "none"
@@ -31,7 +31,7 @@ def _describe_problem(core: _core.CpuPlan | _core.CudaPlan, dtype: str, width: i
     ]
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
@@ -40,13 +40,13 @@ def _describe_work(core: _core.CpuPlan) -> str:
     if core.kernel == "reference":
         return "one element at a time"
     chosen = core.parameters
-    blocks = _count(core.blocks, "block")
+    blocks = count_of(core.blocks, "block")
     if core.kernel == "copy":
-        return f"{blocks} of {_count(chosen['block'][0], 'byte')}"
+        return f"{blocks} of {count_of(chosen['block'][0], 'byte')}"
     extents = " x ".join(map(str, chosen["block"]))
     order = ", ".join(map(str, chosen["loop_order"]))
     return (
-        f"{blocks} of {extents} elements of {_count(core.element_bytes, 'byte')}"
+        f"{blocks} of {extents} elements of {count_of(core.element_bytes, 'byte')}"
         f"{f', cut along modes {order} (outermost first)' if order else ''}"
     )
 
@@ -63,7 +63,7 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     )
     return [
         f"  vectors    {'; '.join(sides)}",
-        f"  shuffles   {_count(program['steps'], 'step')} between a load and its store",
+        f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
     ]
 
 
@@ -77,7 +77,7 @@ def _describe_kernels(core: _core.CpuPlan) -> list[str]:
     lines = ["planner, the least predicted time of each kernel:"]
     for kernel, _, obstacle, seconds in rows:
         mark = "no" if obstacle else "" if kernel != fastest else "yes" if is_overruled else "->"
-        lines.append(f"{mark:4}{kernel:12} {obstacle or _microseconds(seconds)}")
+        lines.append(f"{mark:4}{kernel:12} {obstacle or microseconds(seconds)}")
     if is_overruled:
         why = "measured to be faster" if core.measured else "forced"
         lines.append(f"->  {core.kernel:12} instead: {why}")
@@ -95,7 +95,7 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
         f"{kernel} {block}".rstrip(),
         *([f"loops {order}"] if order else []),
         *options,
-        _count(parameters["threads"], "thread"),
+        count_of(parameters["threads"], "thread"),
     )
     return ", ".join(parts)
 
@@ -116,7 +116,7 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     lines = [f"measured, the fastest of {len(timed)}:"]
     for row, each in enumerate(shown):
         note = " (the planner's choice)" if each[:2] == planned else ""
-        time = _microseconds(each.measured_seconds or 0)
+        time = microseconds(each.measured_seconds or 0)
         way = _describe_choice(each.kernel, each.parameters)
         lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
     if planned != (core.kernel, core.parameters):
@@ -124,13 +124,13 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     return lines
 
 
-def _microseconds(seconds: float) -> str:
+def microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.1f} microseconds"
 
 
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
-    warm, fresh = (_microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
+    warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
     return f"  predicted  {warm} into out=, {fresh} into a new array"
 
 
@@ -138,7 +138,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
     """Write the text; `dtype` is the name of the elements for the reader."""
     chosen = core.parameters
     lines = [
-        *_describe_problem(core, dtype, 11),
+        *describe_problem(core, dtype, 11),
         f"  kernel     {core.kernel}: {_describe_work(core)}",
         *_describe_shuffle(core),
         (
@@ -160,7 +160,7 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     if core.kernel == "copy":
         return "one run"
     # Blocks of FVI-Match-Large take as many runs as suit their length.
-    blocks = _count(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
+    blocks = count_of(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
     extents = " x ".join(map(str, core.slice)) or "1"
     mode = core.parameters["coarsened_mode"]
     repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
@@ -176,11 +176,11 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
     )
     doubt = "" if core.model.calibrated else ", uncalibrated: no hardware has fitted this model"
     lines = [
-        *_describe_problem(core, dtype, 14),
-        f"  words         of {_count(core.word_bytes, 'byte')}",
+        *describe_problem(core, dtype, 14),
+        f"  words         of {count_of(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {_microseconds(core.predicted_seconds)} on {core.model.name}{doubt}",
+        f"  predicted     {microseconds(core.predicted_seconds)} on {core.model.name}{doubt}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

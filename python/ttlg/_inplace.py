@@ -1,10 +1,11 @@
 """Transposition without a second copy of the data."""
 
 import operator
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from ttlg import _core
 from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import Library
 from ttlg._typing import ArrayT, Axes
 
 
@@ -79,13 +80,26 @@ def transpose_inplace(
     >>> np.shares_memory(x, y)
     True
     """
-    limit = 0 if workspace is None else operator.index(workspace)
-    if workspace is not None and limit < 1:
-        raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
+    limit = read_workspace(workspace)
     library = library_of(x)
     view = library.view_inplace(x)
     plan = _core.inplace_plan_for(view, axes, threads, limit)
+    result: ArrayT = run_inplace(plan, library, x, view)
+    return result
+
+
+def read_workspace(workspace: SupportsIndex | None) -> int:
+    """Read a ``workspace=`` argument: bytes, or 0 where the planner is free."""
+    if workspace is None:
+        return 0
+    limit = operator.index(workspace)
+    if limit < 1:
+        raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
+    return limit
+
+
+def run_inplace(plan: _core.InplacePlan, library: Library, x: Any, view: _core.TensorView) -> Any:
+    """Carry a plan out on `x`, an array of `library`, seen as `view`."""
     plan.run(view)
     library.written(x)
-    result: ArrayT = library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)
-    return result
+    return library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

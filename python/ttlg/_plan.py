@@ -7,7 +7,7 @@ from ttlg import _core, _models, _plan_json
 from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
 from ttlg._libraries import library_of
 from ttlg._plan_output import out_byte_strides, plan_for_output
-from ttlg._typing import Array, ArrayT, CpuKernel, CudaKernel, OutT
+from ttlg._typing import Array, ArrayT, CudaKernel, OutT
 
 if TYPE_CHECKING:
     from ttlg._explain import Explanation
@@ -146,8 +146,8 @@ class Plan:
         return self._dtype
 
     @property
-    def kernel(self) -> CpuKernel | CudaKernel:
-        """The kernel: the schema on a GPU, on the CPU as `ttlg.plan` lists them."""
+    def kernel(self) -> str:
+        """The kernel as `ttlg.plan` lists them: the schema on a GPU, in place one for each step."""
         return self._core.kernel
 
     @property
@@ -185,6 +185,10 @@ class Plan:
     @property
     def parameters(self) -> dict[str, Any]:
         """What the planner chose.
+
+        In place: the ``steps``, each of which transposes ``batch`` matrices of ``rows`` and
+        ``columns`` where they lie; ``threads``, and the ``workspace_limit`` in bytes that the steps
+        had to keep. Else:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
@@ -248,8 +252,8 @@ class Plan:
     def predicted_time(self) -> float:
         """Seconds that a call is expected to take, by the model that chose the plan.
 
-        On the CPU a call into an ``out=`` that has been in use, by the time model of this process;
-        `predict_time` also tells what a new array costs. On a GPU the launch.
+        On the CPU a call into an ``out=`` that has been in use, or in place, by the time model of
+        this process; `predict_time` also tells what a new array costs. On a GPU the launch.
 
         Examples
         --------
@@ -258,9 +262,21 @@ class Plan:
         >>> p.predicted_time == ttlg.predict_time(p.shape, p.axes, threads=1, output="warm")
         True
         """
-        if isinstance(self._core, _core.CudaPlan):
-            return self._core.predicted_seconds
-        return _core.predict_cpu_seconds(self._core, False)
+        return self._core.predicted_seconds
+
+    @property
+    def workspace_bytes(self) -> int:
+        """The bytes that a call takes for itself besides input and output: 0 but in place.
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> ttlg.plan((500, 300)).workspace_bytes
+        0
+        >>> ttlg.plan((500, 300), inplace=True, workspace=10**5, threads=1).workspace_bytes < 10**5
+        True
+        """
+        return 0
 
     def transactions(self) -> dict[str, int]:
         """Count the memory transactions of a GPU's kernel by TTLG's formulas (its Table I).
@@ -365,7 +381,12 @@ class Plan:
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        return cls(*_plan_json.read(text))
+        core, dtype = _plan_json.read(text)
+        if isinstance(core, _core.InplacePlan):
+            from ttlg._inplace_plan import InplacePlan  # which needs this module
+
+            return InplacePlan(core, dtype)
+        return cls(core, dtype)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core

@@ -6,8 +6,10 @@ from typing import Any
 
 from ttlg import _core
 
+AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.InplacePlan
 
-def write(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
+
+def write(core: AnyPlan, dtype: str) -> str:
     """Write a plan and its dtype's name."""
     record: dict[str, Any] = {
         "ttlg": _core.__version__,
@@ -25,12 +27,12 @@ def write(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
     }
     if isinstance(core, _core.CudaPlan):
         record["alignment"] = core.alignment
-    elif core.measured:
+    elif isinstance(core, _core.CpuPlan) and core.measured:
         record["measured"] = core.measured
     return json.dumps(record)
 
 
-def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
+def read(text: str) -> tuple[AnyPlan, str]:
     """Rebuild what `write` wrote."""
     try:
         data = json.loads(text)
@@ -44,6 +46,8 @@ def read(text: str) -> tuple[_core.CpuPlan | _core.CudaPlan, str]:
             data.get("out_alignment", 1),
         )
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
+        if data["inplace"]:
+            return _core.build_inplace_plan(request, **parameters), dtype
         if data["device"] == "cpu":
             measured = data.get("measured", [])
             return build_measured(request, kernel, parameters, measured), dtype

@@ -7,7 +7,7 @@ LINE_BYTES = 64  # of the caches
 CorePlan = _core.CpuPlan | _core.CudaPlan
 
 
-def out_byte_strides(core: CorePlan) -> tuple[int, ...]:
+def out_byte_strides(core: _core.PlanBase) -> tuple[int, ...]:
     """Return the strides of the output in bytes."""
     return core.out_byte_strides or _core.contiguous_byte_strides(core.out_shape, core.itemsize)
 

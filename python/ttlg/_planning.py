@@ -7,9 +7,12 @@ from typing import Any, Literal, SupportsIndex
 
 from ttlg import _core, _models
 from ttlg._dtypes import describe_dtype
+from ttlg._inplace import read_workspace
+from ttlg._inplace_plan import InplacePlan
 from ttlg._libraries import library_of
 from ttlg._plan import Plan
-from ttlg._typing import Array, Axes, CpuKernel, CudaKernel
+from ttlg._plan_json import AnyPlan
+from ttlg._typing import Array, Axes, CpuKernel, CudaKernel, InplaceKernel
 
 
 def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -93,8 +96,9 @@ def plan(
     device: str = "cpu",
     inplace: bool = False,
     threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
+    workspace: SupportsIndex | None = None,
 ) -> Plan:
     """Plan a transposition for repeated use; `plan_for` takes an array.
 
@@ -117,25 +121,28 @@ def plan(
         model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
         explains itself and predicts its time anywhere but runs on such a GPU alone.
     inplace : bool
-        Plan for the result to take the memory of the input. True is refused so far:
-        `transpose_inplace` makes its plans itself.
+        Plan for the result to take the memory of the input, as `transpose_inplace` does, on the
+        CPU: calls of the plan return a view of that memory. The input is in C or Fortran order.
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
         ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,
         ``"fvi_match_large"``, ``"fvi_match_small"``, ``"orthogonal_distinct"`` or
-        ``"orthogonal_arbitrary"``.
+        ``"orthogonal_arbitrary"``; in place, for every step, ``"buffered"``, ``"square"``,
+        ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
         fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
         from then on.
+    workspace : int, optional
+        The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
 
     Returns
     -------
     Plan
-        Callable: ``plan(x, out=None, stream=None)``.
+        Callable: ``plan(x, out=None, stream=None)``, in place ``plan(x)``.
 
     Raises
     ------
@@ -143,8 +150,9 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
-        twice or in elements for bytes, `kernel` does not apply, `inplace` is True, `device` or `tune` is unknown, `threads` or
-        ``tune="measure"`` is asked of a GPU, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
+        `threads`, ``tune="measure"`` or `inplace` is asked of a GPU, ``tune="measure"`` of a plan
+        in place and `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
@@ -178,8 +186,14 @@ def plan(
     >>> p = ttlg.plan((16,) * 6, (3, 4, 5, 0, 1, 2), "float64", device="tesla-k40c")
     >>> p.schema, 1e-3 < p.predicted_time < 2e-3
     ('orthogonal_distinct', True)
+
+    In the memory that the array has:
+
+    >>> p = ttlg.plan((1000, 600), inplace=True)
+    >>> p(np.zeros((1000, 600), "float32")).shape
+    (600, 1000)
     """
-    _check_choices(kernel, tune)
+    _check_choices(kernel, tune, inplace, workspace)
     name, itemsize = describe_dtype(dtype)
     core = core_plan(
         shape,
@@ -192,8 +206,9 @@ def plan(
         threads=threads,
         kernel=kernel,
         tune=tune,
+        workspace=read_workspace(workspace),
     )
-    return Plan(core, name)
+    return wrap(core, name)
 
 
 def core_plan(
@@ -208,18 +223,23 @@ def core_plan(
     threads: int | None,
     kernel: str | None = None,
     tune: str = "model",
-) -> _core.CpuPlan | _core.CudaPlan:
+    workspace: int = 0,
+) -> AnyPlan:
     """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
     model = _models.model_for(device)
     extents = _extents(shape)
     order = _core.normalize_axes(axes, extents)
     if model is not None:
-        _refuse_on_gpu(device, threads, tune)
+        _refuse_on_gpu(device, threads, tune, inplace)
     count = _core.resolve_threads(threads)
     try:
         byte_strides = _byte_strides(extents, itemsize, strides, element_strides)
+        if inplace:
+            return _core.cached_inplace_plan(
+                extents, byte_strides, itemsize, order, count, workspace, kernel
+            )
         alignment = 1 if model is not None else _core.new_ndarray_alignment(extents, itemsize)
-        request = _core.Request(extents, byte_strides, itemsize, order, None, inplace, alignment)
+        request = _core.Request(extents, byte_strides, itemsize, order, None, False, alignment)
         if model is not None:
             return _core.cached_cuda_plan(request, model, kernel)
         core = _core.cached_cpu_plan(request, count, kernel)
@@ -228,14 +248,21 @@ def core_plan(
     return core if tune == "model" else _measured(core, count, kernel)
 
 
+def wrap(core: AnyPlan, dtype: str) -> Plan:
+    """Make what callers see of a plan."""
+    return InplacePlan(core, dtype) if isinstance(core, _core.InplacePlan) else Plan(core, dtype)
+
+
 def plan_for(
     x: Array,
     axes: Axes | None = None,
     *,
     out: Any = None,
+    inplace: bool = False,
     threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
+    workspace: SupportsIndex | None = None,
 ) -> Plan:
     """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
 
@@ -250,11 +277,15 @@ def plan_for(
     out : array, optional
         As for `transpose`: plan for results that lie in memory as this one does. By default they
         are C-contiguous.
+    inplace : bool
+        Plan for ``ttlg.transpose_inplace(x, axes)`` instead; without `out`.
     threads : int, optional
         As for `plan`.
     kernel : str, optional
         As for `plan`.
     tune : str
+        As for `plan`.
+    workspace : int, optional
         As for `plan`.
 
     Returns
@@ -279,7 +310,9 @@ def plan_for(
     >>> p(x).shape
     (30, 32)
     """
-    _check_choices(kernel, tune)
+    _check_choices(kernel, tune, inplace, workspace)
+    if inplace:
+        return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
     source = library_of(x).view_input(x, None)
     order = _core.normalize_axes(axes, source.shape)
     target = None if out is None else library_of(out).view_output(out, source)
@@ -298,19 +331,39 @@ def plan_for(
     return Plan(core if tune == "model" else _measured(core, count, kernel), source.dtype)
 
 
+def _plan_inplace_for(
+    x: Array,
+    axes: Axes | None,
+    out: Any,
+    threads: int | None,
+    kernel: str | None,
+    workspace: int,
+) -> Plan:
+    if out is not None:
+        raise ValueError("out= and inplace=True name two places for the result; pass one")
+    view = library_of(x).view_inplace(x)
+    return wrap(_core.inplace_plan_for(view, axes, threads, workspace, kernel), view.dtype)
+
+
 def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
 
     return tune(core, threads, kernel)
 
 
-def _check_choices(kernel: str | None, tune: str) -> None:
+def _check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) -> None:
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
     if tune not in ("model", "measure"):
         raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
+    if inplace and tune == "measure":
+        raise ValueError("plans in place are not measured: leave tune= or inplace= out")
+    if workspace is not None and not inplace:
+        raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")
 
 
-def _refuse_on_gpu(device: str, threads: int | None, tune: str) -> None:
+def _refuse_on_gpu(device: str, threads: int | None, tune: str, inplace: bool = False) -> None:
     if threads is not None or tune != "model":
         raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
+    if inplace:
+        raise ValueError(f"inplace=True is for device 'cpu', not {device!r}: leave it out")

@@ -8,8 +8,9 @@ import numpy as np
 
 from ttlg import _core, _models
 from ttlg._dtypes import itemsize_of
+from ttlg._plan_json import AnyPlan
 from ttlg._planning import core_plan
-from ttlg._typing import Axes, CpuKernel, CudaKernel
+from ttlg._typing import Axes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # takes a millisecond to import
@@ -27,7 +28,7 @@ class Prediction(NamedTuple):
     low, high : float
         Nine of ten measured times of the calls that the model was tested on, and that it had not
         been fitted to, lay between these, in seconds, where it predicted what it predicts here.
-        NaN for a GPU, whose models do not tell.
+        NaN for a GPU and in place, whose models do not tell.
     kernel : str
         The kernel that the planner chooses, as `Plan.kernel`.
     """
@@ -35,7 +36,7 @@ class Prediction(NamedTuple):
     seconds: float
     low: float
     high: float
-    kernel: CpuKernel | CudaKernel
+    kernel: str
 
 
 def _is_fresh(output: str) -> bool:
@@ -103,14 +104,14 @@ def predict_time(
     element_strides : iterable of int, optional
         The same in elements.
     inplace : bool
-        As for `plan`: refused so far.
+        As for `plan`: how long `transpose_inplace` takes.
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     output : str
         ``"fresh"``: the call returns a new array, whose memory the system has to provide first.
         ``"warm"``: it writes to an ``out=`` that has been in use, or to memory of results freed
         before (`set_result_pool`). On a GPU both are the same, as libraries keep its memory for
-        later arrays.
+        later arrays, and in place there is no other memory.
     full : bool
         Return a `Prediction` instead of the seconds alone.
 
@@ -172,8 +173,8 @@ def predict_time(
     return prediction if full else prediction.seconds
 
 
-def _predict(core: _core.CpuPlan | _core.CudaPlan, fresh: bool) -> Prediction:
-    if isinstance(core, _core.CudaPlan):
+def _predict(core: AnyPlan, fresh: bool) -> Prediction:
+    if not isinstance(core, _core.CpuPlan):
         return Prediction(core.predicted_seconds, math.nan, math.nan, core.kernel)
     seconds = _core.predict_cpu_seconds(core, fresh)
     model = _core.cpu_time_model()

@@ -8,6 +8,7 @@ CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "refer
 CudaKernel: TypeAlias = Literal[
     "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"
 ]
+InplaceKernel: TypeAlias = Literal["buffered", "square", "c2r", "r2c", "cells", "pieces"]
 
 
 class Array(Protocol):

@@ -167,13 +167,6 @@ def test_too_many_axes():
         ttlg.plan((1,) * 65, range(65))
 
 
-@pytest.mark.parametrize("options", [{}, {"device": "tesla-k40c"}, {"tune": "measure"}], ids=repr)
-def test_inplace_is_refused(options):
-    asked = r"cannot plan shape \(2, 3\) by axes \(1, 0\): plans write to another array so far"
-    with pytest.raises(ValueError, match=asked + r": .* call ttlg\.transpose_inplace"):
-        ttlg.plan((2, 3), (1, 0), inplace=True, **options)
-
-
 def test_overflow_where_the_itemsize_tips_it():
     assert ttlg.plan((1 << 31, 1 << 31), (1, 0), "u1").extents == (1 << 31, 1 << 31)
     with pytest.raises(ValueError, match="64-bit"):

@@ -31,23 +31,22 @@ struct Planning {
   }
 };
 
-// The same for plans in place; `workspace` is as for make_inplace_plan.
+// The same for plans in place.
 struct InplacePlanning {
   using Plan = InplacePlan;
-  struct Choice {
-    int threads = 1;
-    std::int64_t workspace = 0;
-
+  struct Choice : InplaceOptions {
     bool operator==(const Choice&) const = default;
     std::uint64_t hash() const {
-      return static_cast<std::uint64_t>(threads) + static_cast<std::uint64_t>(workspace) * 16;
+      const auto kernel = forced ? static_cast<std::uint64_t>(*forced) + 1 : 0;
+      return (static_cast<std::uint64_t>(workspace) * 16 + kernel) * 1024 +
+             static_cast<std::uint64_t>(threads);
     }
   };
 
   std::shared_ptr<const Machine> (*machine)();
 
   Plan operator()(const Request& request, const Choice& choice) const {
-    return make_inplace_plan(request, *machine(), choice.threads, choice.workspace);
+    return make_inplace_plan(request, *machine(), choice);
   }
 };
 

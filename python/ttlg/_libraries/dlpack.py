@@ -113,7 +113,10 @@ class Library:
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
-        raise AssertionError(f"view_inplace has let {type(x)} pass")
+        raise TypeError(
+            f"x of type {type(x).__module__}.{type(x).__qualname__} has no order of its axes in "
+            "memory to choose; pass an array of NumPy or PyTorch"
+        )
 
     def written(self, out: Any) -> None:
         """Learn that `out`, an array of this library, has been written to."""

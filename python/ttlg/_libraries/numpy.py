@@ -38,7 +38,8 @@ class NumPy(Library):
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, in the class of `x`."""
-        return x.reshape(shape, order="F" if fortran else "C")
+        straight = x if x.flags.c_contiguous else x.T
+        return straight.reshape(shape[::-1]).T if fortran else straight.reshape(shape)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""

@@ -60,10 +60,9 @@ class TorchMemory(Library):
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""
-        if not fortran:
-            return x.view(shape)
         backwards = tuple(range(x.ndim))[::-1]
-        return x.permute(backwards).view(shape[::-1]).permute(backwards)
+        straight = x if x.is_contiguous() else x.permute(backwards)
+        return straight.view(shape[::-1]).permute(backwards) if fortran else straight.view(shape)
 
     def written(self, out: Any) -> None:
         """Count the write, so that autograd notices that a value it had kept is gone."""

@@ -63,7 +63,7 @@ TEST(ExecuteInplace, AllocatesNothing) {
     Request request = contiguous_request(shape, {1, 0}, 8);
     request.inplace = true;
     for (const std::int64_t workspace : {0, 60000}) {
-      const InplacePlan plan = make_inplace_plan(request, kCaching, 1, workspace);
+      const InplacePlan plan = make_inplace_plan(request, kCaching, {.workspace = workspace});
       std::vector<std::byte> data(static_cast<std::size_t>(plan.problem.bytes()));
       std::vector<std::byte> raw(static_cast<std::size_t>(plan.workspace_bytes + kLineBytes));
       std::byte* begin = raw.data();

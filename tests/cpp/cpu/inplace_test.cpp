@@ -87,7 +87,7 @@ Request inplace_request(std::vector<std::int64_t> shape, std::vector<int> axes,
 InplacePlan plan_with(InplaceStep step, int threads) {
   const Request request =
       inplace_request({step.batch, step.rows, step.columns}, {0, 2, 1}, step.element_bytes);
-  return build_inplace_plan(request, {step}, *this_machine(), threads);
+  return build_inplace_plan(request, {step}, *this_machine(), threads, 0);
 }
 
 std::string text_of(const InplaceStep& step, int threads) {
@@ -243,7 +243,8 @@ TEST(InplacePlan, CarriesEveryPermutationOut) {
         const std::int64_t bytes = make_problem(request).bytes();
         for (const std::int64_t workspace : {std::int64_t{0}, bytes * 6 / 10}) {
           if (0 < workspace && workspace < 100000) continue;  // less than a few rows and columns
-          const InplacePlan plan = make_inplace_plan(request, machine, 2, workspace);
+          const InplacePlan plan =
+              make_inplace_plan(request, machine, {.threads = 2, .workspace = workspace});
           if (workspace > 0) {
             EXPECT_LE(plan.workspace_bytes, workspace);
           }
@@ -261,8 +262,8 @@ TEST(InplacePlan, TakesAnyRank) {
     for (int i = 0; i < 5; ++i) {
       const std::vector<std::int64_t> shape(rank, 2);
       expect_transposed(
-          make_inplace_plan(inplace_request(shape, test::random_axes(random, rank), 8), machine, 2,
-                            200000),
+          make_inplace_plan(inplace_request(shape, test::random_axes(random, rank), 8), machine,
+                            {.threads = 2, .workspace = 200000}),
           "rank " + std::to_string(rank));
     }
   }
@@ -271,7 +272,7 @@ TEST(InplacePlan, TakesAnyRank) {
 TEST(InplacePlan, GivesEveryThreadABufferOfItsOwn) {
   for (const std::int64_t batch : {200, 3}) {
     const Request request = inplace_request({batch, 1200 / batch, 60}, {0, 2, 1}, 8);
-    const InplacePlan plan = make_inplace_plan(request, *this_machine(), 2, 0);
+    const InplacePlan plan = make_inplace_plan(request, *this_machine(), {.threads = 2});
     ASSERT_EQ(plan.steps.size(), 1U);
     EXPECT_EQ(plan.steps.front().kernel, InplaceKernel::buffered);
     EXPECT_EQ(plan.threads, 2);
@@ -283,15 +284,16 @@ TEST(InplacePlan, TakesFortranOrder) {
   Request request = inplace_request({30, 40, 5}, {2, 0, 1}, 4);
   request.in_byte_strides = {4, 120, 4800};
   request.out_byte_strides = {4, 20, 600};
-  const InplacePlan plan = make_inplace_plan(request, *this_machine(), 1, 0);
+  const InplacePlan plan = make_inplace_plan(request, *this_machine(), {});
   expect_transposed(plan, "Fortran order");
 }
 
 TEST(InplacePlan, RefusesGapsAndTooSmallAWorkspace) {
   Request request = inplace_request({30, 40}, {1, 0}, 4);
-  EXPECT_THROW(make_inplace_plan(request, *this_machine(), 1, 16), std::invalid_argument);
+  EXPECT_THROW(make_inplace_plan(request, *this_machine(), {.workspace = 16}),
+               std::invalid_argument);
   request.in_byte_strides = {200, 4};
-  EXPECT_THROW(make_inplace_plan(request, *this_machine(), 1, 0), std::invalid_argument);
+  EXPECT_THROW(make_inplace_plan(request, *this_machine(), {}), std::invalid_argument);
 }
 
 }  // namespace

@@ -14,15 +14,10 @@ constexpr std::size_t kMostSearched = 6;
 // The modes as they lie in memory, the slowest first, each by its place in the result.
 using Order = std::vector<int>;
 
-struct Move {
-  Order order;  // after it
-  ChosenStep chosen;
-};
-
-class Decomposer {
+// The modes of a tensor without gaps, on the way from the input's order to the result's.
+class Modes {
  public:
-  Decomposer(const Problem& folded, const StepLimits& limits)
-      : limits_(limits), element_bytes_(folded.element_bytes) {
+  explicit Modes(const Problem& folded) : element_bytes_(folded.element_bytes) {
     const std::size_t rank = folded.modes.size();
     std::vector<int> place(rank);
     for (std::size_t k = 0; k < rank; ++k) {
@@ -33,9 +28,55 @@ class Decomposer {
     start_.assign(place.rbegin(), place.rend());
   }
 
-  std::optional<Decomposition> run() {
+  const Order& start() const { return start_; }
+
+  // The bytes of what the modes from number `begin` of an order on contain.
+  std::int64_t bytes_from(const Order& order, std::size_t begin) const {
+    return element_bytes_ * product(order, begin, order.size());
+  }
+
+  // The matrices whose transposition swaps modes begin to middle with those from there to end.
+  InplaceStep matrices(const Order& order, std::size_t begin, std::size_t middle,
+                       std::size_t end) const {
+    return {.batch = product(order, 0, begin),
+            .rows = product(order, begin, middle),
+            .columns = product(order, middle, end),
+            .element_bytes = bytes_from(order, end)};
+  }
+
+ private:
+  std::int64_t product(const Order& order, std::size_t begin, std::size_t end) const {
+    std::int64_t result = 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      result *= extents_[static_cast<std::size_t>(order[i])];
+    }
+    return result;
+  }
+
+  std::int64_t element_bytes_;
+  std::vector<std::int64_t> extents_;  // by place in the result, the slowest first
+  Order start_;
+};
+
+Order swap(const Order& order, std::size_t begin, std::size_t middle, std::size_t end) {
+  Order swapped = order;
+  const auto at = [&](std::size_t n) { return swapped.begin() + static_cast<std::ptrdiff_t>(n); };
+  std::rotate(at(begin), at(middle), at(end));
+  return swapped;
+}
+
+struct Move {
+  Order order;  // after it
+  ChosenStep chosen;
+};
+
+class Decomposer {
+ public:
+  Decomposer(const Problem& folded, const StepLimits& limits) : limits_(limits), modes_(folded) {}
+
+  // The fastest sequence from an order on.
+  std::optional<Decomposition> from(Order order) const {
     Decomposition result;
-    Order order = start_;
     while (fuse(order).size() > kMostSearched) {
       const std::optional<Move> move = best_by_neighbors(order);
       if (!move) return std::nullopt;
@@ -44,6 +85,27 @@ class Decomposer {
     }
     return search(order, std::move(result));
   }
+
+  std::vector<Decomposition> all() const {
+    std::vector<Decomposition> found;
+    if (std::ranges::is_sorted(modes_.start())) found.emplace_back();
+    for_swaps(modes_.start(), [&](const InplaceStep& matrices, const auto& swapped) {
+      const std::vector<ChosenStep> choices = step_choices(matrices, limits_);
+      if (choices.empty()) return;
+      const std::optional<Decomposition> rest = from(swapped());
+      if (!rest) return;
+      for (const ChosenStep& first : choices) {
+        Decomposition& whole = found.emplace_back();
+        append(whole, first);
+        whole.steps.insert(whole.steps.end(), rest->steps.begin(), rest->steps.end());
+        whole.seconds += rest->seconds;
+      }
+    });
+    std::ranges::stable_sort(found, {}, &Decomposition::seconds);
+    return found;
+  }
+
+  std::optional<Decomposition> best() const { return from(modes_.start()); }
 
  private:
   static void append(Decomposition& result, const ChosenStep& chosen) {
@@ -70,37 +132,27 @@ class Decomposer {
     return first;
   }
 
-  std::int64_t product(const Order& order, std::size_t begin, std::size_t end) const {
-    std::int64_t result = 1;
-    for (std::size_t i = begin; i < end; ++i) {
-      result *= extents_[static_cast<std::size_t>(order[i])];
-    }
-    return result;
-  }
-
-  // Calls visit(move) for every swap of two neighbouring groups.
+  // Calls visit(matrices, what gives the order after it) for every swap of two neighbouring groups.
   template <typename Visit>
-  void for_moves(const Order& order, const Visit& visit) const {
+  void for_swaps(const Order& order, const Visit& visit) const {
     const std::vector<std::size_t> at = cuts(order);
     for (std::size_t i = 0; i + 2 < at.size(); ++i) {
       for (std::size_t j = i + 1; j + 1 < at.size(); ++j) {
         for (std::size_t k = j + 1; k < at.size(); ++k) {
-          const InplaceStep matrices{
-              .batch = product(order, 0, at[i]),
-              .rows = product(order, at[i], at[j]),
-              .columns = product(order, at[j], at[k]),
-              .element_bytes = element_bytes_ * product(order, at[k], order.size())};
-          const std::optional<ChosenStep> chosen = choose_step(matrices, limits_);
-          if (!chosen) continue;
-          Order swapped = order;
-          const auto position = [&](std::size_t n) {
-            return swapped.begin() + static_cast<std::ptrdiff_t>(n);
-          };
-          std::rotate(position(at[i]), position(at[j]), position(at[k]));
-          visit(Move{std::move(swapped), *chosen});
+          visit(modes_.matrices(order, at[i], at[j], at[k]),
+                [&] { return swap(order, at[i], at[j], at[k]); });
         }
       }
     }
+  }
+
+  // Calls visit(move) for every swap that some kernel can carry out, by the fastest one.
+  template <typename Visit>
+  void for_moves(const Order& order, const Visit& visit) const {
+    for_swaps(order, [&](const InplaceStep& matrices, const auto& swapped) {
+      const std::optional<ChosenStep> chosen = choose_step(matrices, limits_);
+      if (chosen) visit(Move{swapped(), *chosen});
+    });
   }
 
   std::optional<Move> best_by_neighbors(const Order& order) const {
@@ -152,15 +204,53 @@ class Decomposer {
   }
 
   const StepLimits& limits_;
-  std::int64_t element_bytes_;
-  std::vector<std::int64_t> extents_;  // by place in the result, the slowest first
-  Order start_;
+  const Modes modes_;
 };
 
 }  // namespace
 
 std::optional<Decomposition> decompose(const Problem& folded, const StepLimits& limits) {
-  return Decomposer(folded, limits).run();
+  return Decomposer(folded, limits).best();
+}
+
+std::vector<Decomposition> decompositions(const Problem& folded, const StepLimits& limits) {
+  return Decomposer(folded, limits).all();
+}
+
+namespace {
+
+// Whether the matrices are so many bytes; their extents may be any numbers.
+bool fills(const InplaceStep& step, std::int64_t bytes) {
+  for (const std::int64_t extent : {step.batch, step.rows, step.columns, step.element_bytes}) {
+    if (extent < 1 || bytes % extent != 0) return false;
+    bytes /= extent;
+  }
+  return bytes == 1;
+}
+
+}  // namespace
+
+bool permutes(const std::vector<InplaceStep>& steps, const Problem& folded) {
+  const Modes modes(folded);
+  Order order = modes.start();
+  for (const InplaceStep& step : steps) {
+    if (!fills(step, folded.bytes())) return false;
+    if (step.rows == 1 || step.columns == 1) continue;
+    // Each group of modes begins where this many bytes are left.
+    std::size_t begin = 0;
+    while (begin < order.size() && modes.bytes_from(order, begin) > step.matrix_bytes()) ++begin;
+    std::size_t middle = begin;
+    const std::int64_t row = step.columns * step.element_bytes;
+    while (middle < order.size() && modes.bytes_from(order, middle) > row) ++middle;
+    std::size_t end = middle;
+    while (end < order.size() && modes.bytes_from(order, end) > step.element_bytes) ++end;
+    InplaceStep found = modes.matrices(order, begin, middle, end);
+    found.kernel = step.kernel;
+    found.width = step.width;
+    if (found != step) return false;
+    order = swap(order, begin, middle, end);
+  }
+  return std::ranges::is_sorted(order);
 }
 
 }  // namespace ttlg::cpu

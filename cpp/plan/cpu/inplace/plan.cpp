@@ -41,18 +41,63 @@ Plan plan_into_buffer(const InplaceStep& step, const Machine& machine, int threa
   return make_plan(request, machine, threads_each(step, threads));
 }
 
-std::int64_t default_workspace(std::int64_t bytes, int threads) {
-  return std::max(bytes / kShareOfArray, threads * kLeastWorkspace);
+// Threads would wait for one another longer than they work.
+int team_of(std::int64_t bytes, int threads) {
+  constexpr std::int64_t kBytesPerThread = 256 << 10;
+  const int most = std::clamp(threads, 1, kMaxThreads);
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
+}
+
+// Folded, and without gaps.
+Problem dense_problem(const Request& request) {
+  Problem folded = fold_run(make_problem(request));
+  if (folded.bytes() > 0 && !is_dense(folded)) {
+    throw std::invalid_argument(
+        "only an array that fills its memory without gaps can be transposed in place");
+  }
+  return folded;
+}
+
+[[noreturn]] void refuse(const Problem& folded, const InplaceOptions& options) {
+  const std::string bytes = std::to_string(folded.bytes()) + " bytes in place";
+  if (options.forced) {
+    throw std::invalid_argument("kernel '" + std::string(kernel_name(*options.forced)) +
+                                "' cannot carry out every step, or not in the workspace, to "
+                                "transpose " +
+                                bytes);
+  }
+  throw std::invalid_argument("a workspace of " + std::to_string(options.workspace) +
+                              " bytes is too small for any way to transpose " + bytes);
+}
+
+// A few rows of a short and wide matrix may be more than its twentieth part.
+Decomposition decompose_by_default(const Problem& folded, StepLimits& limits,
+                                   const InplaceOptions& options) {
+  const std::int64_t bytes = folded.bytes();
+  limits.workspace = std::max(bytes / kShareOfArray, limits.threads * kLeastWorkspace);
+  while (limits.workspace / limits.threads <= 4 * bytes + kLeastWorkspace) {
+    if (std::optional<Decomposition> found = decompose(folded, limits)) return *found;
+    limits.workspace *= 2;
+  }
+  refuse(folded, options);
 }
 
 }  // namespace
 
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
-                               const Machine& machine, int threads) {
+                               const Machine& machine, int threads, std::int64_t workspace_limit) {
+  if (threads < 1 || threads > kMaxThreads) throw std::invalid_argument("threads out of range");
+  const Problem folded = dense_problem(request);
+  if (folded.bytes() == 0 ? !steps.empty()
+                          : !permutes(steps, folded) || !std::ranges::all_of(steps, is_valid)) {
+    throw std::invalid_argument("these steps do not carry the transposition out");
+  }
   InplacePlan plan(request, make_problem(request));
   plan.threads = threads;
+  plan.workspace_limit = workspace_limit;
   plan.steps = std::move(steps);
   for (const InplaceStep& step : plan.steps) {
+    plan.seconds += step_seconds(step, machine, threads);
     plan.workspace_bytes = std::max(plan.workspace_bytes, cpu::workspace_bytes(step, threads));
     if (step.kernel == InplaceKernel::buffered) {
       plan.into_buffer.push_back(plan_into_buffer(step, machine, threads));
@@ -63,36 +108,37 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
   return plan;
 }
 
-InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
-                              std::int64_t workspace) {
-  const Problem folded = fold_run(make_problem(request));
+InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
+                              const InplaceOptions& options) {
+  const Problem folded = dense_problem(request);
   const std::int64_t bytes = folded.bytes();
-  if (bytes == 0) return build_inplace_plan(request, {}, machine, 1);
-  if (!is_dense(folded)) {
-    throw std::invalid_argument(
-        "only an array that fills its memory without gaps can be transposed in place");
-  }
-  // Threads would wait for one another longer than they work.
-  constexpr std::int64_t kBytesPerThread = 256 << 10;
-  const int most = std::clamp(threads, 1, kMaxThreads);
-  const int team = static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
   StepLimits limits{.machine = machine,
-                    .threads = team,
-                    .workspace = workspace > 0 ? workspace : default_workspace(bytes, team)};
-  std::optional<Decomposition> found = decompose(folded, limits);
-  // A few rows of a short and wide matrix may be more than its twentieth part.
-  while (!found && workspace == 0) {
-    limits.workspace *= 2;
-    found = decompose(folded, limits);
+                    .threads = team_of(bytes, options.threads),
+                    .workspace = options.workspace,
+                    .forced = options.forced};
+  Decomposition found;
+  if (bytes > 0 && options.workspace == 0) {
+    found = decompose_by_default(folded, limits, options);
+  } else if (bytes > 0) {
+    std::optional<Decomposition> within = decompose(folded, limits);
+    if (!within) refuse(folded, options);
+    found = std::move(*within);
   }
-  if (!found) {
-    throw std::invalid_argument("a workspace of " + std::to_string(workspace) +
-                                " bytes is too small for any way to transpose " +
-                                std::to_string(bytes) + " bytes in place");
+  return build_inplace_plan(request, std::move(found.steps), machine, limits.threads,
+                            limits.workspace);
+}
+
+std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan, const Machine& machine) {
+  const Problem folded = dense_problem(plan.request);
+  if (folded.bytes() == 0) return {plan};
+  std::vector<InplacePlan> plans;
+  for (Decomposition& each : decompositions(
+           folded,
+           {.machine = machine, .threads = plan.threads, .workspace = plan.workspace_limit})) {
+    plans.push_back(build_inplace_plan(plan.request, std::move(each.steps), machine, plan.threads,
+                                       plan.workspace_limit));
   }
-  InplacePlan plan = build_inplace_plan(request, found->steps, machine, team);
-  plan.seconds = found->seconds;
-  return plan;
+  return plans;
 }
 
 }  // namespace ttlg::cpu

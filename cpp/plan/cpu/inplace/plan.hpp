@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/cpu/inplace/step.hpp"
@@ -21,18 +22,36 @@ struct InplacePlan : PlanBase {
   // in the order of these steps.
   std::vector<Plan> into_buffer{};
   int threads = 1;
-  std::int64_t workspace_bytes = 0;
-  double seconds = 0;  // predicted
+  std::int64_t workspace_limit = 0;  // what the planner could use
+  std::int64_t workspace_bytes = 0;  // what the steps do use
+  double seconds = 0;                // predicted
+
+  bool operator==(const InplacePlan& other) const {
+    return request == other.request && steps == other.steps && threads == other.threads;
+  }
 };
 
-// Chooses the steps. `workspace` is the most bytes to use besides the array; 0 means a twentieth of
-// it, or what a few rows and columns take where that is more. Throws std::invalid_argument for an
-// array with gaps and for a workspace in which nothing can be done.
-InplacePlan make_inplace_plan(const Request& request, const Machine& machine, int threads,
-                              std::int64_t workspace);
+// What the planner chooses from.
+struct InplaceOptions {
+  int threads = 1;             // at most
+  std::int64_t workspace = 0;  // the most bytes besides the array; 0: a twentieth of it, or what a
+                               // few rows and columns take where that is more
+  std::optional<InplaceKernel> forced{};
 
-// The plan with these very steps.
+  bool operator==(const InplaceOptions&) const = default;
+};
+
+// Chooses the steps. Throws std::invalid_argument for an array with gaps, and where nothing can be
+// done in this workspace or by this kernel.
+InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
+                              const InplaceOptions& options);
+
+// The ways that the planner has for this plan's request, threads and workspace, the fastest first.
+std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan, const Machine& machine);
+
+// The plan with these very steps. Throws std::invalid_argument if they do not carry the request
+// out.
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
-                               const Machine& machine, int threads);
+                               const Machine& machine, int threads, std::int64_t workspace_limit);
 
 }  // namespace ttlg::cpu

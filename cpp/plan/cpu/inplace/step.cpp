@@ -1,16 +1,44 @@
 #include "plan/cpu/inplace/step.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "plan/cpu/memory_units.hpp"
+#include "plan/names.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
-std::string_view kernel_name(InplaceKernel kernel) {
-  constexpr std::array<std::string_view, 6> kNames{"buffered", "square", "c2r",
-                                                   "r2c",      "cells",  "pieces"};
-  return kNames[static_cast<std::size_t>(kernel)];
+namespace {
+
+constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{
+    {"buffered", "square", "c2r", "r2c", "cells", "pieces"}};
+
+bool is_between(std::int64_t least, std::int64_t value, std::int64_t most) {
+  return least <= value && value <= most;
+}
+
+}  // namespace
+
+std::string_view kernel_name(InplaceKernel kernel) { return kNames.name(kernel); }
+
+std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name) {
+  return kNames.parse(name);
+}
+
+std::string inplace_kernel_names() { return kNames.list(); }
+
+bool is_valid(const InplaceStep& step) {
+  switch (step.kernel) {
+    case InplaceKernel::square:
+      return step.rows == step.columns && is_between(1, step.width, kMaxTileOrder) &&
+             step.width * step.width * step.element_bytes <= kMaxTileBytes;
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return is_between(1, step.width, std::min(kMaxBandColumns, c2r_of(step).n));
+    case InplaceKernel::pieces:
+      return is_between(1, step.width, std::max(step.rows, step.columns));
+    default:
+      return true;
+  }
 }
 
 int passes(const InplaceStep& step) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "tensor/c2r.hpp"
@@ -18,7 +20,12 @@ enum class InplaceKernel : std::uint8_t {
   pieces,    // of a long dimension: each buffered, then moved as cells
 };
 
+inline constexpr int kInplaceKernels = 6;
+
 std::string_view kernel_name(InplaceKernel kernel);
+std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name);
+// All of them, for messages.
+std::string inplace_kernel_names();
 
 struct InplaceStep {
   InplaceKernel kernel = InplaceKernel::buffered;
@@ -32,6 +39,7 @@ struct InplaceStep {
 
   std::int64_t matrix_bytes() const { return rows * columns * element_bytes; }
   std::int64_t bytes() const { return batch * matrix_bytes(); }
+  bool operator==(const InplaceStep&) const = default;
 };
 
 // The dimensions in which the step permutes rows and columns.
@@ -102,6 +110,9 @@ struct LongMatrix {
   std::int64_t rest_bytes() const { return rest * other * inside.element_bytes; }
   std::int64_t workspace_bytes(int threads) const;
 };
+
+// Whether the kernel can transpose these matrices with this width.
+bool is_valid(const InplaceStep& step);
 
 // The bytes that a step needs besides its matrices.
 std::int64_t workspace_bytes(const InplaceStep& step, int threads);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/machine.hpp"
@@ -19,9 +20,17 @@ struct StepLimits {
   const Machine& machine;
   int threads;
   std::int64_t workspace;
+  std::optional<InplaceKernel> forced{};
 };
 
-// The fastest kernel, by prediction; none where the workspace is too small for any.
+// The predicted time of a step.
+double step_seconds(const InplaceStep& step, const Machine& machine, int threads);
+
+// Every kernel that can transpose these matrices in this workspace, at its best width by
+// prediction.
+std::vector<ChosenStep> step_choices(const InplaceStep& matrices, const StepLimits& limits);
+
+// The fastest of them.
 std::optional<ChosenStep> choose_step(const InplaceStep& matrices, const StepLimits& limits);
 
 }  // namespace ttlg::cpu

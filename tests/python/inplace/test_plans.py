@@ -1,0 +1,193 @@
+"""Plans in place: what they say of themselves holds, and what cannot be is refused."""
+
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..arrays import bits, random_array
+
+KERNELS = ("buffered", "square", "c2r", "r2c", "cells", "pieces")
+
+
+def plan(shape=(40, 50), axes=(1, 0), dtype="float64", **options):
+    return ttlg.plan(shape, axes, dtype, inplace=True, **options)
+
+
+def check(p, x):
+    expected = x.transpose(p.axes).copy()
+    result = p(x)
+    assert result.ctypes.data == x.ctypes.data
+    assert bits(result) == bits(expected)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("order", "CF")
+def test_calls_transpose_in_place(axes, order):
+    x = np.asarray(random_array((30, 20, 14), "<f4"), order=order)
+    p = plan(x.shape, axes, x.dtype, strides=x.strides)
+    assert p == ttlg.plan_for(x, axes, inplace=True)
+    result = np.empty(p.out_shape, x.dtype, order=order)
+    assert p.out_strides == result.strides
+    check(p, x)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_can_be_forced(kernel):
+    shape = (300, 300) if kernel == "square" else (4096, 6)
+    p = plan(shape, kernel=kernel)
+    assert p.kernel == kernel
+    check(p, random_array(shape, "<f8"))
+
+
+def test_every_candidate_transposes():
+    p = plan((12, 18, 20, 30), (3, 1, 0, 2), "<f8", threads=2)
+    candidates = p.candidates()
+    assert (p.kernel, p.parameters) == candidates[0][:2]
+    assert p.predicted_time == candidates[0].seconds
+    assert [each.seconds for each in candidates] == sorted(each.seconds for each in candidates)
+    assert len({each.parameters["steps"][0]["kernel"] for each in candidates}) > 2
+    for each in candidates:
+        record = json.loads(p.to_json()) | {"kernel": each.kernel, "parameters": each.parameters}
+        check(ttlg.Plan.from_json(json.dumps(record)), random_array(p.shape, "<f8"))
+
+
+def test_no_sequence_of_steps_is_predicted_faster():
+    """The search finds the least of all sequences of up to three steps."""
+    shape, axes = (12, 40, 9), (2, 1, 0)
+    best = plan(shape, axes, threads=1).predicted_time
+
+    def least(order, steps):
+        if order == axes:
+            return 0.0
+        if steps == 0:
+            return float("inf")
+        return min(
+            plan(tuple(shape[i] for i in order), move, threads=1, workspace=2 << 20)
+            .candidates()[0]
+            .seconds
+            + least(tuple(order[i] for i in move), steps - 1)
+            for move in ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1))
+        )
+
+    assert best == pytest.approx(least((0, 1, 2), 3))
+
+
+def test_a_plan_survives_json_and_pickle():
+    p = plan((70, 80, 90), (2, 0, 1))
+    for other in (ttlg.Plan.from_json(p.to_json()), pickle.loads(pickle.dumps(p))):
+        assert other == p
+        assert hash(other) == hash(p)
+        assert (other.parameters, other.predicted_time) == (p.parameters, p.predicted_time)
+        assert other.explain() == p.explain()
+        check(other, random_array(p.shape, "<f8"))
+    assert p != plan((70, 80, 90), (2, 0, 1), threads=1, kernel="cells")
+    assert p != ttlg.plan((70, 80, 90), (2, 0, 1), "float64")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"batch": 2},
+        {"rows": 80},
+        {"rows": -40, "batch": -1},
+        {"rows": 1 << 62, "columns": 4},
+        {"element_bytes": 0},
+        {"kernel": "square", "width": 8},
+        {"kernel": "c2r", "width": 0},
+        {"kernel": "r2c", "width": 2000},
+        {"kernel": "pieces", "width": 0},
+        {"kernel": "tile"},
+        {"rows": 50, "columns": 40},
+    ],
+    ids=repr,
+)
+def test_json_that_is_no_plan(change):
+    record = json.loads(plan().to_json())
+    record["parameters"]["steps"][0] |= change
+    with pytest.raises(ValueError, match=r"do not carry|unknown kernel"):
+        ttlg.Plan.from_json(json.dumps(record))
+
+
+def test_json_without_steps():
+    record = json.loads(plan().to_json())
+    for steps in ([], record["parameters"]["steps"] * 2):
+        record["parameters"]["steps"] = steps
+        with pytest.raises(ValueError, match="do not carry"):
+            ttlg.Plan.from_json(json.dumps(record))
+
+
+def test_facts():
+    p = plan((500, 300), threads=1, workspace=10**5)
+    assert p.threads == 1
+    assert 0 < p.workspace_bytes <= 10**5 == p.parameters["workspace_limit"]
+    assert p.gain is None
+    assert p.schema is None
+    assert p.device == "cpu"
+    assert p.nbytes == 500 * 300 * 8
+    assert ttlg.predict_time((500, 300), None, "f8", inplace=True) > 0
+    told = ttlg.predict_time((500, 300), None, "f8", inplace=True, threads=1, full=True)
+    assert told.kernel == plan((500, 300), threads=1).kernel
+    assert "inplace" in repr(p)
+    assert f"{p.workspace_bytes} bytes" in p._repr_html_()
+
+
+def test_explain_names_every_step():
+    p = plan((40, 50, 60, 70), (3, 1, 0, 2), threads=1)
+    text = p.explain()
+    steps = p.parameters["steps"]
+    assert len(steps) > 1
+    for number, step in enumerate(steps, 1):
+        assert f"\n {number}  {step['kernel']} " in text
+    passes = sum(
+        int(line.split(": ")[1].split()[0])
+        for line in text.splitlines()
+        if " pass" in line and line[1].isdigit()
+    )
+    assert f"in place: {passes} passes over memory" in text
+    assert f"workspace  {p.workspace_bytes} bytes" in text
+    assert text.count("\n->") == 1
+
+
+def test_nothing_to_move():
+    for shape in [(), (0, 5), (1, 7), (5,)]:
+        p = plan(shape, None)
+        assert p.kernel == "none"
+        assert "0 passes" in p.explain()
+        check(p, random_array(shape, "<f8"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "square"}, "kernel 'square' cannot carry out"),
+        ({"kernel": "tile"}, "unknown kernel 'tile'; in place, choose one of 'buffered'"),
+        ({"workspace": 5}, "a workspace of 5 bytes is too small"),
+        ({"workspace": 0}, "workspace must be 1 byte or more"),
+        ({"tune": "measure"}, "plans in place are not measured"),
+        ({"device": "nvidia-h200"}, "inplace=True is for device 'cpu', not 'nvidia-h200'"),
+        ({"strides": (800, 8)}, "does not fill its memory in C or Fortran order"),
+        ({"inplace": False, "workspace": 500}, "workspace= is for plans in place"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_planned(options, message):
+    with pytest.raises(ValueError, match=message):
+        ttlg.plan(**{"shape": (40, 50), "dtype": "float64", "inplace": True} | options)
+
+
+def test_calls_that_are_refused():
+    p, x = plan(), np.ones((40, 50))
+    with pytest.raises(ValueError, match="leave out= and stream= out"):
+        p(x, out=np.ones((50, 40)))
+    with pytest.raises(ValueError, match="leave out= and stream= out"):
+        p(x, stream=1)
+    with pytest.raises(ValueError, match="this plan is for x of shape"):
+        p(np.ones((50, 40)))
+    with pytest.raises(ValueError, match="out= and inplace=True"):
+        ttlg.plan_for(x, out=np.ones((50, 40)), inplace=True)
+    assert (x == 1).all()
