@@ -22,11 +22,12 @@ from ttlg._config import (
 )
 from ttlg._core import CudaError, __version__
 from ttlg._inplace import transpose_inplace
+from ttlg._layouts import StructureOfArrays, aos_to_soa, asorder, soa_to_aos
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times
 from ttlg._transpose_file import transpose_file
-from ttlg._typing import CpuKernel, CudaKernel
+from ttlg._typing import CpuKernel, CudaKernel, InplaceKernel
 
 __all__ = [
     "CacheInfo",
@@ -36,9 +37,13 @@ __all__ = [
     "CudaCandidate",
     "CudaError",
     "CudaKernel",
+    "InplaceKernel",
     "Plan",
     "Prediction",
+    "StructureOfArrays",
     "__version__",
+    "aos_to_soa",
+    "asorder",
     "cache_clear",
     "cache_info",
     "cache_resize",
@@ -52,6 +57,7 @@ __all__ = [
     "set_num_threads",
     "set_result_pool",
     "show_config",
+    "soa_to_aos",
     "threads",
     "transpose",
     "transpose_file",

@@ -1,0 +1,242 @@
+"""The order in memory of an array's axes, and of the fields of structures."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._inplace import run_inplace, transpose_inplace
+from ttlg._libraries import library_of
+from ttlg._typing import ArrayT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def asorder(x: ArrayT, order: Literal["C", "F"], *, inplace: bool = False) -> ArrayT:
+    """Lay an array out in C or Fortran order: the same shape and elements, in other places.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose`; with `inplace` as for `transpose_inplace`.
+    order : str
+        ``"C"``: the last axis is contiguous in memory; ``"F"``: the first one.
+    inplace : bool
+        Move the elements in the memory of `x` instead of copying them to new memory. Older views
+        of that memory, `x` among them, show other elements then.
+
+    Returns
+    -------
+    array
+        `x` itself if it has this order already, a view of its memory with `inplace`, and else a
+        new array.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, CudaError, MemoryError
+        As for `transpose` and `transpose_inplace`, and ValueError for an unknown `order`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> y = ttlg.asorder(x, "F", inplace=True)
+    >>> y
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    >>> y.flags.f_contiguous, np.shares_memory(x, y)
+    (True, True)
+    """
+    if order not in ("C", "F"):
+        raise ValueError(f"unknown order {order!r}; choose one of 'C', 'F'")
+    library = library_of(x)
+    view = library.view_inplace(x) if inplace else library.view_input(x, None)
+    if _has_order(view, order):
+        return x
+    moved = x
+    if inplace:
+        run_inplace(_core.inplace_plan_for(view, None, None, 0), library, x, view)
+    elif order == "F":
+        moved = library.transpose(x, None, None, None)
+    else:
+        moved = library.transpose(x, range(len(view.shape)), None, None)
+    result: ArrayT = library.reshaped(moved, view.shape, order == "F")
+    return result
+
+
+def _has_order(view: _core.TensorView, order: str) -> bool:
+    """Whether the elements lie next to one another in this order of the axes."""
+    step = view.itemsize
+    axes = zip(view.shape, view.byte_strides, strict=True)
+    for extent, stride in list(axes)[:: -1 if order == "C" else 1]:
+        if extent > 1 and stride != step:
+            return 0 in view.shape
+        step *= extent
+    return True
+
+
+class StructureOfArrays(Mapping[str, "NDArray[Any]"]):
+    """The fields of an array of structures, each contiguous for itself.
+
+    What `aos_to_soa` returns for structured arrays: it maps a field's name to the array of its
+    elements, a view of the memory that the structures had.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the structures.
+    shape : tuple of int
+        Of the array of structures, and so of the array of every field.
+    """
+
+    __slots__ = ("_fields", "_words", "dtype", "shape")
+
+    def __init__(
+        self, words: "NDArray[np.void]", dtype: "np.dtype[Any]", shape: tuple[int, ...]
+    ) -> None:
+        self._words = words  # a row for each field, in the order of their offsets
+        self.dtype = dtype
+        self.shape = shape
+        rows = {name: row for (*_, name), row in zip(_places(dtype), words, strict=True)}
+        self._fields = {name: self._field(name, rows[name]) for name in dtype.names or ()}
+
+    def _field(self, name: str, row: "NDArray[np.void]") -> "NDArray[Any]":
+        field = self.dtype[name]
+        return row.view(field.base).reshape(self.shape + field.shape)
+
+    def __getitem__(self, name: str) -> "NDArray[Any]":
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __repr__(self) -> str:
+        return f"<ttlg.StructureOfArrays {self.shape} {self.dtype}>"
+
+    def join(self) -> "NDArray[Any]":
+        """Make structures of the fields again, in the same memory: see `soa_to_aos`."""
+        structures = transpose_inplace(self._words)
+        return structures.reshape(-1).view(self.dtype).reshape(self.shape)
+
+
+def _places(dtype: "np.dtype[Any]") -> list[tuple[int, int, str]]:
+    """List offset, size and name of each field, by offset."""
+    fields: Mapping[str, Any] = dtype.fields or {}
+    return sorted((offset, field.itemsize, name) for name, (field, offset, *_) in fields.items())
+
+
+def _word_bytes(dtype: "np.dtype[Any]") -> int:
+    """Return the size of each field, or say why the fields cannot be transposed."""
+    places = [place[:2] for place in _places(dtype)]
+    size = dtype.itemsize // max(len(places), 1)
+    if size == 0 or places != [(offset, size) for offset in range(0, dtype.itemsize, size)]:
+        raise ValueError(
+            f"the fields of {dtype} are not of one size or have gaps between them; pack them with "
+            "numpy.lib.recfunctions.repack_fields, and handle fields of other sizes apart"
+        )
+    return size
+
+
+@overload
+def aos_to_soa(x: "np.ndarray[Any, np.dtype[np.void]]") -> StructureOfArrays: ...
+@overload
+def aos_to_soa(x: ArrayT) -> ArrayT: ...
+def aos_to_soa(x: Any) -> Any:
+    """Turn an array of structures into a structure of arrays, in place.
+
+    Parameters
+    ----------
+    x : array
+        Either of shape ``(structures, fields)``, as for `transpose_inplace`; or a NumPy array of
+        any shape in C order whose dtype has fields of one size without gaps.
+
+    Returns
+    -------
+    array or StructureOfArrays
+        A view of the memory of `x`: of shape ``(fields, structures)``; or, by the names of the
+        fields, the array of each. `x` itself shows other elements than before.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, MemoryError
+        As for `transpose_inplace`, and ValueError for another number of axes and for fields of
+        several sizes or with gaps.
+
+    See Also
+    --------
+    soa_to_aos : The way back.
+
+    Notes
+    -----
+    The skinny matrices of Catanzaro et al., PPoPP 2014, section 6.1: pieces of many structures are
+    transposed in the caches, and then moved to their fields.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> points = np.array([(1, 2, 3), (4, 5, 6)], [("x", "f4"), ("y", "f4"), ("z", "f4")])
+    >>> fields = ttlg.aos_to_soa(points)
+    >>> fields["y"]
+    array([2., 5.], dtype=float32)
+    >>> ttlg.soa_to_aos(fields)
+    array([(1., 2., 3.), (4., 5., 6.)],
+          dtype=[('x', '<f4'), ('y', '<f4'), ('z', '<f4')])
+    """
+    if not isinstance(x, np.ndarray) or x.dtype.names is None:
+        return _transpose_matrix(x, "(structures, fields)")
+    library_of(x).view_inplace(x)  # refuses what cannot be transposed
+    if not x.flags.c_contiguous:
+        raise ValueError(
+            f"x of shape {x.shape} and byte strides {x.strides} is not in C order; pass a "
+            "contiguous copy"
+        )
+    names = x.dtype.names
+    words = np.asarray(x).reshape(-1).view(f"V{_word_bytes(x.dtype)}").reshape(-1, len(names))
+    return StructureOfArrays(transpose_inplace(words), x.dtype, x.shape)
+
+
+@overload
+def soa_to_aos(x: StructureOfArrays) -> "NDArray[Any]": ...
+@overload
+def soa_to_aos(x: ArrayT) -> ArrayT: ...
+def soa_to_aos(x: Any) -> Any:
+    """Turn a structure of arrays into an array of structures, in place: undo `aos_to_soa`.
+
+    Parameters
+    ----------
+    x : array or StructureOfArrays
+        Of shape ``(fields, structures)``, as for `transpose_inplace`; or what `aos_to_soa` has
+        returned.
+
+    Returns
+    -------
+    array
+        A view of the same memory: of shape ``(structures, fields)``; or of the dtype and shape of
+        the structures. `x` itself shows other elements than before.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, MemoryError
+        As for `aos_to_soa`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> ttlg.soa_to_aos(np.array([[1, 4], [2, 5], [3, 6]]))
+    array([[1, 2, 3],
+           [4, 5, 6]])
+    """
+    if isinstance(x, StructureOfArrays):
+        return x.join()
+    return _transpose_matrix(x, "(fields, structures)")
+
+
+def _transpose_matrix(x: Any, what: str) -> Any:
+    if len(getattr(x, "shape", (0, 0))) != 2:
+        raise ValueError(f"x must be of shape {what} or have a dtype with fields, not {x.shape}")
+    return transpose_inplace(x)

@@ -1,0 +1,127 @@
+"""The order of axes and of fields in memory: NumPy's elements in other places."""
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..arrays import bits, random_array
+
+ORDERS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("given", "CF")
+@pytest.mark.parametrize("shape", [(20, 30, 7), (5, 9), (6,), (), (0, 4), (1, 8, 1)])
+def test_asorder(shape, given, order, inplace):
+    x = ORDERS[given](random_array(shape, "<i4")).reshape(shape)
+    expected = x.copy()
+    result = ttlg.asorder(x, order, inplace=inplace)
+    assert bits(result) == bits(expected)
+    assert result.flags[f"{order}_CONTIGUOUS"]
+    assert np.shares_memory(result, x) == (x.size > 0 and (inplace or result is x))
+    if order == given:
+        assert result is x
+    elif not inplace:
+        assert bits(x) == bits(expected)
+
+
+def test_asorder_copies_strided_arrays():
+    x = random_array((6, 8, 10), "<f8")[::2, ::-1]
+    for order in "CF":
+        result = ttlg.asorder(x, order)
+        assert bits(result) == bits(x)
+        assert result.flags[f"{order}_CONTIGUOUS"]
+    with pytest.raises(ValueError, match="does not fill its memory"):
+        ttlg.asorder(x, "F", inplace=True)
+
+
+def test_asorder_of_pytorch():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(60.0).reshape(3, 4, 5)
+    expected = x.clone()
+    for inplace in (False, True):
+        there = ttlg.asorder(x, "F", inplace=inplace)
+        assert torch.equal(there, expected)
+        assert there.stride() == (1, 3, 12)
+        back = ttlg.asorder(there, "C", inplace=inplace)
+        assert torch.equal(back, expected)
+        assert back.is_contiguous()
+
+
+def test_asorder_refuses():
+    with pytest.raises(ValueError, match="unknown order 'K'"):
+        ttlg.asorder(np.ones((2, 3)), "K")
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="no order of its axes"):
+        ttlg.asorder(jax.numpy.ones((2, 3)), "F")
+
+
+STRUCTURES = [
+    [("a", "<f8")],
+    [("x", "<f4"), ("y", "<f4"), ("z", "<f4")],
+    [("real", "<f4"), ("count", "<i4"), ("pair", "<i2", (2,)), ("bytes", "S4")],
+    [("p", [("q", "u1"), ("r", "u1")]), ("s", "<u2")],
+    {"names": ["late", "early"], "formats": ["<i8", "<f8"], "offsets": [8, 0]},
+    [(f"f{k}", "V12") for k in range(67)],
+]
+
+
+@pytest.mark.parametrize("dtype", STRUCTURES, ids=lambda dtype: str(len(np.dtype(dtype))))
+@pytest.mark.parametrize("shape", [(1000,), (40, 50), (), (0,)])
+def test_fields_of_structures(dtype, shape):
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape))
+    x = random_array((count * dtype.itemsize,), "u1").view(dtype).reshape(shape)
+    expected = x.copy()
+    fields = ttlg.aos_to_soa(x)
+    assert list(fields) == list(dtype.names)
+    assert len(fields) == len(dtype.names)
+    assert (fields.shape, fields.dtype) == (shape, dtype)
+    for name in dtype.names:
+        assert fields[name].dtype == expected[name].dtype
+        assert fields[name].flags.c_contiguous
+        assert bits(fields[name]) == bits(expected[name])
+        assert count == 0 or np.shares_memory(fields[name], x)
+    back = ttlg.soa_to_aos(fields)
+    assert back.dtype == dtype
+    assert bits(back) == bits(expected)
+    assert count == 0 or np.shares_memory(back, x)
+
+
+def test_matrices():
+    for shape in [(5000, 3), (3, 5000), (700, 31)]:
+        x = random_array(shape, "<f8")
+        expected = x.copy()
+        fields = ttlg.aos_to_soa(x)
+        assert bits(fields) == bits(expected.T)
+        assert bits(ttlg.soa_to_aos(fields)) == bits(expected)
+    torch = pytest.importorskip("torch")
+    x = torch.arange(600).reshape(200, 3)
+    assert torch.equal(ttlg.aos_to_soa(x.clone()), x.t())
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (np.ones(5, [("a", "<f4"), ("b", "<f8")]), ValueError, "not of one size"),
+        (np.ones(5, {"names": ["a"], "formats": ["<f4"], "itemsize": 8}), ValueError, "gaps"),
+        (np.zeros(5, np.dtype([])), ValueError, "not of one size"),
+        (np.ones(10, [("a", "<f4"), ("b", "<f4")])[::2], ValueError, "not in C order"),
+        (np.ones(5, [("a", "O"), ("b", "O")]), TypeError, "objects"),
+        (np.ones(5), ValueError, r"shape \(structures, fields\)"),
+        (np.ones((2, 3, 4)), ValueError, r"shape \(structures, fields\)"),
+        ([[1, 2]], TypeError, "list"),
+    ],
+)
+def test_aos_to_soa_refuses(x, error, message):
+    with pytest.raises(error, match=message):
+        ttlg.aos_to_soa(x)
+
+
+def test_structures_that_cannot_be_written_to():
+    x = np.ones(5, [("a", "<f4"), ("b", "<f4")])
+    x.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        ttlg.aos_to_soa(x)
