@@ -11,9 +11,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ttlg.benchmarks import ablations, machine, report
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores, optional
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
-from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, Case, cases
+from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, cases
 
 _REPEATS = 5
 _QUICK_REPEATS = 3

@@ -10,6 +10,7 @@ import numpy as np
 
 import ttlg
 from ttlg._tune import calls_in_a_sample
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import (
     COPIES,
     PEERS,
@@ -20,7 +21,6 @@ from ttlg.benchmarks.contenders import (
     copies,
     whole_calls,
 )
-from ttlg.benchmarks.suites import Case
 
 POISON = 0xA5
 # Calls on small arrays are repeated within a sample so that it lasts this long: what the contender

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, OURS, PEERS, RESULTS
 from ttlg.benchmarks.measure import Result, bandwidth
-from ttlg.benchmarks.suites import Case
 
 # Here the time of a call counts and not its bandwidth.
 _IN_NANOSECONDS = ("latency", "call")

@@ -9,9 +9,9 @@ import pytest
 import ttlg
 from ttlg.benchmarks import ablations, cli
 from ttlg.benchmarks.ablations import ABLATIONS, Ablation, Row, run, table
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.measure import WrongResultError
-from ttlg.benchmarks.suites import Case
 
 TINY = Case("ablation", "tiny", (40, 50, 60), (2, 0, 1), "float32")
 SECONDS = {"copy-numpy": 2.0, "copy-plain": 1.0, "copy-streaming": 3.0, "a": 2.0, "bc": 4.0}

@@ -6,9 +6,10 @@ import pytest
 
 from ttlg.benchmarks import cli, measure
 from ttlg.benchmarks.ablations import ABLATIONS
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import Contender
 from ttlg.benchmarks.report import Report
-from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, Case, cases
+from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, cases
 
 TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6)]
 

@@ -11,10 +11,10 @@ import pytest
 
 import ttlg
 from ttlg.benchmarks import machine
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report, line, plot, table
-from ttlg.benchmarks.suites import Case
 
 A = Case("big", "A", (1000, 500), (1, 0), "float32")
 B = Case("big", "B", (1000, 250), (1, 0), "float64")
