@@ -23,6 +23,11 @@ class Case:
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     @property
+    def inplace(self) -> bool:
+        """Whether the output takes the memory of the input."""
+        return self.suite.startswith("inplace-")
+
+    @property
     def out_shape(self) -> tuple[int, ...]:
         """The shape of the output."""
         return tuple(self.shape[axis] for axis in self.axes)

@@ -3,10 +3,12 @@
 import itertools
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ttlg.benchmarks.case import Case, named, shape_text
+from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.ttc57 import TTC57
 
 # Quick runs take at most this many cases of a suite, each cut down to this many bytes.
@@ -88,10 +90,7 @@ def layouts() -> Iterator[Case]:
 
 def matrices() -> Iterator[Case]:
     """30 matrices of random extents from 1000 to 10000, drawn once, in float64."""
-    generator = random.Random(2)
-    for _ in range(30):
-        shape = generator.randint(1000, 10000), generator.randint(1000, 10000)
-        yield Case("matrices", shape_text(shape), shape, (1, 0), "float64")
+    return (replace(case, suite="matrices") for case in inplace.random_matrices())
 
 
 def skinny() -> Iterator[Case]:
@@ -150,13 +149,17 @@ SUITES = {
     "latency": latency,
     "call": call,
     "fresh": fresh,
+    **inplace.SUITES,
 }
 
-# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for.
-DEFAULT_SUITES = tuple(name for name in SUITES if name != "sixd")
+# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for. In place
+# is another experiment, with other peers.
+DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.SUITES))
 
 
-def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
+def cases(
+    suites: Sequence[str], *, quick: bool = False, sample: int | None = None, full: bool = False
+) -> list[Case]:
     """List the cases of some suites.
 
     Parameters
@@ -165,6 +168,10 @@ def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
         Names, keys of `SUITES`.
     quick : bool
         Draw a few cases of each suite, always the same, and cut the large ones down.
+    sample : int, optional
+        How many cases the suites in place draw, of those that draw them.
+    full : bool
+        Let them draw as many as the paper, in its way.
 
     Returns
     -------
@@ -173,7 +180,8 @@ def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
     """
     chosen: list[Case] = []
     for name in suites:
-        suite = list(SUITES[name]())
+        drawing = inplace.RANDOM_SUITES.get(name)
+        suite = list(SUITES[name]() if drawing is None else drawing(sample, full))
         if quick:
             drawn = random.Random(QUICK_SEED).sample(
                 range(len(suite)), min(QUICK_CASES, len(suite))
