@@ -168,8 +168,10 @@ def test_command(monkeypatch, tmp_path, capsys):
     assert record["ablations"][0]["case"]["shape"] == list(TINY.shape)
 
 
-def test_plots_are_of_suites(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
+@pytest.mark.parametrize(("option", "file"), [("--plot", "a.png"), ("--csv", "a.csv")])
+def test_plots_and_rows_are_of_suites(option, file, capsys, tmp_path):
+    if option == "--plot":
+        pytest.importorskip("matplotlib")
     with pytest.raises(SystemExit):
-        cli.main(["--ablation", "loops", "--plot", str(tmp_path / "a.png")])
-    assert "--plot draws suites" in capsys.readouterr().err
+        cli.main(["--ablation", "loops", option, str(tmp_path / file)])
+    assert "are for suites" in capsys.readouterr().err
