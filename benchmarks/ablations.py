@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import ttlg
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, Contender, copies
 from ttlg.benchmarks.measure import bandwidth, ceiling, random_array, time_calls, verify
-from ttlg.benchmarks.suites import Case
 
 Variants = Iterable[tuple[str, ttlg.Plan]]
 
@@ -199,7 +199,7 @@ def time_level(cases: Sequence[Case], threads: int) -> list[dict[str, float]]:
 _CHILD = """
 import json, sys
 from ttlg.benchmarks import ablations
-from ttlg.benchmarks.suites import Case
+from ttlg.benchmarks.case import Case
 cases = [Case(**case) for case in json.loads(sys.argv[1])]
 print(json.dumps(ablations.time_level(cases, int(sys.argv[2]))))
 """

@@ -4,19 +4,24 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
-from ttlg.benchmarks import ablations, machine, report
+from ttlg.benchmarks import ablations, machine, plots, report
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores, optional
+from ttlg.benchmarks.inplace import contenders as inplace
+from ttlg.benchmarks.inplace.suites import SUITES as IN_PLACE
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
-from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, Case, cases
+from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, cases
 
 _REPEATS = 5
 _QUICK_REPEATS = 3
+_LARGEST_GIB = 2
 
 
 def _count(text: str) -> int:
@@ -45,11 +50,29 @@ def _image(text: str) -> Path:
     return path
 
 
+def _summary(suite: Callable[[], Iterable[Case]]) -> str:
+    return (suite.__doc__ or "").partition("\n")[0]
+
+
+def _epilog() -> str:
+    """Write a line for each suite in place."""
+    lines = (f"  {name:18} {_summary(suite)}" for name, suite in IN_PLACE.items())
+    return "\n".join(
+        [
+            "In place, one suite an experiment; figures of Catanzaro et al., PPoPP 2014:",
+            *lines,
+            "",
+            "On a GPU: python -m ttlg.benchmarks.gpu --help",
+        ]
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ttlg bench",
         description="Measure ttlg, its peers and the copy ceiling in one run.",
-        epilog="On a GPU: python -m ttlg.benchmarks.gpu --help",
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
@@ -57,7 +80,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         choices=SUITES,
         metavar="NAME",
-        help=f"suites to run, of {', '.join(SUITES)}; by default all but sixd, which takes hours",
+        help=f"suites to run, of {', '.join(SUITES)}; by default all but sixd, which takes hours, "
+        "and those in place",
     )
     what.add_argument(
         "--ablation",
@@ -84,9 +108,16 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"samples of each contender; by default {_REPEATS}, {_QUICK_REPEATS} with --quick",
     )
+    _add_sizes(parser)
     parser.add_argument("--json", type=_file, metavar="FILE", help="write the results as JSON")
     parser.add_argument(
-        "--plot", type=_image, metavar="FILE", help="draw the shares of the ceiling"
+        "--csv", type=_file, metavar="FILE", help="write a row for each contender of each case"
+    )
+    parser.add_argument(
+        "--plot",
+        type=_image,
+        metavar="FILE",
+        help="draw the shares of the ceiling; in place, histograms and heat maps as the paper",
     )
     parser.add_argument(
         "--list", action="store_true", help="list the suites, or the cases of --suite, and stop"
@@ -94,17 +125,59 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _list(suites: Sequence[str] | None, quick: bool) -> None:
-    if suites is None:
-        for name, suite in SUITES.items():
-            summary = (suite.__doc__ or "").partition("\n")[0]
-            print(f"{name:12} {len(list(suite())):5} cases  {summary}")
-        print("ablations")
-        for name, ablation in ablations.ABLATIONS.items():
-            print(f"{name:12} {len(ablation.cases):5} cases  {ablation.summary}")
-        return
-    for case in cases(suites, quick=quick):
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sample", type=_count, metavar="N", help="how many cases the suites in place draw"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="let them draw as many as the paper, in its way"
+    )
+    parser.add_argument(
+        "--largest",
+        type=_count,
+        default=_LARGEST_GIB,
+        metavar="GIB",
+        help="leave out larger arrays; by default %(default)s GiB. In place takes five times as much",
+    )
+
+
+def _list_suites() -> None:
+    for name, suite in SUITES.items():
+        print(f"{name:18} {len(list(suite())):5} cases  {_summary(suite)}")
+    print("ablations")
+    for name, ablation in ablations.ABLATIONS.items():
+        print(f"{name:18} {len(ablation.cases):5} cases  {ablation.summary}")
+
+
+def _list_cases(chosen: Sequence[Case]) -> None:
+    for case in chosen:
         print(f"{case.suite} {case.label}: {case.shape} by {case.axes}, {case.bytes / 1e6:.4g} MB")
+
+
+def _chosen(args: argparse.Namespace) -> list[Case]:
+    """List the cases that fit, and say how many do not."""
+    suites = args.suite or DEFAULT_SUITES
+    every = cases(suites, quick=args.quick, sample=args.sample, full=args.full)
+    fitting = [case for case in every if case.bytes <= args.largest << 30]
+    if len(fitting) < len(every):
+        print(f"left out: {len(every) - len(fitting)} cases above {args.largest} GiB")
+    return fitting
+
+
+def _describe(command: str, chosen: Sequence[Case]) -> dict[str, Any]:
+    described = machine.describe(command)
+    if any(case.inplace for case in chosen):
+        described["inplace"] = inplace.describe()
+    return described
+
+
+def _write(measured: report.Report, args: argparse.Namespace) -> None:
+    if args.json:
+        args.json.write_text(measured.to_json() + "\n")
+    if args.csv:
+        args.csv.write_text(measured.to_csv())
+    if args.plot:
+        plots.plot(measured, args.plot)
 
 
 def _measure_all(chosen: Sequence[Case], threads: Sequence[int], repeats: int) -> list[Result]:
@@ -153,12 +226,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = sys.argv[1:] if argv is None else list(argv)
     parser = _parser()
     args = parser.parse_args(options)
-    if args.ablation and args.plot:
-        parser.error("--plot draws suites, not ablations")
-    if args.list:
-        _list(args.suite, args.quick)
+    if args.ablation and (args.plot or args.csv):
+        parser.error("--plot and --csv are for suites, not for ablations")
+    if args.list and args.suite is None:
+        _list_suites()
         return 0
-    chosen = cases(args.suite or DEFAULT_SUITES, quick=args.quick)
+    chosen = _chosen(args)
+    if args.list:
+        _list_cases(chosen)
+        return 0
     repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
     command = shlex.join(["ttlg", "bench", *options])
     try:
@@ -170,10 +246,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     if not results:
         return 1
-    measured = report.Report(machine.describe(command), tuple(results))
+    measured = report.Report(_describe(command, chosen), tuple(results))
     print("\n" + report.table(measured))
-    if args.json:
-        args.json.write_text(measured.to_json() + "\n")
-    if args.plot:
-        report.plot(measured, args.plot)
+    _write(measured, args)
     return 0 if len(results) == len(chosen) * len(args.threads) else 1

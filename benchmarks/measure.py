@@ -10,6 +10,7 @@ import numpy as np
 
 import ttlg
 from ttlg._tune import calls_in_a_sample
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import (
     COPIES,
     PEERS,
@@ -20,7 +21,7 @@ from ttlg.benchmarks.contenders import (
     copies,
     whole_calls,
 )
-from ttlg.benchmarks.suites import Case
+from ttlg.benchmarks.inplace import contenders as inplace
 
 POISON = 0xA5
 # Calls on small arrays are repeated within a sample so that it lasts this long: what the contender
@@ -77,8 +78,8 @@ def _bits(array: Array) -> Array:
     return array.reshape(-1).view(f"u{array.dtype.itemsize}")
 
 
-def verify(contender: Contender, out: Array, expected: Array) -> None:
-    """Let the contender work once on a poisoned output and compare the result bit for bit.
+def verify(contender: Contender, out: Array, expected: Array, before: Array | None = None) -> None:
+    """Let the contender work once and compare the result bit for bit.
 
     Parameters
     ----------
@@ -88,13 +89,18 @@ def verify(contender: Contender, out: Array, expected: Array) -> None:
         C-contiguous; overwritten.
     expected : ndarray
         C-contiguous, of the dtype of `out`.
+    before : ndarray, optional
+        C-contiguous: what `out` holds before; by default bytes that no result has.
 
     Raises
     ------
     WrongResultError
         The result differs from `expected`.
     """
-    out.reshape(-1).view(np.uint8).fill(POISON)
+    if before is None:
+        out.reshape(-1).view(np.uint8).fill(POISON)
+    else:
+        np.copyto(out.reshape(-1), before.reshape(-1))
     returned = contender.call()
     result = np.asarray(returned) if contender.returns else out
     if not np.array_equal(_bits(result), _bits(expected)):
@@ -126,6 +132,25 @@ def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
+def _entrants(
+    case: Case, x: Array, out: Array, threads: int, peers: Sequence[str]
+) -> list[Contender]:
+    if case.inplace:
+        return [*copies(x, out, threads), *inplace.contenders(case, out, threads)]
+    if case.suite not in ("call", "fresh"):
+        return contenders(x, out, case.axes, threads, peers)
+    entrants = [*copies(x, out, threads), *whole_calls(x, case.axes, threads, peers)]
+    if case.suite == "fresh":
+        entrants += calls_for_result(x, out, case.axes, threads)
+    return entrants
+
+
+def _kernel(case: Case, threads: int) -> str:
+    if case.inplace:
+        return inplace.kernels(case, threads)
+    return ttlg.plan(case.shape, case.axes, case.dtype, threads=threads).kernel
+
+
 def measure(
     case: Case, threads: Sequence[int], repeats: int, *, peers: Sequence[str] = PEERS
 ) -> list[Result]:
@@ -140,7 +165,8 @@ def measure(
     repeats : int
         Samples of each contender, of which the median counts.
     peers : sequence of str
-        The libraries to compare with, where they are installed; by default all.
+        The libraries to compare with, where they are installed; by default all. In place all take
+        part.
 
     Returns
     -------
@@ -157,24 +183,22 @@ def measure(
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
-    suites ``call`` and ``fresh`` every call allocates a new result; the copies do not.
+    suites ``call`` and ``fresh`` every call allocates a new result; the copies do not. In place a
+    call permutes what the one before has left.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))
     out = np.empty_like(expected)
-    results = []
-    for count in threads:
-        if case.suite in ("call", "fresh"):
-            entrants = [*copies(x, out, count), *whole_calls(x, case.axes, count, peers)]
-            if case.suite == "fresh":
-                entrants += calls_for_result(x, out, case.axes, count)
-        else:
-            entrants = contenders(x, out, case.axes, count, peers)
+
+    def on(count: int) -> Result:
+        entrants = _entrants(case, x, out, count, peers)
         for entrant in entrants:
+            is_copy = entrant.name in COPIES
+            before = x if case.inplace and not is_copy else None
             try:
-                verify(entrant, out, x if entrant.name in COPIES else expected)
+                verify(entrant, out, x if is_copy else expected, before)
             except WrongResultError as error:
                 raise WrongResultError(f"{error} for {case} on {count} threads") from None
-        kernel = ttlg.plan(case.shape, case.axes, case.dtype, threads=count).kernel
-        results.append(Result(case, count, kernel, time_calls(entrants, repeats)))
-    return results
+        return Result(case, count, _kernel(case, count), time_calls(entrants, repeats))
+
+    return [on(count) for count in threads]

@@ -1,17 +1,24 @@
-"""Reports of measurements: JSON, text tables and a plot."""
+"""Reports of measurements: JSON, CSV and text tables."""
 
-import itertools
+import csv
+import io
 import json
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, OURS, PEERS, RESULTS
+from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
-from ttlg.benchmarks.suites import Case
 
+CONTENDERS = (*OURS, *RESULTS, *inplace.FORCED, *PEERS, *inplace.PEERS, *COPIES)
+
+_COLUMNS = (
+    *("suite", "shape", "axes", "dtype", "threads", "kernel"),
+    *("contender", "seconds", "GB/s", "share of copy"),
+)
 # Here the time of a call counts and not its bandwidth.
 _IN_NANOSECONDS = ("latency", "call")
 
@@ -26,6 +33,21 @@ class Report:
     def to_json(self) -> str:
         """Write the report as JSON: times in seconds, nothing derived from them."""
         return json.dumps(asdict(self), indent=1)
+
+    def to_csv(self) -> str:
+        """Write a row for each contender of each result: its time, throughput and share."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for result in self.results:
+            case = result.case
+            extents, axes = (" ".join(map(str, each)) for each in (case.shape, case.axes))
+            described = case.suite, extents, axes, case.dtype, result.threads, result.kernel
+            for name in names([result]):
+                seconds = result.seconds[name]
+                rates = f"{bandwidth(case, seconds):.4g}", f"{result.share(name):.4g}"
+                writer.writerow([*described, name, f"{seconds:.6g}", *rates])
+        return text.getvalue()
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
@@ -43,8 +65,7 @@ def _result(entry: dict[str, Any]) -> Result:
 
 def names(results: Sequence[Result]) -> list[str]:
     """List the contenders that appear in some results: ttlg first, the copies last."""
-    every = (*OURS, *RESULTS, *PEERS, *COPIES)
-    return [name for name in every if any(name in result.seconds for result in results)]
+    return [name for name in CONTENDERS if any(name in result.seconds for result in results)]
 
 
 def groups(results: Sequence[Result]) -> dict[tuple[str, int], list[Result]]:
@@ -55,13 +76,16 @@ def groups(results: Sequence[Result]) -> dict[tuple[str, int], list[Result]]:
     return found
 
 
-def _threads(count: int) -> str:
+def threads_text(count: int) -> str:
+    """Write a number of threads."""
     return f"{count} thread{'s' if count > 1 else ''}"
 
 
 def line(result: Result) -> str:
     """Write one result in a line: GB/s of the ceiling, and each contender's share of it."""
-    head = f"{result.case.suite} {result.case.label}, {_threads(result.threads)}, {result.kernel}:"
+    head = (
+        f"{result.case.suite} {result.case.label}, {threads_text(result.threads)}, {result.kernel}:"
+    )
     shown = [name for name in names([result]) if name not in COPIES]
     if result.case.suite in _IN_NANOSECONDS:
         return f"{head} copy {result.ceiling * 1e9:.0f} ns; " + ", ".join(
@@ -83,9 +107,16 @@ def _summary(name: str, results: Sequence[Result]) -> tuple[str, str, str]:
     return f"{statistics.median(share for share, _ in shares):.0%}", f"{least:.0%}", where
 
 
+def _throughput(name: str, results: Sequence[Result]) -> str:
+    if results[0].case.suite in _IN_NANOSECONDS:
+        return ""
+    rates = (bandwidth(result.case, result.seconds[name]) for result in results)
+    return f"{statistics.median(rates):.1f}"
+
+
 def _comparison(name: str, results: Sequence[Result]) -> tuple[str, str]:
     """Write in how many cases ttlg is slower than a peer, and where it fares worst."""
-    if name not in PEERS:
+    if name not in (*PEERS, *inplace.PEERS):
         return "", ""
     least, where = min((result.speed_up(name), result.case.label) for result in results)
     slower = sum(result.speed_up(name) < 1 for result in results)
@@ -93,14 +124,15 @@ def _comparison(name: str, results: Sequence[Result]) -> tuple[str, str]:
 
 
 def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterator[str]:
-    yield f"{suite}, {_threads(threads)}, {len(results)} cases"
+    yield f"{suite}, {threads_text(threads)}, {len(results)} cases"
     if suite not in _IN_NANOSECONDS:
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in results)
         yield f"  copy ceiling {ceiling:.1f} GB/s in the median"
-    rows = [("", "median", "worst", "at", "ttlg slower", "least speed-up of ttlg")]
+    rows = [("", "GB/s", "median", "worst", "at", "ttlg slower", "least speed-up of ttlg")]
     for name in names(results):
         measured = [result for result in results if name in result.seconds]
-        rows.append((name, *_summary(name, measured), *_comparison(name, measured)))
+        rates = _throughput(name, measured), *_summary(name, measured)
+        rows.append((name, *rates, *_comparison(name, measured)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -113,9 +145,9 @@ def table(report: Report) -> str:
     Returns
     -------
     str
-        For each contender the median and the worst share of the copy ceiling (of the suites
-        ``latency`` and ``call``: time), and for each peer the number of cases where
-        ``ttlg.transpose`` is slower.
+        For each contender the median of the throughput, the median and the worst share of the copy
+        ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
+        cases where ttlg is slower.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
@@ -128,37 +160,9 @@ def table(report: Report) -> str:
         "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned again.",
         "Of fresh results, ttlg-kept: while the one before lives; ttlg-out: none, into out=.",
     ]
+    if "inplace" in machine:
+        lines.append("In place, ttlg: transpose_inplace; -back: into a second array and back.")
+        lines += [f"{name}: {text}" for name, text in machine["inplace"].items()]
     for (suite, threads), results in groups(report.results).items():
         lines += ["", *_suite_table(suite, threads, results)]
     return "\n".join(lines)
-
-
-def plot(report: Report, path: Path) -> None:
-    """Draw each contender's share of the copy ceiling over the cases of each suite.
-
-    Parameters
-    ----------
-    report : Report
-        What to draw.
-    path : Path
-        Image to write; the suffix decides the format, as in `matplotlib.figure.Figure.savefig`.
-    """
-    from matplotlib.figure import Figure
-
-    found = groups(report.results)
-    suites = list(dict.fromkeys(suite for suite, _ in found))
-    counts = sorted({threads for _, threads in found})
-    figure = Figure(figsize=(6 * len(counts), 3 * len(suites)), layout="constrained")
-    grid = figure.subplots(len(suites), len(counts), squeeze=False)
-    for (i, suite), (j, threads) in itertools.product(enumerate(suites), enumerate(counts)):
-        axes = grid[i, j]
-        results = sorted(found[suite, threads], key=lambda result: result.share("ttlg"))
-        for number, name in enumerate((*OURS, *RESULTS, *PEERS)):
-            # A peer that does not take a case's dtype leaves a gap in its line.
-            shares = [result.share(name) if name in result.seconds else None for result in results]
-            if any(shares):
-                axes.plot(range(len(results)), shares, f"C{number}.-", label=name)
-        axes.set(title=f"{suite}, {_threads(threads)}", xlabel="cases by ttlg's share")
-        axes.set(ylabel="share of the copy ceiling", ylim=(0, None))
-        axes.legend(fontsize="small")
-    figure.savefig(path)

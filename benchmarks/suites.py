@@ -1,13 +1,14 @@
 """The benchmark suites: every case is data, and the same on every machine."""
 
 import itertools
-import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ttlg.benchmarks.case import Case, named, shape_text
+from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.ttc57 import TTC57
 
 # Quick runs take at most this many cases of a suite, each cut down to this many bytes.
@@ -15,54 +16,6 @@ QUICK_CASES = 8
 QUICK_BYTES = 64 << 20
 # Draws cases of both dtypes from ttc57, some that keep the fastest axis, and all shapes of gentt.
 QUICK_SEED = 45
-
-
-@dataclass(frozen=True)
-class Case:
-    """One transposition of a C-contiguous array, with NumPy's `shape` and `axes`."""
-
-    suite: str
-    name: str
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    dtype: str
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the input, and of the output."""
-        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
-
-    @property
-    def out_shape(self) -> tuple[int, ...]:
-        """The shape of the output."""
-        return tuple(self.shape[axis] for axis in self.axes)
-
-    @property
-    def label(self) -> str:
-        """The name with the dtype, unique in the suite."""
-        return f"{self.name} {self.dtype}"
-
-    def cut(self, limit: int) -> "Case":
-        """Halve the longest extent until the input has at most `limit` bytes."""
-        shape = list(self.shape)
-        case = self
-        while case.bytes > limit:
-            longest = shape.index(max(shape))
-            shape[longest] //= 2
-            case = replace(case, name=f"{self.name} cut", shape=tuple(shape))
-        return case
-
-
-def _text(shape: Sequence[int]) -> str:
-    """Write a shape shortly: (16, 16, 16) as 16^3, (8, 32) as 8x32."""
-    if len(shape) > 1 and len(set(shape)) == 1:
-        return f"{shape[0]}^{len(shape)}"
-    return "x".join(map(str, shape))
-
-
-def _named(suite: str, shape: Sequence[int], axes: Sequence[int], dtype: str) -> Case:
-    name = f"{_text(shape)} ({','.join(map(str, axes))})"
-    return Case(suite, name, tuple(shape), tuple(axes), dtype)
 
 
 def ttc57() -> Iterator[Case]:
@@ -79,7 +32,7 @@ def ttc57() -> Iterator[Case]:
 def _sixd(suite: str, permutations: Sequence[tuple[int, ...]]) -> Iterator[Case]:
     for extent in (16, 15, 17):
         for axes in permutations:
-            yield _named(suite, (extent,) * 6, axes, "float64")
+            yield named(suite, (extent,) * 6, axes, "float64")
 
 
 def sixd() -> Iterator[Case]:
@@ -113,7 +66,7 @@ def gentt() -> Iterator[Case]:
         order = range(len(shape))
         dispersed = (*order[1::2], *order[::2])
         for axes in (dispersed, tuple(reversed(order)), generator.sample(order, len(order))):
-            yield _named("gentt", shape, axes, "float32")
+            yield named("gentt", shape, axes, "float32")
 
 
 def cubes() -> Iterator[Case]:
@@ -121,7 +74,7 @@ def cubes() -> Iterator[Case]:
     for dtype in ("float32", "float64", "uint8"):
         for n in (8, 16, 24, 32, 48, 64, 96, 128, 192):
             for axes in itertools.islice(itertools.permutations(range(3)), 1, None):
-                yield _named("cubes", (n, n, n), axes, dtype)
+                yield named("cubes", (n, n, n), axes, dtype)
 
 
 def layouts() -> Iterator[Case]:
@@ -131,16 +84,13 @@ def layouts() -> Iterator[Case]:
         batches = 4 // np.dtype(dtype).itemsize
         for n, h, w, c in ((256, 224, 224, 3), (128, 112, 112, 64), (256, 14, 14, 512)):
             nhwc, nchw = (n * batches, h, w, c), (n * batches, c, h, w)
-            yield Case("layouts", f"NHWC-NCHW {_text(nhwc)}", nhwc, (0, 3, 1, 2), dtype)
-            yield Case("layouts", f"NCHW-NHWC {_text(nchw)}", nchw, (0, 2, 3, 1), dtype)
+            yield Case("layouts", f"NHWC-NCHW {shape_text(nhwc)}", nhwc, (0, 3, 1, 2), dtype)
+            yield Case("layouts", f"NCHW-NHWC {shape_text(nchw)}", nchw, (0, 2, 3, 1), dtype)
 
 
 def matrices() -> Iterator[Case]:
     """30 matrices of random extents from 1000 to 10000, drawn once, in float64."""
-    generator = random.Random(2)
-    for _ in range(30):
-        shape = generator.randint(1000, 10000), generator.randint(1000, 10000)
-        yield Case("matrices", _text(shape), shape, (1, 0), "float64")
+    return (replace(case, suite="matrices") for case in inplace.random_matrices())
 
 
 def skinny() -> Iterator[Case]:
@@ -148,7 +98,7 @@ def skinny() -> Iterator[Case]:
     for dtype in ("float32", "float64", "uint8"):
         for fields in (2, 3, 5, 8):
             for shape in ((10**7, fields), (fields, 10**7)):
-                yield Case("skinny", _text(shape), shape, (1, 0), dtype)
+                yield Case("skinny", shape_text(shape), shape, (1, 0), dtype)
 
 
 def latency() -> Iterator[Case]:
@@ -164,8 +114,8 @@ def latency() -> Iterator[Case]:
         (16,) * 3,
         (4,) * 6,
     ):
-        yield _named("latency", shape, tuple(reversed(range(len(shape)))), "float32")
-    yield _named("latency", (8,) * 4, (1, 0, 3, 2), "float32")
+        yield named("latency", shape, tuple(reversed(range(len(shape)))), "float32")
+    yield named("latency", (8,) * 4, (1, 0, 3, 2), "float32")
 
 
 def call() -> Iterator[Case]:
@@ -178,13 +128,13 @@ def call() -> Iterator[Case]:
         ((5000, 5000), (1, 0)),
         ((166, 224, 224, 3), (0, 3, 1, 2)),
     ):
-        yield _named("call", shape, axes, "float32")
+        yield named("call", shape, axes, "float32")
 
 
 def fresh() -> Iterator[Case]:
     """Matrices of 40 to 400 MB into new results and into ``out=``, float32."""
     for n in (3170, 5000, 7080, 10000):
-        yield Case("fresh", _text((n, n)), (n, n), (1, 0), "float32")
+        yield Case("fresh", shape_text((n, n)), (n, n), (1, 0), "float32")
 
 
 SUITES = {
@@ -199,13 +149,17 @@ SUITES = {
     "latency": latency,
     "call": call,
     "fresh": fresh,
+    **inplace.SUITES,
 }
 
-# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for.
-DEFAULT_SUITES = tuple(name for name in SUITES if name != "sixd")
+# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for. In place
+# is another experiment, with other peers.
+DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.SUITES))
 
 
-def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
+def cases(
+    suites: Sequence[str], *, quick: bool = False, sample: int | None = None, full: bool = False
+) -> list[Case]:
     """List the cases of some suites.
 
     Parameters
@@ -214,6 +168,10 @@ def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
         Names, keys of `SUITES`.
     quick : bool
         Draw a few cases of each suite, always the same, and cut the large ones down.
+    sample : int, optional
+        How many cases the suites in place draw, of those that draw them.
+    full : bool
+        Let them draw as many as the paper, in its way.
 
     Returns
     -------
@@ -222,7 +180,8 @@ def cases(suites: Sequence[str], *, quick: bool = False) -> list[Case]:
     """
     chosen: list[Case] = []
     for name in suites:
-        suite = list(SUITES[name]())
+        drawing = inplace.RANDOM_SUITES.get(name)
+        suite = list(SUITES[name]() if drawing is None else drawing(sample, full))
         if quick:
             drawn = random.Random(QUICK_SEED).sample(
                 range(len(suite)), min(QUICK_CASES, len(suite))

@@ -8,12 +8,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu import report
 from ttlg.benchmarks.gpu.device import Memory, NoGpuError, describe, require
 from ttlg.benchmarks.gpu.measure import Result, measure
 from ttlg.benchmarks.gpu.suites import SUITES, cases
 from ttlg.benchmarks.measure import WrongResultError
-from ttlg.benchmarks.suites import Case
 
 _REPEATS = 5
 

@@ -19,6 +19,7 @@ import torch
 
 import ttlg
 from ttlg import _core
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu import fit
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
@@ -31,7 +32,6 @@ from ttlg.benchmarks.gpu.device import (
     transposed,
 )
 from ttlg.benchmarks.measure import WrongResultError
-from ttlg.benchmarks.suites import Case
 
 _SEED = 0
 # Slices of a schema that are measured for each problem.

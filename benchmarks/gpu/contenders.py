@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 import ttlg
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import optional
 from ttlg.benchmarks.gpu.device import Buffers, seconds_between
-from ttlg.benchmarks.suites import Case
 
 COPIES = ("copy-memcpy", "copy-cupy", "copy-ttlg")
 OURS = ("ttlg-plan", "ttlg", "ttlg-one", "ttlg-single")

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from ttlg._calibrate.problems import ORDERINGS, shape
-from ttlg.benchmarks.suites import Case
+from ttlg.benchmarks.case import Case
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 import ttlg
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.measure import POISON
-from ttlg.benchmarks.suites import Case
 
 # Buffers that a case's calls take turns with hold so many times the L2 cache ...
 _CACHES = 4

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 import ttlg
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu.contenders import COPIES, Contender, Work, contenders
 from ttlg.benchmarks.gpu.device import Buffers, Memory, calls_in_a_sample, same_bits, transposed
 from ttlg.benchmarks.gpu.suites import CALLS
 from ttlg.benchmarks.measure import POISON, WrongResultError
-from ttlg.benchmarks.suites import Case
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ttlg.benchmarks import suites
-from ttlg.benchmarks.suites import Case
+from ttlg.benchmarks.case import Case
 
 DTYPES = ("float64", "float32", "uint16", "uint8")
 _SIXD_DTYPES = ("float64", "float32")

@@ -9,9 +9,9 @@ import pytest
 import ttlg
 from ttlg.benchmarks import ablations, cli
 from ttlg.benchmarks.ablations import ABLATIONS, Ablation, Row, run, table
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.measure import WrongResultError
-from ttlg.benchmarks.suites import Case
 
 TINY = Case("ablation", "tiny", (40, 50, 60), (2, 0, 1), "float32")
 SECONDS = {"copy-numpy": 2.0, "copy-plain": 1.0, "copy-streaming": 3.0, "a": 2.0, "bc": 4.0}
@@ -168,8 +168,10 @@ def test_command(monkeypatch, tmp_path, capsys):
     assert record["ablations"][0]["case"]["shape"] == list(TINY.shape)
 
 
-def test_plots_are_of_suites(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
+@pytest.mark.parametrize(("option", "file"), [("--plot", "a.png"), ("--csv", "a.csv")])
+def test_plots_and_rows_are_of_suites(option, file, capsys, tmp_path):
+    if option == "--plot":
+        pytest.importorskip("matplotlib")
     with pytest.raises(SystemExit):
-        cli.main(["--ablation", "loops", "--plot", str(tmp_path / "a.png")])
-    assert "--plot draws suites" in capsys.readouterr().err
+        cli.main(["--ablation", "loops", option, str(tmp_path / file)])
+    assert "are for suites" in capsys.readouterr().err

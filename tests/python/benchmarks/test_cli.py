@@ -6,9 +6,11 @@ import pytest
 
 from ttlg.benchmarks import cli, measure
 from ttlg.benchmarks.ablations import ABLATIONS
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import Contender
+from ttlg.benchmarks.inplace.suites import RANDOM_SUITES
 from ttlg.benchmarks.report import Report
-from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, Case, cases
+from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, cases
 
 TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6)]
 
@@ -43,6 +45,67 @@ def test_run_writes_json_table_and_plot(tiny, tmp_path, capsys):
 def test_suites_of_small_cases_run(suite, capsys):
     assert cli.main(["--suite", suite, "--quick", "--threads", "1", "--repeats", "1"]) == 0
     assert f"{suite}, 1 thread, 8 cases\n" in capsys.readouterr().out
+
+
+@pytest.fixture
+def tiny_inplace(monkeypatch):
+    """Small cases in the place of those that the suites in place draw."""
+
+    def drawing(name):
+        suite, axes = f"inplace-{name}", (1, 0)
+        made = [Case(suite, str(n), (30 + n, 20), axes, "float64") for n in range(2)]
+        return lambda sample=None, full=False: iter(made)
+
+    for name in ("random", "square", "aos", "tensors", "landscape"):
+        monkeypatch.setitem(SUITES, f"inplace-{name}", drawing(name))
+        monkeypatch.setitem(RANDOM_SUITES, f"inplace-{name}", drawing(name))
+
+
+def test_suites_in_place_run(tiny_inplace, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    data, table, image = (tmp_path / f"results.{end}" for end in ("json", "csv", "png"))
+    names = [name for name in SUITES if name.startswith("inplace-")]
+    options = ["--suite", *names, "--threads", "1", "--repeats", "1"]
+    options += ["--json", str(data), "--csv", str(table), "--plot", str(image)]
+    assert cli.main(options) == 0
+    report = Report.from_json(data.read_text())
+    assert len(report.results) == 5 * 2
+    assert {"OpenBLAS", "FFTW float64", "fastremap", "forced kernels"} <= set(
+        report.machine["inplace"]
+    )
+    assert table.read_text() == report.to_csv()
+    assert image.read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr().out
+    for name in names:
+        assert f"{name}, 1 thread, 2 cases\n" in printed
+    assert re.search(r"^  ttlg-back +\d", printed, re.MULTILINE)
+
+
+def test_help_has_a_line_for_each_suite_in_place(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    printed = capsys.readouterr().out
+    for name, suite in RANDOM_SUITES.items():
+        assert re.search(
+            rf"^  {name} +{re.escape(suite.__doc__.splitlines()[0])}$", printed, re.MULTILINE
+        )
+
+
+def test_sample_and_full_set_what_is_drawn(capsys):
+    assert cli.main(["--list", "--suite", "inplace-random", "--sample", "7"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 7
+    assert cli.main(["--list", "--suite", "inplace-random", "--full"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1000
+
+
+def test_arrays_that_are_too_large_are_left_out(capsys):
+    options = ["--list", "--suite", "inplace-landscape", "--largest"]
+    assert cli.main([*options, "1"]) == 0
+    first, *few = capsys.readouterr().out.splitlines()
+    assert first == f"left out: {64 - len(few)} cases above 1 GiB"
+    assert 0 < len(few) < 64
+    assert cli.main([*options, "5"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 64
 
 
 def test_defaults(monkeypatch):

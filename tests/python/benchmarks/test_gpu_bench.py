@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.measure import POISON, WrongResultError
-from ttlg.benchmarks.suites import Case
 
 torch = pytest.importorskip("torch")
 

@@ -11,6 +11,7 @@ import pytest
 import ttlg
 from ttlg.benchmarks import contenders as module
 from ttlg.benchmarks import measure as measuring
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, OURS, RESULTS, Contender, available_cores, contenders
 from ttlg.benchmarks.measure import (
     Result,
@@ -21,7 +22,6 @@ from ttlg.benchmarks.measure import (
     time_calls,
     verify,
 )
-from ttlg.benchmarks.suites import Case
 
 TINY = Case("tiny", "3-D", (6, 5, 4), (2, 0, 1), "float64")
 

@@ -1,7 +1,9 @@
 """Reports say what was measured."""
 
+import csv
 import json
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,10 +13,10 @@ import pytest
 
 import ttlg
 from ttlg.benchmarks import machine
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores
 from ttlg.benchmarks.measure import Result
-from ttlg.benchmarks.report import Report, line, plot, table
-from ttlg.benchmarks.suites import Case
+from ttlg.benchmarks.report import Report, line, table
 
 A = Case("big", "A", (1000, 500), (1, 0), "float32")
 B = Case("big", "B", (1000, 250), (1, 0), "float64")
@@ -67,10 +69,11 @@ def rows(heading):
 def test_table_of_shares():
     found = rows("big, 1 thread, 2 cases")
     assert found["copy"] == ["copy", "ceiling", "40.0", "GB/s", "in", "the", "median"]
-    assert found["ttlg"] == ["ttlg", "38%", "25%", "B", "float64"]
-    assert found["ttlg-cold"] == ["ttlg-cold", "19%", "12%", "B", "float64"]
+    assert found["ttlg"] == ["ttlg", "15.0", "38%", "25%", "B", "float64"]
+    assert found["ttlg-cold"] == ["ttlg-cold", "7.5", "19%", "12%", "B", "float64"]
     assert found["numpy"] == [
         "numpy",
+        "6.0",
         "15%",
         "10%",
         "A",
@@ -85,6 +88,7 @@ def test_table_of_shares():
     ]
     assert found["hptt"] == [
         "hptt",
+        "40.0",
         "100%",
         "100%",
         "A",
@@ -97,7 +101,7 @@ def test_table_of_shares():
         "A",
         "float32",
     ]
-    assert found["copy-plain"] == ["copy-plain", "25%", "25%", "A", "float32"]
+    assert found["copy-plain"] == ["copy-plain", "10.0", "25%", "25%", "A", "float32"]
     assert "jax" not in found
 
 
@@ -105,6 +109,7 @@ def test_table_keeps_numbers_of_threads_apart():
     found = rows("big, 2 threads, 1 cases")
     assert found["numpy"] == [
         "numpy",
+        "4.0",
         "5%",
         "5%",
         "A",
@@ -119,6 +124,7 @@ def test_table_keeps_numbers_of_threads_apart():
     ]
     assert found["jax"] == [
         "jax",
+        "80.0",
         "100%",
         "100%",
         "A",
@@ -154,6 +160,34 @@ def test_table_of_latencies():
     ]
 
 
+def test_table_in_place_says_who_takes_part():
+    machine = REPORT.machine | {"inplace": {"OpenBLAS": "0.3", "FFTW float64": "left out: none"}}
+    matrix = Case("inplace-random", "A", (1000, 500), (1, 0), "float64")
+    seconds = times(1e-4, 4e-4, openblas=2e-4) | {"ttlg-back": 8e-4}
+    text = table(Report(machine, (Result(matrix, 1, "c2r", seconds),)))
+    assert "\nOpenBLAS: 0.3\nFFTW float64: left out: none\n" in text
+    assert re.search(r"openblas +40.0 +50% +50% +A float64 +1 of 1 +0.50x at A float64", text)
+    assert re.search(r"ttlg-back +10.0 +12% +12% +A float64 +0 of 1 +2.00x at A float64", text)
+    assert "OpenBLAS" not in table(REPORT)
+
+
+def test_csv_has_a_row_for_each_contender():
+    rows = list(csv.DictReader(REPORT.to_csv().splitlines()))
+    assert len(rows) == sum(len(result.seconds) for result in REPORT.results)
+    assert rows[1] == {
+        "suite": "big",
+        "shape": "1000 500",
+        "axes": "1 0",
+        "dtype": "float32",
+        "threads": "1",
+        "kernel": "tile",
+        "contender": "ttlg",
+        "seconds": "0.0002",
+        "GB/s": "20",
+        "share of copy": "0.5",
+    }
+
+
 def test_table_names_machine_and_command():
     text = table(REPORT)
     assert "Some CPU, 2 cores, L1 data 48K, L2 1024K" in text
@@ -170,30 +204,6 @@ def test_lines():
         "latency C float32, 1 thread, tile: copy 200 ns; "
         "ttlg-plan 1000, ttlg 1000, ttlg-cold 2000, numpy 500"
     )
-
-
-def test_plot_draws_each_contender(tmp_path, monkeypatch):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    drawn = []
-    save = figure.savefig
-
-    def keep(self, path):
-        drawn.append(self)
-        save(self, path)
-
-    monkeypatch.setattr(figure, "savefig", keep)
-    big = Report(REPORT.machine, REPORT.results[:3])
-    plot(big, tmp_path / "shares.svg")
-    assert "<svg" in (tmp_path / "shares.svg").read_text()
-    one, two = drawn[0].axes
-    assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]
-    curves = {curve.get_label(): list(curve.get_ydata()) for curve in one.lines}
-    assert curves.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
-    # From the case where ttlg's share is least: B and then A.
-    assert curves["ttlg"] == pytest.approx([0.25, 0.5])
-    assert curves["numpy"] == pytest.approx([0.2, 0.1])
-    assert np.isnan(np.asarray(curves["hptt"], float)[0])
-    assert {curve.get_label() for curve in two.lines} >= {"jax", "ttlg"}
 
 
 def test_machine_description():

@@ -1,0 +1,61 @@
+"""One transposition to be measured."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """One transposition of a C-contiguous array, with NumPy's `shape` and `axes`."""
+
+    suite: str
+    name: str
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the input, and of the output."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def inplace(self) -> bool:
+        """Whether the output takes the memory of the input."""
+        return self.suite.startswith("inplace-")
+
+    @property
+    def out_shape(self) -> tuple[int, ...]:
+        """The shape of the output."""
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    @property
+    def label(self) -> str:
+        """The name with the dtype, unique in the suite."""
+        return f"{self.name} {self.dtype}"
+
+    def cut(self, limit: int) -> "Case":
+        """Halve the longest extent until the input has at most `limit` bytes."""
+        shape = list(self.shape)
+        case = self
+        while case.bytes > limit:
+            longest = shape.index(max(shape))
+            shape[longest] //= 2
+            case = replace(case, name=f"{self.name} cut", shape=tuple(shape))
+        return case
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Write a shape shortly: (16, 16, 16) as 16^3, (8, 32) as 8x32."""
+    if len(shape) > 1 and len(set(shape)) == 1:
+        return f"{shape[0]}^{len(shape)}"
+    return "x".join(map(str, shape))
+
+
+def named(suite: str, shape: Sequence[int], axes: Sequence[int], dtype: str) -> Case:
+    """Name a case by its shape and axes."""
+    name = f"{shape_text(shape)} ({','.join(map(str, axes))})"
+    return Case(suite, name, tuple(shape), tuple(axes), dtype)

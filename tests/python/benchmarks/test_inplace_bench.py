@@ -1,0 +1,244 @@
+"""What takes part in place works in the memory, any number of times, or says why it does not."""
+
+import gc
+import json
+import sys
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import ttlg
+from ttlg.benchmarks import measure as measuring
+from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.contenders import COPIES, Contender
+from ttlg.benchmarks.inplace import contenders as module
+from ttlg.benchmarks.inplace import libraries
+from ttlg.benchmarks.inplace.libraries import LeftOutError
+from ttlg.benchmarks.measure import WrongResultError, measure, random_array, verify
+
+MATRIX = Case("inplace-random", "matrix", (37, 52), (1, 0), "float64")
+SHAPES = [
+    ((37, 52), (1, 0)),
+    ((64, 64), (1, 0)),
+    ((1000, 3), (1, 0)),
+    ((3, 1000), (1, 0)),
+    ((6, 7, 8), (2, 1, 0)),
+    ((5, 6, 7, 8), (3, 2, 1, 0)),
+    ((5, 6, 7, 8), (0, 1, 3, 2)),
+    ((2, 3, 4, 5, 6), (4, 2, 0, 1, 3)),
+]
+BACK = {"numpy-back", "ttlg-back"}
+
+
+@pytest.fixture
+def load_again():
+    """Let a test find other libraries than those that are loaded."""
+    loads = libraries.openblas, libraries.fftw
+    for load in loads:
+        load.cache_clear()
+    yield
+    for load in loads:
+        load.cache_clear()
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch, load_again):
+    monkeypatch.setattr(libraries, "find", lambda *names: None)
+    monkeypatch.setattr(libraries, "find_in_numpy", lambda: None)
+    monkeypatch.setitem(sys.modules, "fastremap", None)
+
+
+@pytest.fixture
+def forced_plans(monkeypatch):
+    """Plan in place as the library will; returns what was asked for."""
+    asked = []
+    real = ttlg.plan
+
+    def plan(shape, axes, dtype, *, inplace=False, kernel=None, threads=None):
+        if not inplace:
+            return real(shape, axes, dtype, kernel=kernel, threads=threads)
+        asked.append((shape, axes, dtype, kernel, threads))
+        return lambda x: ttlg.transpose_inplace(x, axes, threads=threads)
+
+    monkeypatch.setattr(ttlg, "plan", plan)
+    return asked
+
+
+def installed(load, *args):
+    try:
+        return load(*args)
+    except LeftOutError as error:
+        pytest.skip(str(error))
+
+
+def check(entrants, x, axes):
+    """Verify contenders, each twice on what the one before has left; return their names."""
+    memory = np.empty(x.size, x.dtype)
+    names = []
+    for entrant in entrants(memory):
+        once = np.ascontiguousarray(x.transpose(axes))
+        verify(entrant, memory, once, x)
+        entrant.call()
+        np.testing.assert_array_equal(memory, once.reshape(x.shape).transpose(axes).ravel())
+        names.append(entrant.name)
+    return names
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("shape", "axes"), SHAPES)
+def test_every_contender_is_right(shape, axes, dtype, threads):
+    case = Case("inplace-tensors", "any", shape, axes, dtype)
+    x = random_array(shape, dtype)
+    names = check(lambda memory: module.contenders(case, memory, threads), x, axes)
+    assert {"ttlg"} | BACK <= set(names) <= {"ttlg", *module.PEERS}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_openblas_of_numpy_is_right(monkeypatch, load_again, dtype):
+    """NumPy's wheel spells its names another way than the system's library does."""
+    monkeypatch.setattr(libraries, "find", lambda *names: None)
+    library = installed(libraries.openblas)
+    x = random_array((5, 9), dtype)
+
+    def entrants(memory):
+        return [Contender("openblas", library.imatcopy(memory.reshape(x.shape), 1))]
+
+    check(entrants, x, (1, 0))
+    assert library.version.startswith("OpenBLAS")
+
+
+def test_openblas_takes_no_part_where_it_would_end_the_process(monkeypatch):
+    library = installed(libraries.openblas)
+    monkeypatch.setattr(libraries, "_physical_bytes", lambda: 2 * 8 * 100 * 100)
+    library.imatcopy(np.zeros((100, 3)), 1)
+    library.imatcopy(np.zeros((3, 101)), 1)
+    with pytest.raises(LeftOutError, match="allocate"):
+        library.imatcopy(np.zeros((101, 3)), 1)
+
+
+def test_openblas_uses_the_threads():
+    library = installed(libraries.openblas)
+    for threads in (1, 2):
+        library.imatcopy(np.zeros((2, 3)), threads)
+        assert library._function("openblas_get_num_threads")() == threads
+
+
+def test_fftw_plans_with_the_threads_and_destroys_its_plans(monkeypatch):
+    library = installed(libraries.fftw, "float64")
+    destroyed = []
+    real = type(library).function
+
+    def function(self, name):
+        if name != "destroy_plan":
+            return real(self, name)
+        return lambda pointer: destroyed.append(real(self, name)(pointer))
+
+    monkeypatch.setattr(type(library), "function", function)
+    for threads in (1, 2):
+        plan = library.plan(np.zeros((20, 30)), (1, 0), threads, libraries.FFTW_ESTIMATE)
+        assert library.threading.fftw_planner_nthreads() == threads
+    assert len(destroyed) == 1
+    del plan
+    assert len(destroyed) == 2
+
+
+def test_fastremap_is_called_as_it_documents(monkeypatch):
+    def asfortranarray(x):
+        memory, reversed_axes = x.reshape(-1), x.T.ravel()
+        memory[:] = reversed_axes
+        return memory.reshape(x.shape, order="F")
+
+    monkeypatch.setitem(sys.modules, "fastremap", SimpleNamespace(asfortranarray=asfortranarray))
+    x = random_array((2, 3, 4), "float32")
+    axes = (2, 1, 0)
+    check(lambda memory: module.fastremap(memory.reshape(x.shape), axes, 1), x, axes)
+    for refused, shape in (((0, 2, 1), x.shape), ((4, 3, 2, 1, 0), (2,) * 5)):
+        with pytest.raises(LeftOutError, match="reverses"):
+            list(module.fastremap(np.zeros(shape), refused, 1))
+
+
+def test_memory_is_given_back_with_the_contenders():
+    """At once, not when Python looks for cycles: it may be gigabytes."""
+    gc.disable()
+    try:
+        memory = np.empty(MATRIX.bytes // 8)
+        entrants = list(module.contenders(MATRIX, memory, 1))
+        for entrant in entrants:
+            entrant.call()
+        given_back = weakref.ref(memory)
+        del memory, entrants, entrant
+        assert given_back() is None
+    finally:
+        gc.enable()
+
+
+def test_absent_peers_take_no_part_and_say_why(nothing_installed):
+    memory = np.empty(MATRIX.bytes // 8)
+    names = [entrant.name for entrant in module.contenders(MATRIX, memory, 1)]
+    assert names == ["ttlg", "numpy-back", "ttlg-back"]
+    found = module.describe()
+    assert found["OpenBLAS"] == "left out: no libopenblas found"
+    assert found["FFTW float32"] == "left out: no libfftw3f with threads found"
+    assert found["fastremap"] == "left out: fastremap is not installed"
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_forced_kernels_are_planned_once_for_the_landscape(forced_plans):
+    case = Case("inplace-landscape", "matrix", MATRIX.shape, (1, 0), "float64")
+    x = random_array(case.shape, case.dtype)
+    names = check(lambda memory: module.contenders(case, memory, 2), x, (1, 0))
+    assert names == ["ttlg", "c2r", "r2c"]
+    assert forced_plans == [(case.shape, (1, 0), "float64", name, 2) for name in module.FORCED]
+    assert not module.describe()["forced kernels"].startswith("left out")
+
+
+def test_refused_kernels_take_no_part_and_say_why(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ValueError("no kernel 'c2r' for this")
+
+    case = Case("inplace-landscape", "matrix", MATRIX.shape, (1, 0), "float64")
+    monkeypatch.setattr(ttlg, "plan", refuse)
+    names = [each.name for each in module.contenders(case, np.empty(MATRIX.bytes // 8), 1)]
+    assert names == ["ttlg"]
+    assert module.describe()["forced kernels"] == "left out: no kernel 'c2r' for this"
+
+
+def test_measure_times_every_contender_and_names_the_kernels():
+    results = measure(MATRIX, [1, 2], 1)
+    assert [result.threads for result in results] == [1, 2]
+    for result in results:
+        assert {*COPIES, "ttlg", *BACK} <= set(result.seconds)
+        assert all(seconds > 0 for seconds in result.seconds.values())
+        assert result.kernel == "buffered"
+    square = Case("inplace-square", "square", (64, 64), (1, 0), "float32")
+    assert measure(square, [1], 1)[0].kernel == "square"
+    kept = Case("inplace-tensors", "kept", (2, 3), (0, 1), "float32")
+    assert module.kernels(kept, 1) == "none"
+
+
+def leave_it(x):
+    pass
+
+
+def transpose_half(x):
+    moved = np.ascontiguousarray(x.T).reshape(-1)
+    x.reshape(-1)[: x.size // 2] = moved[: x.size // 2]
+
+
+def lie_by_one_bit(x):
+    x.reshape(-1)[:] = np.ascontiguousarray(x.T).reshape(-1)
+    x.reshape(-1).view(np.uint8)[-1] ^= 1
+
+
+@pytest.mark.parametrize("liar", [leave_it, transpose_half, lie_by_one_bit])
+def test_measure_raises_on_a_wrong_contender(monkeypatch, liar):
+    def with_liar(case, memory, threads):
+        x = memory.reshape(case.shape)
+        return [*module.contenders(case, memory, threads), Contender("liar", lambda: liar(x))]
+
+    monkeypatch.setattr(measuring, "inplace", SimpleNamespace(contenders=with_liar))
+    with pytest.raises(WrongResultError, match=r"liar .* shape=\(37, 52\).* on 1 threads"):
+        measure(MATRIX, [1], 1)

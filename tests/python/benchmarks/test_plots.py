@@ -1,0 +1,115 @@
+"""Plots show what was measured."""
+
+import numpy as np
+import pytest
+
+from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.contenders import COPIES
+from ttlg.benchmarks.measure import Result
+from ttlg.benchmarks.plots import plot
+from ttlg.benchmarks.report import Report
+
+A = Case("big", "A", (1000, 500), (1, 0), "float32")
+B = Case("big", "B", (1000, 250), (1, 0), "float64")
+
+
+def times(copy, ttlg, **peers):
+    copies = {"copy-numpy": 2 * copy, "copy-plain": 4 * copy, "copy-streaming": copy}
+    return {"ttlg-plan": ttlg, "ttlg": ttlg, "ttlg-cold": 2 * ttlg, **copies, **peers}
+
+
+def at_rate(suite, rows, columns, **rates):
+    """Return a result with these contenders at so many GB/s, the copy at 20."""
+    case = Case(suite, f"{rows}x{columns}", (rows, columns), (1, 0), "float64")
+    seconds = {name: 2 * case.bytes / rate / 1e9 for name, rate in rates.items()}
+    return Result(case, 1, "c2r", seconds | dict.fromkeys(COPIES, 2 * case.bytes / 20e9))
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Collect the figures that are saved."""
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    saved = []
+    save = figure.savefig
+
+    def keep(self, path):
+        saved.append(self)
+        save(self, path)
+
+    monkeypatch.setattr(figure, "savefig", keep)
+    return saved
+
+
+def test_shares_of_each_contender(tmp_path, drawn):
+    results = (
+        Result(A, 1, "tile", times(1e-4, 2e-4, numpy=1e-3, hptt=1e-4)),
+        Result(B, 1, "strided_copy", times(1e-4, 4e-4, numpy=5e-4)),
+        Result(A, 2, "tile", times(5e-5, 1e-4, numpy=1e-3, jax=5e-5)),
+    )
+    plot(Report({}, results), tmp_path / "shares.svg")
+    assert "<svg" in (tmp_path / "shares.svg").read_text()
+    one, two = drawn[0].axes
+    assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]
+    curves = {curve.get_label(): list(curve.get_ydata()) for curve in one.lines}
+    assert curves.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
+    # From the case where ttlg's share is least: B and then A.
+    assert curves["ttlg"] == pytest.approx([0.25, 0.5])
+    assert curves["numpy"] == pytest.approx([0.2, 0.1])
+    assert np.isnan(np.asarray(curves["hptt"], float)[0])
+    assert {curve.get_label() for curve in two.lines} >= {"jax", "ttlg"}
+
+
+@pytest.mark.parametrize("suite", ["inplace-random", "inplace-aos"])
+def test_histograms_of_throughput_and_share(tmp_path, drawn, suite):
+    results = [at_rate(suite, 1000 + n, 1000, ttlg=n, openblas=2.1) for n in (5, 6, 10)]
+    results[0].seconds.pop("openblas")
+    plot(Report({}, tuple(results)), tmp_path / "histograms.png")
+    throughput, share = drawn[0].axes
+    for axes, unit in ((throughput, 1), (share, 20)):
+        assert axes.get_title() == f"{suite}, 1 thread"
+        medians = [line.get_xdata()[0] for line in axes.lines]
+        assert medians == pytest.approx([6 / unit, 2.1 / unit])
+        labels = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert labels == ["ttlg", "openblas"]
+        heights = [patch.get_xy()[:, 1].max() for patch in axes.patches]
+        assert heights == [1, 2]
+    assert throughput.get_xlabel() == "GB/s, median dashed"
+
+
+def heat(axes):
+    return np.ma.filled(axes.collections[0].get_array().astype(float), np.nan).reshape(8, 8)
+
+
+def test_landscape_is_a_heat_map_for_each_kernel(tmp_path, drawn):
+    suite = "inplace-landscape"
+    results = (
+        at_rate(suite, 1500, 24000, ttlg=5, c2r=3, r2c=1),
+        at_rate(suite, 24000, 1500, ttlg=6, c2r=2, r2c=4),
+        at_rate(suite, 24500, 1600, ttlg=8, c2r=2, r2c=4),
+    )
+    plot(Report({}, results), tmp_path / "maps.png")
+    c2r, r2c, chosen = drawn[0].axes[:3]
+    assert [axes.get_title() for axes in (c2r, r2c, chosen)] == [
+        "c2r, GB/s",
+        "r2c, GB/s",
+        "ttlg, GB/s",
+    ]
+    for axes, few_rows, many_rows in ((c2r, 3, 2), (r2c, 1, 4)):
+        cells = heat(axes)
+        assert cells[0, 7] == pytest.approx(few_rows, rel=0.03)
+        assert cells[7, 0] == pytest.approx(many_rows, rel=0.03)
+        assert np.isnan(cells).sum() == 62
+    assert heat(chosen)[7, 0] == pytest.approx(7, rel=0.03)
+
+
+def test_landscape_clamps_what_is_above_the_99th_percentile(tmp_path, drawn):
+    results = [at_rate("inplace-landscape", 1500, 1000 + n, ttlg=10) for n in range(200)]
+    fast = at_rate("inplace-landscape", 24000, 24000, ttlg=1000)
+    plot(Report({}, (*results, fast)), tmp_path / "map.png")
+    assert heat(drawn[0].axes[0])[7, 7] == pytest.approx(10)
+
+
+def test_thousands_of_matrices_are_drawn_in_fine_cells(tmp_path, drawn):
+    results = [at_rate("inplace-landscape", 1000 + 20 * n, 5000, ttlg=10) for n in range(1000)]
+    plot(Report({}, tuple(results)), tmp_path / "map.png")
+    assert drawn[0].axes[0].collections[0].get_array().size == 50 * 50
