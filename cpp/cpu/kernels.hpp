@@ -43,10 +43,21 @@ struct TileGroups {
   std::span<const TileOrigin> origins;      // of the groups
 };
 
+// Some columns of the same rows.
+struct SkewArguments {
+  const std::int64_t* in_rows;  // offsets, of as many more rows as there are columns
+  std::int64_t out_step;        // bytes between rows
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t element_bytes;
+  BlockPipeline* pipeline;
+};
+
 using BlockKernel = void (*)(const std::byte* in, std::byte* out, const BlockArguments& block);
 using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
                                const std::int64_t* stores, const TileGroups& groups,
                                BlockPipeline& pipeline);
+using SkewKernel = void (*)(const std::byte* in, std::byte* out, const SkewArguments& band);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 struct Kernels {
@@ -61,6 +72,10 @@ struct Kernels {
   // Elements of any width that follow one another along the out axis on the output's side, around
   // the caches.
   BlockKernel strided_copy_streaming;
+  // Element j of the output's row i is that of the input's row i + j; indexed as strided_copy. Fast
+  // for skew_columns.
+  std::array<SkewKernel, 6> skew;
+  std::array<int, 6> skew_columns;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors

@@ -8,167 +8,155 @@
 namespace ttlg::cpu {
 namespace {
 
-// Rows of a band that are moved by one call of a kernel, and how far ahead they are requested from
-// memory, which does not foresee steps of a row.
-constexpr std::int64_t kRowsAtOnce = 32;
-constexpr std::int64_t kRowsAhead = 64;
+// Rows of a band that are read at once, by all of its columns.
+constexpr std::int64_t kRowsAtOnce = 64;
 // Matrices above this size are streamed past the caches: the lines that were read have left them.
 constexpr std::int64_t kStreamedFrom = 8 << 20;
 
-using RowOffsets = std::array<std::int64_t, kRowsAtOnce>;
-
-RowOffsets multiples(std::int64_t step) {
-  RowOffsets offsets;
-  for (std::size_t k = 0; k < offsets.size(); ++k) {
-    offsets[k] = static_cast<std::int64_t>(k) * step;
+// What bands have in common: the offsets of the rows in the order in which they are read, and once
+// more from the first one on, as columns go on there.
+class RowTable {
+ public:
+  RowTable(const PermutedMatrix& permuted, ColumnOrder order)
+      : p_(permuted), offsets_(reinterpret_cast<std::int64_t*>(permuted.workspace)) {
+    const std::int64_t m = p_.c2r.m;
+    const std::int64_t row_bytes = p_.matrix.row_bytes();
+    RowOrder q(p_.c2r, 0);
+    for (std::int64_t i = 0; i < m; ++i, ++q) {
+      // R2C reads backwards, as it moves columns down, the rows that q is for.
+      const bool inverse = !p_.forward && order == ColumnOrder::shuffle;
+      offsets_[inverse ? (m - *q) % m : i] = i * row_bytes;
+    }
+    for (std::int64_t i = m; i < row_order_entries(p_.c2r); ++i) offsets_[i] = offsets_[i - m];
   }
-  return offsets;
-}
 
-// A band of columns. All of its rows are read and then written in their new order, every column
-// rotated by another number of rows. On the way into the workspace (C2R) or out of it (R2C) the
-// elements of column j move up or down by shift(j) rows, for which the workspace goes on above its
-// first row; the other way whole rows are permuted. So neither jumps between single elements.
+  const std::int64_t* from(std::int64_t row) const { return offsets_ + row; }
+
+ private:
+  const PermutedMatrix& p_;
+  std::int64_t* offsets_;
+};
+
+// A band of columns: all of its rows are read, and then written in their new order, every column
+// rotated by another number of rows. For the shuffle, rows wait in the workspace in such an order
+// that those of column j are j rows further up (C2R), which moves between registers, and whole rows
+// are permuted on the way back into the matrix. R2C, its inverse, permutes rows when it reads them.
 class Band {
  public:
-  Band(const PermutedMatrix& permuted, ColumnOrder order, std::int64_t first, std::int64_t width)
+  Band(const PermutedMatrix& permuted, const RowTable& rows, ColumnOrder order, std::int64_t first,
+       std::int64_t width)
       : p_(permuted),
+        table_(rows),
         order_(order),
         first_(first),
         width_(width),
         pitch_(width * p_.matrix.element_bytes),
         rows_(p_.matrix.at(0, first)),
-        workspace_(p_.own_workspace() + (width - 1) * pitch_),
-        matrix_steps_(multiples(p_.matrix.row_bytes())),
-        workspace_steps_(multiples(pitch_)) {}
+        workspace_(p_.own_workspace()) {}
 
   void permute() const {
-    if (p_.forward) {
-      move_skewed();
-      join_above();
-      move_permuted();
-    } else {
-      move_permuted();
-      repeat_above();
-      move_skewed();
+    for (std::int64_t i = 0; i < p_.c2r.m; i += kRowsAtOnce) {
+      const std::int64_t count = std::min(kRowsAtOnce, p_.c2r.m - i);
+      if (order_ == ColumnOrder::shuffle) {
+        read_skewed(i, count);
+      } else {
+        read_rotated(i, count);
+      }
     }
+    write();
   }
 
  private:
-  // By how many rows column j is rotated (Eqs. 23 and 32), counted from the band's first one.
-  std::int64_t shift(std::int64_t j) const {
-    return order_ == ColumnOrder::shuffle ? j : (first_ + j) / p_.c2r.b - first_ / p_.c2r.b;
-  }
-
-  // Requests the rows of the matrix that are read after those from row i on.
-  BlockPipeline rows_ahead(std::int64_t i, std::int64_t count) const {
+  BlockPipeline rows_after(std::int64_t i) const {
+    const std::int64_t count = std::clamp<std::int64_t>(p_.c2r.m - i, 0, kRowsAtOnce);
     BlockPipeline pipeline;
-    if (i + kRowsAhead + count <= p_.c2r.m) {
-      pipeline.prefetches = {
-          .next = rows_ + (i + kRowsAhead) * p_.matrix.row_bytes(),
-          .pieces = std::span(matrix_steps_).first(static_cast<std::size_t>(count)),
-          .piece_bytes = pitch_};
-    }
+    pipeline.prefetches = {
+        .next = rows_,
+        .pieces = {table_.from(std::min(i, p_.c2r.m)), static_cast<std::size_t>(count)},
+        .piece_bytes = pitch_};
     return pipeline;
   }
 
-  // Row i of the matrix is row i + turn of the workspace, modulo m, or q(i) + turn.
-  void move_permuted() const {
+  // Element j of row i, in the order of reading, to row i - j of the workspace, modulo m.
+  void read_skewed(std::int64_t i, std::int64_t count) const {
+    const std::int64_t size = p_.matrix.element_bytes;
+    BlockPipeline pipeline = rows_after(i + count);
+    const std::int64_t columns = std::min(p_.skew_columns, width_);
+    for (std::int64_t j = 0; j < width_; j += columns) {
+      // What does not fill the last vector is moved once more with what is before it.
+      const std::int64_t column = std::min(j, width_ - columns);
+      const std::int64_t to = floor_mod(i - column, p_.c2r.m);
+      const std::int64_t before_end = std::min(count, p_.c2r.m - to);
+      const auto skew = [&](std::int64_t from, std::int64_t row, std::int64_t rows) {
+        p_.skew(rows_ + column * size, workspace_row(row) + column * size,
+                {.in_rows = table_.from(from),
+                 .out_step = pitch_,
+                 .rows = rows,
+                 .columns = columns,
+                 .element_bytes = size,
+                 .pipeline = &pipeline});
+      };
+      skew(i, to, before_end);
+      if (before_end < count) skew(i + before_end, 0, count - before_end);
+    }
+  }
+
+  // Columns of the same rotation (Eq. 23) are read together, into the rows where they belong.
+  void read_rotated(std::int64_t i, std::int64_t count) const {
+    BlockPipeline pipeline = rows_after(i + count);
+    p_.table.advance(pipeline, count * (pitch_ / kLineBytes + 1));
     const std::int64_t m = p_.c2r.m;
-    const bool permutes = order_ == ColumnOrder::shuffle;
-    const std::int64_t turn = (permutes ? first_ : first_ / p_.c2r.b) % m;
-    const bool streams =
-        p_.forward && pitch_ >= kMinStreamedRunBytes && p_.matrix.bytes() > kStreamedFrom;
+    for (std::int64_t j = 0; j < width_;) {
+      const std::int64_t shift = (first_ + j) / p_.c2r.b;
+      const std::int64_t end = std::min(width_, (shift + 1) * p_.c2r.b - first_);
+      const std::int64_t at = j * p_.matrix.element_bytes;
+      for (std::int64_t row = i; row < i + count; ++row) {
+        const std::int64_t to = floor_mod(p_.forward ? row - shift : row + shift, m);
+        std::copy_n(rows_ + row * p_.matrix.row_bytes() + at, end * p_.matrix.element_bytes - at,
+                    workspace_row(to) + at);
+      }
+      j = end;
+    }
+  }
+
+  // Row i of the matrix is row q(i) + first of the workspace, modulo m (C2R), or first - i.
+  void write() const {
+    const std::int64_t m = p_.c2r.m;
+    const bool streams = pitch_ >= kMinStreamedRunBytes && p_.matrix.bytes() > kStreamedFrom;
+    const CopyKernel copy = streams ? p_.table.stream : p_.table.copy;
+    const std::int64_t first = first_ % m;
     RowOrder q(p_.c2r, 0);
-    RowOffsets places;
-    for (std::int64_t i = 0; i < m; i += kRowsAtOnce) {
-      const std::int64_t count = std::min(kRowsAtOnce, m - i);
-      for (std::int64_t k = 0; k < count; ++k, ++q) {
-        const std::int64_t row = (permutes ? *q : i + k) + turn;
-        places[static_cast<std::size_t>(k)] = (row < m ? row : row - m) * pitch_;
-      }
-      std::byte* const rows = rows_ + i * p_.matrix.row_bytes();
-      if (streams) {
-        for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-          p_.table.stream(rows + matrix_steps_[k], workspace_ + places[k], pitch_);
-        }
-      } else if (p_.forward) {
-        move_rows(p_.table, workspace_, rows, places.data(), matrix_steps_.data(), count, pitch_);
-      } else {
-        move_rows(p_.table, rows, workspace_, matrix_steps_.data(), places.data(), count, pitch_,
-                  rows_ahead(i, count));
-      }
+    for (std::int64_t i = 0; i < m; ++i, ++q) {
+      std::int64_t row = i;
+      if (order_ == ColumnOrder::shuffle) row = p_.forward ? *q + first - m : first - i;
+      copy(rows_ + i * p_.matrix.row_bytes(), workspace_row(row < 0 ? row + m : row), pitch_);
     }
     if (streams) p_.table.fence();
   }
 
-  // Element j of row i of the matrix is in row i - shift(j) of the workspace.
-  void move_skewed() const {
-    const std::int64_t size = p_.matrix.element_bytes;
-    std::array<std::int64_t, kMaxBandColumns> skewed;
-    std::array<std::int64_t, kMaxBandColumns> straight;
-    for (std::int64_t j = 0; j < width_; ++j) {
-      skewed[static_cast<std::size_t>(j)] = j * size - shift(j) * pitch_;
-      straight[static_cast<std::size_t>(j)] = j * size;
-    }
-    const BlockOffsets in{matrix_steps_.data(), straight.data(), workspace_steps_.data(),
-                          skewed.data()};
-    const BlockOffsets out{in.out_by_in, in.out_by_out, in.in_by_in, in.in_by_out};
-    // No more rows than columns, so that the kernel moves along rows.
-    const std::int64_t rows_at_once = std::min(kRowsAtOnce, width_);
-    for (std::int64_t i = 0; i < p_.c2r.m; i += rows_at_once) {
-      const std::int64_t count = std::min(rows_at_once, p_.c2r.m - i);
-      std::byte* const rows = rows_ + i * p_.matrix.row_bytes();
-      std::byte* const place = workspace_ + i * pitch_;
-      if (p_.forward) {
-        move_block(p_.move, rows, place, in, count, width_, size, rows_ahead(i, count));
-      } else {
-        move_block(p_.move, place, rows, out, count, width_, size);
-      }
-    }
-  }
-
-  // What has moved up beyond the first row belongs to the last ones.
-  void join_above() const {
-    const std::int64_t size = p_.matrix.element_bytes;
-    for (std::int64_t j = 0; j < width_; ++j) {
-      for (std::int64_t row = -shift(j); row < std::min<std::int64_t>(0, p_.c2r.m - shift(j));
-           ++row) {
-        std::copy_n(workspace_ + row * pitch_ + j * size, size,
-                    workspace_ + floor_mod(row, p_.c2r.m) * pitch_ + j * size);
-      }
-    }
-  }
-
-  // The last rows once more, above the first.
-  void repeat_above() const {
-    for (std::int64_t row = -shift(width_ - 1); row < 0; ++row) {
-      std::copy_n(workspace_ + floor_mod(row, p_.c2r.m) * pitch_, pitch_,
-                  workspace_ + row * pitch_);
-    }
-  }
+  std::byte* workspace_row(std::int64_t row) const { return workspace_ + row * pitch_; }
 
   const PermutedMatrix& p_;
+  const RowTable& table_;
   const ColumnOrder order_;
   const std::int64_t first_;  // column
   const std::int64_t width_;
   const std::int64_t pitch_;  // bytes of a row
   std::byte* const rows_;
   std::byte* const workspace_;
-  const RowOffsets matrix_steps_;
-  const RowOffsets workspace_steps_;
 };
 
 }  // namespace
 
 void pass_over_columns(const PermutedMatrix& permuted, ColumnOrder order) {
+  const RowTable rows(permuted, order);
   const std::int64_t n = permuted.c2r.n;
   const std::int64_t width = permuted.width;
   const std::int64_t shares = shares_per_thread(permuted.matrix.bytes(), permuted.threads);
   parallel_ranges(
       permuted.threads, ceil_div(n, width), shares, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t first = begin * width; first < std::min(end * width, n); first += width) {
-          Band(permuted, order, first, std::min(width, n - first)).permute();
+          Band(permuted, rows, order, first, std::min(width, n - first)).permute();
         }
       });
 }

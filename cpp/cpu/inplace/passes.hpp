@@ -26,7 +26,8 @@ struct PermutedMatrix {
         workspace(workspace_begin),
         threads(most_threads),
         table(kernel_table),
-        move(kernel_table.strided_copy[width_index(step.element_bytes)]) {}
+        skew(kernel_table.skew[width_index(step.element_bytes)]),
+        skew_columns(kernel_table.skew_columns[width_index(step.element_bytes)]) {}
 
   C2r c2r;
   bool forward;  // C2R
@@ -37,7 +38,8 @@ struct PermutedMatrix {
   std::byte* workspace;
   int threads;
   const Kernels& table;
-  BlockKernel move;  // of single elements
+  SkewKernel skew;
+  std::int64_t skew_columns;
 
   std::byte* own_workspace() const {
     return workspace + place.first_thread + thread_number() * place.thread_bytes;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cpu/inplace/passes.hpp"
+#include "cpu/inplace/row_shuffle.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -9,9 +10,11 @@ namespace {
 class RowPass {
  public:
   explicit RowPass(const PermutedMatrix& permuted)
-      : p_(permuted), c2r_(p_.c2r), size_(p_.matrix.element_bytes) {
-    fill_tables();
-  }
+      : p_(permuted),
+        c2r_(p_.c2r),
+        block_bytes_(c2r_.b * p_.matrix.element_bytes),
+        shuffle_(c2r_, p_.matrix.element_bytes, reinterpret_cast<std::int64_t*>(p_.workspace),
+                 p_.table) {}
 
   // C2R rotates on the way: row i takes block q from row i + q, which is still as it was when rows
   // are taken upwards, unless it is the first of another part. R2C brings block q of row i to row
@@ -22,9 +25,9 @@ class RowPass {
     for_parts([&](std::int64_t part) {
       const Rows rows = rows_of(part);
       if (p_.forward) {
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) shuffle_row_c2r(i, rows.end, part);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) shuffle_row({i, rows.end, part});
       } else {
-        for (std::int64_t i = rows.end; i-- > rows.begin;) shuffle_row_r2c(i, rows.end, part);
+        for (std::int64_t i = rows.end; i-- > rows.begin;) shuffle_row({i, rows.end, part});
       }
     });
     if (holds && !p_.forward) for_parts([&](std::int64_t part) { release_rows_after(part); });
@@ -36,25 +39,12 @@ class RowPass {
     std::int64_t end;
   };
 
-  void fill_tables() {
-    auto* table = reinterpret_cast<std::int64_t*>(p_.workspace);
-    blocks_ = table;
-    columns_ = blocks_ + c2r_.c;
-    every_ = columns_ + c2r_.c;
-    shuffled_ = every_ + c2r_.b;
-    for (std::int64_t k = 0; k < c2r_.c; ++k) {
-      blocks_[k] = k * c2r_.b * size_;
-      columns_[k] = k * size_;
-    }
-    const std::int64_t step = p_.forward ? c2r_.a_inverse : c2r_.a % c2r_.b;
-    std::int64_t at = 0;
-    for (std::int64_t u = 0; u < c2r_.b; ++u) {
-      every_[u] = (p_.forward ? u * c2r_.c : u) * size_;
-      shuffled_[u] = shuffled_[u + c2r_.b] = (p_.forward ? at : at * c2r_.c) * size_;
-      at += step;
-      if (at >= c2r_.b) at -= c2r_.b;
-    }
-  }
+  // A row, and where its part ends.
+  struct Row {
+    std::int64_t number;
+    std::int64_t end;
+    std::int64_t part;
+  };
 
   std::byte* held_of(std::int64_t part) const {
     return p_.workspace + p_.place.first_thread + part * p_.place.thread_bytes + p_.place.held;
@@ -79,7 +69,7 @@ class RowPass {
     for (std::int64_t k = 0; k < c2r_.c - 1; ++k) {
       const std::int64_t blocks = std::min(c2r_.c - 1 - k, end - begin);
       visit(p_.matrix.at((end + k) % c2r_.m, (k + 1) * c2r_.b), held_at(part, k, k + 1),
-            blocks * c2r_.b * size_);
+            blocks * block_bytes_);
     }
   }
   void hold_rows_after(std::int64_t part) const {
@@ -96,59 +86,109 @@ class RowPass {
   // Block q of row k after a part, k < q.
   std::byte* held_at(std::int64_t part, std::int64_t k, std::int64_t q) const {
     const std::int64_t rows_before = k * (c2r_.c - 1) - k * (k - 1) / 2;
-    return held_of(part) + (rows_before + q - k - 1) * c2r_.b * size_;
+    return held_of(part) + (rows_before + q - k - 1) * block_bytes_;
   }
 
   // Block q of row i + q, or where it is held.
-  std::byte* rotated(std::int64_t i, std::int64_t q, std::int64_t end, std::int64_t part) const {
-    if (p_.apart) return p_.matrix.at(i, q * c2r_.b);
-    return i + q < end ? p_.matrix.at(i + q, q * c2r_.b) : held_at(part, i + q - end, q);
+  std::byte* rotated(const Row& row, std::int64_t q) const {
+    const std::int64_t number = row.number + q;
+    if (p_.apart) return p_.matrix.at(row.number, q * c2r_.b);
+    return number < row.end ? p_.matrix.at(number, q * c2r_.b)
+                            : held_at(row.part, number - row.end, q);
   }
 
-  void shuffle_row_c2r(std::int64_t i, std::int64_t end, std::int64_t part) const {
-    std::byte* const row = p_.own_workspace();
-    const std::int64_t block_bytes = c2r_.b * size_;
-    for (std::int64_t q = 0; q < c2r_.c; ++q) {
-      std::copy_n(rotated(i, q, end, part), block_bytes, row + q * block_bytes);
-    }
-    // The shuffle (Eqs. 24 and 31) takes what goes to columns first + u c from block q, where rows
-    // `from` and columns `first` are congruent modulo c, from its columns (start + u) a^-1 mod b.
-    // Columns that come from neighbouring blocks in the same order are moved by one call.
-    for (std::int64_t first = 0; first < c2r_.c;) {
-      const std::int64_t q = floor_mod(first - i, c2r_.c);
-      const std::int64_t from = i + q < c2r_.m ? i + q : i + q - c2r_.m;
-      const std::int64_t count = std::min(c2r_.c - first, c2r_.c - q);
-      const std::int64_t start = floor_mod((first - from) / c2r_.c, c2r_.b);
-      move_block(p_.move, row + blocks_[q], p_.matrix.at(i, first),
-                 {blocks_, shuffled_ + start, columns_, every_}, count, c2r_.b, size_);
-      first += count;
-    }
-  }
+  // Blocks q, q + 1, ... of a row before the rotation, which are blocks f, f + 1, ... of its
+  // shuffle and have the same turn there.
+  struct Blocks {
+    std::int64_t q;
+    std::int64_t f;
+    std::int64_t count;
+    std::int64_t turn;
+  };
 
-  void shuffle_row_r2c(std::int64_t i, std::int64_t end, std::int64_t part) const {
-    std::byte* const row = p_.own_workspace();
-    std::copy_n(p_.matrix.at(i, 0), p_.matrix.row_bytes(), row);
-    // What goes to column q b + t comes from column ((i + q) mod m + t m) mod n (Eq. 24).
+  // Calls visit(blocks) for all blocks of a row, at most so many at a time.
+  template <typename Visit>
+  void for_blocks(const Row& row, std::int64_t most, const Visit& visit) const {
     for (std::int64_t q = 0; q < c2r_.c;) {
-      const std::int64_t column = (i + q) % c2r_.m % c2r_.n;
-      const std::int64_t turns = column / c2r_.c;
-      const std::int64_t start = c2r_.b == 1 ? 0 : multiply_mod(turns, c2r_.a_inverse, c2r_.b);
-      // Where blocks stay in their row, neighbours are moved by one call.
-      const std::int64_t count = p_.apart ? std::min(c2r_.c - q, c2r_.c - column % c2r_.c) : 1;
-      move_block(p_.move, row + column % c2r_.c * size_, rotated(i, q, end, part),
-                 {columns_, shuffled_ + start, blocks_, every_}, count, c2r_.b, size_);
+      const std::int64_t from = (row.number + q) % c2r_.m;
+      const std::int64_t f = from % c2r_.c;
+      const std::int64_t turn = multiply_mod(from / c2r_.c % c2r_.b, c2r_.a_inverse, c2r_.b);
+      const std::int64_t count = std::min({most, c2r_.c - q, c2r_.c - f, c2r_.m - from});
+      visit(Blocks{q, f, count, turn});
       q += count;
     }
   }
 
+  void shuffle_row(const Row& row) const {
+    std::byte* const in_matrix = p_.matrix.at(row.number, 0);
+    std::byte* const buffer = p_.own_workspace();
+    if (p_.forward) {
+      shuffle_to_row(row, gathered(row, buffer + whole_lines(p_.matrix.row_bytes())), buffer);
+      // A single block has not been rotated yet.
+      const std::int64_t turn = c2r_.c == 1 && !shuffle_.is_wide() ? row.number % c2r_.b : 0;
+      move_turned(buffer, in_matrix, c2r_.n, turn);
+    } else {
+      shuffle_to_blocks(row, in_matrix, buffer);
+      for_blocks(row, at_once(), [&](const Blocks& some) {
+        const std::byte* const block = buffer + place(some);
+        std::byte* const to = rotated(row, some.q);
+        if (shuffle_.is_wide()) {
+          std::copy_n(block, some.count * block_bytes_, to);
+        } else {
+          move_turned(block, to, c2r_.b, some.turn == 0 ? 0 : c2r_.b - some.turn);
+        }
+      });
+    }
+  }
+
+  // The blocks of a row before its shuffle, one after another: in the matrix where they are so
+  // there.
+  const std::byte* gathered(const Row& row, std::byte* buffer) const {
+    if (c2r_.c == 1 || (p_.apart && shuffle_.is_wide())) return p_.matrix.at(row.number, 0);
+    for_blocks(row, 1, [&](const Blocks& block) {
+      const std::byte* const from = rotated(row, block.q);
+      move_turned(from, buffer + place(block), c2r_.b, shuffle_.is_wide() ? 0 : block.turn);
+    });
+    return buffer;
+  }
+
+  // Shuffles of wide blocks take them as they are in the row, others in the shuffle's order and
+  // rotated by their turns.
+  std::int64_t place(const Blocks& some) const {
+    return (shuffle_.is_wide() ? some.q : some.f) * block_bytes_;
+  }
+
+  void shuffle_to_row(const Row& row, const std::byte* blocks, std::byte* to) const {
+    if (!shuffle_.is_wide()) return shuffle_.to_row(blocks, to);
+    for_blocks(row, c2r_.c, [&](const Blocks& some) {
+      shuffle_.to_row(blocks + place(some), to + some.f * p_.matrix.element_bytes, some.count,
+                      some.turn);
+    });
+  }
+
+  void shuffle_to_blocks(const Row& row, const std::byte* from, std::byte* blocks) const {
+    if (!shuffle_.is_wide()) return shuffle_.to_blocks(from, blocks);
+    for_blocks(row, c2r_.c, [&](const Blocks& some) {
+      shuffle_.to_blocks(from + some.f * p_.matrix.element_bytes, blocks + place(some), some.count,
+                         some.turn);
+    });
+  }
+
+  std::int64_t at_once() const { return p_.apart && shuffle_.is_wide() ? c2r_.c : 1; }
+
+  // Element k becomes element k + turn modulo count.
+  void move_turned(const std::byte* from, std::byte* to, std::int64_t count,
+                   std::int64_t turn) const {
+    const std::int64_t before = turn * p_.matrix.element_bytes;
+    const std::int64_t after = count * p_.matrix.element_bytes - before;
+    std::copy_n(from, after, to + before);
+    std::copy_n(from + after, before, to);
+  }
+
   const PermutedMatrix& p_;
   const C2r& c2r_;
-  const std::int64_t size_;  // of an element
-  // Offsets that are the same for all rows.
-  std::int64_t* blocks_ = nullptr;    // of the c blocks of b columns
-  std::int64_t* columns_ = nullptr;   // of the first c columns
-  std::int64_t* every_ = nullptr;     // of every c-th column (C2R), or of the first b (R2C)
-  std::int64_t* shuffled_ = nullptr;  // of where these come from, twice, to begin with any of them
+  const std::int64_t block_bytes_;
+  const RowShuffle shuffle_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/shuffle.hpp"
+#include "cpu/simd/skew.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/strided_copy.hpp"
 #include "cpu/simd/tile.hpp"
@@ -47,6 +48,9 @@ constexpr Kernels make_kernels(const char* name) {
                        strided_copy<std::uint32_t>, strided_copy<std::uint64_t>,
                        strided_copy<Bytes<16>>, strided_copy_any},
       .strided_copy_streaming = strided_copy_streaming,
+      .skew = {skew<1>, skew<2>, skew<4>, skew<8>, skew<16>, skew_any},
+      .skew_columns = {kSkewBytes<1>, kSkewBytes<2> / 2, kSkewBytes<4> / 4, kSkewBytes<8> / 8,
+                       kSkewBytes<16> / 16, 16},
       .shuffle = kHasShuffle ? shuffle : nullptr,
       .lanes = kVectorBytes / 16,
       .copy = copy,

@@ -248,7 +248,9 @@ TEST(InplacePlan, CarriesEveryPermutationOut) {
           if (workspace > 0) {
             EXPECT_LE(plan.workspace_bytes, workspace);
           }
-          expect_transposed(plan, "permutation");
+          std::string what;
+          for (const InplaceStep& step : plan.steps) what += text_of(step, plan.threads) + "; ";
+          expect_transposed(plan, what);
         }
       }
     } while (std::ranges::next_permutation(axes).found);

@@ -50,12 +50,13 @@ int passes(const InplaceStep& step) {
 
 C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
   const C2r c2r = c2r_of(step);
-  first_thread = whole_lines((2 * c2r.c + 3 * c2r.b) * std::int64_t{sizeof(std::int64_t)});
-  held = whole_lines(c2r.n * step.element_bytes);
+  first_thread = whole_lines(std::max(row_table_entries(c2r), row_order_entries(c2r)) *
+                             std::int64_t{sizeof(std::int64_t)});
+  const int rows = step.kernel == InplaceKernel::c2r ? 2 : 1;
+  held = rows * whole_lines(c2r.n * step.element_bytes);
   const std::int64_t segments = rotates_apart(c2r) ? 0 : c2r.c * (c2r.c - 1) / 2;
   const std::int64_t of_rows = held + whole_lines(segments * c2r.b * step.element_bytes);
-  const std::int64_t of_columns =
-      whole_lines((c2r.m + step.width - 1) * step.width * step.element_bytes);
+  const std::int64_t of_columns = whole_lines(c2r.m * step.width * step.element_bytes);
   thread_bytes = std::max(of_rows, of_columns);
   bytes = first_thread + threads * thread_bytes;
 }

@@ -61,6 +61,12 @@ inline constexpr std::int64_t kMostFusedBlocks = 32;
 
 inline bool rotates_apart(const C2r& c2r) { return c2r.c > kMostFusedBlocks; }
 
+// Entries of the tables by which C2R and R2C shuffle rows.
+inline std::int64_t row_table_entries(const C2r& c2r) { return 2 * (c2r.n + c2r.b); }
+
+// Entries of the table of rows by which they permute columns: as many more as a vector has columns.
+inline std::int64_t row_order_entries(const C2r& c2r) { return c2r.m + 16; }
+
 // How often the step reads and writes its matrices.
 int passes(const InplaceStep& step);
 
@@ -70,7 +76,7 @@ struct C2rWorkspace {
   C2rWorkspace(const InplaceStep& step, int threads);
 
   std::int64_t first_thread = 0;  // what threads have each for themselves
-  std::int64_t held = 0;  // from there, after a row: segments of the rows that another's begin with
+  std::int64_t held = 0;  // from there, after rows: segments of the rows that another's begin with
   std::int64_t thread_bytes = 0;
   std::int64_t bytes = 0;
 };
