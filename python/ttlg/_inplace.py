@@ -95,11 +95,13 @@ def read_workspace(workspace: SupportsIndex | None) -> int:
     limit = operator.index(workspace)
     if limit < 1:
         raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
-    return limit
+    return min(limit, 2**63 - 1)
 
 
 def run_inplace(plan: _core.InplacePlan, library: Library, x: Any, view: _core.TensorView) -> Any:
     """Carry a plan out on `x`, an array of `library`, seen as `view`."""
-    plan.run(view)
-    library.written(x)
+    try:
+        plan.run(view)
+    finally:  # KeyboardInterrupt comes when the elements have moved
+        library.written(x)
     return library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

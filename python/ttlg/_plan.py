@@ -70,8 +70,10 @@ class Plan:
         core = self._core
         if not core.fits(source, target):
             core = plan_for_output(core, source, target)
-        core.run(source, target)
-        out_library.written(out)
+        try:
+            core.run(source, target)
+        finally:  # KeyboardInterrupt comes when the elements have moved
+            out_library.written(out)
         return out
 
     def _check_device(self, x: _core.TensorView) -> None:

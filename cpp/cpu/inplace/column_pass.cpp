@@ -55,7 +55,7 @@ class Band {
         workspace_(p_.own_workspace()) {}
 
   void permute() const {
-    for (std::int64_t i = 0; i < p_.c2r.m; i += kRowsAtOnce) {
+    for (std::int64_t i = (p_.c2r.m - 1) / kRowsAtOnce * kRowsAtOnce; i >= 0; i -= kRowsAtOnce) {
       const std::int64_t count = std::min(kRowsAtOnce, p_.c2r.m - i);
       if (order_ == ColumnOrder::shuffle) {
         read_skewed(i, count);
@@ -67,20 +67,21 @@ class Band {
   }
 
  private:
-  BlockPipeline rows_after(std::int64_t i) const {
-    const std::int64_t count = std::clamp<std::int64_t>(p_.c2r.m - i, 0, kRowsAtOnce);
+  // Requests the rows that are read from number i on.
+  BlockPipeline request(std::int64_t i) const {
     BlockPipeline pipeline;
-    pipeline.prefetches = {
-        .next = rows_,
-        .pieces = {table_.from(std::min(i, p_.c2r.m)), static_cast<std::size_t>(count)},
-        .piece_bytes = pitch_};
+    if (i >= 0) {
+      pipeline.prefetches = {.next = rows_,
+                             .pieces = {table_.from(i), std::size_t{kRowsAtOnce}},
+                             .piece_bytes = pitch_};
+    }
     return pipeline;
   }
 
   // Element j of row i, in the order of reading, to row i - j of the workspace, modulo m.
   void read_skewed(std::int64_t i, std::int64_t count) const {
     const std::int64_t size = p_.matrix.element_bytes;
-    BlockPipeline pipeline = rows_after(i + count);
+    BlockPipeline pipeline = request(i - kRowsAtOnce);
     const std::int64_t columns = std::min(p_.skew_columns, width_);
     for (std::int64_t j = 0; j < width_; j += columns) {
       // What does not fill the last vector is moved once more with what is before it.
@@ -103,7 +104,7 @@ class Band {
 
   // Columns of the same rotation (Eq. 23) are read together, into the rows where they belong.
   void read_rotated(std::int64_t i, std::int64_t count) const {
-    BlockPipeline pipeline = rows_after(i + count);
+    BlockPipeline pipeline = request(i - kRowsAtOnce);
     p_.table.advance(pipeline, count * (pitch_ / kLineBytes + 1));
     const std::int64_t m = p_.c2r.m;
     for (std::int64_t j = 0; j < width_;) {

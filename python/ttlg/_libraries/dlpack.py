@@ -152,8 +152,11 @@ class Library:
         """Transpose `x` into `out`, an array of `out_library`, on the same stream."""
         source = self.view_input(x, stream)
         target = out_library.view_output(out, source)
-        plan_for(source, axes, target, threads).run(source, target)
-        out_library.written(out)
+        plan = plan_for(source, axes, target, threads)
+        try:
+            plan.run(source, target)
+        finally:  # KeyboardInterrupt comes when the elements have moved
+            out_library.written(out)
 
     def run_into_new(
         self, plan: _core.CpuPlan | _core.CudaPlan, x: Any, source: _core.TensorView

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cmath>
 #include <initializer_list>
 
 #include "plan/cpu/block.hpp"
@@ -57,17 +57,33 @@ class Copies {
     return of_buffered(pieces.inside) + of_cells(pieces.between.element_bytes) + moving;
   }
 
-  // Every element is moved for itself once a pass, which takes longer the smaller it is, and in
-  // rows cut into many short blocks.
   double of_c2r(const InplaceStep& step) const {
     const C2r c2r = c2r_of(step);
-    const std::int64_t size = step.element_bytes;
-    const std::int64_t piece = step.width * size;
-    const double row = (3 * c2r.n * size <= l2_ ? 1.2 : 4) + 4 / as_double(size) +
-                       2 * as_double(c2r.c) / as_double(c2r.c + c2r.b);
-    const double column = (c2r.m * piece <= l2_ / 2 ? 1.6 : 2.4) * of_short(piece) +
-                          4 / as_double(size) + (step.kernel == InplaceKernel::r2c ? 0.5 : 0);
-    return row + column * (rotates_apart(c2r) ? 2 : 1);
+    return of_rows(step, c2r) + of_columns(step, c2r) * (rotates_apart(c2r) ? 2 : 1);
+  }
+
+  // Elements of some widths are moved one by one, and others too where tiles of vectors are too
+  // large for short blocks.
+  static double of_elements(std::int64_t bytes) {
+    return (is_vector_width(bytes) ? 1 : 4) / as_double(bytes);
+  }
+
+  // A row passes through the caches, once more where blocks of several rows come together.
+  double of_rows(const InplaceStep& step, const C2r& c2r) const {
+    const double held = c2r.c > 1 && !rotates_apart(c2r) ? 0.3 : 0;
+    return (3 * c2r.n * step.element_bytes <= l2_ ? 1.15 : 2.2) + held +
+           of_elements(step.element_bytes);
+  }
+
+  // Pieces of rows share lines at both ends with the next band, for which they stay in L2 if all of
+  // them fit; the other half of it is for the workspace.
+  double of_columns(const InplaceStep& step, const C2r& c2r) const {
+    const auto l2 = as_double(l2_);
+    const double piece = as_double(step.width * step.element_bytes);
+    const double kept = as_double(c2r.m) * (piece + as_double(2 * kLineBytes)) / (l2 / 2);
+    const double lines = 1 + as_double(kLineBytes) / piece;
+    const double waiting = std::sqrt(as_double(c2r.m) * piece / l2);
+    return (kept <= 1 ? 1.4 + kept : 2 * lines + 0.3 * waiting) + of_elements(step.element_bytes);
   }
 
   std::int64_t l2_;
@@ -133,8 +149,8 @@ class Steps {
 
   // Longer pieces of rows waste less of the lines at their ends; more of them leave L2.
   std::vector<std::int64_t> bands(InplaceKernel kernel) const {
-    constexpr std::array<std::int64_t, 4> kBytes{512, 256, 128, 64};
-    static_assert(kBytes.front() <= kMaxBandColumns);
+    constexpr std::array<std::int64_t, 4> kBytes{64, 128, 256, 512};
+    static_assert(kBytes.back() <= kMaxBandColumns);
     InplaceStep step = matrices_;
     step.kernel = kernel;
     std::vector<std::int64_t> widths;
