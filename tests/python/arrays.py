@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,19 @@ EXTENTS = (1, 2, 2, 3, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 65)
 def random_raw(count, seed=0):
     """Return `count` random bytes: every bit pattern, NaN payloads and invalid bools included."""
     return np.random.default_rng(seed).integers(0, 256, count, np.uint8)
+
+
+def repeated_raw(count):
+    """Return `count` random bytes, made quickly, that repeat after some millions of them.
+
+    Their period is prime, which keeps equal neighbourhoods from lining up with any extent.
+    """
+    return np.resize(random_raw(8388593), count)
+
+
+def available_bytes():
+    """Return how much memory is free."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def random_array(shape, dtype, seed=0):

@@ -2,7 +2,6 @@
 
 import itertools
 import mmap
-import os
 
 import numpy as np
 import pytest
@@ -11,7 +10,17 @@ from hypothesis import strategies as st
 
 import ttlg
 
-from .arrays import EXTENTS, SIZES, bits, layouts, problems, random_array, random_raw
+from .arrays import (
+    EXTENTS,
+    SIZES,
+    available_bytes,
+    bits,
+    layouts,
+    problems,
+    random_array,
+    random_raw,
+    repeated_raw,
+)
 
 
 def check(x, axes, **keywords):
@@ -173,10 +182,6 @@ def test_strides_beyond_32_bits(axes):
     assert bits(ttlg.transpose(source, axes, out=out)) == bits(source.transpose(axes))
 
 
-def available_bytes():
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("axes", [(2, 1, 0), (1, 2, 0), (0, 2, 1)])
 def test_more_than_2_to_31_elements(axes):
@@ -185,12 +190,7 @@ def test_more_than_2_to_31_elements(axes):
         pytest.skip("needs 8 GB of free memory")
     count = 2 * 46341 * 23171
     assert count > 1 << 31
-    raw = np.empty(count, np.uint8)
-    # A prime period keeps equal neighbourhoods from lining up with any extent.
-    period = random_raw(8388593)
-    for start in range(0, count, period.size):
-        raw[start : start + period.size] = period[: count - start]
-    x = raw.reshape(shape)
+    x = repeated_raw(count).reshape(shape)
     y = ttlg.transpose(x, axes)
     expected = x.transpose(axes)
     assert y.shape == expected.shape

@@ -1,0 +1,67 @@
+"""Transpose in place where unreadable pages begin; a stray access ends this process.
+
+Prints the kernels that were used. Needs the folder of guard_pages.py on the path of modules.
+"""
+
+import itertools
+
+import numpy as np
+from guard_pages import SIDES, GuardedMemory
+from kernel_cases import CASES, kernels_of, plan_of
+
+import ttlg
+
+WIDTHS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 33)
+SHAPES = ((67,), (9, 5), (17, 19), (65, 31), (31, 70), (64, 64), (33, 99), (3, 33, 7), (3, 5, 2, 9))
+LONG_BYTES = 40_000  # of rows or columns that are cut into pieces
+
+
+def shapes_for(width):
+    yield from SHAPES
+    long = LONG_BYTES // width
+    yield from ((3, long), (long, 3), (3, long - 1), (long - 1, 3))
+
+
+def problems():
+    """Yield shapes, axes, bytes of an element, threads and limits of the workspace."""
+    for width in WIDTHS:
+        for shape in shapes_for(width):
+            size = int(np.prod(shape)) * width
+            for axes in itertools.permutations(range(len(shape))):
+                for workspace in (0, size - 1, size // 2, size // 4, size // 10):
+                    yield shape, axes, width, 1, workspace
+    for case in CASES:
+        yield case.shape, case.axes, case.itemsize, 2, case.limit(2)
+
+
+def transpose_beside_page(memory, values, problem, side):
+    """Return the kernels that did it; none where the workspace is too small for any."""
+    shape, axes, width, threads, workspace = problem
+    x = memory.array(shape, f"V{width}", side)
+    try:
+        plan = plan_of(x, axes, threads, workspace)
+    except ValueError:
+        return []
+    x.view(np.uint8).reshape(-1)[:] = values[: x.nbytes]
+    wanted = x.transpose(axes).tobytes()
+    print(*problem, side, flush=True)
+    y = ttlg.transpose_inplace(x, axes, threads=threads, workspace=workspace or None)
+    assert y.tobytes() == wanted, problem
+    return kernels_of(plan)
+
+
+def main():
+    most = max(case.nbytes for case in CASES)
+    memory, small = GuardedMemory(most), GuardedMemory(4 * LONG_BYTES)
+    values = np.random.default_rng(0).integers(0, 256, most, np.uint8)
+    kernels = set()
+    for problem in problems():
+        size = int(np.prod(problem[0])) * problem[2]
+        for side in SIDES:
+            where = small if size <= small.raw.size else memory
+            kernels.update(transpose_beside_page(where, values, problem, side))
+    print("kernels", *sorted(kernels))
+
+
+if __name__ == "__main__":
+    main()
