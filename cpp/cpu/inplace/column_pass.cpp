@@ -147,19 +147,44 @@ class Band {
   std::byte* const workspace_;
 };
 
+// Where bands begin: at lines, if all rows begin at the same place of one.
+class Bands {
+ public:
+  explicit Bands(const PermutedMatrix& permuted)
+      : columns_(permuted.c2r.n), width_(permuted.width) {
+    const std::int64_t size = permuted.matrix.element_bytes;
+    const std::int64_t rest = kLineBytes - line_offset(permuted.matrix.data);
+    if (permuted.matrix.row_bytes() % kLineBytes == 0 && rest % size == 0) {
+      lead_ = std::min(rest / size % width_, columns_);
+    }
+  }
+
+  std::int64_t count() const { return 1 + ceil_div(columns_ - lead_, width_); }
+  // Of band 0 too, which is empty where there is no lead.
+  std::int64_t begin(std::int64_t band) const {
+    return band == 0 ? 0 : std::min(lead_ + (band - 1) * width_, columns_);
+  }
+
+ private:
+  std::int64_t columns_;
+  std::int64_t width_;
+  std::int64_t lead_ = 0;
+};
+
 }  // namespace
 
 void pass_over_columns(const PermutedMatrix& permuted, ColumnOrder order) {
   const RowTable rows(permuted, order);
-  const std::int64_t n = permuted.c2r.n;
-  const std::int64_t width = permuted.width;
+  const Bands bands(permuted);
   const std::int64_t shares = shares_per_thread(permuted.matrix.bytes(), permuted.threads);
-  parallel_ranges(
-      permuted.threads, ceil_div(n, width), shares, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t first = begin * width; first < std::min(end * width, n); first += width) {
-          Band(permuted, rows, order, first, std::min(width, n - first)).permute();
-        }
-      });
+  parallel_ranges(permuted.threads, bands.count(), shares,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t band = begin; band < end; ++band) {
+                      const std::int64_t first = bands.begin(band);
+                      const std::int64_t width = bands.begin(band + 1) - first;
+                      if (width > 0) Band(permuted, rows, order, first, width).permute();
+                    }
+                  });
 }
 
 }  // namespace ttlg::cpu

@@ -68,22 +68,29 @@ class Copies {
     return (is_vector_width(bytes) ? 1 : 4) / as_double(bytes);
   }
 
-  // A row passes through the caches, once more where blocks of several rows come together.
+  // A row passes through the caches; where blocks of several rows come together, C2R needs a buffer
+  // more.
   double of_rows(const InplaceStep& step, const C2r& c2r) const {
-    const double held = c2r.c > 1 && !rotates_apart(c2r) ? 0.3 : 0;
-    return (3 * c2r.n * step.element_bytes <= l2_ ? 1.15 : 2.2) + held +
+    const bool fused = c2r.c > 1 && !rotates_apart(c2r);
+    const double gathered = !fused ? 0 : step.kernel == InplaceKernel::c2r ? 0.5 : 0.1;
+    return (3 * c2r.n * step.element_bytes <= l2_ ? 1.15 : 2.2) + gathered +
            of_elements(step.element_bytes);
   }
 
-  // Pieces of rows share lines at both ends with the next band, for which they stay in L2 if all of
-  // them fit; the other half of it is for the workspace.
+  // Pieces of rows share lines at both ends with the next band, unless rows are whole lines. These
+  // stay in L2 until then if all of them fit, also into the few sets that rows may share; half of
+  // it is for the workspace.
   double of_columns(const InplaceStep& step, const C2r& c2r) const {
     const auto l2 = as_double(l2_);
     const double piece = as_double(step.width * step.element_bytes);
-    const double kept = as_double(c2r.m) * (piece + as_double(2 * kLineBytes)) / (l2 / 2);
-    const double lines = 1 + as_double(kLineBytes) / piece;
+    const std::int64_t apart = common_power(c2r.n * step.element_bytes, std::int64_t{1} << 20);
+    const double kept =
+        as_double(c2r.m) * std::max(piece + as_double(2 * kLineBytes), as_double(apart)) / (l2 / 2);
+    const double lines = apart >= kLineBytes ? 1 : 1 + as_double(kLineBytes) / piece;
     const double waiting = std::sqrt(as_double(c2r.m) * piece / l2);
-    return (kept <= 1 ? 1.4 + kept : 2 * lines + 0.3 * waiting) + of_elements(step.element_bytes);
+    const double stored = piece < as_double(kMinStreamedRunBytes) ? 2 : 0;  // not around the caches
+    return (kept <= 1 ? 1.4 + kept : 2 * lines + 0.3 * waiting + stored) +
+           of_elements(step.element_bytes);
   }
 
   std::int64_t l2_;
