@@ -19,9 +19,11 @@ struct Part {
 class Cycles {
  public:
   Cycles(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
-         const Kernels& table)
+         const Kernels& table, const CellGaps& gaps)
       : matrix_{data, step.rows, step.columns, step.element_bytes},
         by_row_(step.rows),
+        by_gap_(gaps.cells),
+        gap_bytes_(gaps.bytes),
         place_(step, threads),
         moved_(reinterpret_cast<std::uint64_t*>(workspace)),
         parts_(reinterpret_cast<Part*>(workspace + place_.parts)),
@@ -106,7 +108,7 @@ class Cycles {
   }
 
   std::byte* cell(std::int64_t number) const {
-    return matrix_.data + number * matrix_.element_bytes;
+    return matrix_.data + number * matrix_.element_bytes + by_gap_.quotient(number) * gap_bytes_;
   }
   std::byte* held(std::int64_t part) const { return held_ + part * place_.slice; }
 
@@ -117,6 +119,8 @@ class Cycles {
 
   const Matrix matrix_;
   const FastDivisor by_row_;
+  const FastDivisor by_gap_;
+  const std::int64_t gap_bytes_;
   const CellsWorkspace place_;
   std::uint64_t* const moved_;
   Part* const parts_;
@@ -129,11 +133,12 @@ class Cycles {
 }  // namespace
 
 void transpose_cells(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
-                     const Kernels& table) {
+                     const Kernels& table, const CellGaps& gaps) {
   const int each = threads_each(step, threads);
-  for_matrices(
-      step, data, workspace, CellsWorkspace(step, each).bytes, threads,
-      [&](std::byte* matrix, std::byte* own) { Cycles(step, matrix, own, each, table).run(); });
+  for_matrices(step, data, workspace, CellsWorkspace(step, each).bytes, threads,
+               [&](std::byte* matrix, std::byte* own) {
+                 Cycles(step, matrix, own, each, table, gaps).run();
+               });
 }
 
 }  // namespace ttlg::cpu

@@ -9,8 +9,14 @@
 
 namespace ttlg::cpu {
 
+// So many bytes lie free after every so many elements.
+struct CellGaps {
+  std::int64_t cells = 1;
+  std::int64_t bytes = 0;
+};
+
 // All matrices of the step. `workspace` is that of CellsWorkspace, at a line.
 void transpose_cells(const InplaceStep& step, std::byte* data, std::byte* workspace, int threads,
-                     const Kernels& table);
+                     const Kernels& table, const CellGaps& gaps = {});
 
 }  // namespace ttlg::cpu

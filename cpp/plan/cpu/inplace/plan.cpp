@@ -102,7 +102,7 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
     if (step.kernel == InplaceKernel::buffered) {
       plan.into_buffer.push_back(plan_into_buffer(step, machine, threads));
     } else if (step.kernel == InplaceKernel::pieces) {
-      plan.into_buffer.push_back(plan_into_buffer(LongMatrix(step).inside, machine, threads));
+      plan.into_buffer.push_back(plan_into_buffer(LongMatrix(step).inside, machine, 1));
     }
   }
   return plan;

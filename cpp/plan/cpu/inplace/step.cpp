@@ -44,7 +44,7 @@ bool is_valid(const InplaceStep& step) {
 int passes(const InplaceStep& step) {
   if (step.kernel == InplaceKernel::square || step.kernel == InplaceKernel::cells) return 1;
   if (step.kernel == InplaceKernel::buffered) return 2;
-  if (step.kernel == InplaceKernel::pieces) return LongMatrix(step).rest > 0 ? 4 : 3;
+  if (step.kernel == InplaceKernel::pieces) return 3;
   return rotates_apart(c2r_of(step)) ? 3 : 2;
 }
 
@@ -73,23 +73,25 @@ CellsWorkspace::CellsWorkspace(const InplaceStep& step, int threads) {
 
 LongMatrix::LongMatrix(const InplaceStep& step) : inside(step), between(step) {
   const bool tall = step.rows > step.columns;
-  const std::int64_t pieces = std::max(step.rows, step.columns) / step.width;
+  count = std::max(step.rows, step.columns) / step.width;
   other = std::min(step.rows, step.columns);
-  even = pieces * step.width;
+  even = count * step.width;
   rest = std::max(step.rows, step.columns) - even;
   inside.kernel = InplaceKernel::buffered;
-  inside.batch = pieces;
+  inside.batch = count;
   (tall ? inside.rows : inside.columns) = step.width;
   between.kernel = InplaceKernel::cells;
   between.batch = 1;
-  (tall ? between.rows : between.columns) = pieces;
+  (tall ? between.rows : between.columns) = count;
   between.element_bytes *= step.width;
 }
 
 std::int64_t LongMatrix::workspace_bytes(int threads) const {
-  return std::max(cpu::workspace_bytes(inside, threads), cpu::workspace_bytes(between, threads)) +
+  return std::max(3 * parts(threads) * buffer_bytes(), cpu::workspace_bytes(between, threads)) +
          rest_bytes();
 }
+
+std::int64_t LongMatrix::buffer_bytes() const { return whole_lines(inside.matrix_bytes()); }
 
 std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
   switch (step.kernel) {

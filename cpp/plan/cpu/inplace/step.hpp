@@ -2,6 +2,7 @@
 // which becomes its transpose where it lies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -108,12 +109,16 @@ struct LongMatrix {
   explicit LongMatrix(const InplaceStep& step);
 
   std::int64_t other = 0;  // rows or columns, whichever are fewer
-  std::int64_t even = 0;   // of the others, those that whole pieces have
+  std::int64_t count = 0;  // of pieces
+  std::int64_t even = 0;   // of the other rows or columns, those that whole pieces have
   std::int64_t rest = 0;   // and those that are left over
   InplaceStep inside{};    // what is contiguous in a structure becomes contiguous in a field
   InplaceStep between{};   // and moves to that field
 
   std::int64_t rest_bytes() const { return rest * other * inside.element_bytes; }
+  // Each part of the pieces is worked on by one thread, with three buffers for a piece.
+  int parts(int threads) const { return static_cast<int>(std::min<std::int64_t>(threads, count)); }
+  std::int64_t buffer_bytes() const;
   std::int64_t workspace_bytes(int threads) const;
 };
 

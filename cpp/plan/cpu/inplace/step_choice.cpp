@@ -52,9 +52,7 @@ class Copies {
   }
 
   double of_pieces(const LongMatrix& pieces) const {
-    // One thread moves the fields apart or together.
-    const double moving = pieces.rest > 0 ? 1.2 * threads_ : 0;
-    return of_buffered(pieces.inside) + of_cells(pieces.between.element_bytes) + moving;
+    return of_buffered(pieces.inside) + of_cells(pieces.between.element_bytes);
   }
 
   double of_c2r(const InplaceStep& step) const {
