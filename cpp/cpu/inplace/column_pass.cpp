@@ -123,14 +123,26 @@ class Band {
   // Row i of the matrix is row q(i) + first of the workspace, modulo m (C2R), or first - i.
   void write() const {
     const std::int64_t m = p_.c2r.m;
-    const bool streams = pitch_ >= kMinStreamedRunBytes && p_.matrix.bytes() > kStreamedFrom;
-    const CopyKernel copy = streams ? p_.table.stream : p_.table.copy;
     const std::int64_t first = first_ % m;
+    const bool streams = pitch_ >= kMinStreamedRunBytes && p_.matrix.bytes() > kStreamedFrom;
     RowOrder q(p_.c2r, 0);
-    for (std::int64_t i = 0; i < m; ++i, ++q) {
-      std::int64_t row = i;
-      if (order_ == ColumnOrder::shuffle) row = p_.forward ? *q + first - m : first - i;
-      copy(rows_ + i * p_.matrix.row_bytes(), workspace_row(row < 0 ? row + m : row), pitch_);
+    std::array<std::int64_t, kRowsAtOnce> from;
+    std::array<std::int64_t, kRowsAtOnce> to;
+    for (std::int64_t i = 0; i < m; i += kRowsAtOnce) {
+      const std::int64_t count = std::min(kRowsAtOnce, m - i);
+      for (std::int64_t k = 0; k < count; ++k, ++q) {
+        std::int64_t row = i + k;
+        if (order_ == ColumnOrder::shuffle) row = p_.forward ? *q + first - m : first - row;
+        from[static_cast<std::size_t>(k)] = (row < 0 ? row + m : row) * pitch_;
+        to[static_cast<std::size_t>(k)] = (i + k) * p_.matrix.row_bytes();
+      }
+      if (!streams) {
+        move_rows(p_.table, workspace_, rows_, from.data(), to.data(), count, pitch_);
+        continue;
+      }
+      for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+        p_.table.stream(rows_ + to[k], workspace_ + from[k], pitch_);
+      }
     }
     if (streams) p_.table.fence();
   }
