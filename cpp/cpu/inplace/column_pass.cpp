@@ -13,34 +13,49 @@ constexpr std::int64_t kRowsAtOnce = 64;
 // Matrices above this size are streamed past the caches: the lines that were read have left them.
 constexpr std::int64_t kStreamedFrom = 8 << 20;
 
-// What bands have in common: the offsets of the rows in the order in which they are read, and once
-// more from the first one on, as columns go on there.
+using RowOffsets = std::array<std::int64_t, kRowsAtOnce>;
+
+// What bands have in common: how they are written, and the offsets of the rows in the order in
+// which they are taken for their columns to be rotated, and once more from the first one on, as
+// columns go on there.
 class RowTable {
  public:
   RowTable(const PermutedMatrix& permuted, ColumnOrder order)
-      : p_(permuted), offsets_(reinterpret_cast<std::int64_t*>(permuted.workspace)) {
-    const std::int64_t m = p_.c2r.m;
-    const std::int64_t row_bytes = p_.matrix.row_bytes();
-    RowOrder q(p_.c2r, 0);
+      : pitch_(permuted.width * permuted.matrix.element_bytes),
+        streams_(pitch_ >= kMinStreamedRunBytes && permuted.matrix.bytes() > kStreamedFrom),
+        writes_skewed_(!permuted.forward && order == ColumnOrder::shuffle && !streams_),
+        offsets_(reinterpret_cast<std::int64_t*>(permuted.workspace)) {
+    const std::int64_t m = permuted.c2r.m;
+    const std::int64_t row_bytes = writes_skewed_ ? pitch_ : permuted.matrix.row_bytes();
+    RowOrder q(permuted.c2r, 0);
     for (std::int64_t i = 0; i < m; ++i, ++q) {
-      // R2C reads backwards, as it moves columns down, the rows that q is for.
-      const bool inverse = !p_.forward && order == ColumnOrder::shuffle;
+      // R2C takes the rows that q is for, backwards, as it moves columns down.
+      const bool inverse = !permuted.forward && order == ColumnOrder::shuffle;
       offsets_[inverse ? (m - *q) % m : i] = i * row_bytes;
     }
-    for (std::int64_t i = m; i < row_order_entries(p_.c2r); ++i) offsets_[i] = offsets_[i - m];
+    for (std::int64_t i = m; i < row_order_entries(permuted.c2r); ++i) {
+      offsets_[i] = offsets_[i - m];
+    }
   }
 
+  std::int64_t pitch() const { return pitch_; }  // of rows in the workspace
+  bool streams() const { return streams_; }
+  // Whether columns are rotated on their way back into the matrix, and not on the way out of it.
+  bool writes_skewed() const { return writes_skewed_; }
   const std::int64_t* from(std::int64_t row) const { return offsets_ + row; }
 
  private:
-  const PermutedMatrix& p_;
-  std::int64_t* offsets_;
+  const std::int64_t pitch_;
+  const bool streams_;
+  const bool writes_skewed_;
+  std::int64_t* const offsets_;
 };
 
 // A band of columns: all of its rows are read, and then written in their new order, every column
 // rotated by another number of rows. For the shuffle, rows wait in the workspace in such an order
 // that those of column j are j rows further up (C2R), which moves between registers, and whole rows
-// are permuted on the way back into the matrix. R2C, its inverse, permutes rows when it reads them.
+// are permuted on the way back into the matrix. R2C, its inverse, permutes rows when it reads them,
+// or reads them as they are and does both when it writes them, unless they are streamed.
 class Band {
  public:
   Band(const PermutedMatrix& permuted, const RowTable& rows, ColumnOrder order, std::int64_t first,
@@ -50,62 +65,115 @@ class Band {
         order_(order),
         first_(first),
         width_(width),
-        pitch_(width * p_.matrix.element_bytes),
+        bytes_(width * p_.matrix.element_bytes),
         rows_(p_.matrix.at(0, first)),
         workspace_(p_.own_workspace()) {}
 
   void permute() const {
-    for (std::int64_t i = (p_.c2r.m - 1) / kRowsAtOnce * kRowsAtOnce; i >= 0; i -= kRowsAtOnce) {
-      const std::int64_t count = std::min(kRowsAtOnce, p_.c2r.m - i);
-      if (order_ == ColumnOrder::shuffle) {
-        read_skewed(i, count);
-      } else {
-        read_rotated(i, count);
-      }
+    if (order_ == ColumnOrder::rotation) {
+      for_blocks([&](std::int64_t i, std::int64_t count) { read_rotated(i, count); });
+    } else if (table_.writes_skewed()) {
+      for_blocks([&](std::int64_t i, std::int64_t count) { read_straight(i, count); });
+      for_blocks([&](std::int64_t i, std::int64_t count) { write_skewed(i, count); });
+      return;
+    } else {
+      for_blocks([&](std::int64_t i, std::int64_t count) { read_skewed(i, count); });
     }
     write();
   }
 
  private:
-  // Requests the rows that are read from number i on.
-  BlockPipeline request(std::int64_t i) const {
+  // Calls work(first row, rows) for all rows, the last ones first.
+  template <typename Work>
+  void for_blocks(const Work& work) const {
+    const std::int64_t m = p_.c2r.m;
+    for (std::int64_t i = (m - 1) / kRowsAtOnce * kRowsAtOnce; i >= 0; i -= kRowsAtOnce) {
+      work(i, std::min(kRowsAtOnce, m - i));
+    }
+  }
+
+  // Requests the rows of the block after the one from row i on.
+  BlockPipeline after(std::int64_t i) const {
     BlockPipeline pipeline;
-    if (i >= 0) {
+    if (i >= kRowsAtOnce) {
       pipeline.prefetches = {.next = rows_,
-                             .pieces = {table_.from(i), std::size_t{kRowsAtOnce}},
-                             .piece_bytes = pitch_};
+                             .pieces = {table_.from(i - kRowsAtOnce), std::size_t{kRowsAtOnce}},
+                             .piece_bytes = bytes_};
     }
     return pipeline;
   }
 
-  // Element j of row i, in the order of reading, to row i - j of the workspace, modulo m.
-  void read_skewed(std::int64_t i, std::int64_t count) const {
-    const std::int64_t size = p_.matrix.element_bytes;
-    BlockPipeline pipeline = request(i - kRowsAtOnce);
+  // As many columns at a time as a vector has. What does not fill the last one is moved once more
+  // with what is before it.
+  template <typename Work>
+  void for_columns(const Work& work) const {
     const std::int64_t columns = std::min(p_.skew_columns, width_);
     for (std::int64_t j = 0; j < width_; j += columns) {
-      // What does not fill the last vector is moved once more with what is before it.
-      const std::int64_t column = std::min(j, width_ - columns);
-      const std::int64_t to = floor_mod(i - column, p_.c2r.m);
-      const std::int64_t before_end = std::min(count, p_.c2r.m - to);
-      const auto skew = [&](std::int64_t from, std::int64_t row, std::int64_t rows) {
-        p_.skew(rows_ + column * size, workspace_row(row) + column * size,
-                {.in_rows = table_.from(from),
-                 .out_step = pitch_,
-                 .rows = rows,
-                 .columns = columns,
-                 .element_bytes = size,
-                 .pipeline = &pipeline});
-      };
-      skew(i, to, before_end);
-      if (before_end < count) skew(i + before_end, 0, count - before_end);
+      work(std::min(j, width_ - columns), columns);
     }
+  }
+
+  // Element j of row i, in the order of the table, to row i - j of the workspace, modulo m.
+  void read_skewed(std::int64_t i, std::int64_t count) const {
+    const std::int64_t m = p_.c2r.m;
+    BlockPipeline pipeline = after(i);
+    for_columns([&](std::int64_t column, std::int64_t columns) {
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t to = floor_mod(i + done - column, m);
+        const std::int64_t rows = std::min(count - done, m - to);
+        skew(rows_, i + done, workspace_row(to), table_.pitch(), rows, column, columns, pipeline);
+        done += rows;
+      }
+    });
+  }
+
+  // The same to row first - (i - j) of the matrix.
+  void write_skewed(std::int64_t i, std::int64_t count) const {
+    BlockPipeline pipeline;
+    for_columns([&](std::int64_t column, std::int64_t columns) {
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t to = floor_mod(first_ + column - i - done, p_.c2r.m);
+        const std::int64_t rows = std::min(count - done, to + 1);
+        skew(workspace_, i + done, matrix_row(to), -p_.matrix.row_bytes(), rows, column, columns,
+             pipeline);
+        done += rows;
+      }
+    });
+  }
+
+  // Some columns of `rows` rows, from row i of the table on.
+  void skew(const std::byte* in, std::int64_t i, std::byte* out, std::int64_t out_step,
+            std::int64_t rows, std::int64_t column, std::int64_t columns,
+            BlockPipeline& pipeline) const {
+    const std::int64_t size = p_.matrix.element_bytes;
+    p_.skew(in + column * size, out + column * size,
+            {.in_rows = table_.from(i),
+             .out_step = out_step,
+             .rows = rows,
+             .columns = columns,
+             .element_bytes = size,
+             .pipeline = &pipeline});
+  }
+
+  void read_straight(std::int64_t i, std::int64_t count) const {
+    RowOffsets from;
+    RowOffsets to;
+    for (std::int64_t k = 0; k < count; ++k) {
+      from[static_cast<std::size_t>(k)] = (i + k) * p_.matrix.row_bytes();
+      to[static_cast<std::size_t>(k)] = (i + k) * table_.pitch();
+    }
+    BlockPipeline pipeline;
+    if (i >= kRowsAtOnce) {
+      pipeline.prefetches = {
+          .next = matrix_row(i - kRowsAtOnce) - from[0], .pieces = from, .piece_bytes = bytes_};
+    }
+    move_rows(p_.table, rows_, workspace_, from.data(), to.data(), count, bytes_, pipeline);
   }
 
   // Columns of the same rotation (Eq. 23) are read together, into the rows where they belong.
   void read_rotated(std::int64_t i, std::int64_t count) const {
-    BlockPipeline pipeline = request(i - kRowsAtOnce);
-    p_.table.advance(pipeline, count * (pitch_ / kLineBytes + 1));
+    BlockPipeline pipeline = after(i);
+    p_.table.advance(pipeline, count * (bytes_ / kLineBytes + 1));
     const std::int64_t m = p_.c2r.m;
     for (std::int64_t j = 0; j < width_;) {
       const std::int64_t shift = (first_ + j) / p_.c2r.b;
@@ -124,37 +192,37 @@ class Band {
   void write() const {
     const std::int64_t m = p_.c2r.m;
     const std::int64_t first = first_ % m;
-    const bool streams = pitch_ >= kMinStreamedRunBytes && p_.matrix.bytes() > kStreamedFrom;
     RowOrder q(p_.c2r, 0);
-    std::array<std::int64_t, kRowsAtOnce> from;
-    std::array<std::int64_t, kRowsAtOnce> to;
+    RowOffsets from;
+    RowOffsets to;
     for (std::int64_t i = 0; i < m; i += kRowsAtOnce) {
       const std::int64_t count = std::min(kRowsAtOnce, m - i);
       for (std::int64_t k = 0; k < count; ++k, ++q) {
         std::int64_t row = i + k;
         if (order_ == ColumnOrder::shuffle) row = p_.forward ? *q + first - m : first - row;
-        from[static_cast<std::size_t>(k)] = (row < 0 ? row + m : row) * pitch_;
+        from[static_cast<std::size_t>(k)] = (row < 0 ? row + m : row) * table_.pitch();
         to[static_cast<std::size_t>(k)] = (i + k) * p_.matrix.row_bytes();
       }
-      if (!streams) {
-        move_rows(p_.table, workspace_, rows_, from.data(), to.data(), count, pitch_);
+      if (!table_.streams()) {
+        move_rows(p_.table, workspace_, rows_, from.data(), to.data(), count, bytes_);
         continue;
       }
       for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-        p_.table.stream(rows_ + to[k], workspace_ + from[k], pitch_);
+        p_.table.stream(rows_ + to[k], workspace_ + from[k], bytes_);
       }
     }
-    if (streams) p_.table.fence();
+    if (table_.streams()) p_.table.fence();
   }
 
-  std::byte* workspace_row(std::int64_t row) const { return workspace_ + row * pitch_; }
+  std::byte* matrix_row(std::int64_t row) const { return rows_ + row * p_.matrix.row_bytes(); }
+  std::byte* workspace_row(std::int64_t row) const { return workspace_ + row * table_.pitch(); }
 
   const PermutedMatrix& p_;
   const RowTable& table_;
   const ColumnOrder order_;
   const std::int64_t first_;  // column
   const std::int64_t width_;
-  const std::int64_t pitch_;  // bytes of a row
+  const std::int64_t bytes_;  // of a row
   std::byte* const rows_;
   std::byte* const workspace_;
 };
