@@ -27,8 +27,7 @@ _FLOATS = ("float32", "float64")
 def kernels(case: Case, threads: int) -> str:
     """Name the kernels of the steps that ttlg takes."""
     x = np.empty(case.shape, case.dtype)  # memory that is never touched
-    steps = _core.inplace_plan_for(library_of(x).view_inplace(x), case.axes, threads, 0).steps
-    return " ".join(step["kernel"] for step in steps) or "none"
+    return _core.inplace_plan_for(library_of(x).view_inplace(x), case.axes, threads, 0).kernel
 
 
 def openblas(x: Array, axes: Axes, threads: int) -> Iterator[Contender]:

@@ -383,12 +383,7 @@ class Plan:
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        core, dtype = _plan_json.read(text)
-        if isinstance(core, _core.InplacePlan):
-            from ttlg._inplace_plan import InplacePlan  # which needs this module
-
-            return InplacePlan(core, dtype)
-        return cls(core, dtype)
+        return wrap(*_plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -419,3 +414,12 @@ class Plan:
             | ({} if self.gain is None else {"measured gain": f"{self.gain:.3g}"}),
             self.candidates(),
         )
+
+
+def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan:
+    """Make what callers see of a plan."""
+    if isinstance(core, _core.InplacePlan):
+        from ttlg._inplace_plan import InplacePlan  # which imports what only people read
+
+        return InplacePlan(core, dtype)
+    return Plan(core, dtype)

@@ -8,9 +8,8 @@ from typing import Any, Literal, SupportsIndex
 from ttlg import _core, _models
 from ttlg._dtypes import describe_dtype
 from ttlg._inplace import read_workspace
-from ttlg._inplace_plan import InplacePlan
 from ttlg._libraries import library_of
-from ttlg._plan import Plan
+from ttlg._plan import Plan, wrap
 from ttlg._plan_json import AnyPlan
 from ttlg._typing import Array, Axes, CpuKernel, CudaKernel, InplaceKernel
 
@@ -246,11 +245,6 @@ def core_plan(
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     return core if tune == "model" else _measured(core, count, kernel)
-
-
-def wrap(core: AnyPlan, dtype: str) -> Plan:
-    """Make what callers see of a plan."""
-    return InplacePlan(core, dtype) if isinstance(core, _core.InplacePlan) else Plan(core, dtype)
 
 
 def plan_for(

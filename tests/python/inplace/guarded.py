@@ -9,8 +9,6 @@ import numpy as np
 from guard_pages import SIDES, GuardedMemory
 from kernel_cases import CASES, kernels_of, plan_of
 
-import ttlg
-
 WIDTHS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 33)
 SHAPES = ((67,), (9, 5), (17, 19), (65, 31), (31, 70), (64, 64), (33, 99), (3, 33, 7), (3, 5, 2, 9))
 LONG_BYTES = 40_000  # of rows or columns that are cut into pieces
@@ -23,30 +21,29 @@ def shapes_for(width):
 
 
 def problems():
-    """Yield shapes, axes, bytes of an element, threads and limits of the workspace."""
+    """Yield shapes, axes, bytes of an element, threads, limits of the workspace and kernels."""
     for width in WIDTHS:
         for shape in shapes_for(width):
             size = int(np.prod(shape)) * width
             for axes in itertools.permutations(range(len(shape))):
                 for workspace in (0, size - 1, size // 2, size // 4, size // 10):
-                    yield shape, axes, width, 1, workspace
+                    yield shape, axes, width, 1, workspace, None
     for case in CASES:
-        yield case.shape, case.axes, case.itemsize, 2, case.limit(2)
+        yield case.shape, case.axes, case.itemsize, 2, case.limit(2), case.kernel
 
 
 def transpose_beside_page(memory, values, problem, side):
     """Return the kernels that did it; none where the workspace is too small for any."""
-    shape, axes, width, threads, workspace = problem
+    shape, axes, width, threads, workspace, kernel = problem
     x = memory.array(shape, f"V{width}", side)
     try:
-        plan = plan_of(x, axes, threads, workspace)
+        plan = plan_of(x, axes, threads, workspace, kernel)
     except ValueError:
         return []
     x.view(np.uint8).reshape(-1)[:] = values[: x.nbytes]
     wanted = x.transpose(axes).tobytes()
     print(*problem, side, flush=True)
-    y = ttlg.transpose_inplace(x, axes, threads=threads, workspace=workspace or None)
-    assert y.tobytes() == wanted, problem
+    assert plan(x).tobytes() == wanted, problem
     return kernels_of(plan)
 
 
