@@ -23,7 +23,7 @@ ttlg.plan((2, 3), kernel="tiles")  # type: ignore[arg-type]
 ttlg.plan(("2", "3"))  # type: ignore[arg-type]
 plan = ttlg.plan((2, 3))
 plan([1, 2])  # type: ignore[call-overload]
-print(plan.kernel == "tiles")  # type: ignore[comparison-overlap]
+plan.kernel = "tile"  # type: ignore[misc]
 
 ttlg.predict_time((2, 3), output="cold")  # type: ignore[call-overload]
 print(ttlg.predict_time((2, 3)).kernel)  # type: ignore[attr-defined]

@@ -87,17 +87,21 @@ class Cycles {
 
   void move_part(const Part& part, std::int64_t begin, std::int64_t bytes) const {
     std::int64_t at = part.first;
-    std::int64_t from = source(at);
+    std::int64_t requested = at;
+    for (std::int64_t k = 0; k < kRequested; k += bytes) requested = source(requested);
     for (std::int64_t k = 1; k < part.count; ++k) {
-      const std::int64_t after = source(from);
-      for (std::int64_t line = 0; line < std::min(bytes, kRequested); line += kLineBytes) {
-        __builtin_prefetch(cell(after) + begin + line);
-      }
+      requested = source(requested);
+      request(cell(requested) + begin, std::min(bytes, kMostOfCell));
+      const std::int64_t from = source(at);
       copy_(cell(at) + begin, cell(from) + begin, bytes);
       at = from;
-      from = after;
     }
     copy_(cell(at) + begin, held(part.held), bytes);
+  }
+
+  static void request(const std::byte* from, std::int64_t bytes) {
+    for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
+    __builtin_prefetch(from + bytes - 1);
   }
 
   template <typename Work>
@@ -114,8 +118,8 @@ class Cycles {
 
   static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
   static constexpr std::int64_t kLeastPart = 32;  // cells
-  static constexpr std::int64_t kRequested =
-      512;  // bytes of a cell, ahead; hardware prefetches the rest
+  static constexpr std::int64_t kRequested = 2 << 10;  // bytes of cells ahead
+  static constexpr std::int64_t kMostOfCell = 512;     // of one; hardware prefetches the rest
 
   const Matrix matrix_;
   const FastDivisor by_row_;

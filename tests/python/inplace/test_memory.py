@@ -78,7 +78,7 @@ EXHAUST = """
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * resource.getpagesize()
 
-    x = np.arange(1, 8_000_001, dtype="<u8").reshape(2000, 4000)
+    x = np.arange(1, 8_004_001, dtype="<u8").reshape(2001, 4000)
     before = x.copy()
     ttlg.transpose_inplace(np.zeros((300, 2000)), threads=1)
     limit = address_space() + (16 << 20)
@@ -97,5 +97,5 @@ EXHAUST = """
 def test_too_little_memory_leaves_the_array_as_it_is(run_python):
     done = run_python(EXHAUST)
     assert done.returncode == 0, done.stderr
-    assert "needs a workspace of 64000000 bytes" in done.stdout
+    assert "needs a workspace of 64032000 bytes" in done.stdout
     assert "pass a smaller workspace=" in done.stdout

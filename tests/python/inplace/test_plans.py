@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import pickle
 
 import numpy as np
@@ -191,3 +192,25 @@ def test_calls_that_are_refused():
     with pytest.raises(ValueError, match="out= and inplace=True"):
         ttlg.plan_for(x, out=np.ones((50, 40)), inplace=True)
     assert (x == 1).all()
+
+
+@pytest.mark.parametrize("itemsize", [5, 8, 16])
+@pytest.mark.parametrize("shape", [(600, 400), (400, 600), (300, 900), (900, 300)])
+def test_squares_of_a_common_divisor(shape, itemsize):
+    x = random_array(shape, f"V{itemsize}")
+    p = ttlg.plan_for(x, (1, 0), inplace=True, workspace=x.nbytes // 8, threads=2)
+    steps = p.parameters["steps"]
+    divisor = math.gcd(*shape)
+    assert len(steps) == 2 + all(extent > divisor for extent in shape)
+    assert [(step["rows"], step["columns"]) for step in steps].count((divisor, divisor)) == 1
+    assert ttlg.Plan.from_json(p.to_json()) == p
+    check(p, x)
+
+
+def test_divisors_across_modes():
+    # 120 divides 60 x 50, but 60 and 50 are modes apart from each other in the result.
+    for axes in itertools.permutations(range(4)):
+        x = random_array((60, 50, 7, 120), "<u2")
+        p = ttlg.plan_for(x, axes, inplace=True, workspace=x.nbytes // 8, threads=1)
+        assert ttlg.Plan.from_json(p.to_json()) == p
+        check(p, x)

@@ -67,7 +67,7 @@ Order swap(const Order& order, std::size_t begin, std::size_t middle, std::size_
 
 struct Move {
   Order order;  // after it
-  ChosenStep chosen;
+  Decomposition chosen;
 };
 
 class Decomposer {
@@ -80,7 +80,7 @@ class Decomposer {
     while (fuse(order).size() > kMostSearched) {
       const std::optional<Move> move = best_by_neighbors(order);
       if (!move) return std::nullopt;
-      append(result, move->chosen);
+      result.append(move->chosen);
       order = move->order;
     }
     return search(order, std::move(result));
@@ -89,17 +89,11 @@ class Decomposer {
   std::vector<Decomposition> all() const {
     std::vector<Decomposition> found;
     if (std::ranges::is_sorted(modes_.start())) found.emplace_back();
-    for_swaps(modes_.start(), [&](const InplaceStep& matrices, const auto& swapped) {
-      const std::vector<ChosenStep> choices = step_choices(matrices, limits_);
+    for_swaps(modes_.start(), [&](const std::vector<Decomposition>& choices, const auto& swapped) {
       if (choices.empty()) return;
       const std::optional<Decomposition> rest = from(swapped());
       if (!rest) return;
-      for (const ChosenStep& first : choices) {
-        Decomposition& whole = found.emplace_back();
-        append(whole, first);
-        whole.steps.insert(whole.steps.end(), rest->steps.begin(), rest->steps.end());
-        whole.seconds += rest->seconds;
-      }
+      for (const Decomposition& first : choices) found.emplace_back(first).append(*rest);
     });
     std::ranges::stable_sort(found, {}, &Decomposition::seconds);
     return found;
@@ -108,11 +102,6 @@ class Decomposer {
   std::optional<Decomposition> best() const { return from(modes_.start()); }
 
  private:
-  static void append(Decomposition& result, const ChosenStep& chosen) {
-    result.steps.push_back(chosen.step);
-    result.seconds += chosen.seconds;
-  }
-
   // The places where an order may be cut: not between modes that follow one another in the result.
   static std::vector<std::size_t> cuts(const Order& order) {
     std::vector<std::size_t> result{0};
@@ -132,14 +121,16 @@ class Decomposer {
     return first;
   }
 
-  // Calls visit(matrices, what gives the order after it) for every swap of two neighbouring groups.
+  // Calls visit(ways to do it, what gives the order after it) for every swap of two neighbouring
+  // groups. The modes of a group may be divided as one if they follow one another in the result.
   template <typename Visit>
   void for_swaps(const Order& order, const Visit& visit) const {
     const std::vector<std::size_t> at = cuts(order);
     for (std::size_t i = 0; i + 2 < at.size(); ++i) {
       for (std::size_t j = i + 1; j + 1 < at.size(); ++j) {
         for (std::size_t k = j + 1; k < at.size(); ++k) {
-          visit(modes_.matrices(order, at[i], at[j], at[k]),
+          const InplaceStep matrices = modes_.matrices(order, at[i], at[j], at[k]);
+          visit(k == i + 2 ? matrix_choices(matrices, limits_) : step_choices(matrices, limits_),
                 [&] { return swap(order, at[i], at[j], at[k]); });
         }
       }
@@ -149,9 +140,9 @@ class Decomposer {
   // Calls visit(move) for every swap that some kernel can carry out, by the fastest one.
   template <typename Visit>
   void for_moves(const Order& order, const Visit& visit) const {
-    for_swaps(order, [&](const InplaceStep& matrices, const auto& swapped) {
-      const std::optional<ChosenStep> chosen = choose_step(matrices, limits_);
-      if (chosen) visit(Move{swapped(), *chosen});
+    for_swaps(order, [&](std::vector<Decomposition> choices, const auto& swapped) {
+      std::optional<Decomposition> chosen = fastest(std::move(choices));
+      if (chosen) visit(Move{swapped(), std::move(*chosen)});
     });
   }
 
@@ -173,7 +164,7 @@ class Decomposer {
     struct Reached {
       double seconds;
       Order before;
-      ChosenStep step;
+      Decomposition steps;
     };
     std::map<Order, Reached> reached;
     using Entry = std::pair<double, Order>;
@@ -185,11 +176,11 @@ class Decomposer {
       open.pop();
       if (seconds > reached.at(order).seconds) continue;
       if (std::ranges::is_sorted(order)) {
-        std::vector<ChosenStep> steps;
+        std::vector<const Decomposition*> steps;
         for (Order at = order; at != from; at = reached.at(at).before) {
-          steps.push_back(reached.at(at).step);
+          steps.push_back(&reached.at(at).steps);
         }
-        for (; !steps.empty(); steps.pop_back()) append(result, steps.back());
+        for (; !steps.empty(); steps.pop_back()) result.append(*steps.back());
         return result;
       }
       for_moves(order, [&](const Move& move) {
@@ -228,29 +219,85 @@ bool fills(const InplaceStep& step, std::int64_t bytes) {
   return bytes == 1;
 }
 
+// A tensor without gaps, its modes as they lie in memory, the slowest first.
+class Layout {
+ public:
+  explicit Layout(const Problem& folded) : element_bytes_(folded.element_bytes) {
+    for (const Mode& mode : folded.modes)
+      parts_.insert(parts_.begin(), {mode.extent, mode.out_byte_stride});
+  }
+
+  // Whether what is transposed is modes, or parts of them.
+  bool apply(const InplaceStep& step) {
+    if (step.rows == 1 || step.columns == 1) return true;
+    join();
+    const std::optional<std::size_t> begin = cut(step.matrix_bytes());
+    if (!begin) return false;
+    const std::optional<std::size_t> middle = cut(step.columns * step.element_bytes);
+    if (!middle) return false;
+    const std::optional<std::size_t> end = cut(step.element_bytes);
+    if (!end) return false;
+    const auto at = [&](std::size_t n) { return parts_.begin() + static_cast<std::ptrdiff_t>(n); };
+    std::rotate(at(*begin), at(*middle), at(*end));
+    return true;
+  }
+
+  bool is_result() const {
+    std::int64_t bytes = element_bytes_;
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
+      if (part->out_byte_stride != bytes) return false;
+      bytes *= part->extent;
+    }
+    return true;
+  }
+
+ private:
+  struct Part {
+    std::int64_t extent;
+    std::int64_t out_byte_stride;
+  };
+
+  // Makes one part of those that follow one another in the result.
+  void join() {
+    std::vector<Part> joined;
+    for (const Part& part : parts_) {
+      if (!joined.empty() && joined.back().out_byte_stride == part.extent * part.out_byte_stride) {
+        joined.back() = {joined.back().extent * part.extent, part.out_byte_stride};
+      } else {
+        joined.push_back(part);
+      }
+    }
+    parts_ = std::move(joined);
+  }
+
+  // The number of the first part of those that contain so many bytes; one is divided if need be.
+  std::optional<std::size_t> cut(std::int64_t bytes) {
+    if (bytes % element_bytes_ != 0) return std::nullopt;
+    std::int64_t left = bytes / element_bytes_;
+    std::size_t i = parts_.size();
+    while (i > 0 && left % parts_[i - 1].extent == 0) left /= parts_[--i].extent;
+    if (left == 1) return i;
+    if (i == 0 || parts_[i - 1].extent % left != 0) return std::nullopt;
+    Part& outer = parts_[i - 1];
+    const Part inner{left, outer.out_byte_stride};
+    outer = {outer.extent / left, left * outer.out_byte_stride};
+    parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(i), inner);
+    return i;
+  }
+
+  std::int64_t element_bytes_;
+  std::vector<Part> parts_;
+};
+
 }  // namespace
 
 bool permutes(const std::vector<InplaceStep>& steps, const Problem& folded) {
-  const Modes modes(folded);
-  Order order = modes.start();
-  for (const InplaceStep& step : steps) {
-    if (!fills(step, folded.bytes())) return false;
-    if (step.rows == 1 || step.columns == 1) continue;
-    // Each group of modes begins where this many bytes are left.
-    std::size_t begin = 0;
-    while (begin < order.size() && modes.bytes_from(order, begin) > step.matrix_bytes()) ++begin;
-    std::size_t middle = begin;
-    const std::int64_t row = step.columns * step.element_bytes;
-    while (middle < order.size() && modes.bytes_from(order, middle) > row) ++middle;
-    std::size_t end = middle;
-    while (end < order.size() && modes.bytes_from(order, end) > step.element_bytes) ++end;
-    InplaceStep found = modes.matrices(order, begin, middle, end);
-    found.kernel = step.kernel;
-    found.width = step.width;
-    if (found != step) return false;
-    order = swap(order, begin, middle, end);
-  }
-  return std::ranges::is_sorted(order);
+  Layout layout(folded);
+  return std::ranges::all_of(steps,
+                             [&](const InplaceStep& step) {
+                               return fills(step, folded.bytes()) && layout.apply(step);
+                             }) &&
+         layout.is_result();
 }
 
 }  // namespace ttlg::cpu

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 
 #include "plan/cpu/block.hpp"
 #include "plan/cpu/memory_units.hpp"
@@ -44,7 +45,7 @@ class Copies {
  private:
   // A copy of short pieces takes longer.
   static double of_short(std::int64_t bytes) { return 1 + 64 / as_double(bytes); }
-  static double of_cells(std::int64_t bytes) { return 1.2 + 400 / as_double(bytes); }
+  static double of_cells(std::int64_t bytes) { return 0.7 + 500 / as_double(bytes + 30); }
 
   double of_buffered(const InplaceStep& step) const {
     const std::int64_t caches = threads_each(step, threads_);
@@ -176,27 +177,65 @@ double step_seconds(const InplaceStep& step, const Machine& machine, int threads
   return Copies(machine, threads).of(step) * lines * line_seconds(machine) / threads;
 }
 
-std::vector<ChosenStep> step_choices(const InplaceStep& matrices, const StepLimits& limits) {
+std::vector<Decomposition> step_choices(const InplaceStep& matrices, const StepLimits& limits) {
   const Steps steps(matrices, limits.machine);
-  std::vector<ChosenStep> choices;
+  std::vector<Decomposition> choices;
   for (int number = 0; number < kInplaceKernels; ++number) {
     const auto kernel = static_cast<InplaceKernel>(number);
     if (limits.forced.value_or(kernel) != kernel) continue;
-    std::optional<ChosenStep> best;
+    std::optional<Decomposition> best;
     for (const InplaceStep& step : steps.of(kernel)) {
       if (workspace_bytes(step, limits.threads) > limits.workspace) continue;
       const double seconds = step_seconds(step, limits.machine, limits.threads);
-      if (!best || seconds < best->seconds) best = ChosenStep{step, seconds};
+      if (!best || seconds < best->seconds) best = Decomposition{{step}, seconds};
     }
-    if (best) choices.push_back(*best);
+    if (best) choices.push_back(std::move(*best));
   }
   return choices;
 }
 
-std::optional<ChosenStep> choose_step(const InplaceStep& matrices, const StepLimits& limits) {
-  const std::vector<ChosenStep> choices = step_choices(matrices, limits);
-  const auto best = std::ranges::min_element(choices, {}, &ChosenStep::seconds);
-  return best == choices.end() ? std::nullopt : std::optional(*best);
+std::optional<Decomposition> fastest(std::vector<Decomposition> choices) {
+  const auto best = std::ranges::min_element(choices, {}, &Decomposition::seconds);
+  return best == choices.end() ? std::nullopt : std::optional(std::move(*best));
+}
+
+namespace {
+
+// Rows (i1, i0) and columns (j1, j0), where i0 and j0 count to c. The rows of squares come
+// together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong.
+std::optional<Decomposition> by_squares(const InplaceStep& matrices, const StepLimits& limits) {
+  const C2r c2r(matrices.rows, matrices.columns);
+  if (limits.forced || !rotates_apart(c2r) || matrices.rows == matrices.columns)
+    return std::nullopt;
+  InplaceStep together = matrices;
+  together.batch *= c2r.a;
+  together.rows = c2r.c;
+  together.columns = c2r.b;
+  together.element_bytes *= c2r.c;
+  InplaceStep squares = matrices;
+  squares.batch *= c2r.a * c2r.b;
+  squares.rows = squares.columns = c2r.c;
+  InplaceStep apart = matrices;
+  apart.rows = c2r.a;
+  apart.element_bytes *= c2r.c;
+  Decomposition whole;
+  for (const InplaceStep& step : {together, squares, apart}) {
+    if (step.rows == 1 || step.columns == 1) continue;
+    const std::optional<Decomposition> best = fastest(step_choices(step, limits));
+    if (!best) return std::nullopt;
+    whole.append(*best);
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::vector<Decomposition> matrix_choices(const InplaceStep& matrices, const StepLimits& limits) {
+  std::vector<Decomposition> choices = step_choices(matrices, limits);
+  if (std::optional<Decomposition> squares = by_squares(matrices, limits)) {
+    choices.push_back(std::move(*squares));
+  }
+  return choices;
 }
 
 }  // namespace ttlg::cpu

@@ -10,9 +10,15 @@
 
 namespace ttlg::cpu {
 
-struct ChosenStep {
-  InplaceStep step;
-  double seconds;
+// Steps one after another, and their predicted time.
+struct Decomposition {
+  std::vector<InplaceStep> steps;
+  double seconds = 0;
+
+  void append(const Decomposition& next) {
+    steps.insert(steps.end(), next.steps.begin(), next.steps.end());
+    seconds += next.seconds;
+  }
 };
 
 // What all steps of a plan have in common.
@@ -28,9 +34,12 @@ double step_seconds(const InplaceStep& step, const Machine& machine, int threads
 
 // Every kernel that can transpose these matrices in this workspace, at its best width by
 // prediction.
-std::vector<ChosenStep> step_choices(const InplaceStep& matrices, const StepLimits& limits);
+std::vector<Decomposition> step_choices(const InplaceStep& matrices, const StepLimits& limits);
 
-// The fastest of them.
-std::optional<ChosenStep> choose_step(const InplaceStep& matrices, const StepLimits& limits);
+// The same, and where rows and columns have a large divisor c in common, a c and b c of them, three
+// steps for squares of order c and for their rows.
+std::vector<Decomposition> matrix_choices(const InplaceStep& matrices, const StepLimits& limits);
+
+std::optional<Decomposition> fastest(std::vector<Decomposition> choices);
 
 }  // namespace ttlg::cpu
