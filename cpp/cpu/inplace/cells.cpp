@@ -99,11 +99,6 @@ class Cycles {
     copy_(cell(at) + begin, held(part.held), bytes);
   }
 
-  static void request(const std::byte* from, std::int64_t bytes) {
-    for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
-    __builtin_prefetch(from + bytes - 1);
-  }
-
   template <typename Work>
   void for_parts(const Work& work) const {
     parallel_ranges(threads_, count_, kPartsPerThread, [&](std::int64_t begin, std::int64_t end) {
@@ -117,7 +112,7 @@ class Cycles {
   std::byte* held(std::int64_t part) const { return held_ + part * place_.slice; }
 
   static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
-  static constexpr std::int64_t kLeastPart = 32;  // cells
+  static constexpr std::int64_t kLeastPart = 32;       // cells
   static constexpr std::int64_t kRequested = 2 << 10;  // bytes of cells ahead
   static constexpr std::int64_t kMostOfCell = 512;     // of one; hardware prefetches the rest
 

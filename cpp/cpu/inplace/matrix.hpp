@@ -9,6 +9,7 @@
 #include "cpu/threads.hpp"
 #include "plan/cpu/block.hpp"
 #include "plan/cpu/inplace/step.hpp"
+#include "plan/cpu/memory_units.hpp"
 
 namespace ttlg::cpu {
 
@@ -38,6 +39,12 @@ void for_matrices(const InplaceStep& step, std::byte* data, std::byte* workspace
       work(data + number * step.matrix_bytes(), own);
     }
   });
+}
+
+// Has the lines of so many bytes on their way to the caches.
+inline void request(const std::byte* from, std::int64_t bytes) {
+  for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
+  __builtin_prefetch(from + bytes - 1);
 }
 
 // As in BlockArguments.

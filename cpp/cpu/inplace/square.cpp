@@ -45,8 +45,10 @@ class TilePairs {
     for (std::int64_t number = begin; number < end; ++number) {
       std::byte* const first = data + matrix * order_ * order_ * size_;
       if (k < triangle_.count()) {
+        const auto next = triangle_.next(entry);
+        if (k + 1 < triangle_.count()) request_below(first, next);
         exchange_pair(first, entry);
-        entry = triangle_.next(entry);
+        entry = next;
       } else {
         transpose_tile(first, k - triangle_.count());
       }
@@ -75,6 +77,14 @@ class TilePairs {
   void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows,
                  std::int64_t columns) const {
     move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_);
+  }
+
+  // The rows of the tile above, unlike these, go on with what follows.
+  void request_below(std::byte* matrix, BandedTriangle::Entry entry) const {
+    const std::byte* const below = tile_at(matrix, entry.x, entry.y);
+    for (std::int64_t i = 0; i < extent(entry.y); ++i) {
+      request(below + down_[static_cast<std::size_t>(i)], extent(entry.x) * size_);
+    }
   }
 
   void exchange_pair(std::byte* matrix, BandedTriangle::Entry entry) const {

@@ -127,13 +127,13 @@ class Steps {
     }
   }
 
-  // Rows of 4 lines, where the element is not too large for that.
+  // The largest tile of whole lines that a thread's stack has room for.
   std::vector<std::int64_t> tile_orders() const {
     const std::int64_t size = matrices_.element_bytes;
     if (matrices_.rows != matrices_.columns || size > kMaxTileBytes) return {};
-    std::int64_t order = std::clamp<std::int64_t>(4 * kLineBytes / size, 1, kMaxTileOrder);
-    while (order > 1 && order * order * size > kMaxTileBytes) order /= 2;
-    return {order};
+    const auto most = static_cast<std::int64_t>(std::sqrt(kMaxTileBytes / size));
+    const std::int64_t line = std::max<std::int64_t>(kLineBytes / size, 1);
+    return {std::min(most / line * line, kMaxTileOrder)};
   }
 
   // The elements of a piece of the longer dimension: an even part of it, if there is one of about
@@ -202,11 +202,15 @@ std::optional<Decomposition> fastest(std::vector<Decomposition> choices) {
 namespace {
 
 // Rows (i1, i0) and columns (j1, j0), where i0 and j0 count to c. The rows of squares come
-// together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong.
+// together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong. Shorter
+// rows take longer than a pass for C2R's rotation.
 std::optional<Decomposition> by_squares(const InplaceStep& matrices, const StepLimits& limits) {
+  constexpr std::int64_t kLeastRow = 512;
   const C2r c2r(matrices.rows, matrices.columns);
-  if (limits.forced || !rotates_apart(c2r) || matrices.rows == matrices.columns)
+  if (limits.forced || matrices.rows == matrices.columns || !rotates_apart(c2r) ||
+      c2r.c * matrices.element_bytes < kLeastRow) {
     return std::nullopt;
+  }
   InplaceStep together = matrices;
   together.batch *= c2r.a;
   together.rows = c2r.c;
