@@ -1,4 +1,5 @@
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <string>
@@ -11,6 +12,8 @@ namespace {
 
 // Share of a GPU's nominal memory rate that a copy reaches.
 constexpr double kCopyShare = 0.9;
+
+const pid_t kLoadedBy = getpid();
 
 std::string device_text(int device) { return "cuda:" + std::to_string(device); }
 
@@ -48,6 +51,22 @@ std::string hint_for(cudaError_t error, int device) {
     case cudaErrorInvalidResourceHandle:
       return "; the stream may be destroyed or belong to another device: pass one of " +
              device_text(device);
+    case cudaErrorInitializationError:
+      if (getpid() == kLoadedBy) return "";
+      return "; a child of fork() cannot use CUDA after its parent has: start processes by "
+             "multiprocessing.get_context('spawn')";
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorMisalignedAddress:
+      return "; a kernel failed that was launched before, by any library, and this process cannot "
+             "use the device any more: CUDA_LAUNCH_BLOCKING=1 makes the call that launched it fail";
     default:
       return "";
   }
@@ -95,6 +114,19 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
+// While it lives, this thread may do what captures forbid, its own or another thread's: the first
+// launch of a kernel loads it, which takes memory.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the thread's own, after the first
+};
+
 // A kernel that follows a pointer of the host or of another device would end the whole context.
 void check_pointer(const void* pointer, const char* name, int device) {
   cudaPointerAttributes attributes{};
@@ -133,6 +165,7 @@ void execute(const Executable& plan, const std::byte* in, std::byte* out, int de
   const DeviceGuard guard(device);
   check_pointer(in, "x", device);
   check_pointer(out, "out", device);
+  const RelaxedCapture relaxed;
   const cudaError_t error =
       enqueue(launch, plan.grid, in, out, reinterpret_cast<cudaStream_t>(stream));
   if (error != cudaSuccess) {

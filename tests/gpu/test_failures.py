@@ -1,0 +1,72 @@
+"""Errors of the device that ttlg did not cause are told apart from its own."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+LEFT_BEHIND = """
+    import cupy
+    import torch
+    import ttlg
+
+    x = torch.zeros((64, 96), device="cuda")
+    ttlg.transpose(x)
+    stray = cupy.RawKernel('extern "C" __global__ void stray(int* p) { *p = 1; }', "stray")
+    stray((1,), (1,), (cupy.uint64(16),))
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        pass
+    try:
+        ttlg.plan((64, 96), device="cuda", dtype="float32")(x, torch.empty_like(x).view(96, 64))
+    except (ttlg.CudaError, RuntimeError) as error:
+        print(type(error).__name__, error)
+"""
+
+FORKED = """
+    import os
+    import torch
+    import ttlg
+
+    x = torch.zeros((64, 96), device="cuda")
+    ttlg.transpose(x)
+    read, write = os.pipe()
+    if os.fork() == 0:
+        try:
+            ttlg.transpose(x)
+        except Exception as error:
+            os.write(write, f"{type(error).__name__} {error}".encode())
+        os._exit(0)
+    os.wait()
+    os.close(write)
+    print(os.read(read, 10000).decode())
+"""
+
+
+def output_of(program):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        check=False,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_failure_left_behind():
+    pytest.importorskip("cupy")
+    output = output_of(LEFT_BEHIND)
+    assert "Error" in output
+    # PyTorch's own allocation may find the failure first.
+    assert "launched before" in output or "CUDA error" in output
+
+
+def test_a_forked_child_is_told_so():
+    output = output_of(FORKED)
+    assert "fork" in output
+    assert "spawn" in output
