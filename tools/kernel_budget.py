@@ -13,7 +13,8 @@ What is approximate:
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
   ``_RARE``: the grid has all the modes that are compiled in, and the slices of
   Orthogonal-Arbitrary are laid out so that vectors are written to them word by word.
-- The last, incomplete pass through a loop is left out.
+- The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
+  off another for what is left over, or has left over by peeling off its first pass.
 """
 
 import argparse
@@ -89,8 +90,13 @@ def _moved(steps: list[Step], name: str) -> int:
     return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == name)
 
 
-def _issued(steps: list[Step]) -> int:
-    return sum(step.times for step in steps)
+def _moved_both_ways(steps: list[Step]) -> int:
+    return min(_moved(steps, "LDG"), _moved(steps, "STG"))
+
+
+def _instructions_per_line(steps: list[Step]) -> float:
+    issued = sum(step.times for step in steps)
+    return round(issued * _LINE / _WARP / _moved_both_ways(steps), 1)
 
 
 def trip_count(steps: list[Step], bytes_per_thread: float) -> int:
@@ -115,27 +121,39 @@ def slice_loop(path: list[Step], bytes_per_thread: float) -> list[Step]:
     found = []
     for header in {header for step in path for header in step.loops}:
         steps = [step for step in path if header in step.loops]
-        if min(_moved(steps, "LDG"), _moved(steps, "STG")) >= bytes_per_thread:
+        if _moved_both_ways(steps) >= bytes_per_thread:
             found.append(steps)
     return min(found, key=len, default=[])
 
 
+def one_slice(path: list[Step], bytes_per_thread: float) -> list[Step]:
+    """Leave out the loops that move data and without which the path moves a whole slice still."""
+    width = Counter[int]()  # of one pass
+    for step in path:
+        if step.instruction.name in ("LDG", "STG"):
+            width.update(dict.fromkeys(step.loops, step.instruction.bytes))
+    for header in sorted(width, key=lambda header: (width[header], header)):
+        rest = [step for step in path if header not in step.loops]
+        if _moved_both_ways(rest) >= bytes_per_thread:
+            path = rest
+    return path
+
+
 def figures_of(path: list[Step], resources: dict[str, int], block: ThreadBlock) -> Figures:
     """Work out the figures of a kernel whose threads take this path."""
-    loaded = _moved(path, "LDG")
-    if min(loaded, _moved(path, "STG")) < block.bytes_per_thread:
+    if _moved_both_ways(path) < block.bytes_per_thread:
         raise ValueError("the path found does not move the whole slice")
-    # A slice may be too small for all threads to load.
-    in_flight = bytes_per_wait(path) * block.slice_bytes / loaded
-    blocks = blocks_per_sm(resources["registers"], block)
     further = slice_loop(path, block.bytes_per_thread) or path
-    per_line = _LINE / _WARP / block.bytes_per_thread
+    path = one_slice(path, block.bytes_per_thread)
+    blocks = blocks_per_sm(resources["registers"], block)
+    # Where accesses are wider than a thread's share, some threads load nothing.
+    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _moved(path, "LDG")
     return {
         **resources,
         "blocks_per_sm": blocks,
-        "bytes_in_flight_per_sm": round(in_flight * blocks),
-        "instructions_per_line": round(_issued(path) * per_line, 1),
-        "instructions_per_further_line": round(_issued(further) * per_line, 1),
+        "bytes_in_flight_per_sm": round(in_flight * block.threads * blocks),
+        "instructions_per_line": _instructions_per_line(path),
+        "instructions_per_further_line": _instructions_per_line(further),
     }
 
 

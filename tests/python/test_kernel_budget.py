@@ -222,6 +222,34 @@ def test_figures_of_a_kernel(budget, sass, blocks):
     ]
 
 
+MOVE_ONE = """
+    @P2 LDG.E.CONSTANT R25, desc[UR10][R10.64]
+    @P2 STG.E desc[UR10][R22.64], R25
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "moved_bytes", "instructions", "in_flight"),
+    [
+        # An unrolled loop and the one for what it leaves over.
+        (MATCH_LARGE.replace("EXIT", f".L_x_9: {MOVE_ONE} @P1 BRA `(.L_x_9)\n EXIT"), 64, 42, 8),
+        # The first pass of a loop, and what peeling it off has left.
+        (f"{MOVE_ONE} .L_x_9: {MOVE_ONE} @P1 BRA `(.L_x_9)\n EXIT", 4, 3, 4),
+    ],
+    ids=["rest", "peeled"],
+)
+def test_loops_that_are_left_out(budget, sass, blocks, code, moved_bytes, instructions, in_flight):
+    path = sass.heaviest_path(
+        blocks(code.replace(": ", ":\n")),
+        lambda steps: budget.trip_count(steps, moved_bytes),
+        budget.is_rare,
+    )
+    block = budget.ThreadBlock(256, 256 * moved_bytes, 0)
+    figures = budget.figures_of(path, {"registers": 32, "local_bytes": 0}, block)
+    assert figures["instructions_per_line"] == round(instructions * 4 / moved_bytes, 1)
+    assert figures["bytes_in_flight_per_sm"] == in_flight * 256 * 8
+
+
 def test_a_path_that_leaves_out_data_is_refused(budget, sass, blocks):
     path = sass.heaviest_path(blocks("MOV R1, R2\nEXIT"), len, nothing)
     with pytest.raises(ValueError, match="does not move the whole slice"):
