@@ -1,0 +1,305 @@
+"""Count the instructions that the kernels spend on each 128-byte line, and hold them to a record.
+
+Compiles ``cpp/cuda/kernels/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
+width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kernels/budget.json``,
+``--record`` rewrites it. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
+is missing it says so and checks nothing.
+
+What is approximate:
+
+- A block moves one whole slice, all lanes of which are valid, and repeats none; what a further
+  slice costs is shown apart.
+- Loops that move data run as often as the slice asks for. The others run as ``_TRIPS`` says.
+- Where the code forks otherwise, the side on which more instructions are issued counts, except for
+  ``_RARE``: the grid has all the modes that are compiled in, and the slices of
+  Orthogonal-Arbitrary are laid out so that vectors are written to them word by word.
+- The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
+  off another for what is left over, or has left over by peeling off its first pass.
+"""
+
+import argparse
+import functools
+import importlib.util
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from sass import Instruction, Step, bytes_per_wait, heaviest_path, parse
+
+ROOT = Path(__file__).resolve().parents[1]
+BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
+
+# How often loops run that move nothing, by the source lines they come from; the first that fits.
+_TRIPS = (
+    ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
+    ("m < inner_modes", 1),  # across it: two modes
+    ("m < p.modes", 4),  # Orthogonal-Arbitrary: a slice of four modes
+)
+# Calls from which come instructions that a whole slice of the usual kind does without.
+_RARE = (
+    "byte < p.bytes",  # copy: bytes before and after the words, by one block
+    "index + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
+)
+_LINE = 128
+_WARP = 32
+_TOLERANCE = 0.05  # of every figure, for the whims of compilers
+_ACCESSES = ("LDG", "STG", "LDS", "STS", "SHFL", "BAR")
+_HIGHER_IS_BETTER = {"blocks_per_sm", "bytes_in_flight_per_sm"}
+_HOPPER = {"registers": 65536, "threads": 2048, "blocks": 32, "shared_bytes": 228 << 10}
+_RESERVED_SHARED_BYTES = 1 << 10  # of each block, by the driver
+
+Figures = dict[str, float]
+
+
+class ThreadBlock(NamedTuple):
+    """The threads of a block, the bytes of its slice, and its shared memory."""
+
+    threads: int
+    slice_bytes: int
+    shared_bytes: int
+
+    @property
+    def bytes_per_thread(self) -> float:
+        """Share a slice among the threads."""
+        return self.slice_bytes / self.threads
+
+
+def blocks_per_sm(registers: int, block: ThreadBlock) -> int:
+    """Count the thread blocks that a Hopper multiprocessor holds at once."""
+    # Registers are given out by 256 to warps, each of which belongs to one of four partitions.
+    of_warp = math.ceil(registers * _WARP / 256) * 256
+    warps = 4 * (_HOPPER["registers"] // 4 // of_warp)
+    return min(
+        warps * _WARP // block.threads,
+        _HOPPER["threads"] // block.threads,
+        _HOPPER["shared_bytes"] // (block.shared_bytes + _RESERVED_SHARED_BYTES),
+        _HOPPER["blocks"],
+    )
+
+
+def _moved(steps: list[Step], name: str) -> int:
+    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == name)
+
+
+def _moved_both_ways(steps: list[Step]) -> int:
+    return min(_moved(steps, "LDG"), _moved(steps, "STG"))
+
+
+def _instructions_per_line(steps: list[Step]) -> float:
+    issued = sum(step.times for step in steps)
+    return round(issued * _LINE / _WARP / _moved_both_ways(steps), 1)
+
+
+def trip_count(steps: list[Step], bytes_per_thread: float) -> int:
+    """Say how often a loop runs of which these steps are one pass."""
+    moved = max(_moved(steps, "LDG"), _moved(steps, "STG"))
+    if moved:
+        return math.ceil(bytes_per_thread / moved)
+    lines = {line for step in steps for line in step.instruction.lines}
+    for text, trips in _TRIPS:
+        if any(text in line for line in lines):
+            return trips
+    raise ValueError(f"_TRIPS has none of the lines of this loop: {sorted(lines)}")
+
+
+def is_rare(instruction: Instruction) -> bool:
+    """Say whether an instruction was inlined into one of the rare calls."""
+    return any(text in line for line in instruction.lines[1:] for text in _RARE)
+
+
+def slice_loop(path: list[Step], bytes_per_thread: float) -> list[Step]:
+    """Find the steps of the innermost loop that moves a slice; none if no loop does."""
+    found = []
+    for header in {header for step in path for header in step.loops}:
+        steps = [step for step in path if header in step.loops]
+        if _moved_both_ways(steps) >= bytes_per_thread:
+            found.append(steps)
+    return min(found, key=len, default=[])
+
+
+def one_slice(path: list[Step], bytes_per_thread: float) -> list[Step]:
+    """Leave out the loops that move data and without which the path moves a whole slice still."""
+    width = Counter[int]()  # of one pass
+    for step in path:
+        if step.instruction.name in ("LDG", "STG"):
+            width.update(dict.fromkeys(step.loops, step.instruction.bytes))
+    for header in sorted(width, key=lambda header: (width[header], header)):
+        rest = [step for step in path if header not in step.loops]
+        if _moved_both_ways(rest) >= bytes_per_thread:
+            path = rest
+    return path
+
+
+def figures_of(path: list[Step], resources: dict[str, int], block: ThreadBlock) -> Figures:
+    """Work out the figures of a kernel whose threads take this path."""
+    if _moved_both_ways(path) < block.bytes_per_thread:
+        raise ValueError("the path found does not move the whole slice")
+    further = slice_loop(path, block.bytes_per_thread) or path
+    path = one_slice(path, block.bytes_per_thread)
+    blocks = blocks_per_sm(resources["registers"], block)
+    # Where accesses are wider than a thread's share, some threads load nothing.
+    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _moved(path, "LDG")
+    return {
+        **resources,
+        "blocks_per_sm": blocks,
+        "bytes_in_flight_per_sm": round(in_flight * block.threads * blocks),
+        "instructions_per_line": _instructions_per_line(path),
+        "instructions_per_further_line": _instructions_per_line(further),
+    }
+
+
+def label_of(mangled: str) -> tuple[str, int] | None:
+    """Read a kernel's name and template arguments, and the modes compiled into its grid."""
+    found = re.search(r"([a-z][a-z_]*)_kernelI((?:L[ib]\d+E)+)E", mangled)
+    if not found:
+        return None
+    arguments = [int(n) for n in re.findall(r"\d+", found[2])]
+    modes = arguments.pop() if len(arguments) > 1 else 0
+    return f"{found[1]}<{','.join(map(str, arguments))}>", modes
+
+
+def _natural_order(label: str) -> list[str | int]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", label)]
+
+
+def _run(*command: str | Path) -> str:
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def thread_blocks(work: Path) -> dict[str, ThreadBlock]:
+    """Ask the kernels' policies what their thread blocks move."""
+    program = work / "slices"
+    source = ROOT / "tools/kernel_slices.cpp"
+    _run("nvcc", "-std=c++20", "-x", "c++", "-I", ROOT / "cpp", "-o", program, source)
+    rows = (line.split() for line in _run(program).splitlines())
+    return {label: ThreadBlock(*map(int, numbers)) for label, *numbers in rows}
+
+
+def resources_of(report: str) -> dict[str, dict[str, int]]:
+    """Read registers and bytes of local memory of every kernel from ptxas's report."""
+    found = re.findall(
+        r"Compiling entry function '(\S+)'.*?(\d+) bytes stack frame.*?Used (\d+) registers",
+        report,
+        re.DOTALL,
+    )
+    return {name: {"registers": int(r), "local_bytes": int(s)} for name, s, r in found}
+
+
+def measure(
+    source: Path, nvdisasm: str, blocks: dict[str, ThreadBlock], work: Path
+) -> dict[str, tuple[list[Step], Figures]]:
+    """Compile a source file and find path and figures of its kernels with the smallest grid."""
+    cubin = work / f"{source.stem}.cubin"
+    report = _run(
+        *("nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-I", ROOT / "cpp", "-arch=sm_90"),
+        *("-lineinfo", "-Xptxas=-v", "-cubin", "-o", cubin, source),
+    )
+    resources = resources_of(report)
+    known = {name: found for name in resources if (found := label_of(name))}
+    fewest = min(modes for _, modes in known.values())
+    wanted = {name: label for name, (label, modes) in known.items() if modes == fewest}
+    code = parse(_run(nvdisasm, "-c", "-gi", cubin).splitlines(), wanted.__contains__)
+    measured = {}
+    for name, label in wanted.items():
+        block = blocks[label]
+        trips = functools.partial(trip_count, bytes_per_thread=block.bytes_per_thread)
+        path = heaviest_path(code[name], trips, is_rare)
+        measured[label] = path, figures_of(path, resources[name], block)
+    return measured
+
+
+def find_nvdisasm() -> str | None:
+    """Look on the PATH and among what pip has installed."""
+    if found := shutil.which("nvdisasm"):
+        return found
+    package = importlib.util.find_spec("nvidia")
+    folders = package.submodule_search_locations if package else None
+    return next((str(p) for f in folders or () for p in Path(f).glob("*/bin/nvdisasm")), None)
+
+
+def differences(
+    found: dict[str, Figures], recorded: dict[str, Figures]
+) -> Iterator[tuple[bool, str]]:
+    """Say what is worse (True) or better (False) than recorded by more than the tolerance."""
+    for label in sorted(found.keys() ^ recorded.keys()):
+        yield True, f"{label}: {'not recorded' if label in found else 'recorded, but not found'}"
+    for label in sorted(found.keys() & recorded.keys()):
+        for figure, was in recorded[label].items():
+            now = found[label][figure]
+            if abs(now - was) > _TOLERANCE * was:
+                is_worse = (now > was) != (figure in _HIGHER_IS_BETTER)
+                yield is_worse, f"{label}: {figure} recorded {was:g}, found {now:g}"
+
+
+def check(found: dict[str, Figures], recorded: dict[str, Figures]) -> int:
+    """Print how the figures differ from the record; 1 where one is worse."""
+    status = 0
+    for is_worse, text in differences(found, recorded):
+        status |= is_worse
+        print(text if is_worse else f"{text}: the budget could be tightened (--record)")
+    print("kernels: over budget" if status else f"{len(found)} kernels: within budget")
+    return status
+
+
+def table(found: dict[str, Figures]) -> Iterator[str]:
+    """List the figures, a kernel a row."""
+    names = list(next(iter(found.values())))
+    yield f"{'':30}" + "  ".join(name.replace("_", " ") for name in names)
+    for label, figures in found.items():
+        yield f"{label:30}" + "  ".join(f"{figures[name]:{len(name)}g}" for name in names)
+
+
+def loops_of(path: list[Step]) -> Iterator[str]:
+    """List the loops of a path, outermost first, with what one thread issues in them."""
+    nests = dict.fromkeys(step.loops for step in path)
+    for nest in nests:
+        steps = [step for step in path if step.loops == nest]
+        count = Counter(s.instruction.name for s in steps)
+        accesses = (f"{count[name]} {name}" for name in _ACCESSES if count[name])
+        yield f"{'  ' * len(nest)}{len(steps)} instructions, {steps[0].times} times: " + ", ".join(
+            accesses
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure; then print, check or record."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="exit 1 where the budget is exceeded")
+    parser.add_argument("--record", action="store_true", help=f"rewrite {BUDGET.name}")
+    parser.add_argument("--loops", metavar="KERNEL", help="also list the loops of one of them")
+    options = parser.parse_args(arguments)
+    nvdisasm = find_nvdisasm()
+    if nvdisasm is None or not shutil.which("nvcc"):
+        missing = "nvcc" if nvdisasm else "nvdisasm"
+        print(f"{missing} was not found: the kernels' instructions were not counted")
+        return 0
+    sources = sorted((ROOT / "cpp/cuda/kernels").glob("*.cu"), reverse=True)  # the longest first
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        work = Path(folder)
+        blocks = thread_blocks(work)
+        parts = pool.map(lambda source: measure(source, nvdisasm, blocks, work), sources)
+        measured = {label: both for part in parts for label, both in part.items()}
+    found = {label: measured[label][1] for label in sorted(measured, key=_natural_order)}
+    print(*table(found), sep="\n")
+    if options.loops:
+        print(*loops_of(measured[options.loops][0]), sep="\n")
+    if options.record:
+        rows = (f"  {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
+        BUDGET.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    return check(found, json.loads(BUDGET.read_text())) if options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
