@@ -51,7 +51,7 @@ _RARE = (
 )
 _LINE = 128
 _WARP = 32
-_TOLERANCE = 0.05  # of every figure, for the whims of compilers
+_TOLERANCE = 0.05  # of every figure
 _ACCESSES = ("LDG", "STG", "LDS", "STS", "SHFL", "BAR")
 _HIGHER_IS_BETTER = {"blocks_per_sm", "bytes_in_flight_per_sm"}
 _HOPPER = {"registers": 65536, "threads": 2048, "blocks": 32, "shared_bytes": 228 << 10}
@@ -220,6 +220,12 @@ def measure(
     return measured
 
 
+def nvcc_release() -> str:
+    """Name the compiler, without which figures say nothing: "13.0"."""
+    found = re.search(r"release ([\d.]+)", _run("nvcc", "--version"))
+    return found[1] if found else "unknown"
+
+
 def find_nvdisasm() -> str | None:
     """Look on the PATH and among what pip has installed."""
     if found := shutil.which("nvdisasm"):
@@ -251,6 +257,21 @@ def check(found: dict[str, Figures], recorded: dict[str, Figures]) -> int:
         print(text if is_worse else f"{text}: the budget could be tightened (--record)")
     print("kernels: over budget" if status else f"{len(found)} kernels: within budget")
     return status
+
+
+def write_budget(compiler: str, found: dict[str, Figures]) -> None:
+    """Record the figures, a kernel a line."""
+    rows = ",\n".join(f"    {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
+    BUDGET.write_text(f'{{\n  "nvcc": "{compiler}",\n  "kernels": {{\n{rows}\n  }}\n}}\n')
+
+
+def check_budget(compiler: str, found: dict[str, Figures]) -> int:
+    """Compare with the record, if it is of the same compiler."""
+    recorded = json.loads(BUDGET.read_text())
+    if recorded["nvcc"] == compiler:
+        return check(found, recorded["kernels"])
+    print(f"the budget was recorded with nvcc {recorded['nvcc']}, not {compiler}: not compared")
+    return 0
 
 
 def table(found: dict[str, Figures]) -> Iterator[str]:
@@ -296,9 +317,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.loops:
         print(*loops_of(measured[options.loops][0]), sep="\n")
     if options.record:
-        rows = (f"  {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
-        BUDGET.write_text("{\n" + ",\n".join(rows) + "\n}\n")
-    return check(found, json.loads(BUDGET.read_text())) if options.check else 0
+        write_budget(nvcc_release(), found)
+    return check_budget(nvcc_release(), found) if options.check else 0
 
 
 if __name__ == "__main__":
