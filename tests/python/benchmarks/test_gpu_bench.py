@@ -15,7 +15,7 @@ import ttlg
 from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import calibrate, report
-from ttlg.benchmarks.gpu.contenders import PEERS, Contender
+from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
 from ttlg.benchmarks.gpu.fit import Point
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
@@ -89,6 +89,15 @@ def test_verify(buffers):
     assert bytes(y.view(torch.uint8).flatten().tolist()) == bytes([POISON]) * 24
 
 
+@pytest.mark.parametrize("name", ["copy-memcpy", "ttlg", "ttlg-one", "ttlg-single", "torch"])
+def test_contenders_do_their_work(buffers, name):
+    """Those that work on the host too."""
+    x = buffers.inputs[0]
+    made = contender(name, buffers, (1, 0))
+    assert made.name == name
+    verify(made, buffers, x.reshape(4, 3) if name in COPIES else x.t().contiguous())
+
+
 def test_bits_are_compared_and_not_values():
     nan, zero = torch.tensor([float("nan")]), torch.tensor([0.0])
     assert same_bits(nan, nan.clone())
@@ -100,14 +109,14 @@ def test_time_calls_takes_turns_and_the_median_of_samples():
     ticks = {"long": itertools.chain([0.5, 0.4], itertools.cycle([0.2, 0.4, 0.9]))}
     ticks["alone"] = itertools.chain([0.5, 0.4], itertools.cycle([0.1]))
 
-    def contender(name, **more):
+    def entrant(name, **more):
         def clock(work):
             work()
             return next(ticks[name])
 
         return Contender(name, seen[name].append, clock=clock, **more)
 
-    found = time_calls([contender("long"), contender("alone", alone=True)], 4, 3, {})
+    found = time_calls([entrant("long"), entrant("alone", alone=True)], 4, 3, {})
     # Longer than a sample: one turn of the four buffers.
     assert found == {"long": statistics.median([0.2, 0.4, 0.9]) / 4, "alone": 0.1}
     assert len(seen["long"]) == 1 + 4 + 3 * 4
