@@ -78,7 +78,10 @@ class Machine:
 
     def verify(self, *stages, seconds=60, options=()):
         process = self.start("--seconds", seconds, *options, self.out, *stages)
-        self.printed, _ = process.communicate(timeout=60)
+        try:
+            self.printed, _ = process.communicate(timeout=60)
+        finally:
+            process.terminate()  # and with it what hangs
         return process.returncode
 
     def record(self, stage):
