@@ -1,19 +1,31 @@
 """Record for tools/gpu_verify.sh what a stage did, as JSON, and print the table of all stages.
 
 ``record`` reads what the stage left in its folder: ``log``, the logs of compute-sanitizer, pytest's
-``junit.xml``, or ``results.json``. ``table`` reads the records.
+``junit.xml``, or ``results.json``. ``table`` reads the records. ``check`` looks for packages.
 """
 
 import argparse
+import importlib.util
 import json
 import re
 import sys
+from collections import Counter
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 _TIMED_OUT = (124, 137)  # the exit status of timeout(1), and of what it had to kill
 _LISTED = 20  # failing tests in a record, and lines of a log
+
+
+# What pytest -v prints when a test has ended.
+_OUTCOME = re.compile(r"^(\S+\.py::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b")
+
+
+def _text(path: Path) -> str:
+    """Read what a program that may have been killed has printed."""
+    return path.read_text(errors="replace")
 
 
 def _tests(junit: Path) -> dict[str, Any]:
@@ -39,11 +51,33 @@ def _tests(junit: Path) -> dict[str, Any]:
     }
 
 
+def _tests_until(log: Path) -> dict[str, Any]:
+    """Count the outcomes that pytest has printed before it was killed or crashed."""
+    lines = [line for line in _text(log).splitlines() if re.match(r"\S+\.py::", line)]
+    ended = [found for found in map(_OUTCOME.match, lines) if found]
+    if not lines:
+        raise ValueError("pytest has run no test")
+    count = Counter(found[2] for found in ended)
+    failing = [found[1] for found in ended if found[2] in ("FAILED", "ERROR")]
+    last = lines[-1].split(" PASSED")[0].strip()
+    return {
+        "passed": count["PASSED"],
+        "skipped": count["SKIPPED"],
+        "failing": failing[:_LISTED],
+        "last": last,
+        "table": [
+            f"{count['PASSED']} passed, {len(failing)} failed, {count['SKIPPED']} skipped",
+            f"ended without a report in {last}",
+        ],
+        "ok": False,
+    }
+
+
 def _sanitizer(logs: list[Path]) -> dict[str, Any]:
     """Read compute-sanitizer's last line of each tool: the number of its findings."""
     tools = {}
     for log in logs:
-        text = log.read_text()
+        text = _text(log)
         found = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
         tools[log.stem] = {
             "findings": int(found[1]) if found else None,
@@ -59,7 +93,7 @@ def _sanitizer(logs: list[Path]) -> dict[str, Any]:
 
 def _build(log: Path, site: Path) -> dict[str, Any]:
     size = sum(path.stat().st_size for path in site.glob("ttlg/_core*.so"))
-    warnings = sum("warning" in line.lower() for line in log.read_text().splitlines())
+    warnings = sum("warning" in line.lower() for line in _text(log).splitlines())
     return {
         "extension_bytes": size,
         "warnings": warnings,
@@ -73,8 +107,12 @@ def results_of(stage: str, folder: Path) -> dict[str, Any]:
     if stage == "build":
         return _build(folder / "log", Path("build/gpu/site"))
     if stage == "test":
-        return _tests(folder / "junit.xml")
+        junit = folder / "junit.xml"
+        return _tests(junit) if junit.exists() else _tests_until(folder / "log")
     if stage == "sanitize":
+        if (folder / "not_run").exists():
+            reason = _text(folder / "not_run").strip()
+            return {"ok": False, "not_run": reason, "table": reason.splitlines()[:_LISTED]}
         return _sanitizer(sorted(folder.glob("*check.log")))
     return {"ok": True, **json.loads((folder / "results.json").read_text())}
 
@@ -84,10 +122,12 @@ def _record(args: argparse.Namespace) -> int:
         results = results_of(args.stage, args.folder)
     except (OSError, ValueError, ElementTree.ParseError) as error:
         results = {"ok": False, "table": [f"left no results: {error}"]}
-    passed = args.status == 0 and results.pop("ok")
+    passed = results.pop("ok") and args.status == 0
+    not_run = results.pop("not_run", None)
     record = {
         "stage": args.stage,
         "passed": passed,
+        **({"not_run": not_run} if not_run else {}),
         "timed_out": args.status in _TIMED_OUT,
         "status": args.status,
         "seconds": args.seconds,
@@ -97,25 +137,57 @@ def _record(args: argparse.Namespace) -> int:
         "results": results,
     }
     if not passed:
-        record["log"] = (args.folder / "log").read_text().splitlines()[-_LISTED:]
+        record["log"] = _text(args.folder / "log").splitlines()[-_LISTED:]
     (args.outdir / f"{args.stage}.json").write_text(json.dumps(record, indent=1) + "\n")
-    return 0 if passed else 1
+    return 0 if passed or not_run else 1
+
+
+def _result(record: dict[str, Any]) -> str:
+    if record["passed"]:
+        return "passed"
+    if "not_run" in record:
+        return "not run"
+    return "timed out" if record["timed_out"] else "FAILED"
 
 
 def table(records: list[dict[str, Any]]) -> str:
     """Write a line for each stage, and below it the stage's own lines."""
     lines = [f"{'stage':10} {'result':10} {'seconds':>7}"]
     for record in records:
-        words = "passed" if record["passed"] else "timed out" if record["timed_out"] else "FAILED"
-        lines.append(f"{record['stage']:10} {words:10} {record['seconds']:7}")
+        lines.append(f"{record['stage']:10} {_result(record):10} {record['seconds']:7}")
         lines += [f"    {line}" for line in record["results"].get("table", [])]
     return "\n".join(lines)
 
 
 def _print_table(args: argparse.Namespace) -> int:
-    records = [json.loads((args.outdir / f"{stage}.json").read_text()) for stage in args.stages]
-    print(table(records))
+    files = [args.outdir / f"{stage}.json" for stage in args.stages]
+    print(table([json.loads(file.read_text()) for file in files if file.exists()]))
     return 0
+
+
+def unmet(names: list[str], pyproject: str) -> list[str]:
+    """Say which packages are missing, or older than the build requires them."""
+    absent = [name for name in names if importlib.util.find_spec(name) is None]
+    if absent:
+        return [f"python3 has no package {name}" for name in absent]
+    found = []
+    required = re.search(r"^requires = \[(.*?)\]", pyproject, re.MULTILINE | re.DOTALL)
+    for text in re.findall(r'"(.+?)"', required[1] if required else ""):
+        name = re.split(r"[^\w-]", text)[0]
+        if name.replace("-", "_") in names:
+            from packaging.requirements import Requirement  # scikit-build-core needs it too
+
+            version = metadata.version(name)
+            if not Requirement(text).specifier.contains(version, prereleases=True):
+                found.append(f"the build requires {text}, and python3 has {name} {version}")
+    return found
+
+
+def _check(args: argparse.Namespace) -> int:
+    messages = unmet(args.names, Path("pyproject.toml").read_text())
+    for message in messages:
+        print(f"gpu_verify: {message}", file=sys.stderr)
+    return 2 if messages else 0
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -131,6 +203,9 @@ def main(argv: list[str] | None = None) -> int:
         record.add_argument(f"--{name}", type=kind, required=True)
     for name in ("commit", "device", "driver"):
         record.add_argument(f"--{name}", required=True)
+    check = commands.add_parser("check")
+    check.set_defaults(run=_check)
+    check.add_argument("names", nargs="+")
     printed = commands.add_parser("table")
     printed.set_defaults(run=_print_table)
     printed.add_argument("outdir", type=Path)

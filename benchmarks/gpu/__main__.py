@@ -1,19 +1,22 @@
 """``python -m ttlg.benchmarks.gpu``: measure ttlg on this GPU beside its peers."""
 
 import argparse
-import json
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu import report
+from ttlg.benchmarks.gpu.contenders import PEERS
 from ttlg.benchmarks.gpu.device import Memory, NoGpuError, describe, require
+from ttlg.benchmarks.gpu.json_file import JsonFile
 from ttlg.benchmarks.gpu.measure import Result, measure
-from ttlg.benchmarks.gpu.suites import SUITES, cases
-from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.gpu.suites import SUITES, cases, interleaved
 
 _REPEATS = 5
 
@@ -46,18 +49,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(chosen: Sequence[Case], deadline: float) -> tuple[list[Result], dict[str, int]]:
-    """Measure until the time is up; count by suite what is left out."""
+def _run(
+    chosen: Sequence[tuple[Case, bool]],
+    deadline: float,
+    results: list[Result],
+    measured: Callable[[], None],
+) -> None:
+    """Measure until the time is up or the device lost, and say so after each case."""
     memory = Memory()
-    results: list[Result] = []
-    left_out: dict[str, int] = {}
-    for case in chosen:
+    for case, with_jax in chosen:
         if time.monotonic() >= deadline:
-            left_out[case.suite] = left_out.get(case.suite, 0) + 1
-            continue
-        results.append(measure(case, memory, _REPEATS))
+            return
+        peers = [name for name in PEERS if with_jax or name != "jax"]
+        results.append(measure(case, memory, _REPEATS, peers))
         print(report.line(results[-1]), flush=True)
-    return results, left_out
+        measured()
+        if results[-1].lost_device:
+            return
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,30 +74,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 1 if a contender gave a wrong result, 2 without a GPU.
+        The exit status: 1 if ttlg failed in a case, 2 without a GPU, 130 if interrupted, in which
+        case the results so far are written.
     """
     options = sys.argv[1:] if argv is None else list(argv)
     args = _parser().parse_args(options)
-    chosen = [case for name in args.suite for case in cases(name, args.sample)]
+    chosen = interleaved([case for name in args.suite for case in cases(name, args.sample)])
     if args.list:
-        for case in chosen:
+        for case, _ in chosen:
             print(
                 f"{case.suite} {case.label}: {case.shape} by {case.axes}, {case.bytes / 1e6:.4g} MB"
             )
         return 0
+    start = time.monotonic()
     try:
         require()
-        results, left_out = _run(chosen, time.monotonic() + args.budget)
-    except (NoGpuError, WrongResultError) as error:
+    except NoGpuError as error:
         print(f"ttlg.benchmarks.gpu: {error}", file=sys.stderr)
-        return 2 if isinstance(error, NoGpuError) else 1
+        return 2
     machine = describe(shlex.join(["python", "-m", "ttlg.benchmarks.gpu", *options]))
-    found = report.record(machine, results, left_out)
-    print("\n" + "\n".join(found["table"]))
-    if args.json:
-        args.json.write_text(json.dumps(found) + "\n")
-    return 0
+    results: list[Result] = []
+
+    def found() -> dict[str, Any]:
+        left_out = Counter(case.suite for case, _ in chosen[len(results) :])
+        return report.record(machine, results, left_out)
+
+    file = JsonFile(args.json, found)
+    interrupted = False
+    try:
+        _run(chosen, start + args.budget, results, file.update)
+    except KeyboardInterrupt:
+        interrupted = True
+    file.write()
+    print("\n" + "\n".join(found()["table"]))
+    return 130 if interrupted else int(any(result.faulty for result in results))
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -5,13 +5,15 @@ device's model when it is put among the package's ``models``.
 """
 
 import argparse
+import contextlib
 import gc
 import json
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu import fit
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
+    Buffers,
     Memory,
     NoGpuError,
     describe,
@@ -31,6 +34,9 @@ from ttlg.benchmarks.gpu.device import (
     same_bits,
     transposed,
 )
+from ttlg.benchmarks.gpu.failures import DeviceLostError, is_fault, noting
+from ttlg.benchmarks.gpu.json_file import JsonFile, write
+from ttlg.benchmarks.gpu.report import failure_lines
 from ttlg.benchmarks.measure import WrongResultError
 
 _SEED = 0
@@ -38,6 +44,14 @@ _SEED = 0
 _SLICES = 5
 _REPEATS = 3
 _COPY_BYTES = 1 << 30
+
+
+@dataclass
+class Found:
+    """What a run has measured, and the exceptions of slices and problems that it left out."""
+
+    points: list[fit.Point] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
 
 
 def plan_of(plan: ttlg.Plan, candidate: Any) -> ttlg.Plan:
@@ -55,32 +69,43 @@ def chosen(plan: ttlg.Plan, seed: int) -> list[Any]:
     return [each for found in schemas.values() for each in sample(found, _SLICES, seed)]
 
 
-def measure(case: Case, memory: Memory, seed: int) -> Iterator[fit.Point]:
-    """Verify and time some slices of a problem."""
-    plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda")
-    buffers = memory.buffers(case)
-    expected = transposed(buffers.inputs[0], case.axes)
-    for each in chosen(plan, seed):
-        own = plan_of(plan, each)
-        buffers.poison()
-        own(buffers.inputs[0], buffers.outputs[0])
-        if not same_bits(buffers.outputs[0], expected):
-            raise WrongResultError(f"{each.kernel} {each.parameters} gave a wrong result of {case}")
-
-        def call(i: int, own: ttlg.Plan = own) -> None:
-            own(buffers.inputs[i], buffers.outputs[i])
-
-        seconds = graph_seconds(call, len(buffers), _REPEATS)
-        label = f"{case.label} {case.shape} {case.axes}"
-        yield fit.Point(each.kernel, dict(each.features), seconds, label, each.parameters)
+def _seconds(own: ttlg.Plan, buffers: Buffers, expected: torch.Tensor) -> float:
+    """Verify a plan and time it."""
+    buffers.poison()
+    own(buffers.inputs[0], buffers.outputs[0])
+    if not same_bits(buffers.outputs[0], expected):
+        raise WrongResultError("a wrong result")
+    return graph_seconds(
+        lambda i: own(buffers.inputs[i], buffers.outputs[i]), len(buffers), _REPEATS
+    )
 
 
-def measure_until(deadline: float, memory: Memory) -> Iterator[fit.Point]:
-    """Measure problems of the data set until the time is up."""
-    for number, case in enumerate(problems(_SEED)):
-        if time.monotonic() >= deadline:
-            return
-        yield from measure(case, memory, number)
+def measure(case: Case, memory: Memory, seed: int, found: Found) -> None:
+    """Verify and time some slices of a problem; those that fail are noted and left out."""
+    label = f"{case.label} {case.shape} {case.axes}"
+    with noting(found.failures, label):
+        plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda")
+        buffers = memory.buffers(case)
+        expected = transposed(buffers.inputs[0], case.axes)
+        for each in chosen(plan, seed):
+            with noting(found.failures, f"{label} {each.kernel} {each.parameters}"):
+                seconds = _seconds(plan_of(plan, each), buffers, expected)
+                features = dict(each.features)
+                found.points.append(
+                    fit.Point(each.kernel, features, seconds, label, each.parameters)
+                )
+
+
+def measure_until(
+    deadline: float, memory: Memory, found: Found, measured: Callable[[], None]
+) -> None:
+    """Measure problems of the data set until the time is up or the device lost."""
+    with contextlib.suppress(DeviceLostError):
+        for number, case in enumerate(problems(_SEED)):
+            if time.monotonic() >= deadline:
+                return
+            measure(case, memory, number, found)
+            measured()
 
 
 def properties() -> dict[str, Any]:
@@ -106,7 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 1 if a kernel gave a wrong result, 2 without a GPU.
+        The exit status: 1 if a slice failed or no schema has enough points, 2 without a GPU, 130 if
+        interrupted, in which case the model is fitted to the points so far.
     """
     options = sys.argv[1:] if argv is None else list(argv)
     parser = argparse.ArgumentParser(prog="calibrate", description=(__doc__ or "").split("\n")[0])
@@ -114,32 +140,46 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write points and regressions as JSON")
     parser.add_argument("--budget", type=float, default=360, help="seconds; default 360")
     args = parser.parse_args(options)
+    deadline = time.monotonic() + args.budget
     try:
         require()
-        gc.freeze()  # each capture of a graph collects garbage, among all that was imported
-        deadline = time.monotonic() + args.budget
-        known = properties()
-        points = list(measure_until(deadline, Memory()))
-    except (NoGpuError, WrongResultError) as error:
+    except NoGpuError as error:
         print(f"calibrate: {error}", file=sys.stderr)
-        return 2 if isinstance(error, NoGpuError) else 1
+        return 2
+    gc.freeze()  # each capture of a graph collects garbage, among all that was imported
     machine = describe(shlex.join(["python -m ttlg.benchmarks.gpu.calibrate", *options]))
-    regressions = fit.fit(points, known["launch_seconds"], _SEED)
-    source = f"fitted to {len(points)} launches on {machine['device']}, commit {machine['commit']}"
-    path = args.outdir / f"{known['name']}.json"
-    path.write_text(json.dumps(fit.model(known, regressions, source), indent=1) + "\n")
-    lines = fit.table(regressions)
-    print("\n".join(lines))
-    if args.json:
-        record = {
+    known = properties()
+    found = Found()
+    regressions: dict[str, fit.Regression] = {}
+
+    def record() -> dict[str, Any]:
+        count = f"{len(found.points)} points, {len(found.failures)} failures"
+        return {
             "machine": machine,
+            "properties": known,
             "regressions": {name: each.to_dict() for name, each in regressions.items()},
-            "table": lines,
-            "points": [asdict(point) for point in points],
+            "table": [count, *fit.table(regressions), *failure_lines(found.failures)],
+            "failures": found.failures,
+            "points": [asdict(point) for point in found.points],
         }
-        args.json.write_text(json.dumps(record) + "\n")
-    return 0 if regressions else 1
+
+    file = JsonFile(args.json, record)
+    interrupted = False
+    try:
+        measure_until(deadline, Memory(), found, file.update)
+    except KeyboardInterrupt:
+        interrupted = True
+    file.write()
+    regressions = fit.fit(found.points, known["launch_seconds"], _SEED)
+    source = f"fitted to {len(found.points)} launches on {machine['device']}, "
+    source += f"commit {machine['commit']}"
+    write(args.outdir / f"{known['name']}.json", fit.model(known, regressions, source), 1)
+    file.write()
+    print("\n".join(record()["table"]))
+    failed = not regressions or any(map(is_fault, found.failures.values()))
+    return 130 if interrupted else int(failed)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

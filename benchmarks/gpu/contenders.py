@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -10,14 +10,15 @@ from typing import Any
 import torch
 
 import ttlg
-from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import optional
 from ttlg.benchmarks.gpu.device import Buffers, seconds_between
 
 COPIES = ("copy-memcpy", "copy-cupy", "copy-ttlg")
 OURS = ("ttlg-plan", "ttlg", "ttlg-one", "ttlg-single")
 PEERS = ("torch", "cupy", "jax")
+FOREIGN = ("copy-memcpy", "copy-cupy", *PEERS)
 
+Axes = tuple[int, ...]
 Work = Callable[[], Any]
 
 
@@ -63,46 +64,61 @@ def _fits(size: int, dtype: str) -> bool:
     return size % {"complex128": 16, "float64": 8, "uint32": 4, "uint8": 1}[dtype] == 0
 
 
-def copies(buffers: Buffers) -> Iterator[Contender]:
-    """Copy the bytes of the input in memory order, in the ways that may be the fastest."""
-    inputs = [x.view(-1) for x in buffers.inputs]
-    outputs = [y.view(-1) for y in buffers.outputs]
-    # Contiguous tensors of one dtype: PyTorch calls cudaMemcpyAsync.
-    yield Contender("copy-memcpy", lambda i: outputs[i].copy_(inputs[i]))
+def _copy_memcpy(buffers: Buffers, axes: Axes) -> Contender:
+    """Contiguous tensors of one dtype: PyTorch calls cudaMemcpyAsync."""
+    x, y = [x.view(-1) for x in buffers.inputs], [y.view(-1) for y in buffers.outputs]
+    return Contender("copy-memcpy", lambda i: y[i].copy_(x[i]))
+
+
+def _copy_cupy(buffers: Buffers, axes: Axes) -> Contender | None:
     cupy = optional("cupy")
-    if cupy is not None:
-        yield Contender("copy-cupy", _copy_kernel(cupy, buffers))
-    plan = ttlg.plan(inputs[0].shape, (0,), inputs[0].dtype, device="cuda", kernel="copy")
-    yield Contender("copy-ttlg", lambda i: plan(inputs[i], outputs[i]))
+    return None if cupy is None else Contender("copy-cupy", _copy_kernel(cupy, buffers))
 
 
-def ours(buffers: Buffers, axes: tuple[int, ...]) -> Iterator[Contender]:
-    """ttlg: with a plan made before, as users call it, and one call alone, its plan cached or not.
+def _copy_ttlg(buffers: Buffers, axes: Axes) -> Contender:
+    x, y = [x.view(-1) for x in buffers.inputs], [y.view(-1) for y in buffers.outputs]
+    plan = ttlg.plan(x[0].shape, (0,), x[0].dtype, device="cuda", kernel="copy")
+    return Contender("copy-ttlg", lambda i: plan(x[i], y[i]))
 
-    ``ttlg-one`` and ``ttlg-single`` are TTLG's repeated and single use (section VI) of one call:
-    both count the host's work, the second the plan too.
-    """
+
+def _ttlg_plan(buffers: Buffers, axes: Axes) -> Contender:
+    """Use a plan made before."""
     x, y = buffers.inputs, buffers.outputs
     plan = ttlg.plan(x[0].shape, axes, x[0].dtype, device="cuda")
+    return Contender("ttlg-plan", lambda i: plan(x[i], y[i]))
+
+
+def _ttlg(buffers: Buffers, axes: Axes) -> Contender:
+    """Call ttlg as users do."""
+    x = buffers.inputs
+    return Contender("ttlg", lambda i: ttlg.transpose(x[i], axes), returns=True)
+
+
+def _ttlg_one(buffers: Buffers, axes: Axes) -> Contender:
+    """Make a single call on an idle device, which counts the host's work: TTLG's repeated use."""
+    x = buffers.inputs
+    return Contender("ttlg-one", lambda i: ttlg.transpose(x[i], axes), returns=True, alone=True)
+
+
+def _ttlg_single(buffers: Buffers, axes: Axes) -> Contender:
+    """Count the plan too: TTLG's single use (section VI)."""
+    x = buffers.inputs
 
     def single(i: int) -> Any:
         ttlg.cache_clear()
         return ttlg.transpose(x[i], axes)
 
-    yield Contender("ttlg-plan", lambda i: plan(x[i], y[i]))
-    yield Contender("ttlg", lambda i: ttlg.transpose(x[i], axes), returns=True)
-    yield Contender("ttlg-one", lambda i: ttlg.transpose(x[i], axes), returns=True, alone=True)
-    yield Contender("ttlg-single", single, returns=True, alone=True)
+    return Contender("ttlg-single", single, returns=True, alone=True)
 
 
-def _torch(buffers: Buffers, axes: tuple[int, ...]) -> Contender:
+def _torch(buffers: Buffers, axes: Axes) -> Contender:
     """PyTorch's ``permute(axes).contiguous()``, which by itself would copy no identity."""
     x = buffers.inputs
     layout = torch.contiguous_format
     return Contender("torch", lambda i: x[i].permute(*axes).clone(memory_format=layout), True)
 
 
-def _cupy(buffers: Buffers, axes: tuple[int, ...]) -> Contender | None:
+def _cupy(buffers: Buffers, axes: Axes) -> Contender | None:
     """CuPy's ``ascontiguousarray(transpose(x, axes))``, which by itself would copy no identity."""
     cupy = optional("cupy")
     if cupy is None:
@@ -111,7 +127,7 @@ def _cupy(buffers: Buffers, axes: tuple[int, ...]) -> Contender | None:
     return Contender("cupy", lambda i: cupy.array(x[i].transpose(axes), order="C"), True)
 
 
-def _jax(buffers: Buffers, axes: tuple[int, ...]) -> Contender | None:
+def _jax(buffers: Buffers, axes: Axes) -> Contender | None:
     """JAX's jitted transpose, on the host's clock, as JAX has streams of its own."""
     # Leave the memory to the other libraries.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -127,11 +143,21 @@ def _jax(buffers: Buffers, axes: tuple[int, ...]) -> Contender | None:
     )
 
 
-def contenders(case: Case, buffers: Buffers) -> list[Contender]:
-    """List everything that takes part in a case: copies, ttlg, and the peers that are installed."""
-    peers = (ask(buffers, case.axes) for ask in (_torch, _cupy, _jax))
-    return [
-        *copies(buffers),
-        *ours(buffers, case.axes),
-        *(peer for peer in peers if peer is not None),
-    ]
+# Each is made when its turn comes, so that one that cannot be made does not stop the others.
+_MAKERS: dict[str, Callable[[Buffers, Axes], Contender | None]] = {
+    "copy-memcpy": _copy_memcpy,
+    "copy-cupy": _copy_cupy,
+    "copy-ttlg": _copy_ttlg,
+    "ttlg-plan": _ttlg_plan,
+    "ttlg": _ttlg,
+    "ttlg-one": _ttlg_one,
+    "ttlg-single": _ttlg_single,
+    "torch": _torch,
+    "cupy": _cupy,
+    "jax": _jax,
+}
+
+
+def contender(name: str, buffers: Buffers, axes: Axes) -> Contender | None:
+    """Make the contender of a name, or return None where its library is not installed."""
+    return _MAKERS[name](buffers, axes)

@@ -22,14 +22,17 @@ _TEST_SHARE = 5  # one in so many points is kept for the test
 def problems(seed: int) -> Iterator[Case]:
     """List tensors of every stratum with a permutation each, without end.
 
-    Each round goes through ranks, volumes, orderings and dtypes in an order of its own and draws a
-    permutation for each, so that a run that stops early has seen all strata about equally often.
+    Each round goes through all strata, in which ranks and dtypes take turns and each of these has
+    its volumes and orderings in an order of its own, and draws a permutation for each. So a run that
+    stops early has seen all ranks and dtypes about equally often.
     """
     draw = random.Random(seed)
-    strata = list(itertools.product(RANKS, VOLUMES, ORDERINGS, DTYPES))
+    groups = list(itertools.product(RANKS, DTYPES))
+    others = list(itertools.product(VOLUMES, ORDERINGS))
     while True:
-        draw.shuffle(strata)
-        for rank, volume, ordering, dtype in strata:
+        orders = [draw.sample(others, len(others)) for _ in groups]
+        for turn, group in itertools.product(range(len(others)), range(len(groups))):
+            (rank, dtype), (volume, ordering) = groups[group], orders[group][turn]
             extents = shape(rank, volume // np.dtype(dtype).itemsize, ordering)
             axes = draw.sample(range(rank), rank)
             name = f"rank {rank} {volume >> 20}M {ordering}"

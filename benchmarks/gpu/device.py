@@ -90,11 +90,13 @@ class Memory:
     def _reserve(self, size: int) -> None:
         if self._inputs.numel() >= size:
             return
-        self._inputs = self._outputs = self._inputs[:0]
-        self._inputs = torch.empty(size, dtype=torch.uint8, device="cuda")
-        for part in self._inputs.split(1 << 30):
+        # Freed before more is asked for, and kept only if there is enough for both.
+        self._inputs = self._outputs = torch.empty(0, dtype=torch.uint8, device="cuda")
+        inputs = torch.empty(size, dtype=torch.uint8, device="cuda")
+        outputs = torch.empty_like(inputs)
+        for part in inputs.split(1 << 30):
             part.random_()
-        self._outputs = torch.empty_like(self._inputs)
+        self._inputs, self._outputs = inputs, outputs
 
     def buffers(self, case: Case) -> Buffers:
         """Lay the inputs and outputs of a case out in this memory."""

@@ -9,14 +9,37 @@ from ttlg.benchmarks.gpu.contenders import OURS, PEERS
 from ttlg.benchmarks.gpu.measure import Result
 from ttlg.benchmarks.measure import bandwidth
 
+# Of a message in a table, and of the lines for failures in it; JSON has all.
+_MOST_LETTERS = 200
+_MOST_FAILURES = 20
+
 
 def line(result: Result) -> str:
-    """Write one result in a line: the ceiling, and each contender's share of it."""
-    head = f"{result.case.suite} {result.case.label}, {result.schema}:"
+    """Write one result in a line: the ceiling, each contender's share of it, and failures."""
+    head = f"{result.case.suite} {result.case.label}"
     shares = ", ".join(
-        f"{name} {result.share(name):.0%}" for name in (*OURS, *PEERS) if name in result.seconds
+        f"{name} {result.share(name):.0%}"
+        for name in (*OURS, *PEERS)
+        if result.has_ceiling and name in result.seconds
     )
-    return f"{head} copy {bandwidth(result.case, result.ceiling):.0f} GB/s; {shares}"
+    parts = [f"{name} failed: {_short(text)}" for name, text in result.failures.items()]
+    if result.has_ceiling:
+        copy = f"copy {bandwidth(result.case, result.ceiling):.0f} GB/s"
+        parts = [copy, shares, *parts] if shares else [copy, *parts]
+    return f"{head}, {result.schema or 'no plan'}: {'; '.join(parts)}"
+
+
+def _short(failure: str) -> str:
+    """Return the beginning of a message: libraries append pages of sources and hints."""
+    first = failure.partition("\n")[0]
+    return first if len(first) <= _MOST_LETTERS else f"{first[:_MOST_LETTERS]}..."
+
+
+def failure_lines(failures: Mapping[str, str]) -> list[str]:
+    """Write a line for each failure, the first ones if there are many."""
+    lines = [f"failed: {name}: {_short(text)}" for name, text in failures.items()]
+    more = len(lines) - _MOST_FAILURES
+    return lines if more <= 0 else [*lines[:_MOST_FAILURES], f"failed: {more} more"]
 
 
 def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
@@ -32,12 +55,13 @@ def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
         if not measured:
             continue
         shares = sorted((result.share(name), result.case.name) for result in measured)
-        slower = sum(result.seconds["ttlg"] > result.seconds[name] for result in measured)
+        beside = [result for result in measured if "ttlg" in result.seconds]
+        slower = sum(result.seconds["ttlg"] > result.seconds[name] for result in beside)
         yield (
             name,
             f"{statistics.median(share for share, _ in shares):.2f}",
             f"{shares[0][0]:.2f}",
-            f"{slower} of {len(measured)}" if name in PEERS else "",
+            f"{slower} of {len(beside)}" if name in PEERS else "",
             shares[0][1],
         )
 
@@ -51,12 +75,13 @@ def table(results: Sequence[Result]) -> list[str]:
         Lines; of each peer also the number of cases where ``ttlg.transpose`` is slower.
     """
     lines = []
-    for label, group in _groups(results).items():
+    for label, group in _groups([each for each in results if each.has_ceiling]).items():
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in group)
-        error = statistics.median(result.prediction_error for result in group)
+        errors = [result.prediction_error for result in group if result.has_prediction]
+        off = f"{statistics.median(errors):.0%} off" if errors else "unknown"
         lines.append(
             f"{label}: {len(group)} cases; in the median, copy ceiling {ceiling:.0f} GB/s and "
-            f"predicted time {error:.0%} off"
+            f"predicted time {off}"
         )
         rows = [("", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -78,10 +103,15 @@ def record(
     results : sequence of Result
         What was measured.
     left_out : mapping of str to int
-        For each suite the cases that the time did not suffice for.
+        For each suite the cases that the run ended before.
     """
-    lines = table(results)
-    lines += [f"left out for want of time: {n} of {name}" for name, n in left_out.items()]
+    failures = {
+        f"{result.case.suite} {result.case.label}: {name}": text
+        for result in results
+        for name, text in result.failures.items()
+    }
+    lines = table(results) + failure_lines(failures)
+    lines += [f"not measured: {n} of {name}" for name, n in left_out.items()]
     return {
         "machine": dict(machine),
         "left_out": dict(left_out),

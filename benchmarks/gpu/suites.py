@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ttlg.benchmarks import suites
@@ -13,6 +13,8 @@ _SIXD_DTYPES = ("float64", "float32")
 # TTLG's two permutations for the number of calls (Fig. 12), mode 0 fastest: the first has no modes
 # to fuse, the second fuses to rank 5.
 _CALLS_PERMS = ((0, 2, 5, 1, 4, 3), (4, 1, 2, 5, 3, 0))
+# JAX compiles every case anew, for longer than all others take to be measured.
+_JAX_ONE_IN = 8
 CALLS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -87,3 +89,22 @@ def cases(name: str, sample: int | None) -> list[Case]:
     permutations = sorted({case.axes for case in every})
     drawn = set(random.Random(6).sample(permutations, min(sample, len(permutations))))
     return [case for case in every if case.axes in drawn]
+
+
+def interleaved(listed: Sequence[Case]) -> list[tuple[Case, bool]]:
+    """Order cases so that the first ones of them are a sample of all.
+
+    Every suite's dtypes take turns, `DTYPES` in their order, each with its cases in a random order.
+
+    Returns
+    -------
+    list of (Case, bool)
+        The flag says whether JAX takes part, which it does in one of eight of a suite and dtype.
+    """
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in sorted(listed, key=lambda case: DTYPES.index(case.dtype)):
+        groups.setdefault((case.suite, case.dtype), []).append(case)
+    for group in groups.values():
+        random.Random(1).shuffle(group)
+    rounds = enumerate(itertools.zip_longest(*groups.values()))
+    return [(case, n % _JAX_ONE_IN == 0) for n, turn in rounds for case in turn if case is not None]

@@ -1,5 +1,6 @@
 """`tools/gpu_verify.sh` refuses wrong usage, lists what it would do, and records what came of it."""
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -40,6 +41,10 @@ def verify(*arguments, **environment):
         (["out", "tset"], "unknown stage tset; choose of build test sanitize calibrate bench"),
         (["test"], "the first argument is OUTDIR, and test is a stage"),
         (["--fast", "out"], "unknown option --fast"),
+        (["--seconds", "soon", "out"], "--seconds needs a number"),
+        (["out", "--seconds"], "--seconds needs a number"),
+        (["out", "--package"], "--package needs a file"),
+        (["--package", "p", "out", "build"], "--package is used instead of the stage build"),
     ],
 )
 def test_wrong_usage(arguments, message):
@@ -77,7 +82,7 @@ def test_no_gpu(tmp_path, smi):
 def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
     done = verify("--dry-run", tmp_path / "out")
     assert done.returncode == 0
-    headings = [line.rstrip(":") for line in done.stdout.splitlines()[1:] if line[0] != " "]
+    headings = [line.split(",")[0] for line in done.stdout.splitlines()[1:] if line[0] != " "]
     assert headings == STAGES
     assert "-m pytest tests/gpu" in done.stdout
     assert all(f"--tool {tool}" in done.stdout for tool in ("memcheck", "racecheck", "initcheck"))
@@ -87,10 +92,26 @@ def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def record(recorder, folder, stage, status=0):
+def limits(*arguments):
+    lines = verify("--dry-run", *arguments).stdout.splitlines()
+    return [int(line.split(", ")[1].split()[0]) for line in lines if line.endswith(" seconds:")]
+
+
+def test_stages_share_the_time(tmp_path):
+    assert limits(tmp_path, "build", "test") == [240, 240]
+    assert limits("--seconds", 100, tmp_path, "build", "bench") == [44, 56]
+    every = limits(tmp_path, *STAGES)
+    assert 535 <= sum(every) <= 540
+    assert max(every) - min(every) < 30
+    bench = verify("--dry-run", tmp_path, "bench").stdout
+    assert "--budget 260 " in bench, "40 seconds below the stage's 300"
+    assert limits("--package", "p", tmp_path) == [120, 120, 150, 150]
+
+
+def record(recorder, folder, stage, status=0, log="first\nlast\n"):
     out = folder / "out"
     out.mkdir(exist_ok=True)
-    (folder / "log").write_text("first\nlast\n")
+    (folder / "log").write_text(log)
     told = ["--seconds", "3", "--commit", "c0ffee", "--device", "Some GPU", "--driver", "580"]
     arguments = ["record", str(out), stage, str(folder), "--status", str(status), *told]
     code = recorder.main(arguments)
@@ -162,4 +183,35 @@ def test_table(recorder, tmp_path, capsys):
         ["a", "line"],
         ["bench", "passed", "3"],
         ["a", "line"],
+    ]
+
+
+def test_tests_of_a_run_without_a_report_are_read_from_its_log(recorder, tmp_path):
+    log = """collected 9 items
+tests/gpu/test_a.py::test_one[(3, 4)-a] PASSED                 [ 11%]
+tests/gpu/test_a.py::test_two FAILED                           [ 22%]
+tests/gpu/test_a.py::test_three SKIPPED (no CuPy)              [ 33%]
+tests/gpu/test_a.py::test_four """
+    found = record(recorder, tmp_path, "test", status=137, log=log)
+    assert found["timed_out"]
+    assert found["results"] == {
+        "passed": 1,
+        "skipped": 1,
+        "failing": ["tests/gpu/test_a.py::test_two"],
+        "last": "tests/gpu/test_a.py::test_four",
+        "table": [
+            "1 passed, 1 failed, 1 skipped",
+            "ended without a report in tests/gpu/test_a.py::test_four",
+        ],
+    }
+    assert "has run no test" in record(recorder, tmp_path, "test")["results"]["table"][0]
+
+
+def test_packages_that_are_missing_or_too_old(recorder):
+    required = 'requires = ["packaging>=1", "pytest>=999"]'
+    version = importlib.metadata.version("pytest")
+    assert recorder.unmet(["packaging", "json"], required) == []
+    assert recorder.unmet(["nowhere", "pytest"], required) == ["python3 has no package nowhere"]
+    assert recorder.unmet(["packaging", "pytest"], required) == [
+        f"the build requires pytest>=999, and python3 has pytest {version}"
     ]

@@ -15,11 +15,11 @@ import ttlg
 from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import calibrate, report
-from ttlg.benchmarks.gpu.contenders import Contender
+from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
 from ttlg.benchmarks.gpu.fit import Point
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
-from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases
+from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases, interleaved
 
 CASE = Case("ttc57", "A", (1000, 500), (1, 0), "float64")
 
@@ -89,6 +89,15 @@ def test_verify(buffers):
     assert bytes(y.view(torch.uint8).flatten().tolist()) == bytes([POISON]) * 24
 
 
+@pytest.mark.parametrize("name", ["copy-memcpy", "ttlg", "ttlg-one", "ttlg-single", "torch"])
+def test_contenders_do_their_work(buffers, name):
+    """Those that work on the host too."""
+    x = buffers.inputs[0]
+    made = contender(name, buffers, (1, 0))
+    assert made.name == name
+    verify(made, buffers, x.reshape(4, 3) if name in COPIES else x.t().contiguous())
+
+
 def test_bits_are_compared_and_not_values():
     nan, zero = torch.tensor([float("nan")]), torch.tensor([0.0])
     assert same_bits(nan, nan.clone())
@@ -100,14 +109,14 @@ def test_time_calls_takes_turns_and_the_median_of_samples():
     ticks = {"long": itertools.chain([0.5, 0.4], itertools.cycle([0.2, 0.4, 0.9]))}
     ticks["alone"] = itertools.chain([0.5, 0.4], itertools.cycle([0.1]))
 
-    def contender(name, **more):
+    def entrant(name, **more):
         def clock(work):
             work()
             return next(ticks[name])
 
         return Contender(name, seen[name].append, clock=clock, **more)
 
-    found = time_calls([contender("long"), contender("alone", alone=True)], 4, 3)
+    found = time_calls([entrant("long"), entrant("alone", alone=True)], 4, 3, {})
     # Longer than a sample: one turn of the four buffers.
     assert found == {"long": statistics.median([0.2, 0.4, 0.9]) / 4, "alone": 0.1}
     assert len(seen["long"]) == 1 + 4 + 3 * 4
@@ -149,17 +158,42 @@ def test_shares_and_table():
 def test_record_is_json_and_says_what_was_left_out():
     found = report.record({"device": "some GPU"}, results(), {"sixd-17": 3})
     assert json.loads(json.dumps(found))["results"][0]["case"]["shape"] == [1000, 500]
-    assert found["table"][-1] == "left out for want of time: 3 of sixd-17"
+    assert found["table"][-1] == "not measured: 3 of sixd-17"
 
 
 def test_budget_is_kept(monkeypatch, capsys):
     now = iter(range(100))
     monkeypatch.setattr(cli.time, "monotonic", lambda: next(now))
     monkeypatch.setattr(cli, "Memory", lambda: None)
-    monkeypatch.setattr(cli, "measure", lambda case, memory, repeats: results()[0])
-    measured, left_out = cli._run([CASE] * 5, deadline=3)
-    assert (len(measured), left_out) == (3, {"ttc57": 2})
+    asked = []
+
+    def measure(case, memory, repeats, peers):
+        asked.append(tuple(peers))
+        return results()[0]
+
+    monkeypatch.setattr(cli, "measure", measure)
+    measured, written = [], []
+    chosen = [(CASE, False), *[(CASE, True)] * 4]
+    cli._run(chosen, 3, measured, lambda: written.append(len(measured)))
+    assert written == [1, 2, 3]
+    assert asked == [("torch", "cupy"), PEERS, PEERS]
     assert capsys.readouterr().out.count("ttc57 A float64") == 3
+
+
+def test_the_first_cases_are_a_sample_of_all():
+    listed = [case for name in SUITES for case in cases(name, 40)]
+    ordered = interleaved(listed)
+    assert sorted(map(repr, listed)) == sorted(repr(case) for case, _ in ordered)
+    groups = {(case.suite, case.dtype) for case in listed}
+    first = [(case.suite, case.dtype) for case, _ in ordered[: len(groups)]]
+    assert set(first) == groups
+    dtypes = [dtype for _, dtype in first]
+    assert dtypes == sorted(dtypes, key=DTYPES.index)
+    drawn = [case.axes for case, _ in ordered if (case.suite, case.dtype) == ("sixd-16", "float64")]
+    assert drawn != sorted(drawn), "the suite's order begins with permutations that change little"
+    for suite, dtype in groups:
+        flags = [jax for case, jax in ordered if (case.suite, case.dtype) == (suite, dtype)]
+        assert flags == [n % 8 == 0 for n in range(len(flags))]
 
 
 def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, capsys):
@@ -169,7 +203,7 @@ def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, caps
     monkeypatch.setattr(calibrate, "Memory", lambda: None)
     monkeypatch.setattr(calibrate, "properties", lambda: known)
     monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
-    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points)
+    monkeypatch.setattr(calibrate, "measure_until", lambda *args: args[2].points.extend(points))
     report_file = tmp_path / "calibrate.json"
     assert calibrate.main(["--outdir", str(tmp_path), "--json", str(report_file)]) == 0
     model = json.loads((tmp_path / "some-gpu.json").read_text())
@@ -179,7 +213,7 @@ def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, caps
     assert len(found["points"]) == 200
     assert found["regressions"]["copy"]["test_points"] == 40
     assert "copy" in capsys.readouterr().out
-    monkeypatch.setattr(calibrate, "measure_until", lambda deadline, memory: points[:3])
+    monkeypatch.setattr(calibrate, "measure_until", lambda *args: None)
     assert calibrate.main(["--outdir", str(tmp_path)]) == 1
 
 

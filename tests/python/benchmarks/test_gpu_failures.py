@@ -1,0 +1,260 @@
+"""What the GPU's benchmarks keep when something fails, stops or is killed."""
+
+import itertools
+import json
+import os
+import types
+
+import pytest
+
+from ttlg.benchmarks.case import Case
+
+torch = pytest.importorskip("torch")
+
+import ttlg
+from ttlg.benchmarks.gpu import __main__ as cli
+from ttlg.benchmarks.gpu import failures, json_file, report
+from ttlg.benchmarks.gpu import measure as measuring
+from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
+from ttlg.benchmarks.gpu.device import Buffers, Memory
+from ttlg.benchmarks.gpu.measure import Result, measure
+
+CASE = Case("calls", "A", (3, 4), (1, 0), "float64")
+
+
+def oom(i):
+    raise torch.OutOfMemoryError("out of memory")
+
+
+def crash(i):
+    raise RuntimeError("nvrtc: compilation failed\nsource of a kernel")
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """Stand in for a GPU that `lose` loses: memory on the host, plans that do nothing."""
+    state = types.SimpleNamespace(lost=False)
+
+    def synchronize():
+        if state.lost:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    plan = types.SimpleNamespace(schema="copy", predicted_time=1e-3)
+    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
+    monkeypatch.setattr(ttlg, "plan", lambda *args, **kwargs: plan)
+    x = torch.arange(12, dtype=torch.float64).view(3, 4)
+    state.buffers = lambda case: Buffers([x, x], [torch.empty(4, 3, dtype=x.dtype)] * 2)
+    return state
+
+
+@pytest.fixture
+def takes_part(monkeypatch, device):
+    """Let every contender do its work in a millisecond, but those that are given do otherwise."""
+
+    def take_part(**others):
+        def contender(name, buffers, axes):
+            if name == others.get("cannot_be_made"):
+                raise ImportError("its library is broken")
+            x = buffers.inputs[0]
+            right = (lambda i: x.reshape(4, 3)) if name in COPIES else (lambda i: x.t().clone())
+            call = others.get(name.replace("-", "_"), right)
+            return Contender(name, call, returns=True, clock=lambda work: work() or 1e-3)
+
+        monkeypatch.setattr(measuring, "contender", contender)
+
+    return take_part
+
+
+def test_failing_contenders_are_noted_and_the_others_measured(takes_part, device):
+    takes_part(ttlg=lambda i: torch.zeros(4, 3).double(), torch=crash, cannot_be_made="cupy")
+    found = measure(CASE, device, 2)
+    assert found.failures == {
+        "ttlg": "WrongResultError: ttlg gave a wrong result",
+        "torch": "RuntimeError: nvrtc: compilation failed\nsource of a kernel",
+        "cupy": "ImportError: its library is broken",
+    }
+    others = {*COPIES, *OURS, *PEERS} - found.failures.keys()
+    assert found.seconds.keys() == others
+    assert found.faulty
+    assert not found.lost_device
+    assert found.schema == "copy"
+    assert json.loads(json.dumps(report.record({}, [found], {})))["results"][0]["failures"]
+
+
+def test_only_ttlg_is_at_fault_for_its_failures_and_want_of_memory_is_none(takes_part, device):
+    takes_part(torch=crash, copy_memcpy=crash, ttlg=oom)
+    found = measure(CASE, device, 2)
+    assert set(found.failures) == {"torch", "copy-memcpy", "ttlg"}
+    assert not found.faulty
+    takes_part(copy_ttlg=crash)
+    assert measure(CASE, device, 2).faulty
+
+
+@pytest.mark.parametrize("calls", [3, 1889, 1895])
+def test_a_contender_that_fails_later_is_left_out_of_the_times(takes_part, device, calls):
+    """In the call curve, when it is warmed up, or in the samples."""
+    turns = itertools.count()
+    takes_part(
+        torch=lambda i: device.buffers(CASE).inputs[0].t() if next(turns) < calls else oom(i)
+    )
+    found = measure(CASE, device, 2, ["torch"])
+    assert found.failures == {"torch": "OutOfMemoryError: out of memory"}
+    assert found.seconds.keys() == {*COPIES, *OURS}
+
+
+def test_a_case_that_fails_as_a_whole_is_noted(device):
+    device.buffers = oom
+    found = measure(CASE, device, 2)
+    assert (found.failures, found.seconds) == ({"case": "OutOfMemoryError: out of memory"}, {})
+    assert not found.faulty
+    assert report.line(found) == (
+        "calls A float64, no plan: case failed: OutOfMemoryError: out of memory"
+    )
+    assert report.record({}, [found], {})["table"] == [
+        "failed: calls A float64: case: OutOfMemoryError: out of memory"
+    ]
+
+
+def test_reports_of_partial_results():
+    copied = Result(CASE, failures={"ttlg": "WrongResultError: ttlg"}, seconds={"copy-ttlg": 1e-6})
+    compared = Result(CASE, seconds={"copy-ttlg": 1e-6, "torch": 2e-6})
+    lines = report.record({}, [copied, compared, Result(CASE, "copy", 1.0, {"ttlg": 1.0})], {})
+    assert "predicted time unknown" in lines["table"][0]
+    assert ["torch", "0.50", "0.50", "0", "of", "0", "A"] in [x.split() for x in lines["table"]]
+    assert lines["table"][-1] == "failed: calls A float64: ttlg: WrongResultError: ttlg"
+    assert "; ttlg failed: WrongResultError" in report.line(copied)
+    assert len(report.failure_lines({str(n): "x\ny" * 300 for n in range(30)})) == 21
+    assert report.failure_lines({"a": "first\nsecond"}) == ["failed: a: first"]
+
+
+def test_memory_that_did_not_suffice_is_none(monkeypatch):
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda _: types.SimpleNamespace(L2_cache_size=0)
+    )
+    empty, full = torch.empty, []
+    monkeypatch.setattr(torch, "empty", lambda *args, device, **kwargs: empty(*args, **kwargs))
+    monkeypatch.setattr(
+        torch, "empty_like", lambda x: oom(0) if full else empty(x.shape, dtype=x.dtype)
+    )
+    memory = Memory()
+    full.append(True)
+    with pytest.raises(torch.OutOfMemoryError):
+        memory.buffers(CASE)
+    full.clear()
+    found = memory.buffers(CASE)
+    assert [y.shape for y in found.outputs] == [(4, 3)] * 2
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    """Run the program on two suites whose cases do what they are told; return status and JSON."""
+    monkeypatch.setattr(cli, "require", lambda: None)
+    monkeypatch.setattr(cli, "describe", lambda command: {"command": command})
+    monkeypatch.setattr(cli, "Memory", lambda: None)
+
+    def run(measure):
+        monkeypatch.setattr(cli, "measure", lambda case, memory, repeats, peers: measure(case))
+        file = tmp_path / "results.json"
+        status = cli.main(["--suite", "calls", "varying", "--json", str(file)])
+        return status, json.loads(file.read_text())
+
+    return run
+
+
+def test_exit_status(bench, capsys):
+    wrong = {"ttlg": "WrongResultError: ttlg gave a wrong result"}
+    status, found = bench(lambda case: Result(case, failures=wrong if "20" in case.name else {}))
+    assert (status, len(found["results"]), found["left_out"]) == (1, 14, {})
+    assert "failed: varying 20^6 float64: ttlg: WrongResultError" in capsys.readouterr().out
+    assert bench(lambda case: Result(case, failures={"cupy": "CompileException: x"}))[0] == 0
+
+
+def test_a_lost_device_ends_the_run(bench, device, takes_part):
+    def crash_for_good(i):
+        device.lost = True
+        raise RuntimeError("an illegal memory access was encountered")
+
+    takes_part(ttlg=crash_for_good)
+    status, found = bench(lambda case: measure(CASE, device, 2))
+    assert status == 1
+    assert found["results"][0]["failures"].keys() == {"ttlg", "device"}
+    assert found["left_out"] == {"calls": 1, "varying": 12}
+
+
+def test_an_interrupt_keeps_the_results(bench):
+    turns = itertools.count()
+
+    def measure(case):
+        if next(turns) == 3:
+            raise KeyboardInterrupt
+        return Result(case)
+
+    status, found = bench(measure)
+    assert (status, len(found["results"])) == (130, 3)
+    assert sum(found["left_out"].values()) == 11
+
+
+def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
+    now = itertools.count(0, 2)
+    monkeypatch.setattr(json_file.time, "monotonic", lambda: next(now))
+    seen = []
+
+    def measure(case):
+        file = tmp_path / "results.json"
+        seen.append(len(json.loads(file.read_text())["results"]) if file.exists() else 0)
+        return Result(case)
+
+    assert bench(measure)[0] == 0
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 3
+    assert seen[-1] >= len(seen) - 4
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
+    path = tmp_path / "results.json"
+    json_file.write(path, ["old"])
+    replaced = []
+    replace = os.replace
+    monkeypatch.setattr(
+        os, "replace", lambda *names: (replaced.append(path.read_text()), replace(*names))
+    )
+    json_file.write(path, ["new"])
+    assert replaced == ['["old"]\n']
+    assert json.loads(path.read_text()) == ["new"]
+    assert [each.name for each in tmp_path.iterdir()] == ["results.json"]
+    json_file.JsonFile(None, lambda: 1 / 0).write()
+
+
+KILLED = """
+    import runpy, signal, time
+    from ttlg.benchmarks.gpu import device, measure, contenders
+    from ttlg.benchmarks.gpu.measure import Result
+
+    device.require = lambda: None
+    device.describe = lambda command: {}
+    device.Memory = lambda: None
+    turns = iter(range(100))
+
+    def once(case, memory, repeats, peers):
+        if next(turns) == 2:
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(30)
+        return Result(case)
+
+    measure.measure = once
+    runpy.run_module("ttlg.benchmarks.gpu", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_a_program_that_is_terminated_keeps_its_results(run_python, tmp_path):
+    file = tmp_path / "results.json"
+    done = run_python(KILLED, "--suite", "varying", "--json", file)
+    assert done.returncode == 130, done.stderr
+    assert len(json.loads(file.read_text())["results"]) == 2
+
+
+def test_interrupts_are_no_failures():
+    noted = {}
+    with pytest.raises(KeyboardInterrupt), failures.noting(noted, "a"):
+        raise KeyboardInterrupt
+    assert noted == {}
