@@ -57,23 +57,21 @@ TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArgum
     const std::uint32_t in_items = rows * p.in_chunks.divisor();
     for (std::uint32_t first = warp; first < in_items; first += kWarps * kBatch) {
       Word<kWidth> held[kBatch];
+      std::uint32_t to[kBatch];
+      bool takes_part[kBatch];
       TTLG_UNROLL
       for (int b = 0; b < kBatch; ++b) {
         with_word(context, rows, columns, p.run, p.in_chunks, first + b * kWarps,
                   [&](std::uint32_t row, std::uint32_t column, std::uint32_t word, bool valid) {
+                    takes_part[b] = valid;
+                    to[b] = (row * p.pitch + column * p.run.divisor() + word) * kWidth;
                     held[b] = context.template load<Word<kWidth>>(
                         valid, in + row * p.in_row_step + column * p.in_column_step +
                                    word * p.in_word_step);
                   });
       }
       TTLG_UNROLL
-      for (int b = 0; b < kBatch; ++b) {
-        with_word(context, rows, columns, p.run, p.in_chunks, first + b * kWarps,
-                  [&](std::uint32_t row, std::uint32_t column, std::uint32_t word, bool valid) {
-                    context.shared_store(
-                        valid, (row * p.pitch + column * p.run.divisor() + word) * kWidth, held[b]);
-                  });
-      }
+      for (int b = 0; b < kBatch; ++b) context.shared_store(takes_part[b], to[b], held[b]);
     }
     context.barrier();
     const std::uint32_t out_items = columns * p.out_chunks.divisor();
