@@ -32,10 +32,17 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
   const std::uint32_t first = context.thread() & (lanes - 1);
   const std::uint32_t words =
       run >= p.runs ? 0 : (origin.last_column_block ? p.last_words : p.words);
+  // All lanes go on to the next run of the coarsened mode at the same step.
+  const std::uint32_t steps_of_run = (p.words + lanes - 1) >> p.group_shift;
+  const std::uint32_t steps = p.coarsening.count * steps_of_run;
+  const std::int64_t in_step = lanes * p.in_word_step;
+  const std::int64_t out_step = lanes * p.out_word_step;
+  const std::int64_t in_run_step = p.coarsening.in_step - (steps_of_run - 1) * in_step;
+  const std::int64_t out_run_step = p.coarsening.out_step - (steps_of_run - 1) * out_step;
+  std::uint32_t left = steps_of_run;
   std::uint32_t word = first;
-  std::int64_t in = origin.in;
-  std::int64_t out = origin.out;
-  const std::uint32_t steps = p.coarsening.count * ((p.words + lanes - 1) >> p.group_shift);
+  std::int64_t in = origin.in + first * p.in_word_step;
+  std::int64_t out = origin.out + first * p.out_word_step;
   for (std::uint32_t step = 0; step < steps; step += kBatch) {
     Word<kWidth> held[kBatch];
     std::int64_t to[kBatch];
@@ -43,14 +50,13 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
     TTLG_UNROLL
     for (std::uint32_t b = 0; b < kBatch; ++b) {
       valid[b] = step + b < steps && word < words;
-      to[b] = out + word * p.out_word_step;
-      held[b] = context.template load<Word<kWidth>>(valid[b], in + word * p.in_word_step);
-      word += lanes;
-      if (word - first >= p.words) {  // on to the next run of the coarsened mode
-        word = first;
-        in += p.coarsening.in_step;
-        out += p.coarsening.out_step;
-      }
+      to[b] = out;
+      held[b] = context.template load<Word<kWidth>>(valid[b], in);
+      const bool ends_run = --left == 0;
+      word = ends_run ? first : word + lanes;
+      in += ends_run ? in_run_step : in_step;
+      out += ends_run ? out_run_step : out_step;
+      if (ends_run) left = steps_of_run;
     }
     TTLG_UNROLL
     for (std::uint32_t b = 0; b < kBatch; ++b) context.store(valid[b], to[b], held[b]);
