@@ -100,8 +100,5 @@ def read_workspace(workspace: SupportsIndex | None) -> int:
 
 def run_inplace(plan: _core.InplacePlan, library: Library, x: Any, view: _core.TensorView) -> Any:
     """Carry a plan out on `x`, an array of `library`, seen as `view`."""
-    try:
-        plan.run(view)
-    finally:  # KeyboardInterrupt comes when the elements have moved
-        library.written(x)
+    library.run_into(plan, x, view)
     return library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

@@ -70,10 +70,7 @@ class Plan:
         core = self._core
         if not core.fits(source, target):
             core = plan_for_output(core, source, target)
-        try:
-            core.run(source, target)
-        finally:  # KeyboardInterrupt comes when the elements have moved
-            out_library.written(out)
+        out_library.run_into(core, out, source, target)
         return out
 
     def _check_device(self, x: _core.TensorView) -> None:

@@ -27,10 +27,10 @@ class RowTable {
         offsets_(reinterpret_cast<std::int64_t*>(permuted.workspace)) {
     const std::int64_t m = permuted.c2r.m;
     const std::int64_t row_bytes = writes_skewed_ ? pitch_ : permuted.matrix.row_bytes();
+    // R2C takes the rows that q is for, backwards, as it moves columns down.
+    const bool inverse = !permuted.forward && order == ColumnOrder::shuffle;
     RowOrder q(permuted.c2r, 0);
     for (std::int64_t i = 0; i < m; ++i, ++q) {
-      // R2C takes the rows that q is for, backwards, as it moves columns down.
-      const bool inverse = !permuted.forward && order == ColumnOrder::shuffle;
       offsets_[inverse ? (m - *q) % m : i] = i * row_bytes;
     }
     for (std::int64_t i = m; i < row_order_entries(permuted.c2r); ++i) {

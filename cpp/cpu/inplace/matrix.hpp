@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/block_mover.hpp"
 #include "cpu/kernels.hpp"
 #include "cpu/threads.hpp"
 #include "plan/cpu/block.hpp"
@@ -70,6 +71,12 @@ inline void move_block(BlockKernel kernel, const std::byte* in, std::byte* out,
           .continued = false,
           .following = 0,
           .pipeline = &pipeline});
+}
+
+// What transposes blocks of such elements: by tiles, where vectors hold them.
+inline BlockKernel transposing_kernel(const Kernels& table, std::int64_t element_bytes) {
+  return is_vector_width(element_bytes) ? table.tile[width_index(element_bytes)]
+                                        : table.strided_copy.back();
 }
 
 // Moves rows of so many bytes; offsets of each on either side.

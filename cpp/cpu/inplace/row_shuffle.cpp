@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cpu/block_mover.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/memory_units.hpp"
@@ -15,7 +14,7 @@ RowShuffle::RowShuffle(const C2r& c2r, std::int64_t element_bytes, std::int64_t*
     : c2r_(c2r),
       size_(element_bytes),
       wide_(c2r.c * element_bytes >= kLineBytes || c2r.b == 1),
-      kernel_(is_vector_width(size_) ? table.tile[width_index(size_)] : table.strided_copy.back()),
+      kernel_(transposing_kernel(table, size_)),
       elements_(tables),
       in_blocks_(elements_ + c2r.n),
       in_row_(in_blocks_ + c2r.n) {

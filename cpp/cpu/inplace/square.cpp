@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/block_mover.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads.hpp"
 #include "tensor/banded_triangle.hpp"
@@ -23,8 +22,7 @@ class TilePairs {
         tile_(step.width),
         size_(step.element_bytes),
         tiles_(ceil_div(order_, tile_)),
-        transpose_(is_vector_width(size_) ? table.tile[width_index(size_)]
-                                          : table.strided_copy.back()),
+        transpose_(transposing_kernel(table, size_)),
         table_(table),
         triangle_(tiles_, kBand) {
     for (std::int64_t k = 0; k < tile_; ++k) {

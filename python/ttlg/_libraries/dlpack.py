@@ -152,11 +152,16 @@ class Library:
         """Transpose `x` into `out`, an array of `out_library`, on the same stream."""
         source = self.view_input(x, stream)
         target = out_library.view_output(out, source)
-        plan = plan_for(source, axes, target, threads)
+        out_library.run_into(plan_for(source, axes, target, threads), out, source, target)
+
+    def run_into(self, plan: Any, out: Any, *views: _core.TensorView) -> None:
+        """Carry `plan` out on the views of its arrays, which writes to `out` of this library."""
         try:
-            plan.run(source, target)
-        finally:  # KeyboardInterrupt comes when the elements have moved
-            out_library.written(out)
+            plan.run(*views)
+        except KeyboardInterrupt:  # which comes when the elements have moved
+            self.written(out)
+            raise
+        self.written(out)
 
     def run_into_new(
         self, plan: _core.CpuPlan | _core.CudaPlan, x: Any, source: _core.TensorView

@@ -13,26 +13,9 @@ torch = pytest.importorskip("torch")
 import ttlg
 from ttlg.benchmarks.gpu import calibrate
 from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, problems
-from ttlg.benchmarks.gpu.device import Buffers
 from ttlg.benchmarks.measure import WrongResultError
 
 CASE = Case("calibrate", "A", (3, 4), (1, 0), "float64")
-
-
-@pytest.fixture
-def device(monkeypatch):
-    """Stand in for a GPU that can be lost: memory on the host, plans that do nothing."""
-    state = types.SimpleNamespace(lost=False)
-
-    def synchronize():
-        if state.lost:
-            raise RuntimeError("CUDA error: an illegal memory access was encountered")
-
-    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
-    monkeypatch.setattr(ttlg, "plan", lambda *args, **kwargs: None)
-    x = torch.arange(12, dtype=torch.float64).view(3, 4)
-    state.buffers = lambda case: Buffers([x, x], [torch.empty(4, 3, dtype=x.dtype)] * 2)
-    return state
 
 
 def candidate(kernel, features):

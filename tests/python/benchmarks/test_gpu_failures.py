@@ -11,12 +11,11 @@ from ttlg.benchmarks.case import Case
 
 torch = pytest.importorskip("torch")
 
-import ttlg
 from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import failures, json_file, report
 from ttlg.benchmarks.gpu import measure as measuring
 from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
-from ttlg.benchmarks.gpu.device import Buffers, Memory
+from ttlg.benchmarks.gpu.device import Memory
 from ttlg.benchmarks.gpu.measure import Result, measure
 
 CASE = Case("calls", "A", (3, 4), (1, 0), "float64")
@@ -28,23 +27,6 @@ def oom(i):
 
 def crash(i):
     raise RuntimeError("nvrtc: compilation failed\nsource of a kernel")
-
-
-@pytest.fixture
-def device(monkeypatch):
-    """Stand in for a GPU that `lose` loses: memory on the host, plans that do nothing."""
-    state = types.SimpleNamespace(lost=False)
-
-    def synchronize():
-        if state.lost:
-            raise RuntimeError("CUDA error: an illegal memory access was encountered")
-
-    plan = types.SimpleNamespace(schema="copy", predicted_time=1e-3)
-    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
-    monkeypatch.setattr(ttlg, "plan", lambda *args, **kwargs: plan)
-    x = torch.arange(12, dtype=torch.float64).view(3, 4)
-    state.buffers = lambda case: Buffers([x, x], [torch.empty(4, 3, dtype=x.dtype)] * 2)
-    return state
 
 
 @pytest.fixture

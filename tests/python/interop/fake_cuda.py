@@ -86,7 +86,6 @@ def install_torch(monkeypatch, current):
             ExternalStream=external,
             device=lambda _device: contextlib.nullcontext(),
         ),
-        autograd=SimpleNamespace(graph=SimpleNamespace(increment_version=lambda _tensor: None)),
         streams=streams,
     )
     monkeypatch.setitem(sys.modules, "torch", library)

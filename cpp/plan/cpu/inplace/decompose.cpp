@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <queue>
+#include <ranges>
 #include <utility>
 
 namespace ttlg::cpu {
@@ -30,18 +31,13 @@ class Modes {
 
   const Order& start() const { return start_; }
 
-  // The bytes of what the modes from number `begin` of an order on contain.
-  std::int64_t bytes_from(const Order& order, std::size_t begin) const {
-    return element_bytes_ * product(order, begin, order.size());
-  }
-
   // The matrices whose transposition swaps modes begin to middle with those from there to end.
   InplaceStep matrices(const Order& order, std::size_t begin, std::size_t middle,
                        std::size_t end) const {
     return {.batch = product(order, 0, begin),
             .rows = product(order, begin, middle),
             .columns = product(order, middle, end),
-            .element_bytes = bytes_from(order, end)};
+            .element_bytes = element_bytes_ * product(order, end, order.size())};
   }
 
  private:
@@ -223,8 +219,9 @@ bool fills(const InplaceStep& step, std::int64_t bytes) {
 class Layout {
  public:
   explicit Layout(const Problem& folded) : element_bytes_(folded.element_bytes) {
-    for (const Mode& mode : folded.modes)
-      parts_.insert(parts_.begin(), {mode.extent, mode.out_byte_stride});
+    for (const Mode& mode : folded.modes | std::views::reverse) {
+      parts_.push_back({mode.extent, mode.out_byte_stride});
+    }
   }
 
   // Whether what is transposed is modes, or parts of them.
