@@ -145,12 +145,6 @@ def _entrants(
     return entrants
 
 
-def _kernel(case: Case, threads: int) -> str:
-    if case.inplace:
-        return inplace.kernels(case, threads)
-    return ttlg.plan(case.shape, case.axes, case.dtype, threads=threads).kernel
-
-
 def measure(
     case: Case, threads: Sequence[int], repeats: int, *, peers: Sequence[str] = PEERS
 ) -> list[Result]:
@@ -199,6 +193,7 @@ def measure(
                 verify(entrant, out, x if is_copy else expected, before)
             except WrongResultError as error:
                 raise WrongResultError(f"{error} for {case} on {count} threads") from None
-        return Result(case, count, _kernel(case, count), time_calls(entrants, repeats))
+        plan = ttlg.plan(case.shape, case.axes, case.dtype, inplace=case.inplace, threads=count)
+        return Result(case, count, plan.kernel, time_calls(entrants, repeats))
 
     return [on(count) for count in threads]

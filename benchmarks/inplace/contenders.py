@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 import ttlg
-from ttlg import _core
-from ttlg._libraries import library_of
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import Array, Axes, Contender, optional
 from ttlg.benchmarks.inplace import libraries
@@ -22,12 +20,6 @@ PEERS = ("openblas", "fftw-estimate", "fftw-measure", "fastremap", "numpy-back",
 
 _FASTREMAP_RANK = 4
 _FLOATS = ("float32", "float64")
-
-
-def kernels(case: Case, threads: int) -> str:
-    """Name the kernels of the steps that ttlg takes."""
-    x = np.empty(case.shape, case.dtype)  # memory that is never touched
-    return _core.inplace_plan_for(library_of(x).view_inplace(x), case.axes, threads, 0).kernel
 
 
 def openblas(x: Array, axes: Axes, threads: int) -> Iterator[Contender]:
