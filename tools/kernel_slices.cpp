@@ -5,35 +5,33 @@
 #include <cstdio>
 
 #include "cuda/kernels/orthogonal_distinct.hpp"
-#include "plan/cuda/policy.hpp"
+#include "plan/cuda/occupancy.hpp"
 
 using namespace ttlg::cuda;
 
 namespace {
 
-void print(int threads, std::int64_t bytes, std::int64_t shared_bytes) {
-  std::printf(" %d %lld %lld\n", threads, static_cast<long long>(bytes),
+void print(Schema schema, int width, VectorAccess access, std::int64_t shared_bytes) {
+  std::printf(" %d %lld %lld\n", threads_of(schema),
+              static_cast<long long>(largest_slice_bytes(schema, width, access)),
               static_cast<long long>(shared_bytes));
 }
 
 template <int kWidth>
 void print_width() {
   std::printf("copy<%d>", kWidth);
-  print(CopyPolicy::kThreads, CopyPolicy::kThreads * CopyPolicy::kBatch * kWidth, 0);
+  print(Schema::copy, kWidth, {}, 0);
   std::printf("fvi_match_large<%d>", kWidth);
-  print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
+  print(Schema::fvi_match_large, kWidth, {}, 0);
   std::printf("fvi_match_small<%d>", kWidth);
-  print(FviMatchSmallPolicy::kThreads, FviMatchSmallPolicy::kSliceBytes,
-        FviMatchSmallPolicy::kSliceBytes);
+  print(Schema::fvi_match_small, kWidth, {}, FviMatchSmallPolicy::kSliceBytes);
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
-    constexpr std::int64_t kTile = DistinctTile<kWidth>::kSize;
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalDistinctPolicy::kThreads, kTile * kTile * kWidth,
-          DistinctTile<kWidth>::kSharedBytes);
-    const std::int64_t slice = OrthogonalArbitraryPolicy::max_elements(kWidth, access) * kWidth;
+    print(Schema::orthogonal_distinct, kWidth, access, DistinctTile<kWidth>::kSharedBytes);
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalArbitraryPolicy::kThreads, slice, slice);
+    print(Schema::orthogonal_arbitrary, kWidth, access,
+          largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access));
   }
 }
 

@@ -31,7 +31,7 @@ TEST(MakeCudaPlan, LetsPredictedTimeDecideShortMatchingRuns) {
   std::set<Schema> chosen;
   for (const std::int64_t itemsize : {4, 16}) {
     const cuda::Plan plan =
-        test::planned(paper_request({3, 9, 1000, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
+        test::planned(paper_request({3, 9, 9, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
     EXPECT_EQ(classify(plan.recast).name, "same FVI, short");
     chosen.insert(plan.parameters.schema);
   }
