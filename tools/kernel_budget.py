@@ -34,11 +34,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import kernel_header
 from sass import Instruction, Step, bytes_per_wait, heaviest_path, parse
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
-FIGURES = ROOT / "cpp/plan/cuda/kernel_figures.hpp"
 
 # How often loops run that move nothing, by the source lines they come from; the first that fits.
 _TRIPS = (
@@ -261,68 +261,17 @@ def check(found: dict[str, Figures], recorded: dict[str, Figures]) -> int:
     return status
 
 
-_HEADER = """\
-// What the compiler has made of the kernels. Written by tools/kernel_budget.py --record from
-// cpp/cuda/kernels/budget.json, with which its --check compares; do not edit.
-#pragma once
-
-#include "plan/cuda/schema.hpp"
-
-namespace ttlg::cuda {{
-
-// A kernel for elements of so many bytes, with 16-byte accesses on either side or not; registers of
-// a thread, and instructions of a warp for every 128 bytes, as docs/hardware.md explains them.
-struct KernelFigures {{
-  Schema schema;
-  int width;
-  bool vector_in;
-  bool vector_out;
-  int registers;
-  double instructions_per_line;
-  double instructions_per_further_line;
-}};
-
-// clang-format off
-inline constexpr KernelFigures kKernelFigures[] = {{
-{rows}
-}};
-// clang-format on
-
-}}  // namespace ttlg::cuda
-"""
-_IN_HEADER = ("registers", "instructions_per_line", "instructions_per_further_line")
-
-
-def header_of(figures: dict[str, Figures]) -> str:
-    """Write the planner's part of the figures as C++."""
-    rows = []
-    for label, found in figures.items():
-        kernel, width, *vectors = re.findall(r"\w+", label)
-        access = (str(bool(int(each))).lower() for each in vectors or "00")
-        values = (f"{found[name]:g}" for name in _IN_HEADER)
-        rows.append(f"    {{Schema::{', '.join((kernel, width, *access, *values))}}},")
-    return _HEADER.format(rows="\n".join(rows))
-
-
 def write_budget(compiler: str, found: dict[str, Figures]) -> None:
     """Record the figures, a kernel a line, and what the planner reads of them."""
     rows = ",\n".join(f"    {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
     BUDGET.write_text(f'{{\n  "nvcc": "{compiler}",\n  "kernels": {{\n{rows}\n  }}\n}}\n')
-    FIGURES.write_text(header_of(found))
-
-
-def check_header(recorded: dict[str, Figures]) -> int:
-    """Say so and return 1 where the planner's part is not that of the record."""
-    if FIGURES.read_text() == header_of(recorded):
-        return 0
-    print(f"{FIGURES.name} is not that of {BUDGET.name}: --record writes both")
-    return 1
+    kernel_header.write(found)
 
 
 def check_budget(compiler: str, found: dict[str, Figures]) -> int:
     """Compare with the record, if it is of the same compiler."""
     recorded = json.loads(BUDGET.read_text())
-    status = check_header(recorded["kernels"])
+    status = kernel_header.check(recorded["kernels"])
     if recorded["nvcc"] == compiler:
         return check(found, recorded["kernels"]) | status
     print(f"the budget was recorded with nvcc {recorded['nvcc']}, not {compiler}: not compared")

@@ -300,10 +300,17 @@ ptxas info    : Compile time = 24.234 ms
     assert budget.resources_of(report) == {"_Z1a": {"registers": 50, "local_bytes": 8}}
 
 
-RECORDED = {
-    "copy<4>": {"local_bytes": 0, "blocks_per_sm": 8, "instructions_per_line": 16.0},
-    "copy<8>": {"local_bytes": 0, "blocks_per_sm": 8, "instructions_per_line": 8.0},
-}
+def recorded(instructions):
+    return {
+        "registers": 32,
+        "local_bytes": 0,
+        "blocks_per_sm": 8,
+        "instructions_per_line": instructions,
+        "instructions_per_further_line": instructions,
+    }
+
+
+RECORDED = {"copy<4>": recorded(16.0), "copy<8>": recorded(8.0)}
 
 
 @pytest.mark.parametrize(
@@ -353,6 +360,7 @@ def test_main_checks_records_and_lists(budget, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(budget, "thread_blocks", lambda work: {})
     monkeypatch.setattr(budget, "measure", measure)
     monkeypatch.setattr(budget, "BUDGET", tmp_path / "budget.json")
+    monkeypatch.setattr(budget.kernel_header, "HEADER", tmp_path / "kernel_figures.hpp")
     assert budget.main(["--record"]) == 0
     record = json.loads((tmp_path / "budget.json").read_text())
     assert record["nvcc"] == "13.0"
@@ -363,7 +371,33 @@ def test_main_checks_records_and_lists(budget, monkeypatch, capsys, tmp_path):
     assert budget.main(["--check"]) == 1
     record["nvcc"] = "12.4"
     (tmp_path / "budget.json").write_text(json.dumps(record))
+    budget.kernel_header.write(RECORDED)
     assert budget.main(["--check"]) == 0
     output = capsys.readouterr().out
     assert "recorded with nvcc 12.4, not 13.0" in output
-    assert re.search(r"copy<4> +0 +8 +16\n", output)
+    assert re.search(r"copy<4> +32 +0 +8 +16 +16\n", output)
+
+
+def test_the_planner_reads_the_record(budget, capsys):
+    """What it has of the kernels is what was recorded of them last."""
+    kernels = json.loads(budget.BUDGET.read_text())["kernels"]
+    assert budget.kernel_header.check(kernels) == 0
+    name = "orthogonal_distinct<2,0,1>"
+    kernels[name] |= {"registers": 51, "instructions_per_further_line": 35.9}
+    first = f"{kernels[name]['instructions_per_line']:g}"
+    assert f"{{Schema::orthogonal_distinct, 2, false, true, 51, {first}, 35.9}}," in (
+        budget.kernel_header.text_of(kernels)
+    )
+    assert budget.kernel_header.check(kernels) == 1
+    assert "kernel_figures.hpp is not that of the record" in capsys.readouterr().out
+
+
+def test_a_stale_header_fails_the_check(budget, monkeypatch, tmp_path):
+    monkeypatch.setattr(budget, "BUDGET", tmp_path / "budget.json")
+    monkeypatch.setattr(budget.kernel_header, "HEADER", tmp_path / "kernel_figures.hpp")
+    budget.write_budget("13.0", RECORDED)
+    for compiler in ("13.0", "12.4"):
+        assert budget.check_budget(compiler, RECORDED) == 0
+    (tmp_path / "kernel_figures.hpp").write_text("older")
+    for compiler in ("13.0", "12.4"):
+        assert budget.check_budget(compiler, RECORDED) == 1

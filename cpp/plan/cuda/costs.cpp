@@ -25,12 +25,12 @@ constexpr Costs make_defaults() {
   costs[Number::kWavefronts] = 1;  // a multiprocessor moves 128 bytes in a cycle
   for (std::size_t kernel = 0; kernel < kKernels; ++kernel) {
     double* const own = costs.data() + Number::kKernelIssue + kernel * Number::kKernelTerms;
-    // Four schedulers issue an instruction each in a cycle at best; two thirds of that while lines
-    // move, and half of it at the start of blocks, where most instructions depend on the one
-    // before.
-    own[Number::kSetUp] = 0.5;
-    own[Number::kSlices] = 20;
-    std::fill_n(own + Number::kLines, kElementWidths, 0.375);
+    // Four schedulers issue an instruction each in a cycle at best, and two thirds of that while
+    // warps wait for one another. A slice is decoded in some 60 instructions.
+    constexpr double kInstruction = 0.375;
+    own[Number::kSetUp] = kInstruction;
+    own[Number::kSlices] = 60 * kInstruction;
+    std::fill_n(own + Number::kLines, kElementWidths, kInstruction);
     // From the loads of a round to its stores, while the memory is busy.
     costs[Number::kRounds + kernel] = 1.2e-6;
   }

@@ -37,8 +37,8 @@ struct TermNumber {
   // Work of the busiest multiprocessor, whose cost is in cycles.
   static constexpr std::size_t kIssue = kWritten + kSideTerms;
   static constexpr std::size_t kWavefronts = kIssue;  // 128 bytes through L1 or shared memory
-  // Of each kernel: instructions that set its blocks up, slices, and by the width of elements
-  // instructions that move lines.
+  // Of each kernel: instructions that set its blocks up, slices after a block's first by the warps
+  // that decode each, and by the width of elements instructions that move lines.
   static constexpr std::size_t kKernelIssue = kIssue + 1;
   static constexpr std::size_t kSetUp = 0;
   static constexpr std::size_t kSlices = 1;

@@ -219,8 +219,9 @@ void add_issue(LaunchTerms& result, const DeviceModel& model, const Work& work, 
                         as_double(largest_slice_bytes(kernel.schema, kernel.width, access)) /
                         kLineBytes;
   result.add(own + Number::kSetUp, set_up * started * cycle);
-  // A slice is decoded by every warp.
-  result.add(own + Number::kSlices, work.units * work.repeats * warps * waves.busiest * cycle);
+  // Every warp decodes the slices that come after a block's first.
+  const double slices = work.units * work.repeats * waves.busiest;
+  result.add(own + Number::kSlices, (slices - started) * warps * cycle);
 }
 
 void add_latency(LaunchTerms& result, const Work& work, const Waves& waves) {
