@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #ifdef __CUDACC__
+#include <cuda_pipeline_primitives.h>
+
 #define TTLG_DEVICE __device__ __forceinline__
 #define TTLG_UNROLL _Pragma("unroll")
 #define TTLG_PRAGMA(text) _Pragma(#text)
@@ -89,6 +91,7 @@ class DeviceContext {
 
   TTLG_DEVICE std::uint32_t thread() const { return threadIdx.x; }
   TTLG_DEVICE std::uint32_t block() const { return blockIdx.x; }
+  TTLG_DEVICE std::uint32_t blocks() const { return gridDim.x; }
   TTLG_DEVICE void barrier() const { __syncthreads(); }
 
   template <typename T>
@@ -125,6 +128,22 @@ class DeviceContext {
   template <typename T>
   TTLG_DEVICE void shared_store(bool valid, std::uint32_t offset, T value) const {
     if (valid) write(shared() + offset, value);
+  }
+
+  // Copies 4, 8 or 16 bytes of the input to shared memory while the thread goes on. They may be
+  // read once this thread has waited for their group, and by other threads after a barrier as well.
+  template <int kBytes>
+  TTLG_DEVICE void copy_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    if (valid) __pipeline_memcpy_async(shared() + to, in_ + offset, kBytes);
+  }
+
+  // Ends a group: the thread's copies since the last one, or none.
+  TTLG_DEVICE void commit_copies() const { __pipeline_commit(); }
+
+  // Waits for this thread's groups but the newest `kNewest`.
+  template <int kNewest>
+  TTLG_DEVICE void wait_copies() const {
+    __pipeline_wait_prior(kNewest);
   }
 
   // The value of another lane of the warp, all of whose lanes make this call.

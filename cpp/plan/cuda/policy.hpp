@@ -18,6 +18,9 @@ inline constexpr std::int64_t kMaxGridBlocks = (std::int64_t{1} << 31) - 1;
 // Most modes that one side of a slice may combine.
 inline constexpr int kAxisModes = 8;
 
+// Most buffers of an Orthogonal kernel.
+inline constexpr int kMaxStages = 2;
+
 // Whether threads use 16-byte accesses on either side.
 struct VectorAccess {
   bool vector_in = false;
