@@ -31,10 +31,11 @@ struct Work {
   // that the resident blocks share among themselves.
   double units = 1;
   bool is_persistent = false;
-  double repeats = 1;  // slices of a unit
-  double tiles = 1;    // of a slice
-  int batch = 1;       // loads of a thread in flight
-  double shared_bytes = 0;
+  double repeats = 1;       // slices of a unit
+  double tiles = 1;         // of a slice
+  int batch = 1;            // loads of a thread in flight
+  int stages = 1;           // buffers in shared memory
+  double shared_bytes = 0;  // of all of them
 };
 
 std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
@@ -65,7 +66,7 @@ void set_distinct(Work& work, const SlicedProblem& sliced, const SliceGeometry& 
   work.is_persistent = true;
   work.tiles = as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
   work.batch = OrthogonalDistinctPolicy::kLoadsInFlight;
-  work.shared_bytes = as_double(tile * (tile + 1) * element);
+  work.shared_bytes = as_double(work.stages * tile * (tile + 1) * element);
 }
 
 void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
@@ -80,7 +81,7 @@ void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry&
   work.out_accesses = accesses(work.out_lane_bytes);
   work.is_persistent = true;
   work.batch = Policy::batch(work.in_lane_bytes);
-  work.shared_bytes = as_double(bytes);
+  work.shared_bytes = as_double(work.stages * bytes);
 }
 
 void set_match_small(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
@@ -118,6 +119,7 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
     work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;
     work.kernel = &figures_of(schema, static_cast<int>(element), access);
   }
+  work.stages = sliced.parameters.stages;
   switch (schema) {
     case Schema::orthogonal_distinct:
       set_distinct(work, sliced, shape);
@@ -230,7 +232,10 @@ void add_latency(LaunchTerms& result, const Work& work, const Waves& waves) {
   const double warps = threads_of(schema) / kWarpSize;
   const double loads = std::ceil(work.in_accesses / (slices * work.tiles * warps) / work.batch);
   const double rounds = waves.rounds * work.repeats * work.tiles * std::max(loads, 1.0);
-  result.add(Number::kRounds + static_cast<std::size_t>(schema), rounds);
+  // With two buffers only the first loads are waited for without anything else to do.
+  const double staged = work.stages > 1 ? rounds - 1 : 0;
+  result.add(Number::kRounds + static_cast<std::size_t>(schema), rounds - staged);
+  result.add(Number::kStagedRounds, staged);
   result.add(Number::kWaves, work.is_persistent ? 1 : waves.rounds);
 }
 

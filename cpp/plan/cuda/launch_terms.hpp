@@ -27,8 +27,8 @@ class LaunchTerms {
   std::span<const Term> terms() const { return std::span(terms_).first(count_); }
 
  private:
-  // All of memory, wavefronts, set-up, slices and lines of one width, two of latency.
-  std::array<Term, TermNumber::kIssue + 6> terms_{};
+  // All of memory, wavefronts, set-up, slices and lines of one width, three of latency.
+  std::array<Term, TermNumber::kIssue + 7> terms_{};
   std::size_t count_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/device_model.hpp"
 #include "plan/cuda/occupancy.hpp"
 #include "tensor/integer.hpp"
 
@@ -194,6 +195,25 @@ TEST(LatencyTerms, CountRoundsOfTheResidentBlocks) {
   EXPECT_EQ(two["latency.orthogonal_distinct.rounds"], 2);
   const Counted coarse(model, long_slices, {orthogonal_distinct, {1, 1, 128, 64}, 2});
   EXPECT_EQ(coarse["latency.orthogonal_distinct.rounds"], 16);
+}
+
+// With two buffers half as many blocks are resident, where shared memory limits them, and all loads
+// but the first are in flight while others drain.
+TEST(LatencyTerms, CountStagedRoundsApart) {
+  DeviceModel model = unit_model();
+  model.shared_bytes_per_multiprocessor = 40
+                                          << 10;  // two buffers of 64 x 65 floats, with 1 KB each
+  const Problem problem = unfused_problem({64, 64, 4 * 132}, {1, 0, 2}, 4);
+  const Counted single(model, problem, kTile);
+  EXPECT_EQ(single["latency.orthogonal_distinct.rounds"], 2);
+  EXPECT_EQ(single["latency.staged_rounds"], 0);
+  const Counted staged(model, problem, {orthogonal_distinct, {1, 1, 64, 64}, -1, 2});
+  EXPECT_EQ(staged["latency.orthogonal_distinct.rounds"], 1);
+  EXPECT_EQ(staged["latency.staged_rounds"], 3);
+  const Problem larger = unfused_problem({64, 64, 100 * 132}, {1, 0, 2}, 4);
+  EXPECT_LT(
+      predict_seconds(analytic_model(), {larger, {orthogonal_distinct, {1, 1, 64, 64}, -1, 2}}),
+      predict_seconds(analytic_model(), {larger, kTile}));
 }
 
 TEST(LatencyTerms, CountWavesOfBlocksThatComeOneAfterTheOther) {

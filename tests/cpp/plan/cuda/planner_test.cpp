@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
@@ -29,9 +30,11 @@ using enum Schema;
 TEST(MakeCudaPlan, LetsPredictedTimeDecideShortMatchingRuns) {
   const DeviceModel model = analytic_model();
   std::set<Schema> chosen;
-  for (const std::int64_t itemsize : {4, 16}) {
+  for (const auto& [extents, itemsize] :
+       {std::pair(std::vector<std::int64_t>{3, 9, 1000, 1000}, 4),
+        std::pair(std::vector<std::int64_t>{3, 9, 9, 1000}, 16)}) {
     const cuda::Plan plan =
-        test::planned(paper_request({3, 9, 9, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
+        test::planned(paper_request(extents, {0, 2, 1, 3}, itemsize), 16, model);
     EXPECT_EQ(classify(plan.recast).name, "same FVI, short");
     chosen.insert(plan.parameters.schema);
   }
@@ -75,7 +78,7 @@ TEST(SliceSearch, NamesASliceByTheModesThatItCuts) {
                                       unfused_problem({40, 40, 40}, {0, 2, 1}, 2)};
   for (const Problem& problem : problems) {
     for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
-      const auto& [schema, slice, coarsened] = candidate.parameters;
+      const auto& [schema, slice, coarsened, stages] = candidate.parameters;
       if (schema != orthogonal_arbitrary) continue;
       const std::vector<std::int64_t> extents = slice_extents({problem, candidate.parameters});
       const int out = problem.perm[static_cast<std::size_t>(slice.out_modes - 1)];
