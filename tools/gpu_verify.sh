@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Verifies the CUDA engine on a machine that has a GPU; docs/hardware.md says what the stages do.
-# Needs the driver, a python3 with NumPy, pytest, pytest-timeout, hypothesis, PyTorch and CuPy (JAX
-# if it is to take part), and to build also nvcc, pip, CMake, Ninja, pybind11 and scikit-build-core;
-# no network.
+# Needs the driver, a python3 with NumPy, SciPy, pytest, pytest-timeout, hypothesis, PyTorch and CuPy
+# (JAX if it is to take part), and to build also nvcc, pip, CMake, Ninja, pybind11 and
+# scikit-build-core; no network.
 set -uo pipefail
 
 readonly all_stages=(build test sanitize calibrate bench)
@@ -109,7 +109,7 @@ IFS=, read -r device driver capability < <(
 ) || refuse "no GPU: nvidia-smi finds none"
 [[ $capability =~ ^\ *[0-9]+\.[0-9]+$ ]] || refuse "no GPU: nvidia-smi says '$device'"
 architecture=${capability//[ .]/}
-needed=(pytest pytest_timeout hypothesis numpy torch cupy)
+needed=(pytest pytest_timeout hypothesis numpy scipy torch cupy)
 [[ ${stages[0]} != build ]] || needed+=(pip scikit_build_core pybind11)
 python3 tools/gpu_record.py check "${needed[@]}" || exit 2
 

@@ -21,6 +21,7 @@ import torch
 
 import ttlg
 from ttlg import _core
+from ttlg._calibrate.fit import require_scipy
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu import fit, fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
@@ -144,7 +145,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 1 if a slice failed or there are too few points, 2 without a GPU, 130 if
+        The exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
+        SciPy, 130 if
         interrupted, in which case the model is fitted to the points so far.
     """
     options = sys.argv[1:] if argv is None else list(argv)
@@ -156,7 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     deadline = time.monotonic() + args.budget
     try:
         require()
-    except NoGpuError as error:
+        require_scipy()
+    except (NoGpuError, ImportError) as error:
         print(f"calibrate: {error}", file=sys.stderr)
         return 2
     gc.freeze()  # each capture of a graph collects garbage, among all that was imported

@@ -1,6 +1,6 @@
 // The numbers of the kernels: the device's limits, and one tuning policy for each kernel, apart
 // from its body, as CUB has them. Kernels, launch bounds, lowering, validation, slice search and
-// the analytic model read them here. Device code includes this file.
+// the time model read them here. Device code includes this file.
 #pragma once
 
 #include <algorithm>

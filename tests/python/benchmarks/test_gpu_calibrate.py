@@ -9,6 +9,7 @@ import pytest
 from ttlg.benchmarks.case import Case
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("scipy")
 
 import ttlg
 from ttlg.benchmarks.gpu import calibrate
@@ -95,6 +96,15 @@ def test_a_lost_device_ends_the_calibration(calibration, device):
     assert (status, len(found["points"])) == (1, 42)
     assert "device" in found["failures"]
     assert model["costs"]["memory.bytes"] > 1
+
+
+def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
+    def missing():
+        raise ImportError("fitting a time model needs SciPy")
+
+    monkeypatch.setattr(calibrate, "require_scipy", missing)
+    assert calibrate.main(["--outdir", "nowhere"]) == 2
+    assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
 
 
 def test_without_points_there_is_no_model(calibration, tmp_path):
