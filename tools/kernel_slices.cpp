@@ -30,8 +30,9 @@ void print_width() {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
     print(Schema::orthogonal_distinct, kWidth, access, DistinctTile<kWidth>::kSharedBytes);
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(Schema::orthogonal_arbitrary, kWidth, access,
-          largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access));
+    const std::int64_t slice = largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access);
+    const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;
+    print(Schema::orthogonal_arbitrary, kWidth, access, stages * slice);
   }
 }
 

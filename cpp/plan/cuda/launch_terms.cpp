@@ -19,6 +19,10 @@ using Number = TermNumber;
 // What the L2 cache and the memory keep and move at once, and a line of the L1 cache.
 constexpr double kSectorBytes = 32;
 constexpr double kLineBytes = 128;
+// What is copied to shared memory asynchronously at least; narrower words of Orthogonal-Arbitrary
+// pass through registers, so many of a thread's at once.
+constexpr std::int64_t kLeastCopyBytes = 4;
+constexpr int kRegisterBatch = 4;
 
 // How the thread blocks of a kernel go about a problem.
 struct Work {
@@ -80,7 +84,8 @@ void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry&
   work.in_accesses = accesses(work.in_lane_bytes);
   work.out_accesses = accesses(work.out_lane_bytes);
   work.is_persistent = true;
-  work.batch = Policy::batch(work.in_lane_bytes);
+  // Asynchronous copies of a whole slice are in flight together.
+  work.batch = work.in_lane_bytes >= kLeastCopyBytes ? Policy::kThreads : kRegisterBatch;
   work.shared_bytes = as_double(work.stages * bytes);
 }
 
@@ -115,7 +120,7 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
     work.kernel = &figures_of(schema, static_cast<int>(work.in_lane_bytes), {});
   } else {
     const VectorAccess access = planned_access(sliced);
-    work.in_lane_bytes = access.vector_in ? kMaxAccessBytes : element;
+    work.in_lane_bytes = access.vector_in ? wide_in_bytes(schema, element) : element;
     work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;
     work.kernel = &figures_of(schema, static_cast<int>(element), access);
   }
