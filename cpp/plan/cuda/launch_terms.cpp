@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "plan/cuda/access_width.hpp"
 #include "plan/cuda/device_model.hpp"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/device_model.hpp"
@@ -155,6 +156,9 @@ TEST(IssueTerms, CountIdleLanes) {
     return found["issue.wavefronts"];
   };
   EXPECT_GT(lanes(partial, 65), 1.4 * lanes(full, 64)) << "a second tile for one column";
+  // What the last slice along a mode has left takes whole tiles, as it does all others.
+  const Problem ends = unfused_problem({64 + 1, 64, 1320}, {1, 0, 2}, 4);
+  EXPECT_NEAR(lanes(ends, 64), lanes(partial, 65), 1e-3 * lanes(ends, 64));
 }
 
 // Persistent blocks are set up once, however many slices they take.
@@ -195,6 +199,20 @@ TEST(LatencyTerms, CountRoundsOfTheResidentBlocks) {
   EXPECT_EQ(two["latency.orthogonal_distinct.rounds"], 2);
   const Counted coarse(model, long_slices, {orthogonal_distinct, {1, 1, 128, 64}, 2});
   EXPECT_EQ(coarse["latency.orthogonal_distinct.rounds"], 16);
+}
+
+// Asynchronous copies of a slice are in flight together; bytes pass through registers, four of a
+// thread at once.
+TEST(LatencyTerms, CountLoadsOfNarrowElementsByFour) {
+  const DeviceModel model = unit_model();
+  const auto rounds = [&](const std::vector<std::int64_t>& extents, std::int64_t bytes) {
+    const Problem problem = unfused_problem(extents, {1, 0}, bytes);
+    const Counted found(model, problem, {orthogonal_arbitrary, {1, 1, extents[0], extents[1]}});
+    return found["latency.orthogonal_arbitrary.rounds"];
+  };
+  EXPECT_EQ(rounds({63, 63}, 4), 1);
+  EXPECT_EQ(rounds({63, 63}, 1), 2);  // 3969 elements: 8 for each of 512 threads
+  EXPECT_EQ(rounds({45, 45}, 1), 1);
 }
 
 // With two buffers half as many blocks are resident, where shared memory limits them, and all loads
