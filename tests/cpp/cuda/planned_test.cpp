@@ -92,8 +92,8 @@ class Sets : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t
 };
 
 // Extra cycles of Orthogonal-Arbitrary: about an eighth over a set at most. Single plans exceed it
-// where no layout suits the slice. The time model does not count conflicts: where a plan is bound by
-// memory, as these are, even half of the shared memory's cycles are worth but some per cent.
+// where no layout suits the slice. The time model does not count conflicts: where a plan is bound
+// by memory, as these are, even half of the shared memory's cycles are worth but some per cent.
 TEST_P(Sets, MeetFewBankConflicts) {
   constexpr int kEvery = 7 * kSampling;
   std::int64_t accesses = 0;
