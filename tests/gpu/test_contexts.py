@@ -81,6 +81,10 @@ def test_a_thread_without_a_context_stays_without_one():
     torch.cuda.synchronize()
     # Exports of PyTorch might make a context current to the thread.
     arrays = of_unknown_library(x), of_unknown_library(out)
+    ttlg.transpose(arrays[0], out=arrays[1])  # asks the driver for what is kept
+    torch.cuda.synchronize()
+    out.zero_()
+    torch.cuda.synchronize()
     found = []
 
     def work():

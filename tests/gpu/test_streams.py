@@ -10,14 +10,10 @@ import pytest
 
 import ttlg
 
-from .moves import of_unknown_library
+from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, values
 
 torch = pytest.importorskip("torch")
 
-# About 50 ms at 2 GHz: long enough that a launch on another stream would read and write before.
-SLEEP_CYCLES = 100_000_000
-SHAPE = (31, 64, 45)
-AXES = (2, 0, 1)
 PROBLEMS = [
     ((64, 96), (1, 0)),
     ((33, 17, 40), (2, 1, 0)),
@@ -26,27 +22,6 @@ PROBLEMS = [
     ((12, 40, 64), (1, 0, 2)),
     ((4096,), (0,)),
 ]
-
-
-@pytest.fixture
-def stream():
-    """Make a stream that does not wait for the default one, when all kernels have been loaded."""
-    ttlg.transpose(torch.zeros(SHAPE, dtype=torch.int32, device="cuda"), AXES).zero_()
-    torch.cuda._sleep(1)
-    torch.cuda.synchronize()
-    return torch.cuda.Stream()
-
-
-def values(shape=SHAPE, dtype=torch.int32):
-    result = torch.empty(shape, dtype=dtype, device="cuda").random_()
-    torch.cuda.synchronize()
-    return result
-
-
-def filled_late(x, contents):
-    """Queue on the current stream: a long wait, and then the contents that count."""
-    torch.cuda._sleep(SLEEP_CYCLES)
-    x.copy_(contents)
 
 
 def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream):
@@ -65,7 +40,7 @@ def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream
 
 def test_out_and_plans_are_ordered_on_the_current_stream(stream):
     contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     planned = torch.zeros_like(out)
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
     torch.cuda.synchronize()
@@ -91,7 +66,7 @@ def cupy_stream(stream):
 )
 def test_stream_argument(stream, spelling):
     contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     spelled = spelling(stream)
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
@@ -102,88 +77,6 @@ def test_stream_argument(stream, spelling):
         x.zero_()
     stream.synchronize()
     assert torch.equal(out, contents.permute(AXES))
-
-
-@pytest.fixture
-def cupy_beside(stream):
-    """Give CuPy, and a stream of it that waits neither for PyTorch's nor for the default one."""
-    cupy = pytest.importorskip("cupy")
-    # What the tests call, so that nothing is compiled or loaded while one stream sleeps.
-    source = cupy.zeros(SHAPE, "i4")
-    ttlg.transpose(source, AXES)[...] = cupy.full([SHAPE[axis] for axis in AXES], 1, "i4")
-    source[...] = cupy.full(SHAPE, 2, "i4")
-    source[...] = 0
-    cupy.cuda.Device().synchronize()
-    return cupy, cupy.cuda.Stream(non_blocking=True)
-
-
-@pytest.mark.parametrize("planned", [False, True], ids=["call", "plan"])
-def test_cupy_reads_what_was_written_to_out_on_the_stream_of_pytorch(stream, cupy_beside, planned):
-    cupy, other = cupy_beside
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = cupy.full([SHAPE[axis] for axis in AXES], -1, "i4")
-    read = cupy.zeros_like(out)
-    call = ttlg.plan(SHAPE, AXES, "int32", device="cuda") if planned else None
-    torch.cuda.synchronize()
-    with other, torch.cuda.stream(stream):
-        filled_late(x, contents)
-        if planned:
-            call(x, out)
-        else:
-            ttlg.transpose(x, AXES, out=out)
-        read[...] = out
-    assert not other.done, "CuPy has not waited, or something has waited for the device"
-    other.synchronize()
-    assert torch.equal(torch.as_tensor(read), contents.permute(AXES))
-
-
-def test_out_is_written_to_after_what_cupy_had_queued(stream, cupy_beside):
-    cupy, other = cupy_beside
-    x = values()
-    out = cupy.full([SHAPE[axis] for axis in AXES], -1, "i4")
-    read = cupy.zeros_like(out)
-    torch.cuda.synchronize()
-    with other, torch.cuda.stream(stream):
-        with torch.cuda.stream(torch.cuda.ExternalStream(other.ptr)):
-            torch.cuda._sleep(SLEEP_CYCLES)
-        read[...] = out
-        ttlg.transpose(x, AXES, out=out)
-    assert not stream.query(), "the stream of PyTorch has not waited"
-    torch.cuda.synchronize()
-    assert bool((read == -1).all())
-    assert torch.equal(torch.as_tensor(out), x.permute(AXES))
-
-
-def test_pytorch_reads_what_was_written_to_out_on_the_stream_of_cupy(stream, cupy_beside):
-    cupy, other = cupy_beside
-    contents = cupy.asarray(values())
-    x = cupy.zeros(SHAPE, "i4")
-    out = torch.full([SHAPE[axis] for axis in AXES], -1, dtype=torch.int32, device="cuda")
-    read = torch.zeros_like(out)
-    torch.cuda.synchronize()
-    with other, torch.cuda.stream(stream):
-        with torch.cuda.stream(torch.cuda.ExternalStream(other.ptr)):
-            torch.cuda._sleep(SLEEP_CYCLES)
-        x[...] = contents
-        ttlg.transpose(x, AXES, out=out)
-        read.copy_(out)
-    assert not stream.query(), "PyTorch has not waited"
-    stream.synchronize()
-    assert torch.equal(read, torch.as_tensor(contents).permute(AXES))
-
-
-def test_only_the_named_stream_is_ordered(stream, cupy_beside):
-    cupy, other = cupy_beside
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = cupy.full([SHAPE[axis] for axis in AXES], -1, "i4")
-    torch.cuda.synchronize()
-    with other, torch.cuda.stream(stream):
-        filled_late(x, contents)
-        ttlg.transpose(x, AXES, out=out, stream=stream)
-    assert other.done, "CuPy's stream waits, although the caller has named another one"
-    assert not stream.query()
-    stream.synchronize()
-    assert torch.equal(torch.as_tensor(out), contents.permute(AXES))
 
 
 @pytest.mark.parametrize("default", [0, 1, torch.cuda.default_stream], ids=["0", "1", "torch"])
@@ -232,44 +125,11 @@ def test_graph_replays_on_changed_contents():
 
 def test_graph_of_plans_into_given_outputs():
     x = values()
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         plan(x, out)
-    x.random_()
-    graph.replay()
-    torch.cuda.synchronize()
-    assert torch.equal(out, x.permute(AXES))
-
-
-def test_graph_of_a_call_into_an_array_of_cupy():
-    cupy = pytest.importorskip("cupy")
-    x = values()
-    out = cupy.zeros([SHAPE[axis] for axis in AXES], "i4")
-    cupy.cuda.Device().synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with (
-        torch.cuda.graph(graph),
-        cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream),
-    ):
-        ttlg.transpose(x, AXES, out=out)
-    x.random_()
-    graph.replay()
-    torch.cuda.synchronize()
-    assert torch.equal(torch.as_tensor(out), x.permute(AXES))
-
-
-def test_a_capture_of_one_stream_of_two_is_refused():
-    x = values()
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        # Its library counts as using the default stream, which is not captured.
-        with pytest.raises(ttlg.CudaError, match="captured in a CUDA graph"):
-            ttlg.transpose(x, AXES, out=of_unknown_library(out))
-        current = torch.cuda.current_stream()
-        ttlg.transpose(x, AXES, out=of_unknown_library(out), stream=current)
     x.random_()
     graph.replay()
     torch.cuda.synchronize()
