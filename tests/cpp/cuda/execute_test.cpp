@@ -17,6 +17,10 @@ using test::fake_cuda;
 using test::FakeCuda;
 using Log = std::vector<std::string>;
 
+// Addresses that nobody reads.
+std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+std::byte* const kOut = kIn + 4 * 4096;
+
 class Execute : public testing::Test {
  protected:
   void SetUp() override { test::reset_fake_cuda(); }
@@ -25,8 +29,7 @@ class Execute : public testing::Test {
   // another.
   static void run(int device = 1, std::uintptr_t stream = 7, std::uintptr_t out_stream = 7) {
     static const Executable plan(test::built(test::paper_request({4096}, {0}, 4), 16, {}));
-    auto* address = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
-    execute(plan, address, address + 4 * 4096, device, stream, out_stream);
+    execute(plan, kIn, kOut, device, stream, out_stream);
   }
 
   static std::string error_of(int device, std::uintptr_t stream, std::uintptr_t out_stream) {
@@ -80,9 +83,11 @@ TEST_F(Execute, RetainsTheContextOfADeviceOnce) {
 TEST_F(Execute, PutsTheContextBackAfterFailures) {
   CUctx_st other{0};
   fake_cuda().stack = {&other};
-  fake_cuda().memory_type = cudaMemoryTypeHost;
+  fake_cuda().host_pointer = kIn;
   expect_contains(error_of(1, 7, 7), "x points to host memory");
-  fake_cuda().memory_type = cudaMemoryTypeDevice;
+  fake_cuda().host_pointer = kOut;
+  expect_contains(error_of(1, 7, 7), "out points to host memory");
+  fake_cuda().host_pointer = nullptr;
   fake_cuda().memory_of = 0;
   expect_contains(error_of(1, 7, 7), "x points to memory of cuda:0");
   fake_cuda().memory_of = 1;

@@ -116,8 +116,10 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int) { return cudaErrorInvalidValue; }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int) { return cudaErrorInvalidValue; }
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void*) {
-  *attributes = {.type = fake_cuda().memory_type, .device = fake_cuda().memory_of};
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  const bool is_host = pointer == fake_cuda().host_pointer;
+  *attributes = {.type = is_host ? cudaMemoryTypeHost : cudaMemoryTypeDevice,
+                 .device = fake_cuda().memory_of};
   return begin("cudaPointerGetAttributes");
 }
 

@@ -34,8 +34,8 @@ struct FakeCuda {
   std::array<int, kDevices> retained{};
   std::vector<CUcontext> stack;  // of the thread, the current context last
 
-  int memory_of = 1;  // the device that every pointer belongs to
-  cudaMemoryType memory_type = cudaMemoryTypeDevice;
+  int memory_of = 1;  // the device that every pointer belongs to, except for
+  const void* host_pointer = nullptr;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::set<StreamNumber> captured;
   bool default_stream_is_blocked = false;       // by the capture of a stream that waits for it
