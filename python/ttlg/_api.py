@@ -83,8 +83,8 @@ def transpose(
         host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
         bit set; or `out` is given while PyTorch differentiates `x` or transforms the function.
     CudaError
-        The driver refused, one of the streams of `x` and `out` alone is being captured in a CUDA
-        graph, or ttlg was built without CUDA.
+        The driver refused, one of the streams of `x` and `out` is captured in a CUDA graph and the
+        other is not, or ttlg was built without CUDA.
 
     Notes
     -----
@@ -108,9 +108,10 @@ def transpose(
 
     An `out` of another library is written to after what that library has queued on its current
     stream, and what it queues there next comes after: CUDA events order the two streams, and no
-    thread waits. Inside a capture of one of the two streams that is a `CudaError`. If `stream` is
-    given, what follows on any other stream is the caller's to order; inside a capture, that is what
-    to do about an `out` whose library does not tell its stream.
+    thread waits. While one of the two is captured in a graph and the other is not, the call fails, by
+    `CudaError` if not in the exchange before. If `stream` is given, what follows on any other stream
+    is the caller's to order; inside a capture, that is what to do about an `out` whose library does
+    not tell its stream.
 
     Examples
     --------
