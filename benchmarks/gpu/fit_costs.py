@@ -23,6 +23,7 @@ OVERLAPS = (1, 2, 4, 8, 16)
 # Costs change by no more than this factor at once: a group that others hide says little of its own.
 _STEP = 2.0
 _ITERATIONS = 30
+_SETTLED = 1e-4  # relative change of every predicted time, from which on no more is tried
 _DIGITS = 6
 
 _PREFIXES = [name.partition(".")[0] for name in NAMES]
@@ -109,7 +110,10 @@ def solve(counts: Array, seconds: Array, start: Costs) -> Costs:
         found = solve_counts(counts * shares[:, _GROUPS], seconds, prior, costs.launch_seconds)
         values = np.clip(found, costs.values / _STEP, costs.values * _STEP)
         # Halfway, on a scale of ratios: shares and costs would swing about the solution.
+        before = costs.predict(counts)
         costs = replace(costs, values=np.sqrt(values * costs.values))
+        if np.allclose(costs.predict(counts), before, rtol=_SETTLED, atol=0):
+            break
     return costs
 
 
