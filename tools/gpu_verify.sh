@@ -72,6 +72,7 @@ fi
 export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 export XLA_PYTHON_CLIENT_PREALLOCATE=false # leave the GPU's memory to the other libraries
+export OPENBLAS_NUM_THREADS=1 # threads only slow the fit's small matrices down
 [[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin # nvcc, compute-sanitizer
 . tools/gpu_stages.sh
 
