@@ -7,6 +7,7 @@
 
 #include "cuda/lower.hpp"
 #include "plan/cuda/access_width.hpp"
+#include "plan/cuda/occupancy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -41,12 +42,17 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
       launch_ = lower_distinct(slices, grid.size);
       break;
     case Schema::orthogonal_arbitrary:
-      launch_ = lower_arbitrary(
-          slices, layout,
-          std::min<std::int64_t>(
-              grid.size, model->multiprocessors * OrthogonalArbitraryPolicy::kMinBlocksPerSm));
+      launch_ = lower_arbitrary(slices, layout, grid.size);
+      keep_resident_blocks();
       break;
   }
+}
+
+// No more of them than the device holds at once: they walk through the slices.
+void Executable::keep_resident_blocks() {
+  const KernelFigures& kernel = figures_of(parameters.schema, launch_.word_bytes, launch_.access);
+  launch_.blocks = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      launch_.blocks, resident_blocks(*model, kernel, launch_.shared_bytes)));
 }
 
 Launch Executable::bind(const std::byte* in, const std::byte* out) const {

@@ -23,6 +23,7 @@ struct Executable : Plan {
  private:
   Launch bind_match(std::int64_t alignment_of_both) const;
   Launch bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const;
+  void keep_resident_blocks();
   Launch lower_match(std::int64_t word_bytes) const;
 
   // For pointers aligned as planned; of the Orthogonal kernels, as well as can be.
