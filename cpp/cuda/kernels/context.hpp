@@ -73,12 +73,51 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 // loop and hold it in registers that the loop is short of.
 template <typename T>
 TTLG_DEVICE T opaque(T value) {
-  static_assert(sizeof(T) == 4);
 #ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(value));
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
 #endif
   return value;
 }
+
+// Where a thread loads, step by step.
+template <typename Context>
+class Source {
+ public:
+  TTLG_DEVICE Source(const Context& context, std::int64_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return context_.template load<T>(valid, offset_);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::int64_t offset_;
+};
+
+// Where it stores, likewise.
+template <typename Context>
+class Target {
+ public:
+  TTLG_DEVICE Target(const Context& context, std::int64_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    context_.store(valid, offset_, value);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::int64_t offset_;
+};
 
 #ifdef __CUDACC__
 
@@ -150,8 +189,46 @@ class DeviceContext {
     }
   }
 
+  friend class Source<DeviceContext>;
+  friend class Target<DeviceContext>;
+
   const std::byte* in_;
   std::byte* out_;
+};
+
+// On the device both hold addresses, which the compiler would otherwise work out from the array's
+// for every access.
+template <>
+class Source<DeviceContext> {
+ public:
+  TTLG_DEVICE Source(const DeviceContext& context, std::int64_t offset)
+      : context_(context.in_ + offset, nullptr) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return context_.load<T>(valid, 0);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { context_.in_ = opaque(context_.in_ + bytes); }
+
+ private:
+  DeviceContext context_;
+};
+
+template <>
+class Target<DeviceContext> {
+ public:
+  TTLG_DEVICE Target(const DeviceContext& context, std::int64_t offset)
+      : context_(nullptr, context.out_ + offset) {}
+
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    __builtin_assume(__isGlobal(context_.out_));  // which is lost on what is opaque
+    context_.store(valid, 0, value);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { context_.out_ = opaque(context_.out_ + bytes); }
+
+ private:
+  DeviceContext context_;
 };
 
 #endif

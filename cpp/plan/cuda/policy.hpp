@@ -33,7 +33,9 @@ struct CopyPolicy {
 
 struct FviMatchLargePolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kBatch = 4;  // loads of a thread in flight
+  static constexpr int kBatch = 4;  // loads of a thread in flight, at least
+  // Narrow words need more of them for as many bytes.
+  static constexpr int batch(int word_bytes) { return std::max(kBatch, 16 / word_bytes); }
   // Longest chunk of a run that one group of lanes takes.
   static constexpr std::int64_t kChunkBytes = 16 << 10;
   // What the lanes of a group move side by side at least.
@@ -42,8 +44,8 @@ struct FviMatchLargePolicy {
 
 struct FviMatchSmallPolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kBatch = 4;        // loads of a thread in flight
-  static constexpr int kDrainUnroll = 4;  // stores likewise
+  // Loads of a thread in flight, and stores likewise.
+  static constexpr int batch(int word_bytes) { return std::clamp(32 / word_bytes, 4, 16); }
   // Most rows and columns of the buffer: one row for each of at most 32 warps (TTLG, Alg. 6).
   static constexpr std::int64_t kMaxBlock = 32;
   // Shared memory that a slice may take, so that several blocks share a multiprocessor.
