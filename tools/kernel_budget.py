@@ -47,7 +47,8 @@ _TRIPS = (
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
-    "return b < left",  # FVI kernels: a batch that the end of a chunk or slice cuts short
+    "return b < left",  # FVI-Match-Large: batches that the end of a chunk cuts short
+    "b * column.step < lines",  # FVI-Match-Small: and that the end of a slice does
     "index + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 _LINE = 128

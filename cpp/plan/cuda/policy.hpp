@@ -33,7 +33,8 @@ struct CopyPolicy {
 
 struct FviMatchLargePolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kBatch = 4;  // loads of a thread in flight, at least
+  static constexpr int kMinBlocksPerSm = 8;  // all the threads that one may have
+  static constexpr int kBatch = 4;           // loads of a thread in flight, at least
   // Narrow words need more of them for as many bytes.
   static constexpr int batch(int word_bytes) { return std::max(kBatch, 16 / word_bytes); }
   // Longest chunk of a run that one group of lanes takes.

@@ -181,7 +181,7 @@ TEST(Lower, PadsRowsOfMatchingRuns) {
         const auto parameters = std::get<MatchSmallArguments>(launch.arguments);
         const std::int64_t pad = ((run - block * run) % banks + banks) % banks;
         ASSERT_EQ(launch.word_bytes, bytes);
-        ASSERT_EQ(parameters.pitch, block * run + pad) << run << " " << block;
+        ASSERT_EQ(parameters.in.shared_line_step, bytes * (block * run + pad) << run << " " << block;
         ASSERT_EQ(launch.shared_bytes, 4 * parameters.pitch * bytes);
       }
     }
