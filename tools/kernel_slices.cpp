@@ -1,6 +1,8 @@
 // Prints, for tools/kernel_budget.py, what a thread block of each kernel moves at once: the kernel
-// with its element width and whether it reads and writes vectors, threads, bytes, and bytes of
-// shared memory. All of it follows from the policies, so that nothing is said twice.
+// with its element width and whether it reads and writes vectors, threads, bytes, bytes of shared
+// memory, and how often the block's threads begin anew in it. All of it follows from the policies,
+// so that nothing is said twice.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -11,9 +13,9 @@ using namespace ttlg::cuda;
 
 namespace {
 
-void print(int threads, std::int64_t bytes, std::int64_t shared_bytes) {
-  std::printf(" %d %lld %lld\n", threads, static_cast<long long>(bytes),
-              static_cast<long long>(shared_bytes));
+void print(int threads, std::int64_t bytes, std::int64_t shared_bytes, std::int64_t passes = 1) {
+  std::printf(" %d %lld %lld %lld\n", threads, static_cast<long long>(bytes),
+              static_cast<long long>(shared_bytes), static_cast<long long>(passes));
 }
 
 template <int kWidth>
@@ -23,8 +25,13 @@ void print_width() {
   std::printf("fvi_match_large<%d>", kWidth);
   print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
   std::printf("fvi_match_small<%d>", kWidth);
+  // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
   print(FviMatchSmallPolicy::kThreads, FviMatchSmallPolicy::kSliceBytes,
-        FviMatchSmallPolicy::kSliceBytes);
+        FviMatchSmallPolicy::kSliceBytes,
+        std::max<std::int64_t>(FviMatchSmallPolicy::kSliceBytes /
+                                   (FviMatchSmallPolicy::kThreads *
+                                    FviMatchSmallPolicy::kMaxBlock * kWidth),
+                               1));
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     constexpr std::int64_t kTile = DistinctTile<kWidth>::kSize;

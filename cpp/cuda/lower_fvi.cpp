@@ -64,6 +64,7 @@ Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
     };
     return MatchSmallSide{.chunks = narrow32(chunks),
                           .last_chunks = FastDivisor32(last_chunks),
+                          .last_warps = narrow32(kWarps / last_chunks),
                           .word_step = sliced.mode(0).*stride * per_word,
                           .run_step = sliced.mode(along).*stride,
                           .line_step = sliced.mode(across).*stride,

@@ -119,6 +119,28 @@ class Target {
   std::int64_t offset_;
 };
 
+// Where it stores and loads in shared memory, likewise.
+template <typename Context>
+class SharedPlace {
+ public:
+  TTLG_DEVICE SharedPlace(const Context& context, std::uint32_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return context_.template shared_load<T>(valid, offset_);
+  }
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    context_.shared_store(valid, offset_, value);
+  }
+  TTLG_DEVICE void advance(std::uint32_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::uint32_t offset_;
+};
+
 #ifdef __CUDACC__
 
 // Nobody writes the input while a kernel runs, so loads may use the read-only path.
@@ -151,14 +173,7 @@ class DeviceContext {
 
   template <typename T>
   TTLG_DEVICE T shared_load(bool valid, std::uint32_t offset) const {
-    if (!valid) return T{};
-    const std::byte* const from = shared() + offset;
-    if constexpr (sizeof(T) == 16) {
-      const uint4 word = *reinterpret_cast<const uint4*>(from);
-      return {{word.x, word.y, word.z, word.w}};
-    } else {
-      return *reinterpret_cast<const T*>(from);
-    }
+    return valid ? read<T>(shared() + offset) : T{};
   }
 
   template <typename T>
@@ -180,6 +195,16 @@ class DeviceContext {
   }
 
   template <typename T>
+  static TTLG_DEVICE T read(const std::byte* from) {
+    if constexpr (sizeof(T) == 16) {
+      const uint4 word = *reinterpret_cast<const uint4*>(from);
+      return {{word.x, word.y, word.z, word.w}};
+    } else {
+      return *reinterpret_cast<const T*>(from);
+    }
+  }
+
+  template <typename T>
   static TTLG_DEVICE void write(std::byte* to, T value) {
     if constexpr (sizeof(T) == 16) {
       *reinterpret_cast<uint4*>(to) =
@@ -191,12 +216,13 @@ class DeviceContext {
 
   friend class Source<DeviceContext>;
   friend class Target<DeviceContext>;
+  friend class SharedPlace<DeviceContext>;
 
   const std::byte* in_;
   std::byte* out_;
 };
 
-// On the device both hold addresses, which the compiler would otherwise work out from the array's
+// On the device they hold addresses, which the compiler would otherwise work out from the array's
 // for every access.
 template <>
 class Source<DeviceContext> {
@@ -229,6 +255,31 @@ class Target<DeviceContext> {
 
  private:
   DeviceContext context_;
+};
+
+template <>
+class SharedPlace<DeviceContext> {
+ public:
+  TTLG_DEVICE SharedPlace(const DeviceContext&, std::uint32_t offset)
+      : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(DeviceContext::shared())) +
+                 offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return valid ? DeviceContext::read<T>(pointer()) : T{};
+  }
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    if (valid) DeviceContext::write(pointer(), value);
+  }
+  TTLG_DEVICE void advance(std::uint32_t bytes) { address_ = opaque(address_ + bytes); }
+
+ private:
+  TTLG_DEVICE std::byte* pointer() const {
+    return static_cast<std::byte*>(__cvta_shared_to_generic(address_));
+  }
+
+  std::uint32_t address_;
 };
 
 #endif

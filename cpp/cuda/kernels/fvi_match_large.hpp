@@ -79,8 +79,8 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
       move_batch<kWidth>(p.inner, from, to, [](int) { return true; });
     }
     for (; step < steps; step += kBatch) {
-      const int left = own_steps - step;
-      move_batch<kWidth>(p.inner, from, to, [&](int b) { return b < left; });
+      const auto remains = [left = own_steps - step](int b) { return b < left; };
+      move_batch<kWidth>(p.inner, from, to, remains);
     }
     in += p.outer.in_step;
     out += p.outer.out_step;

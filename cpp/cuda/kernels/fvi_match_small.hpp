@@ -15,7 +15,8 @@ namespace ttlg::cuda {
 // The lines of runs of one side: along i_1 in the input, along i_k in the output.
 struct MatchSmallSide {
   std::uint32_t chunks;       // warp accesses of a line
-  FastDivisor32 last_chunks;  // those of them that are too few for all warps, or one for each
+  FastDivisor32 last_chunks;  // those that are left to the warps' last pass, one for each at most
+  std::uint32_t last_warps;   // that share one of these
   std::int64_t word_step;     // in memory
   std::int64_t run_step;      // along a line
   std::int64_t line_step;
@@ -31,9 +32,10 @@ struct MatchSmallArguments {
   MatchSmallSide out;
 };
 
-// A lane's words of some lines, at the same place in each.
+// A lane's words of some lines, at the same place in each. Lanes beyond a line's end have a place in
+// its last run, from which they may load like the others.
 struct MatchSmallColumn {
-  bool exists;  // whether a line has this place
+  bool exists;  // whether the lane is not beyond
   std::uint32_t line;
   std::uint32_t step;  // to the warp's next line
   std::int64_t offset;
@@ -51,13 +53,14 @@ TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
   for (std::uint32_t chunk = 0; chunk < side.chunks; chunk += kWarps) {
     const bool shared = chunk + kWarps > side.chunks;
     const std::uint32_t first = shared ? side.last_chunks.quotient(warp) : 0;
-    const std::uint32_t step = shared ? kWarps / side.last_chunks.divisor() : 1;
+    const std::uint32_t step = shared ? side.last_warps : 1;
     const std::uint32_t own_chunk = chunk + warp - first * side.last_chunks.divisor();
     const std::uint32_t word = own_chunk * kWarpSize + context.thread() % kWarpSize;
-    const std::uint32_t index = run.quotient(word);
-    const std::uint32_t rest = word - index * run.divisor();
+    const std::uint32_t own_run = run.quotient(word);
+    const std::uint32_t rest = word - own_run * run.divisor();
+    const std::uint32_t index = std::min(own_run, runs - 1);
     visit(MatchSmallColumn{
-        .exists = index < runs,
+        .exists = index == own_run,
         .line = first < step ? first : lines,
         .step = step,
         .offset = first * side.line_step + index * side.run_step + rest * side.word_step,
@@ -65,58 +68,44 @@ TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
   }
 }
 
-template <int kWidth, typename Context, typename Valid>
-TTLG_DEVICE void fill_batch(const Context& context, std::int64_t step, std::uint32_t shared_step,
-                            Source<Context>& from, std::uint32_t& to, const Valid& valid) {
+// Moves the words of a batch of lines, of which within(b) says whether the b-th is one.
+template <int kWidth, typename From, typename To, typename FromStep, typename ToStep,
+          typename Within>
+TTLG_DEVICE void move_batch(bool exists, From& from, FromStep from_step, To& to, ToStep to_step,
+                            const Within& within) {
   constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
   Word<kWidth> held[kBatch];
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
-    held[b] = from.template load<Word<kWidth>>(valid(b));
-    from.advance(step);
+    held[b] = from.template load<Word<kWidth>>(within(b));
+    from.advance(from_step);
   }
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
-    context.shared_store(valid(b), to, held[b]);
-    to += shared_step;
+    to.store(exists && within(b), held[b]);
+    to.advance(to_step);
   }
 }
 
-template <int kWidth, typename Context, typename Valid>
-TTLG_DEVICE void drain_batch(const Context& context, std::uint32_t shared_step, std::int64_t step,
-                             std::uint32_t& from, Target<Context>& to, const Valid& valid) {
+// Goes along a column in batches.
+template <int kWidth, typename From, typename To, typename FromStep, typename ToStep>
+TTLG_DEVICE void move_column(const MatchSmallColumn& column, std::uint32_t lines, From& from,
+                             FromStep from_step, To& to, ToStep to_step) {
   constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
-  Word<kWidth> held[kBatch];
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    held[b] = context.template shared_load<Word<kWidth>>(valid(b), from);
-    from += shared_step;
-  }
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    to.store(valid(b), held[b]);
-    to.advance(step);
-  }
-}
-
-// Goes along a column in batches: move(valid), which says whether the b-th line of a batch has the
-// lane's word.
-template <int kBatch, typename Move>
-TTLG_DEVICE void for_batches(const MatchSmallColumn& column, std::uint32_t lines,
-                             const Move& move) {
   std::uint32_t line = column.line;
   for (; line + (kBatch - 1) * column.step < lines; line += kBatch * column.step) {
-    move([&](int) { return column.exists; });
+    const auto all = [](int) { return true; };
+    move_batch<kWidth>(column.exists, from, from_step, to, to_step, all);
   }
   for (; line < lines; line += kBatch * column.step) {
-    move([&](int b) { return column.exists && line + b * column.step < lines; });
+    const auto remains = [&](int b) { return line + b * column.step < lines; };
+    move_batch<kWidth>(column.exists, from, from_step, to, to_step, remains);
   }
 }
 
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArguments& p,
                                  const Context& context) {
-  constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
   const BlockOrigin origin = decode(grid, context.block());
   const std::uint32_t columns = p.shape.columns_at(origin);
   const std::uint32_t rows = p.shape.rows_at(origin);
@@ -127,21 +116,17 @@ TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArgum
     for_columns<kWidth>(
         context, p.run, p.in, columns, rows, [&](const MatchSmallColumn& column) {
           Source from(context, in + column.offset);
-          std::uint32_t to = column.shared;
-          for_batches<kBatch>(column, rows, [&](const auto& valid) {
-            fill_batch<kWidth>(context, column.step * p.in.line_step,
-                               column.step * p.in.shared_line_step, from, to, valid);
-          });
+          SharedPlace to(context, column.shared);
+          move_column<kWidth>(column, rows, from, opaque(column.step * p.in.line_step), to,
+                              column.step * p.in.shared_line_step);
         });
     context.barrier();
     for_columns<kWidth>(
         context, p.run, p.out, rows, columns, [&](const MatchSmallColumn& column) {
-          std::uint32_t from = column.shared;
+          SharedPlace from(context, column.shared);
           Target to(context, out + column.offset);
-          for_batches<kBatch>(column, columns, [&](const auto& valid) {
-            drain_batch<kWidth>(context, column.step * p.out.shared_line_step,
-                                column.step * p.out.line_step, from, to, valid);
-          });
+          move_column<kWidth>(column, columns, from, column.step * p.out.shared_line_step, to,
+                              opaque(column.step * p.out.line_step));
         });
     in += p.coarsening.in_step;
     out += p.coarsening.out_step;

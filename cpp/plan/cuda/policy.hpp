@@ -45,6 +45,8 @@ struct FviMatchLargePolicy {
 
 struct FviMatchSmallPolicy {
   static constexpr int kThreads = 256;
+  // As many as the shared memory of whole slices allows.
+  static constexpr int kMinBlocksPerSm = 6;
   // Loads of a thread in flight, and stores likewise.
   static constexpr int batch(int word_bytes) { return std::clamp(32 / word_bytes, 4, 16); }
   // Most rows and columns of the buffer: one row for each of at most 32 warps (TTLG, Alg. 6).
