@@ -48,6 +48,7 @@ _TRIPS = (
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
+    "begin, remains)",  # copy: a block that the end of the array cuts short
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",
     "index + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
@@ -110,7 +111,8 @@ def _instructions_per_line(steps: list[Step]) -> float:
 
 def trip_count(steps: list[Step], block: ThreadBlock) -> int:
     """Say how often a loop runs of which these steps are one pass."""
-    moved = max(_moved(steps, "LDG"), _moved(steps, "STG"))
+    # Of what is loaded twice only half moves.
+    moved = _moved_both_ways(steps) or max(_moved(steps, "LDG"), _moved(steps, "STG"))
     if moved:
         is_inner = moved < block.bytes_per_pass
         return math.ceil((block.bytes_per_pass if is_inner else block.bytes_per_thread) / moved)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/policy.hpp"
 
@@ -20,8 +21,6 @@ void print(int threads, std::int64_t bytes, std::int64_t shared_bytes, std::int6
 
 template <int kWidth>
 void print_width() {
-  std::printf("copy<%d>", kWidth);
-  print(CopyPolicy::kThreads, CopyPolicy::kThreads * CopyPolicy::kBatch * kWidth, 0);
   std::printf("fvi_match_large<%d>", kWidth);
   print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
   std::printf("fvi_match_small<%d>", kWidth);
@@ -47,6 +46,12 @@ void print_width() {
 }  // namespace
 
 int main() {
+  std::printf("fvi_match_large_shifted<%d>", MatchLargeShiftedArguments::kWidth);
+  print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
+  for (const char* const name : {"copy", "copy_shifted"}) {
+    std::printf("%s<%d>", name, static_cast<int>(kMaxAccessBytes));
+    print(CopyPolicy::kThreads, CopyPolicy::kThreads * CopyPolicy::kBatch * kMaxAccessBytes, 0);
+  }
   print_width<1>();
   print_width<2>();
   print_width<4>();

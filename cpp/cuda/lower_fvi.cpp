@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "cuda/lower.hpp"
@@ -36,6 +37,27 @@ Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::in
                                        .inner_along_chunk = inner_along_chunk,
                                        .inner = inner_along_chunk ? along_chunk : across,
                                        .outer = inner_along_chunk ? across : along_chunk}};
+}
+
+Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
+                                 std::int64_t in_address, std::int64_t out_address) {
+  using Policy = FviMatchLargePolicy;
+  using Arguments = MatchLargeShiftedArguments;
+  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t words = ceil_div(sliced.extent(0) * element, Arguments::kWidth);
+  const int lanes = std::max(run_lanes(words, Arguments::kWidth), Arguments::kEnds);
+  const int shift = std::countr_zero(static_cast<unsigned>(lanes));
+  return {.word_bytes = Arguments::kWidth,
+          .blocks = narrow32(ceil_div(runs, Policy::kThreads >> shift)),
+          .threads = Policy::kThreads,
+          .arguments = Arguments{.coarsening = coarsening_steps(sliced),
+                                 .runs = narrow32(runs),
+                                 .group_shift = shift,
+                                 .bytes = narrow32(sliced.extent(0) * element),
+                                 .last_bytes = narrow32(last_extent(sliced, 0) * element),
+                                 .steps = static_cast<int>(ceil_div(words, lanes)),
+                                 .in = narrow32(in_address),
+                                 .out = narrow32(out_address)}};
 }
 
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
