@@ -27,10 +27,10 @@ void print_width() {
   // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
   print(FviMatchSmallPolicy::kThreads, FviMatchSmallPolicy::kSliceBytes,
         FviMatchSmallPolicy::kSliceBytes,
-        std::max<std::int64_t>(FviMatchSmallPolicy::kSliceBytes /
-                                   (FviMatchSmallPolicy::kThreads *
-                                    FviMatchSmallPolicy::kMaxBlock * kWidth),
-                               1));
+        std::max<std::int64_t>(
+            FviMatchSmallPolicy::kSliceBytes /
+                (FviMatchSmallPolicy::kThreads * FviMatchSmallPolicy::kMaxBlock * kWidth),
+            1));
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     constexpr std::int64_t kTile = DistinctTile<kWidth>::kSize;
@@ -46,7 +46,7 @@ void print_width() {
 }  // namespace
 
 int main() {
-  std::printf("fvi_match_large_shifted<%d>", MatchLargeShiftedArguments::kWidth);
+  std::printf("fvi_match_large_shifted<%d>", FviMatchLargeShiftedPolicy::kWidth);
   print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
   for (const char* const name : {"copy", "copy_shifted"}) {
     std::printf("%s<%d>", name, static_cast<int>(kMaxAccessBytes));

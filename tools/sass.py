@@ -214,11 +214,15 @@ def bytes_per_wait(path: list[Step]) -> float:
     """Average the bytes that a thread loads before an instruction needs one of its loads."""
     total = waits = 0
     pending: set[str] = set()
+    times = 0  # how often the loads that are pending are issued, of those of a loop and others most
     for step in path:
         if pending & step.instruction.registers:
+            waits += times
             pending = set()
+            times = 0
         if step.instruction.name == "LDG":
-            waits += 0 if pending else step.times
+            times = max(times, step.times)
             total += step.times * step.instruction.bytes
             pending |= step.instruction.loaded
+    waits += times
     return total / waits if waits else 0.0

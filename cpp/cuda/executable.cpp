@@ -63,7 +63,7 @@ Launch Executable::bind(const std::byte* in, const std::byte* out) const {
   if (alignment_of_both < recast.element_bytes) refuse_addresses(recast.element_bytes);
   if (widest_word_ == 0) return bind_orthogonal(in_alignment, out_alignment);
   const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
-  return word_bytes < MatchLargeShiftedArguments::kWidth && may_shift_
+  return word_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift_
              ? lower_match_large_shifted(sliced(), grid.size, in_address, out_address)
              : bind_match(word_bytes);
 }

@@ -17,9 +17,8 @@
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using KernelArguments =
-    std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
-                 MatchSmallArguments, DistinctArguments, ArbitraryArguments>;
+using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
+                                     MatchSmallArguments, DistinctArguments, ArbitraryArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

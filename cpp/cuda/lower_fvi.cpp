@@ -42,22 +42,23 @@ Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::in
 Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
                                  std::int64_t in_address, std::int64_t out_address) {
   using Policy = FviMatchLargePolicy;
-  using Arguments = MatchLargeShiftedArguments;
+  using Shifted = FviMatchLargeShiftedPolicy;
   const std::int64_t element = sliced.problem.element_bytes;
-  const std::int64_t words = ceil_div(sliced.extent(0) * element, Arguments::kWidth);
-  const int lanes = std::max(run_lanes(words, Arguments::kWidth), Arguments::kEnds);
+  const std::int64_t words = ceil_div(sliced.extent(0) * element, Shifted::kWidth);
+  const int lanes = std::max(run_lanes(words, Shifted::kWidth), Shifted::kEnds);
   const int shift = std::countr_zero(static_cast<unsigned>(lanes));
-  return {.word_bytes = Arguments::kWidth,
+  return {.word_bytes = Shifted::kWidth,
           .blocks = narrow32(ceil_div(runs, Policy::kThreads >> shift)),
           .threads = Policy::kThreads,
-          .arguments = Arguments{.coarsening = coarsening_steps(sliced),
-                                 .runs = narrow32(runs),
-                                 .group_shift = shift,
-                                 .bytes = narrow32(sliced.extent(0) * element),
-                                 .last_bytes = narrow32(last_extent(sliced, 0) * element),
-                                 .steps = static_cast<int>(ceil_div(words, lanes)),
-                                 .in = narrow32(in_address),
-                                 .out = narrow32(out_address)}};
+          .arguments =
+              MatchLargeShiftedArguments{.coarsening = coarsening_steps(sliced),
+                                         .runs = narrow32(runs),
+                                         .group_shift = shift,
+                                         .bytes = narrow32(sliced.extent(0) * element),
+                                         .last_bytes = narrow32(last_extent(sliced, 0) * element),
+                                         .steps = static_cast<int>(ceil_div(words, lanes)),
+                                         .in = narrow32(in_address),
+                                         .out = narrow32(out_address)}};
 }
 
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
@@ -97,15 +98,15 @@ Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
           .blocks = narrow32(blocks),
           .threads = FviMatchSmallPolicy::kThreads,
           .shared_bytes = static_cast<int>(rows * pitch * word_bytes),
-          .arguments = MatchSmallArguments{
-              .coarsening = coarsening_steps(sliced),
-              .shape = {.columns = narrow32(columns),
-                        .last_columns = narrow32(last_extent(sliced, column)),
-                        .rows = narrow32(rows),
-                        .last_rows = narrow32(last_extent(sliced, row))},
-              .run = FastDivisor32(run),
-              .in = side(column, row, &Mode::in_byte_stride),
-              .out = side(row, column, &Mode::out_byte_stride)}};
+          .arguments =
+              MatchSmallArguments{.coarsening = coarsening_steps(sliced),
+                                  .shape = {.columns = narrow32(columns),
+                                            .last_columns = narrow32(last_extent(sliced, column)),
+                                            .rows = narrow32(rows),
+                                            .last_rows = narrow32(last_extent(sliced, row))},
+                                  .run = FastDivisor32(run),
+                                  .in = side(column, row, &Mode::in_byte_stride),
+                                  .out = side(row, column, &Mode::out_byte_stride)}};
 }
 
 }  // namespace ttlg::cuda

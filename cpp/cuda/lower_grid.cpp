@@ -49,10 +49,8 @@ Launch lower_copy(std::int64_t bytes, std::int64_t in_address, std::int64_t out_
   return {.word_bytes = kWidth,
           .blocks = narrow32(blocks),
           .threads = Policy::kThreads,
-          .arguments = CopyArguments{.bytes = bytes,
-                                     .head = narrow32(head),
-                                     .shift = shifted.shift,
-                                     .words = words}};
+          .arguments = CopyArguments{
+              .bytes = bytes, .head = narrow32(head), .shift = shifted.shift, .words = words}};
 }
 
 }  // namespace ttlg::cuda

@@ -188,6 +188,23 @@ def test_bytes_loaded_before_one_is_needed(sass, blocks, code, size):
     assert sass.bytes_per_wait(path) == size
 
 
+def test_a_load_before_a_loop_hides_none_of_the_loops_waits(sass, blocks):
+    path = sass.heaviest_path(
+        blocks(f"""
+            LDG.E.U8.CONSTANT R30, desc[UR4][R2.64]
+            .L_x_1:
+            {LOAD.format(4)}
+            STG.E.128 desc[UR4][R12.64], R4
+            @P0 BRA `(.L_x_1)
+            STG.E.U8 desc[UR4][R12.64], R30
+            EXIT
+        """),
+        lambda steps: 10,
+        nothing,
+    )
+    assert sass.bytes_per_wait(path) == (1 + 10 * 16) / 10
+
+
 MATCH_LARGE = """
     S2R R0, SR_TID.X
     .L_x_8:
@@ -202,7 +219,7 @@ MATCH_LARGE = """
 
 def test_figures_of_a_kernel(budget, sass, blocks):
     path = sass.heaviest_path(
-        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, 64), budget.is_rare
+        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, block), budget.is_rare
     )
     figures = budget.figures_of(
         path, {"registers": 32, "local_bytes": 0}, budget.ThreadBlock(256, 16384, 0)

@@ -83,7 +83,7 @@ TTLG_DEVICE T opaque(T value) {
   return value;
 }
 
-// Where a thread loads, step by step.
+// Where a thread loads, or so many bytes beyond, step by step.
 template <typename Context>
 class Source {
  public:
@@ -91,8 +91,8 @@ class Source {
       : context_(context), offset_(offset) {}
 
   template <typename T>
-  TTLG_DEVICE T load(bool valid) const {
-    return context_.template load<T>(valid, offset_);
+  TTLG_DEVICE T load(bool valid, int beyond = 0) const {
+    return context_.template load<T>(valid, offset_ + beyond);
   }
   TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
 
@@ -231,8 +231,8 @@ class Source<DeviceContext> {
       : context_(context.in_ + offset, nullptr) {}
 
   template <typename T>
-  TTLG_DEVICE T load(bool valid) const {
-    return context_.load<T>(valid, 0);
+  TTLG_DEVICE T load(bool valid, int beyond = 0) const {
+    return context_.load<T>(valid, beyond);
   }
   TTLG_DEVICE void advance(std::int64_t bytes) { context_.in_ = opaque(context_.in_ + bytes); }
 

@@ -68,8 +68,8 @@ TTLG_DEVICE void copy_shifted_batch(const CopyArguments& p, const Context& conte
   WordPair<kWidth> held[kBatch];
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
-    held[b] = load_pair<kWidth>(context, has(b, 0), ends_warp || !has(b, 1),
-                                begin - shift + b * kStep);
+    const Source from(context, begin - shift + b * kStep);
+    held[b] = load_pair<kWidth>(from, has(b, 0), ends_warp || !has(b, 1));
   }
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {

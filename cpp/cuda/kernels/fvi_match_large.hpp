@@ -32,9 +32,8 @@ struct MatchLargeArguments {
 };
 
 // Moves a batch of words, `steps` apart, of which valid(b) says whether the b-th exists.
-template <int kWidth, typename From, typename To, typename Valid>
+template <int kWidth, int kBatch, typename From, typename To, typename Valid>
 TTLG_DEVICE void move_batch(const GroupSteps& steps, From& from, To& to, const Valid& valid) {
-  constexpr int kBatch = FviMatchLargePolicy::batch(kWidth);
   Word<kWidth> held[kBatch];
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
@@ -53,6 +52,7 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
                                  const Context& context) {
   using Policy = FviMatchLargePolicy;
   constexpr int kBatch = Policy::batch(kWidth);
+  constexpr int kRest = Policy::kBatch;  // short runs have no more, see run_lanes()
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
       (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
@@ -76,11 +76,12 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
     Target to(context, out);
     int step = 0;
     for (; step + kBatch <= whole_steps; step += kBatch) {
-      move_batch<kWidth>(p.inner, from, to, [](int) { return true; });
+      const auto all = [](int) { return true; };
+      move_batch<kWidth, kBatch>(p.inner, from, to, all);
     }
-    for (; step < steps; step += kBatch) {
+    for (; step < steps; step += kRest) {
       const auto remains = [left = own_steps - step](int b) { return b < left; };
-      move_batch<kWidth>(p.inner, from, to, remains);
+      move_batch<kWidth, kRest>(p.inner, from, to, remains);
     }
     in += p.outer.in_step;
     out += p.outer.out_step;

@@ -10,35 +10,31 @@ namespace ttlg::cuda {
 struct MatchLargeShiftedArguments {
   Coarsening coarsening;
   // The grid counts runs; its mode 1 the chunks of one.
-  std::uint32_t runs;        // in all, chunks counted apart
-  int group_shift;           // log2 of the lanes of a group, of which there are kEnds at least
-  std::uint32_t bytes;       // of a chunk
+  std::uint32_t runs;   // in all, chunks counted apart
+  int group_shift;      // log2 of the lanes of a group, of which there is one for every end byte
+  std::uint32_t bytes;  // of a chunk
   std::uint32_t last_bytes;  // of the last chunk of a run
   int steps;                 // of a group along a chunk, at most
   std::uint32_t in;          // addresses of the arrays modulo a word
   std::uint32_t out;
-
-  static constexpr int kWidth = 4;
-  // Most bytes that are left at both ends of a chunk, rounded up to a power of two.
-  static constexpr int kEnds = 16;
 };
 
 // Moves a batch of words, `step` bytes apart, of which has(b, n) says whether the lane's b-th and
 // that of the n-th lane after it exist.
-template <int kWidth, typename Context, typename Has>
+template <int kWidth, int kBatch, typename Context, typename Has>
 TTLG_DEVICE void move_shifted_batch(const Context& context, std::uint32_t step, std::uint32_t shift,
-                                    bool ends_warp, std::int64_t from, std::int64_t to,
+                                    bool ends_warp, Source<Context>& from, Target<Context>& to,
                                     const Has& has) {
-  constexpr int kBatch = FviMatchLargePolicy::batch(kWidth);
   WordPair<kWidth> held[kBatch];
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
-    held[b] = load_pair<kWidth>(context, has(b, 0), ends_warp || !has(b, 1), from + b * step);
+    held[b] = load_pair<kWidth>(from, has(b, 0), ends_warp || !has(b, 1));
+    from.advance(step);
   }
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
-    context.store(has(b, 0), to + b * step,
-                  cut_out(context, held[b], ends_warp || !has(b, 1), shift));
+    to.store(has(b, 0), cut_out(context, held[b], ends_warp || !has(b, 1), shift));
+    to.advance(step);
   }
 }
 
@@ -47,7 +43,8 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
                                          const MatchLargeShiftedArguments& p,
                                          const Context& context) {
   using Policy = FviMatchLargePolicy;
-  constexpr int kBatch = Policy::batch(kWidth);
+  constexpr int kBatch = FviMatchLargeShiftedPolicy::kBatch;
+  constexpr int kRest = Policy::kBatch;  // short runs have no more, see run_lanes()
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
       (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
@@ -64,26 +61,22 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
                                      p.out + static_cast<std::uint32_t>(out));
     const auto count = static_cast<std::uint32_t>(words.count);
     const std::int64_t byte = words.left(first);
-    const bool is_end = first < p.kEnds && byte < bytes;
+    const bool is_end = first < FviMatchLargeShiftedPolicy::kEnds && byte < bytes;
     const auto end = context.template load<std::uint8_t>(is_end, in + byte);
     // How many words are this lane's, the next one's, and every lane's of the warp at least.
     const auto own = static_cast<int>((count + lanes - 1 - first) >> p.group_shift);
     const auto next = static_cast<int>((count + lanes - 2 - first) >> p.group_shift);
     const int whole = lanes < kWarpSize ? 0 : static_cast<int>(count >> p.group_shift);
-    std::int64_t to = out + words.head + first * kWidth;
-    std::int64_t from = in + words.head - words.shift + first * kWidth;
+    Source from(context, in + words.head - words.shift + first * kWidth);
+    Target to(context, out + words.head + first * kWidth);
     int i = 0;
     for (; i + kBatch <= whole; i += kBatch) {
       const auto all = [](int, int) { return true; };
-      move_shifted_batch<kWidth>(context, step, words.shift, ends_warp, from, to, all);
-      from += kBatch * step;
-      to += kBatch * step;
+      move_shifted_batch<kWidth, kBatch>(context, step, words.shift, ends_warp, from, to, all);
     }
-    for (; i < p.steps; i += kBatch) {
+    for (; i < p.steps; i += kRest) {
       const auto remains = [&](int b, int n) { return b < (n == 0 ? own : next) - i; };
-      move_shifted_batch<kWidth>(context, step, words.shift, ends_warp, from, to, remains);
-      from += kBatch * step;
-      to += kBatch * step;
+      move_shifted_batch<kWidth, kRest>(context, step, words.shift, ends_warp, from, to, remains);
     }
     context.store(is_end, out + byte, end);
     in += p.coarsening.in_step;

@@ -32,8 +32,8 @@ struct MatchSmallArguments {
   MatchSmallSide out;
 };
 
-// A lane's words of some lines, at the same place in each. Lanes beyond a line's end have a place in
-// its last run, from which they may load like the others.
+// A lane's words of some lines, at the same place in each. Lanes beyond a line's end have a place
+// in its last run, from which they may load like the others.
 struct MatchSmallColumn {
   bool exists;  // whether the lane is not beyond
   std::uint32_t line;
@@ -69,11 +69,10 @@ TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
 }
 
 // Moves the words of a batch of lines, of which within(b) says whether the b-th is one.
-template <int kWidth, typename From, typename To, typename FromStep, typename ToStep,
+template <int kWidth, int kBatch, typename From, typename To, typename FromStep, typename ToStep,
           typename Within>
 TTLG_DEVICE void move_batch(bool exists, From& from, FromStep from_step, To& to, ToStep to_step,
                             const Within& within) {
-  constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
   Word<kWidth> held[kBatch];
   TTLG_UNROLL
   for (int b = 0; b < kBatch; ++b) {
@@ -92,14 +91,15 @@ template <int kWidth, typename From, typename To, typename FromStep, typename To
 TTLG_DEVICE void move_column(const MatchSmallColumn& column, std::uint32_t lines, From& from,
                              FromStep from_step, To& to, ToStep to_step) {
   constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
+  constexpr int kRest = kBatch / 2;
   std::uint32_t line = column.line;
   for (; line + (kBatch - 1) * column.step < lines; line += kBatch * column.step) {
     const auto all = [](int) { return true; };
-    move_batch<kWidth>(column.exists, from, from_step, to, to_step, all);
+    move_batch<kWidth, kBatch>(column.exists, from, from_step, to, to_step, all);
   }
-  for (; line < lines; line += kBatch * column.step) {
+  for (; line < lines; line += kRest * column.step) {
     const auto remains = [&](int b) { return line + b * column.step < lines; };
-    move_batch<kWidth>(column.exists, from, from_step, to, to_step, remains);
+    move_batch<kWidth, kRest>(column.exists, from, from_step, to, to_step, remains);
   }
 }
 
@@ -113,21 +113,19 @@ TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArgum
   std::int64_t out = origin.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
-    for_columns<kWidth>(
-        context, p.run, p.in, columns, rows, [&](const MatchSmallColumn& column) {
-          Source from(context, in + column.offset);
-          SharedPlace to(context, column.shared);
-          move_column<kWidth>(column, rows, from, opaque(column.step * p.in.line_step), to,
-                              column.step * p.in.shared_line_step);
-        });
+    for_columns<kWidth>(context, p.run, p.in, columns, rows, [&](const MatchSmallColumn& column) {
+      Source from(context, in + column.offset);
+      SharedPlace to(context, column.shared);
+      move_column<kWidth>(column, rows, from, opaque(column.step * p.in.line_step), to,
+                          column.step * p.in.shared_line_step);
+    });
     context.barrier();
-    for_columns<kWidth>(
-        context, p.run, p.out, rows, columns, [&](const MatchSmallColumn& column) {
-          SharedPlace from(context, column.shared);
-          Target to(context, out + column.offset);
-          move_column<kWidth>(column, columns, from, column.step * p.out.shared_line_step, to,
-                              opaque(column.step * p.out.line_step));
-        });
+    for_columns<kWidth>(context, p.run, p.out, rows, columns, [&](const MatchSmallColumn& column) {
+      SharedPlace from(context, column.shared);
+      Target to(context, out + column.offset);
+      move_column<kWidth>(column, columns, from, column.step * p.out.shared_line_step, to,
+                          opaque(column.step * p.out.line_step));
+    });
     in += p.coarsening.in_step;
     out += p.coarsening.out_step;
   }

@@ -44,10 +44,9 @@ struct WordPair {
 };
 
 template <int kWidth, typename Context>
-TTLG_DEVICE WordPair<kWidth> load_pair(const Context& context, bool valid, bool is_last,
-                                       std::int64_t offset) {
-  return {context.template load<Word<kWidth>>(valid, offset),
-          context.template load<Word<kWidth>>(valid && is_last, offset + kWidth)};
+TTLG_DEVICE WordPair<kWidth> load_pair(const Source<Context>& from, bool valid, bool is_last) {
+  return {from.template load<Word<kWidth>>(valid),
+          from.template load<Word<kWidth>>(valid && is_last, kWidth)};
 }
 
 template <typename Context>
@@ -91,9 +90,7 @@ struct ShiftedWords {
   }
 
   // Where the i-th byte lies that is left.
-  TTLG_DEVICE std::int64_t left(std::uint32_t i) const {
-    return i < head ? i : i + kWidth * count;
-  }
+  TTLG_DEVICE std::int64_t left(std::uint32_t i) const { return i < head ? i : i + kWidth * count; }
 };
 
 }  // namespace ttlg::cuda

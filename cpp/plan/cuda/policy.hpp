@@ -43,6 +43,15 @@ struct FviMatchLargePolicy {
   static constexpr std::int64_t kGroupBytes = 128;
 };
 
+// Where runs have no wide words in common.
+struct FviMatchLargeShiftedPolicy {
+  static constexpr int kMinBlocksPerSm = 5;
+  static constexpr int kBatch = 8;  // loads of a thread in flight along a long run
+  static constexpr int kWidth = 4;  // bytes of a word
+  // Most bytes that are left at both ends of a chunk, rounded up to a power of two.
+  static constexpr int kEnds = 16;
+};
+
 struct FviMatchSmallPolicy {
   static constexpr int kThreads = 256;
   // As many as the shared memory of whole slices allows.

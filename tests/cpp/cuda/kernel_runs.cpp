@@ -43,7 +43,7 @@ Kernel bind(const cuda::Launch&, const cuda::AnyGrid& any_grid,
             const cuda::MatchLargeShiftedArguments& p) {
   return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
     return [grid, &p](const HostContext& context) {
-      cuda::fvi_match_large_shifted<cuda::MatchLargeShiftedArguments::kWidth>(grid, p, context);
+      cuda::fvi_match_large_shifted<cuda::FviMatchLargeShiftedPolicy::kWidth>(grid, p, context);
     };
   });
 }
