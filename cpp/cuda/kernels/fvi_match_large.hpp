@@ -52,7 +52,7 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
                                  const Context& context) {
   using Policy = FviMatchLargePolicy;
   constexpr int kBatch = Policy::batch(kWidth);
-  constexpr int kRest = Policy::kBatch;  // short runs have no more, see run_lanes()
+  constexpr int kRest = std::max(Policy::kBatch, kBatch / 2);
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
       (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
