@@ -55,12 +55,12 @@ TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
     const std::uint32_t first = shared ? side.last_chunks.quotient(warp) : 0;
     const std::uint32_t step = shared ? side.last_warps : 1;
     const std::uint32_t own_chunk = chunk + warp - first * side.last_chunks.divisor();
-    const std::uint32_t word = own_chunk * kWarpSize + context.thread() % kWarpSize;
-    const std::uint32_t own_run = run.quotient(word);
-    const std::uint32_t rest = word - own_run * run.divisor();
-    const std::uint32_t index = std::min(own_run, runs - 1);
+    const std::uint32_t own_word = own_chunk * kWarpSize + context.thread() % kWarpSize;
+    const std::uint32_t word = std::min(own_word, runs * run.divisor() - 1);
+    const std::uint32_t index = run.quotient(word);
+    const std::uint32_t rest = word - index * run.divisor();
     visit(MatchSmallColumn{
-        .exists = index == own_run,
+        .exists = word == own_word,
         .line = first < step ? first : lines,
         .step = step,
         .offset = first * side.line_step + index * side.run_step + rest * side.word_step,

@@ -35,9 +35,7 @@ struct FviMatchLargePolicy {
   static constexpr int kThreads = 256;
   static constexpr int kBatch = 4;  // loads of a thread in flight, at least
   // Narrow words need more of them for as many bytes, and registers for them.
-  static constexpr int batch(int word_bytes) {
-    return word_bytes <= 2 ? 32 / word_bytes : kBatch;
-  }
+  static constexpr int batch(int word_bytes) { return word_bytes <= 2 ? 32 / word_bytes : kBatch; }
   static constexpr int min_blocks_per_sm(int word_bytes) {
     return word_bytes == 1 ? 4 : word_bytes <= 2 ? 5 : 8;
   }
