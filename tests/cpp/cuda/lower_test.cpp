@@ -150,7 +150,7 @@ TEST(Lower, CutsHeadAndTailOffACopy) {
                                 {1001, 5, 21, 0, 11, 61}, {1001, 4, 12, 8, 20, 60},
                                 {1001, 1, 2, 15, 30, 60}, {1001, 3, 1, 2, 15, 60},
                                 {1001, 12, 4, 8, 12, 61}, {3, 5, 5, 0, 3, 0},
-                                {16, 8, 8, 0, 8, 0},      {31, 0, 1, 15, 31, 0}};
+                                {16, 8, 8, 0, 8, 0},      {31, 0, 1, 15, 15, 0}};
   for (const auto& [bytes, in, out, shift, head, words] : cases) {
     const Executable plan(test::built(contiguous_request({bytes}, {0}, 1), 1, {}));
     const Launch launch = plan.bind(at(kAligned + static_cast<std::uintptr_t>(in)),
@@ -235,13 +235,13 @@ TEST(Lower, GoesAlongChunksOrAcrossThem) {
                                       {fvi_match_large, {1, 1, run, 1}, 1}));
     return std::get<MatchLargeArguments>(bind_aligned(plan).arguments);
   };
-  const MatchLargeArguments across = lowered(32, 100);
+  const MatchLargeArguments across = lowered(33, 100);
   EXPECT_FALSE(across.inner_along_chunk);
   EXPECT_EQ(across.inner.count, 100U);
-  EXPECT_EQ(across.outer.count * (1U << across.group_shift), 32U);
+  EXPECT_EQ(across.outer.count, 3U) << "16 lanes for 33 words";
   const MatchLargeArguments along = lowered(1024, 2);
   EXPECT_TRUE(along.inner_along_chunk);
-  EXPECT_EQ(along.inner.count * (1U << along.group_shift), 1024U);
+  EXPECT_EQ(along.inner.count, 4U) << "256 lanes for 1024 words";
   EXPECT_EQ(along.outer.count, 2U);
 }
 
