@@ -12,8 +12,8 @@ What is approximate:
 - Loops that move data run as often as the slice asks for, or one of the passes that the threads
   make over it (``kernel_slices.cpp``). The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
-  ``_RARE``: the grid has all the modes that are compiled in, and the slices of
-  Orthogonal-Arbitrary are laid out so that vectors are written to them word by word.
+  ``_RARE``: the grid has all the modes that are compiled in.
+- The Orthogonal kernels have two buffers where they copy asynchronously.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
 """
@@ -51,12 +51,12 @@ _RARE = (
     "begin, remains)",  # copy: a block that the end of the array cuts short
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",
-    "index + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
+    "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 _LINE = 128
 _WARP = 32
 _TOLERANCE = 0.05  # of every figure
-_ACCESSES = ("LDG", "STG", "LDS", "STS", "SHFL", "BAR")
+_ACCESSES = ("LDG", "LDGSTS", "STG", "LDS", "STS", "SHFL", "BAR")
 _HIGHER_IS_BETTER = {"blocks_per_sm", "bytes_in_flight_per_sm"}
 _HOPPER = {"registers": 65536, "threads": 2048, "blocks": 32, "shared_bytes": 228 << 10}
 _RESERVED_SHARED_BYTES = 1 << 10  # of each block, by the driver
@@ -96,12 +96,16 @@ def blocks_per_sm(registers: int, block: ThreadBlock) -> int:
     )
 
 
-def _moved(steps: list[Step], name: str) -> int:
-    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == name)
+def _loaded(steps: list[Step]) -> int:
+    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.loads)
+
+
+def _stored(steps: list[Step]) -> int:
+    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == "STG")
 
 
 def _moved_both_ways(steps: list[Step]) -> int:
-    return min(_moved(steps, "LDG"), _moved(steps, "STG"))
+    return min(_loaded(steps), _stored(steps))
 
 
 def _instructions_per_line(steps: list[Step]) -> float:
@@ -112,7 +116,7 @@ def _instructions_per_line(steps: list[Step]) -> float:
 def trip_count(steps: list[Step], block: ThreadBlock) -> int:
     """Say how often a loop runs of which these steps are one pass."""
     # Of what is loaded twice only half moves.
-    moved = _moved_both_ways(steps) or max(_moved(steps, "LDG"), _moved(steps, "STG"))
+    moved = _moved_both_ways(steps) or max(_loaded(steps), _stored(steps))
     if moved:
         is_inner = moved < block.bytes_per_pass
         return math.ceil((block.bytes_per_pass if is_inner else block.bytes_per_thread) / moved)
@@ -142,7 +146,7 @@ def one_slice(path: list[Step], bytes_per_thread: float) -> list[Step]:
     """Leave out the loops that move data and without which the path moves a whole slice still."""
     width = Counter[int]()  # of one pass
     for step in path:
-        if step.instruction.name in ("LDG", "STG"):
+        if step.instruction.loads or step.instruction.name == "STG":
             width.update(dict.fromkeys(step.loops, step.instruction.bytes))
     for header in sorted(width, key=lambda header: (width[header], header)):
         rest = [step for step in path if header not in step.loops]
@@ -159,7 +163,7 @@ def figures_of(path: list[Step], resources: dict[str, int], block: ThreadBlock) 
     path = one_slice(path, block.bytes_per_thread)
     blocks = blocks_per_sm(resources["registers"], block)
     # Where accesses are wider than a thread's share, some threads load nothing.
-    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _moved(path, "LDG")
+    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _loaded(path)
     return {
         **resources,
         "blocks_per_sm": blocks,

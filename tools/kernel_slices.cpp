@@ -39,7 +39,8 @@ void print_width() {
           DistinctTile<kWidth>::kSharedBytes);
     const std::int64_t slice = OrthogonalArbitraryPolicy::max_elements(kWidth, access) * kWidth;
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalArbitraryPolicy::kThreads, slice, slice);
+    const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;
+    print(OrthogonalArbitraryPolicy::kThreads, slice, stages * slice);
   }
 }
 

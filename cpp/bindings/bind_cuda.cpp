@@ -84,6 +84,7 @@ py::dict to_dict(const cuda::Parameters& parameters) {
   result["in_block"] = parameters.slice.in_block;
   result["out_block"] = parameters.slice.out_block;
   result["coarsened_mode"] = parameters.coarsened_mode;
+  result["stages"] = parameters.stages;
   return result;
 }
 
@@ -233,19 +234,20 @@ void bind_plans(py::module_& module) {
       "build_cuda_plan",
       [](const Request& request, std::int64_t alignment, const std::shared_ptr<DeviceModel>& model,
          const std::string& kernel, int in_modes, int out_modes, std::int64_t in_block,
-         std::int64_t out_block, int coarsened_mode) {
+         std::int64_t out_block, int coarsened_mode, int stages) {
         return Executable(cuda::build_plan(request, alignment,
                                            {.schema = parse_schema(kernel),
                                             .slice = {.in_modes = in_modes,
                                                       .out_modes = out_modes,
                                                       .in_block = in_block,
                                                       .out_block = out_block},
-                                            .coarsened_mode = coarsened_mode},
+                                            .coarsened_mode = coarsened_mode,
+                                            .stages = stages},
                                            model));
       },
       py::arg("request"), py::kw_only(), py::arg("alignment"), py::arg("model"), py::arg("kernel"),
       py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"), py::arg("out_block"),
-      py::arg("coarsened_mode"));
+      py::arg("coarsened_mode"), py::arg("stages"));
 }
 
 }  // namespace

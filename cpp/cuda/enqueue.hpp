@@ -17,6 +17,14 @@ cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byt
 template <typename... Parameters>
 cudaError_t launch_kernel(void (*kernel)(Parameters...), const Launch& launch, cudaStream_t stream,
                           Parameters... parameters) {
+  // What a kernel may take without being asked, since shared memory is shared with the L1 cache.
+  constexpr int kUsualSharedBytes = 48 << 10;
+  if (launch.shared_bytes > kUsualSharedBytes) {
+    const cudaError_t error =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
+    if (error != cudaSuccess) return error;
+  }
   void* pointers[] = {&parameters...};
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(launch.blocks),
                           dim3(static_cast<unsigned>(launch.threads)), pointers,

@@ -27,6 +27,7 @@ LaunchGrid lower_grid(const SlicedProblem& sliced) {
                                 .out_step = loop.out_byte_step};
   }
   result.grid.modes = static_cast<int>(kept);
+  result.grid.slices = narrow32(result.size);
   result.outer_loops.assign(loops.begin() + static_cast<std::ptrdiff_t>(kept), loops.end());
   for (const GridLoop& loop : result.outer_loops) {
     result.launches = checked_mul(result.launches, loop.count);

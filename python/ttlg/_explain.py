@@ -164,7 +164,9 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     extents = " x ".join(map(str, core.slice)) or "1"
     mode = core.parameters["coarsened_mode"]
     repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
-    return f"{blocks}, each a slice of {extents}{repeated}"
+    stages = core.parameters["stages"]
+    ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
+    return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
 
 
 def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:

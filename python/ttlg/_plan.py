@@ -199,7 +199,8 @@ class Plan:
         On a GPU, where elements are the words that threads move: the slice of a thread block spans
         the first ``in_modes`` modes of the input and the first ``out_modes`` of the output, the
         last of them cut into ``in_block`` and ``out_block``; the block repeats it along
-        ``coarsened_mode``, unless that is -1.
+        ``coarsened_mode``, unless that is -1, and keeps ``stages`` buffers: with two, the next
+        slice is on its way while this one is written.
         """
         return self._core.parameters
 

@@ -45,6 +45,7 @@ def test_attributes():
         "in_block": 7,
         "out_block": 27,
         "coarsened_mode": 2,
+        "stages": 1,
     }
     assert 1e-3 < plan.predicted_time < 2e-3
     assert plan.dtype == "float64"

@@ -20,7 +20,8 @@ struct GridMode {
 template <int kModes>
 struct Grid {
   static constexpr int kCapacity = kModes;
-  int modes;  // at least 2
+  int modes;             // at least 2
+  std::uint32_t slices;  // the product of their extents
   GridMode mode[kModes];
 };
 
@@ -100,6 +101,41 @@ struct Coarsening {
   std::uint32_t count;
   std::int64_t in_step;
   std::int64_t out_step;
+};
+
+// The slices of a thread block: every blocks()-th of the grid, each repeated along the coarsened
+// mode. There are as many blocks as a device holds at once, so that what a block finds out for one
+// slice serves many.
+template <int kModes, typename Context>
+class SliceWalk {
+ public:
+  TTLG_DEVICE SliceWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
+                        const Context& context)
+      : grid_(grid), coarsening_(coarsening), index_(context.block()), left_(coarsening.count) {
+    at_ = decode(grid_, index_);
+  }
+
+  // Whether the current slice exists; a block has at least one.
+  TTLG_DEVICE bool exists() const { return index_ < grid_.slices; }
+  TTLG_DEVICE const BlockOrigin& at() const { return at_; }
+
+  TTLG_DEVICE void advance(const Context& context) {
+    if (--left_ > 0) {
+      at_.in += coarsening_.in_step;
+      at_.out += coarsening_.out_step;
+      return;
+    }
+    left_ = coarsening_.count;
+    index_ += context.blocks();
+    if (exists()) at_ = decode(grid_, index_);
+  }
+
+ private:
+  const Grid<kModes>& grid_;
+  const Coarsening& coarsening_;
+  std::uint32_t index_;
+  std::uint32_t left_;
+  BlockOrigin at_;
 };
 
 // How a warp's lanes lie on a line of one side: vector accesses put 8 lanes on 128 bytes and 4

@@ -25,6 +25,9 @@ struct Parameters {
   Schema schema = Schema::copy;
   Slice slice{};
   int coarsened_mode = -1;  // a mode that a thread block walks through slice by slice
+  // Of the Orthogonal kernels, buffers in shared memory: with two, the next slice or tile is on its
+  // way while this one is written.
+  int stages = 1;
 
   bool operator==(const Parameters&) const = default;
 };

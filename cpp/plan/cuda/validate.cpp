@@ -92,6 +92,16 @@ std::string coarsening_rejection(const SlicedProblem& sliced) {
                                       : "";
 }
 
+std::string stages_rejection(const SlicedProblem& sliced) {
+  const int stages = sliced.parameters.stages;
+  const bool is_orthogonal = sliced.parameters.schema == Schema::orthogonal_distinct ||
+                             sliced.parameters.schema == Schema::orthogonal_arbitrary;
+  if (stages < 1 || stages > (is_orthogonal ? kMaxStages : 1)) {
+    return "stages must be 1, or up to " + std::to_string(kMaxStages) + " of an orthogonal kernel";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& sliced) {
@@ -133,7 +143,8 @@ std::string rejection_reason(const Problem& problem, const Parameters& parameter
   if (!reason.empty()) return reason;
   const SlicedProblem sliced(problem, parameters, alignment);
   reason = slice_rejection(sliced);
-  return reason.empty() ? coarsening_rejection(sliced) : reason;
+  if (reason.empty()) reason = coarsening_rejection(sliced);
+  return reason.empty() ? stages_rejection(sliced) : reason;
 }
 
 }  // namespace ttlg::cuda

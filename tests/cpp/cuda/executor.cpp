@@ -18,6 +18,7 @@ class Executor {
 
   // What the threads call.
   std::uint32_t block() const { return block_; }
+  std::uint32_t blocks() const { return blocks_; }
   GlobalMemory& global() { return global_; }
   SharedMemory& shared() { return shared_; }
   void barrier(std::uint32_t thread);
@@ -34,6 +35,7 @@ class Executor {
   bool all_stop_at(Stop stop, std::size_t first, std::size_t count) const;
   void report_stops();
   void count_calls();
+  void report_pending_copies();
   void report_missing_writes();
   void report_violation(std::size_t thread, const std::string& what);
   bool is_over() const { return report_.violations.size() >= kMaxViolations; }
@@ -57,7 +59,7 @@ class Executor {
 Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
     : blocks_(grid.blocks),
       global_(arrays),
-      shared_(static_cast<std::size_t>(grid.shared_bytes)),
+      shared_(static_cast<std::size_t>(grid.shared_bytes), static_cast<std::size_t>(grid.threads)),
       counter_(arrays.in.size(), arrays.out.size(), static_cast<std::size_t>(grid.shared_bytes)),
       fibers_(grid.threads, [this, &kernel](int thread) {
         kernel(HostContext(*this, static_cast<std::uint32_t>(thread)));
@@ -98,7 +100,10 @@ void Executor::run_block() {
       return;
     }
     count_calls();
-    if (ended) return;
+    if (ended) {
+      report_pending_copies();
+      return;
+    }
     shared_.pass_barrier();
     ++counter_.counts.barriers;
   }
@@ -143,6 +148,14 @@ void Executor::count_calls() {
   for (auto& calls : calls_) calls.clear();
 }
 
+void Executor::report_pending_copies() {
+  for (std::size_t thread = 0; thread < stops_.size(); ++thread) {
+    if (shared_.has_pending_copies(static_cast<std::uint32_t>(thread))) {
+      report_violation(thread, "returns without waiting for its asynchronous copies");
+    }
+  }
+}
+
 void Executor::report_missing_writes() {
   for (const std::int64_t offset : global_.missing_writes()) {
     if (is_over()) return;
@@ -182,9 +195,12 @@ void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::s
 
 std::uint32_t HostContext::block() const { return executor_->block(); }
 
+std::uint32_t HostContext::blocks() const { return executor_->blocks(); }
+
 void HostContext::barrier() const { executor_->barrier(thread_); }
 
 void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const {
+  offset = in_origin_ + offset;
   const GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.in_position(offset), CallKind::load, bytes, valid}, offset,
                   valid ? memory.load(word, bytes, offset) : "");
@@ -192,6 +208,7 @@ void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int
 
 void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
                               std::int64_t offset) const {
+  offset = out_origin_ + offset;
   GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.out_position(offset), CallKind::store, bytes, valid}, offset,
                   valid ? memory.store(word, bytes, offset) : "");
@@ -199,14 +216,32 @@ void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
 
 void HostContext::shared_load_bytes(void* word, std::size_t bytes, bool valid,
                                     std::uint32_t offset) const {
+  offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_load, bytes, valid}, offset,
                   valid ? executor_->shared().load(thread_, word, bytes, offset) : "");
 }
 
 void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool valid,
                                      std::uint32_t offset) const {
+  offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_store, bytes, valid}, offset,
                   valid ? executor_->shared().store(thread_, word, bytes, offset) : "");
+}
+
+// An access of each memory.
+void HostContext::copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t to,
+                                   std::int64_t offset) const {
+  std::array<std::byte, 16> word{};
+  to += shared_origin_;
+  load_bytes(word.data(), bytes, valid, offset);
+  executor_->note(thread_, {to, CallKind::shared_store, bytes, valid}, to,
+                  valid ? executor_->shared().copy_async(thread_, word.data(), bytes, to) : "");
+}
+
+void HostContext::commit_copies() const { executor_->shared().commit_copies(thread_); }
+
+void HostContext::wait_copies_but(std::size_t newest) const {
+  executor_->shared().wait_copies(thread_, newest);
 }
 
 void HostContext::shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const {

@@ -36,8 +36,22 @@ class HostContext {
  public:
   HostContext(Executor& executor, std::uint32_t thread) : executor_(&executor), thread_(thread) {}
 
+  HostContext at(std::int64_t in, std::int64_t out) const {
+    HostContext result = *this;
+    result.in_origin_ += in;
+    result.out_origin_ += out;
+    return result;
+  }
+
+  HostContext at_shared(std::uint32_t bytes) const {
+    HostContext result = *this;
+    result.shared_origin_ += bytes;
+    return result;
+  }
+
   std::uint32_t thread() const { return thread_; }
   std::uint32_t block() const;
+  std::uint32_t blocks() const;
   void barrier() const;
 
   template <typename T>
@@ -64,6 +78,17 @@ class HostContext {
     shared_store_bytes(&value, checked_size<T>(), valid, offset);
   }
 
+  template <int kBytes>
+  void copy_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+    copy_bytes_async(kBytes, valid, to, offset);
+  }
+  void commit_copies() const;
+  template <int kNewest>
+  void wait_copies() const {
+    wait_copies_but(kNewest);
+  }
+
   // As on the device, `lane` counts modulo the size of the warp.
   template <typename T>
   T shuffle(T value, std::uint32_t lane) const {
@@ -85,10 +110,15 @@ class HostContext {
   void shared_load_bytes(void* word, std::size_t bytes, bool valid, std::uint32_t offset) const;
   void shared_store_bytes(const void* word, std::size_t bytes, bool valid,
                           std::uint32_t offset) const;
+  void copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t to, std::int64_t offset) const;
+  void wait_copies_but(std::size_t newest) const;
   void shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const;
 
   Executor* executor_;
   std::uint32_t thread_;
+  std::int64_t in_origin_ = 0;
+  std::int64_t out_origin_ = 0;
+  std::uint32_t shared_origin_ = 0;
 };
 
 using Kernel = std::function<void(const HostContext&)>;

@@ -1,5 +1,6 @@
 #include "cuda/memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cuda/accesses.hpp"
@@ -70,6 +71,12 @@ std::vector<std::int64_t> GlobalMemory::missing_writes() const {
   return offsets;
 }
 
+void SharedMemory::begin_block() {
+  first_interval_ = ++interval_;
+  for (History& byte : history_) byte.is_pending = false;
+  for (auto& groups : groups_) groups.assign(1, {});
+}
+
 std::string_view SharedMemory::check(std::size_t bytes, std::uint32_t offset) const {
   if (!is_inside(offset, bytes, bytes_.size())) return "is out of the bounds of shared memory";
   if (offset % bytes != 0) return "is misaligned in shared memory";
@@ -81,6 +88,7 @@ std::string_view SharedMemory::load(std::uint32_t thread, void* word, std::size_
   if (const auto wrong = check(bytes, offset); !wrong.empty()) return wrong;
   for (std::size_t i = offset; i < offset + bytes; ++i) {
     History& byte = history_[i];
+    if (byte.is_pending) return "reads shared memory before an asynchronous copy to it has arrived";
     if (byte.written_in < first_interval_) return "reads shared memory before it is written";
     if (byte.written_in == interval_ && byte.writer != thread) {
       return "reads shared memory in a race with a thread that writes it";
@@ -95,9 +103,18 @@ std::string_view SharedMemory::load(std::uint32_t thread, void* word, std::size_
 
 std::string_view SharedMemory::store(std::uint32_t thread, const void* word, std::size_t bytes,
                                      std::uint32_t offset) {
+  if (const auto wrong = mark_written(thread, bytes, offset); !wrong.empty()) return wrong;
+  std::memcpy(bytes_.data() + offset, word, bytes);
+  return {};
+}
+
+std::string_view SharedMemory::mark_written(std::uint32_t thread, std::size_t bytes,
+                                            std::uint32_t offset) {
   if (const auto wrong = check(bytes, offset); !wrong.empty()) return wrong;
   for (std::size_t i = offset; i < offset + bytes; ++i) {
     History& byte = history_[i];
+    if (byte.is_pending)
+      return "writes shared memory before an asynchronous copy to it has arrived";
     if (byte.written_in == interval_ && byte.writer != thread) {
       return "writes shared memory in a race with a thread that writes it";
     }
@@ -107,8 +124,35 @@ std::string_view SharedMemory::store(std::uint32_t thread, const void* word, std
     byte.writer = thread;
     byte.written_in = interval_;
   }
-  std::memcpy(bytes_.data() + offset, word, bytes);
   return {};
+}
+
+std::string_view SharedMemory::copy_async(std::uint32_t thread, const void* word, std::size_t bytes,
+                                          std::uint32_t offset) {
+  if (const auto wrong = mark_written(thread, bytes, offset); !wrong.empty()) return wrong;
+  for (std::size_t i = offset; i < offset + bytes; ++i) history_[i].is_pending = true;
+  Copy& copy = groups_[thread].back().emplace_back(Copy{{}, bytes, offset});
+  std::memcpy(copy.word.data(), word, bytes);
+  return {};
+}
+
+// To other threads, what arrives is written now: they may read it after the next barrier.
+void SharedMemory::wait_copies(std::uint32_t thread, std::size_t newest) {
+  auto& groups = groups_[thread];
+  while (groups.size() > newest + 1) {
+    for (const Copy& copy : groups.front()) {
+      std::memcpy(bytes_.data() + copy.offset, copy.word.data(), copy.bytes);
+      for (std::size_t i = copy.offset; i < copy.offset + copy.bytes; ++i) {
+        history_[i].is_pending = false;
+        history_[i].written_in = interval_;
+      }
+    }
+    groups.pop_front();
+  }
+}
+
+bool SharedMemory::has_pending_copies(std::uint32_t thread) const {
+  return std::ranges::any_of(groups_[thread], [](const auto& group) { return !group.empty(); });
 }
 
 }  // namespace ttlg::test

@@ -1,8 +1,10 @@
 // Memories that say what is wrong with an access instead of carrying it out.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -42,26 +44,43 @@ class GlobalMemory {
 // of them writes it.
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes) : bytes_(bytes), history_(bytes) {}
+  SharedMemory(std::size_t bytes, std::size_t threads)
+      : bytes_(bytes), history_(bytes), groups_(threads) {}
 
-  void begin_block() { first_interval_ = ++interval_; }
+  void begin_block();
   void pass_barrier() { ++interval_; }
 
   std::string_view load(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t offset);
   std::string_view store(std::uint32_t thread, const void* word, std::size_t bytes,
                          std::uint32_t offset);
 
+  // Asynchronous copies write at any time between their issue and the end of the wait for their
+  // group; nobody may touch their bytes in between.
+  std::string_view copy_async(std::uint32_t thread, const void* word, std::size_t bytes,
+                              std::uint32_t offset);
+  void commit_copies(std::uint32_t thread) { groups_[thread].emplace_back(); }
+  void wait_copies(std::uint32_t thread, std::size_t newest);
+  bool has_pending_copies(std::uint32_t thread) const;
+
  private:
+  struct Copy {
+    std::array<std::byte, 16> word;
+    std::size_t bytes;
+    std::uint32_t offset;
+  };
   struct History {
     std::int64_t written_in = 0;  // the interval between barriers, from 1
     std::int64_t read_in = 0;
     std::uint32_t writer = 0;
     std::uint32_t reader = 0;  // or kSeveral
+    bool is_pending = false;   // an asynchronous copy is on its way here
   };
   std::string_view check(std::size_t bytes, std::uint32_t offset) const;
+  std::string_view mark_written(std::uint32_t thread, std::size_t bytes, std::uint32_t offset);
 
   std::vector<std::byte> bytes_;
   std::vector<History> history_;
+  std::vector<std::deque<std::vector<Copy>>> groups_;  // by thread; the last is not committed yet
   std::int64_t interval_ = 0;
   std::int64_t first_interval_ = 0;  // of this block
 };

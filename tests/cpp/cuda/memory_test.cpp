@@ -208,5 +208,109 @@ TEST(SharedMemory, MustNotBeWrittenWhileAnotherThreadReads) {
   }
 }
 
+// Every thread copies a word; its neighbour in the next warp reads it.
+struct RoundTrip {
+  bool commits = true;
+  bool waits = true;
+  bool passes_barrier = true;
+
+  Report run() const {
+    Toy toy(2 * kRow);
+    Report report = toy.run({.threads = 64, .shared_bytes = 256}, [this](const HostContext& c) {
+      const std::uint32_t own = 4 * c.thread();
+      const std::uint32_t other = 4 * ((c.thread() + 32) % 64);
+      c.copy_async<4>(true, own, own);
+      if (commits) c.commit_copies();
+      if (waits) c.wait_copies<0>();
+      if (passes_barrier) c.barrier();
+      c.store(true, other, c.shared_load<Word>(true, other));
+    });
+    if (!std::ranges::equal(toy.in.bytes(), toy.out.bytes())) report.violations.push_back("bytes");
+    return report;
+  }
+};
+
+TEST(AsynchronousCopies, ArriveAfterTheWaitAndTheBarrier) {
+  const Report report = RoundTrip{}.run();
+  EXPECT_EQ(report.violations, Violations{});
+  EXPECT_EQ(report.counts.load.sectors, 8);
+  EXPECT_EQ(report.counts.shared_stores, 2);
+}
+
+TEST(AsynchronousCopies, MustBeCommittedAndWaitedForBeforeTheBarrier) {
+  const std::string pending =
+      "block 0, thread 0: reads shared memory before an asynchronous copy to it has arrived (4 "
+      "bytes at offset 128)";
+  EXPECT_EQ(RoundTrip{.commits = false}.run().violations.front(), pending);
+  EXPECT_EQ(RoundTrip{.waits = false}.run().violations.front(), pending);
+  // The first warp's have arrived when the second reads them, yet it was not told so.
+  EXPECT_EQ(RoundTrip{.passes_barrier = false}.run().violations.back(), "bytes");
+  EXPECT_EQ(RoundTrip{.passes_barrier = false}.run().violations.front(),
+            "block 0, thread 0: reads shared memory before it is written (4 bytes at offset 128)");
+}
+
+TEST(AsynchronousCopies, ArriveGroupByGroup) {
+  EXPECT_EQ(run_shared(32,
+                       [](const HostContext& context) {
+                         context.shared_store(true, 4 * context.thread(), Word{1});
+                         context.commit_copies();  // empty groups count
+                         context.wait_copies<0>();
+                       })
+                .violations,
+            Violations{});
+  Toy toy(2 * kRow);
+  const auto kernel = [](const HostContext& context) {
+    const std::uint32_t offset = 4 * context.thread();
+    for (const std::uint32_t row : {0, 128}) {
+      context.copy_async<4>(true, row + offset, row + offset);
+      context.commit_copies();
+    }
+    context.wait_copies<1>();
+    context.store(true, offset, context.shared_load<Word>(true, offset));
+    context.store(true, 128 + offset,
+                  context.shared_load<Word>(context.thread() != 6, 128 + offset));
+    context.wait_copies<0>();
+  };
+  const Report report = toy.run({.shared_bytes = 256}, kernel);
+  ASSERT_EQ(report.violations.size(), kMaxViolations) << "the second group is still under way";
+  EXPECT_EQ(report.violations.front(),
+            "block 0, thread 0: reads shared memory before an asynchronous copy to it has arrived "
+            "(4 bytes at offset 128)");
+}
+
+TEST(AsynchronousCopies, MustNotMeetWritesOrBeLeftAlone) {
+  Toy toy(kRow);
+  const Report report = toy.run({.shared_bytes = 256}, [](const HostContext& context) {
+    copy_word(context);
+    context.copy_async<16>(context.thread() == 2, 16, 0);
+    context.shared_store(context.thread() == 3, 28, Word{1});
+    context.commit_copies();
+  });
+  EXPECT_EQ(report.violations,
+            (Violations{"block 0, thread 3: writes shared memory before an asynchronous copy to it "
+                        "has arrived (4 bytes at offset 28)",
+                        "block 0, thread 2: returns without waiting for its asynchronous copies"}));
+}
+
+TEST(AsynchronousCopies, MustNotOverwriteWhatOthersStillRead) {
+  Toy toy(kRow);
+  const Report report = toy.run({.shared_bytes = 256}, [](const HostContext& context) {
+    copy_word(context);
+    context.shared_store(true, 4 * context.thread(), Word{1});
+    context.barrier();
+    context.shared_load<Word>(context.thread() == 1, 0);
+    context.copy_async<4>(context.thread() == 2, 0, 0);
+    context.copy_async<8>(context.thread() == 5, 4, 8);
+    context.copy_async<4>(context.thread() == 6, 40, 256);
+    context.commit_copies();
+    context.wait_copies<0>();
+  });
+  EXPECT_EQ(report.violations,
+            (Violations{"block 0, thread 2: writes shared memory in a race with a thread that "
+                        "reads it (4 bytes at offset 0)",
+                        "block 0, thread 5: is misaligned in shared memory (8 bytes at offset 4)",
+                        "block 0, thread 6: loads out of bounds (4 bytes at offset 256)"}));
+}
+
 }  // namespace
 }  // namespace ttlg::test
