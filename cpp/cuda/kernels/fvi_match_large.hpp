@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
+#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
+#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 
