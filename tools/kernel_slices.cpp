@@ -1,9 +1,12 @@
 // Prints, for tools/kernel_budget.py, what a thread block of each kernel moves at once: the kernel
-// with its element width and whether it reads and writes vectors, threads, bytes, and bytes of
-// shared memory. All of it follows from the policies, so that nothing is said twice.
+// with its element width and whether it reads and writes vectors, threads, bytes, bytes of shared
+// memory, and how often the block's threads begin anew in it. All of it follows from the policies,
+// so that nothing is said twice.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
+#include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/occupancy.hpp"
 
@@ -11,20 +14,23 @@ using namespace ttlg::cuda;
 
 namespace {
 
-void print(Schema schema, int width, VectorAccess access, std::int64_t shared_bytes) {
-  std::printf(" %d %lld %lld\n", threads_of(schema),
+void print(Schema schema, int width, VectorAccess access, std::int64_t shared_bytes,
+           std::int64_t passes = 1) {
+  std::printf(" %d %lld %lld %lld\n", threads_of(schema),
               static_cast<long long>(largest_slice_bytes(schema, width, access)),
-              static_cast<long long>(shared_bytes));
+              static_cast<long long>(shared_bytes), static_cast<long long>(passes));
 }
 
 template <int kWidth>
 void print_width() {
-  std::printf("copy<%d>", kWidth);
-  print(Schema::copy, kWidth, {}, 0);
   std::printf("fvi_match_large<%d>", kWidth);
   print(Schema::fvi_match_large, kWidth, {}, 0);
   std::printf("fvi_match_small<%d>", kWidth);
-  print(Schema::fvi_match_small, kWidth, {}, FviMatchSmallPolicy::kSliceBytes);
+  // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
+  using Small = FviMatchSmallPolicy;
+  print(Schema::fvi_match_small, kWidth, {}, Small::kSliceBytes,
+        std::max<std::int64_t>(Small::kSliceBytes / (Small::kThreads * Small::kMaxBlock * kWidth),
+                               1));
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
@@ -39,6 +45,12 @@ void print_width() {
 }  // namespace
 
 int main() {
+  std::printf("fvi_match_large_shifted<%d>", FviMatchLargeShiftedPolicy::kWidth);
+  print(Schema::fvi_match_large, FviMatchLargeShiftedPolicy::kWidth, {}, 0);
+  for (const char* const name : {"copy", "copy_shifted"}) {
+    std::printf("%s<%d>", name, static_cast<int>(kMaxAccessBytes));
+    print(Schema::copy, kMaxAccessBytes, {}, 0);
+  }
   print_width<1>();
   print_width<2>();
   print_width<4>();

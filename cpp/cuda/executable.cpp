@@ -30,6 +30,10 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
   if (recast.elements() == 0) return;
   const SlicedProblem slices = sliced();
   grid = lower_grid(slices);
+  const Mode& run = slices.mode(0);
+  may_shift_ = parameters.schema == Schema::fvi_match_large && grid.launches == 1 &&
+               run.in_byte_stride == recast.element_bytes &&
+               run.out_byte_stride == recast.element_bytes;
   switch (parameters.schema) {
     case Schema::copy:
       break;
@@ -66,12 +70,14 @@ Launch Executable::bind(const std::byte* in, const std::byte* out) const {
   const std::int64_t out_alignment = common_power(out_address, kMaxAccessBytes);
   const std::int64_t alignment_of_both = std::min(in_alignment, out_alignment);
   if (alignment_of_both < recast.element_bytes) refuse_addresses(recast.element_bytes);
-  return widest_word_ > 0 ? bind_match(alignment_of_both)
-                          : bind_orthogonal(in_alignment, out_alignment);
+  if (widest_word_ == 0) return bind_orthogonal(in_alignment, out_alignment);
+  const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
+  return word_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift_
+             ? lower_match_large_shifted(sliced(), grid.size, in_address, out_address)
+             : bind_match(word_bytes);
 }
 
-Launch Executable::bind_match(std::int64_t alignment_of_both) const {
-  const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
+Launch Executable::bind_match(std::int64_t word_bytes) const {
   return word_bytes == launch_.word_bytes ? launch_ : lower_match(word_bytes);
 }
 

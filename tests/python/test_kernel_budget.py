@@ -194,6 +194,23 @@ def test_bytes_loaded_before_one_is_needed(sass, blocks, code, size):
     assert sass.bytes_per_wait(path) == size
 
 
+def test_a_load_before_a_loop_hides_none_of_the_loops_waits(sass, blocks):
+    path = sass.heaviest_path(
+        blocks(f"""
+            LDG.E.U8.CONSTANT R30, desc[UR4][R2.64]
+            .L_x_1:
+            {LOAD.format(4)}
+            STG.E.128 desc[UR4][R12.64], R4
+            @P0 BRA `(.L_x_1)
+            STG.E.U8 desc[UR4][R12.64], R30
+            EXIT
+        """),
+        lambda steps: 10,
+        nothing,
+    )
+    assert sass.bytes_per_wait(path) == (1 + 10 * 16) / 10
+
+
 MATCH_LARGE = """
     S2R R0, SR_TID.X
     .L_x_8:
@@ -207,12 +224,11 @@ MATCH_LARGE = """
 
 
 def test_figures_of_a_kernel(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 16384, 0)
     path = sass.heaviest_path(
-        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, 64), budget.is_rare
+        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, block), budget.is_rare
     )
-    figures = budget.figures_of(
-        path, {"registers": 32, "local_bytes": 0}, budget.ThreadBlock(256, 16384, 0)
-    )
+    figures = budget.figures_of(path, {"registers": 32, "local_bytes": 0}, block)
     assert figures == {
         "registers": 32,
         "local_bytes": 0,
@@ -241,10 +257,10 @@ RING = f"""
 
 
 def test_figures_of_a_ring_of_buffers(budget, sass, blocks):
-    path = sass.heaviest_path(
-        blocks(RING), lambda steps: budget.trip_count(steps, 16), budget.is_rare
-    )
     block = budget.ThreadBlock(512, 512 * 16, 2 * 512 * 16)
+    path = sass.heaviest_path(
+        blocks(RING), lambda steps: budget.trip_count(steps, block), budget.is_rare
+    )
     figures = budget.figures_of(path, {"registers": 64, "local_bytes": 0}, block)
     assert figures["bytes_in_flight_per_sm"] == 2 * 512 * 16
     assert figures["instructions_per_line"] == round(8 * 128 / 32 / 16, 1)
@@ -268,12 +284,12 @@ MOVE_ONE = """
     ids=["rest", "peeled"],
 )
 def test_loops_that_are_left_out(budget, sass, blocks, code, moved_bytes, instructions, in_flight):
+    block = budget.ThreadBlock(256, 256 * moved_bytes, 0)
     path = sass.heaviest_path(
         blocks(code.replace(": ", ":\n")),
-        lambda steps: budget.trip_count(steps, moved_bytes),
+        lambda steps: budget.trip_count(steps, block),
         budget.is_rare,
     )
-    block = budget.ThreadBlock(256, 256 * moved_bytes, 0)
     figures = budget.figures_of(path, {"registers": 32, "local_bytes": 0}, block)
     assert figures["instructions_per_line"] == round(instructions * 4 / moved_bytes, 1)
     assert figures["bytes_in_flight_per_sm"] == in_flight * 256 * 8
@@ -285,14 +301,48 @@ def test_a_path_that_leaves_out_data_is_refused(budget, sass, blocks):
         budget.figures_of(path, {"registers": 32}, budget.ThreadBlock(256, 16384, 0))
 
 
+def test_threads_that_begin_anew_do_so_in_every_pass(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 32768, 32768, passes=4)
+    path = sass.heaviest_path(
+        blocks("""
+            .L_pass:
+            IMAD R1, R1, R2, RZ
+            .L_x_8:
+            @P2 LDG.E.U8.CONSTANT R25, desc[UR10][R10.64]
+            @P0 LDG.E.U8.CONSTANT R26, desc[UR10][R10.64]
+            @P2 STG.E.U8 desc[UR10][R22.64], R25
+            @P2 STG.E.U8 desc[UR10][R22.64], R26
+            @!P1 BRA `(.L_x_8)
+            @!P2 BRA `(.L_pass)
+            EXIT
+        """),
+        lambda steps: budget.trip_count(steps, block),
+        budget.is_rare,
+    )
+    assert [step.times for step in path] == [4, 64, 64, 64, 64, 64, 4, 1]
+
+
+def test_what_is_loaded_twice_moves_once(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 16384, 0)
+    path = sass.heaviest_path(
+        blocks(MATCH_LARGE.replace("@P0 STG.E desc[UR10][R10.64], R21", "NOP")),
+        lambda steps: budget.trip_count(steps, block),
+        budget.is_rare,
+    )
+    assert budget.figures_of(path, {"registers": 32}, block)["instructions_per_line"] == round(
+        (2 + 16 * 5) * 8 / 128, 1
+    )
+
+
 def test_loops_that_move_nothing(budget, sass):
     def steps(*lines):
         return [sass.Step(sass.Instruction("", "IMAD", "R1, R1, R2, RZ", lines), 1)]
 
-    assert budget.trip_count(steps("for (int m = 0; m < p.modes; ++m) {"), 64) == 4
-    assert budget.trip_count(steps("for (int m = 0; m < inner_modes; ++m) {"), 64) == 1
+    block = budget.ThreadBlock(256, 16384, 0)
+    assert budget.trip_count(steps("for (int m = 0; m < p.modes; ++m) {"), block) == 4
+    assert budget.trip_count(steps("for (int m = 0; m < inner_modes; ++m) {"), block) == 1
     with pytest.raises(ValueError, match=r"none of the lines of this loop.*while"):
-        budget.trip_count(steps("while (true) {"), 64)
+        budget.trip_count(steps("while (true) {"), block)
 
 
 @pytest.mark.parametrize(
