@@ -95,7 +95,7 @@ void set_match_small(Work& work, const SlicedProblem& sliced, const SliceGeometr
   const std::int64_t lane = work.in_lane_bytes / element;
   work.in_accesses = row_accesses(shape.in, kWarpSize * lane, lane);
   work.out_accesses = row_accesses(shape.out, kWarpSize * lane, lane);
-  work.batch = FviMatchSmallPolicy::kBatch;
+  work.batch = FviMatchSmallPolicy::batch(static_cast<int>(work.in_lane_bytes));
   work.shared_bytes = as_double(shape.volume * element);
 }
 
@@ -108,7 +108,7 @@ void set_match_large(Work& work, const SlicedProblem& sliced, const SliceGeometr
   work.in_accesses = row_accesses(shape.in, group * lane, lane);
   work.out_accesses = work.in_accesses;
   work.units = std::ceil(work.units * as_double(group) / Policy::kThreads);
-  work.batch = Policy::kBatch;
+  work.batch = Policy::batch(static_cast<int>(work.in_lane_bytes));
 }
 
 Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
