@@ -27,10 +27,10 @@ void print_width() {
         FviMatchSmallPolicy::kSliceBytes);
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
-    constexpr std::int64_t kTile = DistinctTile<kWidth>::kSize;
+    const OrthogonalDistinctPolicy distinct(kWidth);
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalDistinctPolicy::kThreads, kTile * kTile * kWidth,
-          DistinctTile<kWidth>::kSharedBytes);
+    print(OrthogonalDistinctPolicy::kThreads, distinct.tile_rows * distinct.tile_columns * kWidth,
+          kMaxStages * distinct.buffer_bytes);
     const std::int64_t slice = OrthogonalArbitraryPolicy::max_elements(kWidth, access) * kWidth;
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
     print(OrthogonalArbitraryPolicy::kThreads, slice, slice);

@@ -75,11 +75,11 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
   switch (schema) {
     case Schema::orthogonal_distinct: {
       const OrthogonalDistinctPolicy policy(element);
-      const std::int64_t tile = policy.tile;
-      work.in_accesses = row_accesses(shape.in, tile, in_lane);
-      work.out_accesses = row_accesses(shape.out, tile, out_lane);
-      work.rounds *= as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
-      work.shared_bytes = as_double(tile * (tile + 1) * element);
+      work.in_accesses = row_accesses(shape.in, policy.tile_columns, in_lane);
+      work.out_accesses = row_accesses(shape.out, policy.tile_rows, out_lane);
+      work.rounds *= as_double(ceil_div(shape.in.length, policy.tile_columns) *
+                               ceil_div(shape.out.length, policy.tile_rows));
+      work.shared_bytes = as_double(sliced.parameters.stages * policy.buffer_bytes);
       work.threads = OrthogonalDistinctPolicy::kThreads;
       work.resident = policy.min_blocks_per_sm;
       break;
@@ -155,7 +155,10 @@ double analytic_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
       model.memory_bytes_per_second;
   const double issue = issue_seconds(model, work);
   const double waves = std::max(1.0, work.blocks / resident);
-  const double waiting = waves * (kBlockSeconds + work.rounds * kRoundSeconds);
+  // With two buffers a round waits for its loads while the one before it is stored.
+  const double rounds = waves * work.rounds;
+  const double waits = 1 + (rounds - 1) / sliced.parameters.stages;
+  const double waiting = waves * kBlockSeconds + waits * kRoundSeconds;
   const double longest = std::max({memory, issue, waiting});
   const double exposed = kExposed * (memory + issue + waiting - longest);
   return model.launch_seconds + (longest + exposed) * (1 + kTail / waves);
@@ -179,6 +182,13 @@ double least_seconds(const DeviceModel& model, const Problem& problem) {
 }
 
 }  // namespace
+
+std::int64_t resident_distinct_blocks(const DeviceModel& model, const SlicedProblem& sliced) {
+  const OrthogonalDistinctPolicy policy(sliced.problem.element_bytes);
+  const std::int64_t by_shared =
+      model.shared_bytes_per_multiprocessor / (sliced.parameters.stages * policy.buffer_bytes);
+  return model.multiprocessors * std::clamp<std::int64_t>(by_shared, 1, policy.min_blocks_per_sm);
+}
 
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
   const Problem& problem = sliced.problem;

@@ -29,6 +29,9 @@ struct DeviceModel {
   bool operator==(const DeviceModel&) const = default;
 };
 
+// The thread blocks of a plan of Orthogonal-Distinct that a device holds at once.
+std::int64_t resident_distinct_blocks(const DeviceModel& model, const SlicedProblem& sliced);
+
 // Seconds that a launch takes: the regression where the schema was fitted, else the analytic model.
 // Positive for every problem.
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced);

@@ -9,6 +9,7 @@
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice_search.hpp"
 #include "plan/cuda/taxonomy.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -27,24 +28,43 @@ bool fits_grid(const SlicedProblem& sliced) {
          grid_blocks(sliced) <= kMaxGridBlocks;
 }
 
+// Whether thread blocks have several tiles to move, so that a second buffer serves a purpose.
+bool has_several_tiles(const DeviceModel& model, const SlicedProblem& sliced) {
+  if (sliced.parameters.schema != Schema::orthogonal_distinct) return false;
+  const OrthogonalDistinctPolicy policy(sliced.problem.element_bytes);
+  const auto volume = [&](std::span<const int> modes) {
+    std::int64_t product = 1;
+    for (const int m : modes) product *= sliced.extent(m);
+    return product;
+  };
+  const std::int64_t tiles = ceil_div(volume(sliced.in_axis()), policy.tile_columns) *
+                             ceil_div(volume(sliced.out_axis()), policy.tile_rows);
+  return grid_blocks(sliced) * sliced.repeats() * tiles > resident_distinct_blocks(model, sliced);
+}
+
 // Calls visit(candidate) for the slices of a schema, and for the fastest of them once more with a
-// coarsened mode (TTLG, section IV-A): coarsening saves the start of blocks and costs parallelism.
+// coarsened mode (TTLG, section IV-A), which saves decoding and costs parallelism, and with a
+// second buffer, which costs shared memory and so resident blocks.
 template <typename Visit>
 void for_each_candidate(const Problem& problem, std::int64_t alignment, Schema schema,
                         const DeviceModel& model, const Visit& visit) {
   std::optional<Candidate> best;
-  for (const Parameters& parameters : slices_of(problem, schema, alignment)) {
-    const SlicedProblem sliced(problem, parameters, alignment);
-    if (!fits_grid(sliced)) continue;
-    const Candidate candidate{parameters, predict_seconds(model, sliced)};
+  const auto consider = [&](const SlicedProblem& sliced) {
+    const Candidate candidate{sliced.parameters, predict_seconds(model, sliced)};
     if (!best || candidate.seconds < best->seconds) best = candidate;
     visit(candidate);
+  };
+  for (const Parameters& parameters : slices_of(problem, schema, alignment)) {
+    const SlicedProblem sliced(problem, parameters, alignment);
+    if (fits_grid(sliced)) consider(sliced);
   }
   if (!best) return;
-  SlicedProblem sliced(problem, best->parameters, alignment);
-  sliced.parameters.coarsened_mode = choose_coarsened_mode(sliced);
-  if (sliced.parameters.coarsened_mode < 0) return;
-  visit(Candidate{sliced.parameters, predict_seconds(model, sliced)});
+  SlicedProblem coarsened(problem, best->parameters, alignment);
+  coarsened.parameters.coarsened_mode = choose_coarsened_mode(coarsened);
+  if (coarsened.parameters.coarsened_mode >= 0) consider(coarsened);
+  SlicedProblem staged(problem, best->parameters, alignment);
+  staged.parameters.stages = kMaxStages;
+  if (has_several_tiles(model, staged)) consider(staged);
 }
 
 void check_forced(Schema schema, const Problem& problem) {

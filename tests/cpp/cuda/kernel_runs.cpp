@@ -112,10 +112,13 @@ cuda::Parameters random_parameters(Random& random, const Problem& problem, Schem
   const int out_mode = problem.perm[static_cast<std::size_t>(slice.out_modes) - 1];
   slice.in_block = random_block(random, extent(slice.in_modes - 1));
   if (schema != Schema::fvi_match_large) slice.out_block = random_block(random, extent(out_mode));
-  return {.schema = schema,
-          .slice = slice,
-          .coarsened_mode =
-              static_cast<int>(std::max<std::int64_t>(pick(random, -rank, rank - 1), -1))};
+  const bool is_orthogonal =
+      schema == Schema::orthogonal_distinct || schema == Schema::orthogonal_arbitrary;
+  return {
+      .schema = schema,
+      .slice = slice,
+      .coarsened_mode = static_cast<int>(std::max<std::int64_t>(pick(random, -rank, rank - 1), -1)),
+      .stages = is_orthogonal ? static_cast<int>(pick(random, 1, kMaxStages)) : 1};
 }
 
 }  // namespace
@@ -170,7 +173,10 @@ std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
     fewest = parameters;
   }
   if (!fewest) return std::nullopt;
-  return built(request, alignment, *fewest);
+  // With few multiprocessors a block takes many slices.
+  cuda::DeviceModel model = analytic_model();
+  if (pick(random, 0, 1) == 0) model.multiprocessors = 1;
+  return built(request, alignment, *fewest, model);
 }
 
 std::string describe(const cuda::Plan& plan, const Misalignments& misalignments) {
@@ -183,7 +189,9 @@ std::string describe(const cuda::Plan& plan, const Misalignments& misalignments)
   return "kernel " + std::string(schema_name(plan.parameters.schema)) + ", slice " +
          join(std::vector<std::int64_t>{slice.in_modes, slice.out_modes, slice.in_block,
                                         slice.out_block}) +
-         ", coarsened " + std::to_string(plan.parameters.coarsened_mode) + ", itemsize " +
+         ", coarsened " + std::to_string(plan.parameters.coarsened_mode) + ", stages " +
+         std::to_string(plan.parameters.stages) + ", multiprocessors " +
+         std::to_string(plan.model->multiprocessors) + ", itemsize " +
          std::to_string(plan.request.itemsize) + ", moved in " +
          std::to_string(plan.recast.element_bytes) + ", shape " + join(plan.request.shape) +
          ", axes " + join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) +

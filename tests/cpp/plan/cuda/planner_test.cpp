@@ -75,7 +75,7 @@ TEST(SliceSearch, NamesASliceByTheModesThatItCuts) {
                                       unfused_problem({40, 40, 40}, {0, 2, 1}, 2)};
   for (const Problem& problem : problems) {
     for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
-      const auto& [schema, slice, coarsened] = candidate.parameters;
+      const auto& [schema, slice, coarsened, stages] = candidate.parameters;
       if (schema != orthogonal_arbitrary) continue;
       const std::vector<std::int64_t> extents = slice_extents({problem, candidate.parameters});
       const int out = problem.perm[static_cast<std::size_t>(slice.out_modes - 1)];
@@ -92,6 +92,25 @@ TEST(SliceSearch, StaysWithinSharedMemory) {
       EXPECT_EQ(rejection_reason(problem, candidate.parameters), "") << itemsize;
     }
   }
+}
+
+// A second buffer helps blocks that have several tiles to move, and no others.
+TEST(Candidates, HaveASecondBufferWhereBlocksHaveSeveralTiles) {
+  const DeviceModel model = analytic_model();
+  const auto stages = [&](std::int64_t extent) {
+    std::set<int> found;
+    for (const cuda::Candidate& candidate :
+         cuda::candidates(paper_problem({extent, extent}, {1, 0}, 4), model)) {
+      if (candidate.parameters.schema == orthogonal_distinct) {
+        found.insert(candidate.parameters.stages);
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(stages(512), std::set<int>{1});
+  EXPECT_EQ(stages(8192), (std::set<int>{1, 2}));
+  const Request request = paper_request({8192, 8192}, {1, 0}, 4);
+  EXPECT_EQ(test::planned(request, 256, model).parameters.stages, 2);
 }
 
 TEST(Candidates, FitAndDiffer) {
