@@ -11,8 +11,8 @@ What is approximate:
   slice costs is shown apart.
 - Loops that move data run as often as the slice asks for. The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
-  ``_RARE``: the grid has all the modes that are compiled in, and the slices of
-  Orthogonal-Arbitrary are laid out so that vectors are written to them word by word.
+  ``_RARE``: the grid has all the modes that are compiled in.
+- The Orthogonal kernels have two buffers where they copy asynchronously.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
 """
@@ -47,12 +47,12 @@ _TRIPS = (
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
-    "index + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
+    "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 _LINE = 128
 _WARP = 32
 _TOLERANCE = 0.05  # of every figure
-_ACCESSES = ("LDG", "STG", "LDS", "STS", "SHFL", "BAR")
+_ACCESSES = ("LDG", "LDGSTS", "STG", "LDS", "STS", "SHFL", "BAR")
 _HIGHER_IS_BETTER = {"blocks_per_sm", "bytes_in_flight_per_sm"}
 _HOPPER = {"registers": 65536, "threads": 2048, "blocks": 32, "shared_bytes": 228 << 10}
 _RESERVED_SHARED_BYTES = 1 << 10  # of each block, by the driver
@@ -86,12 +86,16 @@ def blocks_per_sm(registers: int, block: ThreadBlock) -> int:
     )
 
 
-def _moved(steps: list[Step], name: str) -> int:
-    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == name)
+def _loaded(steps: list[Step]) -> int:
+    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.loads)
+
+
+def _stored(steps: list[Step]) -> int:
+    return sum(s.times * s.instruction.bytes for s in steps if s.instruction.name == "STG")
 
 
 def _moved_both_ways(steps: list[Step]) -> int:
-    return min(_moved(steps, "LDG"), _moved(steps, "STG"))
+    return min(_loaded(steps), _stored(steps))
 
 
 def _instructions_per_line(steps: list[Step]) -> float:
@@ -101,7 +105,7 @@ def _instructions_per_line(steps: list[Step]) -> float:
 
 def trip_count(steps: list[Step], bytes_per_thread: float) -> int:
     """Say how often a loop runs of which these steps are one pass."""
-    moved = max(_moved(steps, "LDG"), _moved(steps, "STG"))
+    moved = max(_loaded(steps), _stored(steps))
     if moved:
         return math.ceil(bytes_per_thread / moved)
     lines = {line for step in steps for line in step.instruction.lines}
@@ -130,7 +134,7 @@ def one_slice(path: list[Step], bytes_per_thread: float) -> list[Step]:
     """Leave out the loops that move data and without which the path moves a whole slice still."""
     width = Counter[int]()  # of one pass
     for step in path:
-        if step.instruction.name in ("LDG", "STG"):
+        if step.instruction.loads or step.instruction.name == "STG":
             width.update(dict.fromkeys(step.loops, step.instruction.bytes))
     for header in sorted(width, key=lambda header: (width[header], header)):
         rest = [step for step in path if header not in step.loops]
@@ -147,7 +151,7 @@ def figures_of(path: list[Step], resources: dict[str, int], block: ThreadBlock) 
     path = one_slice(path, block.bytes_per_thread)
     blocks = blocks_per_sm(resources["registers"], block)
     # Where accesses are wider than a thread's share, some threads load nothing.
-    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _moved(path, "LDG")
+    in_flight = bytes_per_wait(path) * _moved_both_ways(path) / _loaded(path)
     return {
         **resources,
         "blocks_per_sm": blocks,

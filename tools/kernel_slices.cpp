@@ -33,7 +33,8 @@ void print_width() {
           kMaxStages * distinct.buffer_bytes);
     const std::int64_t slice = OrthogonalArbitraryPolicy::max_elements(kWidth, access) * kWidth;
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalArbitraryPolicy::kThreads, slice, slice);
+    const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;
+    print(OrthogonalArbitraryPolicy::kThreads, slice, stages * slice);
   }
 }
 

@@ -47,8 +47,15 @@ class Instruction:
         return set(_REGISTER.findall(self.operands))
 
     @property
+    def loads(self) -> bool:
+        """Say whether it reads global memory, into registers or asynchronously into shared memory."""
+        return self.name in ("LDG", "LDGSTS")
+
+    @property
     def loaded(self) -> set[str]:
         """Name all registers that a load fills."""
+        if self.name == "LDGSTS":
+            return set()
         first = int(self.operands.partition(",")[0][1:])
         return {f"R{first + i}" for i in range(max(self.bytes // 4, 1))}
 
@@ -211,14 +218,26 @@ def heaviest_path(
 
 
 def bytes_per_wait(path: list[Step]) -> float:
-    """Average the bytes that a thread loads before an instruction needs one of its loads."""
+    """Average the bytes that a thread loads before an instruction needs one of its loads.
+
+    What is copied to shared memory asynchronously is needed where the thread waits for it.
+    """
     total = waits = 0
     pending: set[str] = set()
+    copies = 0  # bytes on their way to shared memory
     for step in path:
-        if pending & step.instruction.registers:
+        instruction = step.instruction
+        if pending & instruction.registers:
             pending = set()
-        if step.instruction.name == "LDG":
+        if instruction.name == "DEPBAR" and copies:
+            waits += step.times
+            copies = 0
+        if instruction.loads:
+            total += step.times * instruction.bytes
+        if instruction.name == "LDGSTS":
+            copies += instruction.bytes
+        elif instruction.name == "LDG":
             waits += 0 if pending else step.times
-            total += step.times * step.instruction.bytes
-            pending |= step.instruction.loaded
+            pending |= instruction.loaded
+    waits += bool(copies)  # of the next pass
     return total / waits if waits else 0.0

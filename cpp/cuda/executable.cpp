@@ -45,7 +45,10 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
       set_bands(grid.grid, static_cast<std::int64_t>(std::sqrt(launch_.blocks)));
       break;
     case Schema::orthogonal_arbitrary:
-      launch_ = lower_arbitrary(slices, layout, grid.size);
+      launch_ = lower_arbitrary(
+          slices, layout,
+          std::min<std::int64_t>(
+              grid.size, model->multiprocessors * OrthogonalArbitraryPolicy::kMinBlocksPerSm));
       break;
   }
 }
@@ -72,7 +75,9 @@ Launch Executable::bind_match(std::int64_t alignment_of_both) const {
 
 Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
   Launch launch = launch_;
-  launch.access = aligned_access(launch_.access, in_alignment, out_alignment);
+  launch.access =
+      aligned_access(launch_.access, wide_in_bytes(parameters.schema, recast.element_bytes),
+                     in_alignment, out_alignment);
   // Worse alignments than planned may leave a slice of packed elements to accesses that are too
   // narrow for it.
   const auto* const arbitrary = std::get_if<ArbitraryArguments>(&launch.arguments);

@@ -113,11 +113,12 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
   const std::vector<SliceMode> order = slice_in_output_order(sliced);
   const std::int64_t padded_row = padded_row_length(order);
   VectorAccess access = vector_runs(sliced);
-  // Pointers may be aligned better than the layout was chosen for: its rows may split vectors.
-  if (layout.row_padding > 0 &&
-      (layout.row_padding | padded_row) * element_bytes % kMaxAccessBytes != 0) {
-    access.vector_in = false;
-  }
+  // The layout may be one for elements, or made for pointers that are aligned worse.
+  access.vector_in &= keeps_vectors(layout, padded_row, element_bytes);
+  const std::int64_t packed_bytes =
+      (elements + elements / padded_row * layout.row_padding) * element_bytes;
+  const std::int64_t bytes = ceil_div(packed_bytes, kSharedLineBytes) * kSharedLineBytes;
+  const int stages = sliced.parameters.stages;
   ArbitraryArguments p{
       .coarsening = coarsening_steps(sliced),
       .shape = shape_of(sliced, columns, rows),
@@ -131,16 +132,15 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
       .last_column_extent = 0,
       .last_row_extent = 0,
       .elements = narrow32(elements),
+      .buffer_bytes = stages > 1 ? narrow32(bytes) : 0,
       .layout = layout,
       .padded_row = FastDivisor32(padded_row)};
   set_modes(p, sliced, order, columns, rows);
-  const std::int64_t bytes =
-      (elements + elements / padded_row * layout.row_padding) * element_bytes;
   return {.word_bytes = static_cast<int>(element_bytes),
           .access = access,
           .blocks = narrow32(blocks),
           .threads = OrthogonalArbitraryPolicy::kThreads,
-          .shared_bytes = static_cast<int>(ceil_div(bytes, kSharedLineBytes) * kSharedLineBytes),
+          .shared_bytes = static_cast<int>(stages * bytes),
           .arguments = p};
 }
 

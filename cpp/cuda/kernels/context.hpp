@@ -54,6 +54,10 @@ struct WordOf<16> {
 template <int kBytes>
 using Word = typename WordOf<kBytes>::Type;
 
+// Whether words of this type can be copied to shared memory asynchronously.
+template <typename T>
+inline constexpr bool kCopiesAsynchronously = sizeof(T) >= 4;
+
 // Four bytes of the eight of `low` and `high`, chosen by the hexadecimal digits of `selector`, the
 // lowest digit first.
 TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
@@ -75,9 +79,13 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 // loop and hold it in registers that the loop is short of.
 template <typename T>
 TTLG_DEVICE T opaque(T value) {
-  static_assert(sizeof(T) == 4);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
 #ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(value));
+  if constexpr (sizeof(T) == 4) {
+    asm volatile("" : "+r"(value));
+  } else {
+    asm volatile("" : "+l"(value));
+  }
 #endif
   return value;
 }
@@ -87,7 +95,23 @@ TTLG_DEVICE T opaque(T value) {
 // Nobody writes the input while a kernel runs, so loads may use the read-only path.
 class DeviceContext {
  public:
-  TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out) : in_(in), out_(out) {}
+  TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out)
+      : DeviceContext(in, out, dynamic_shared()) {}
+
+  // The same, for offsets from other origins. The pointers stay in a thread's own registers, where
+  // adding an offset takes a single instruction, even if the origins are the same for all threads.
+  TTLG_DEVICE DeviceContext at(std::int64_t in, std::int64_t out) const {
+    const std::byte* const new_in = opaque(in_ + in);
+    std::byte* const new_out = opaque(out_ + out);
+    __builtin_assume(__isGlobal(new_in));
+    __builtin_assume(__isGlobal(new_out));
+    return {new_in, new_out, shared_};
+  }
+
+  // The same, for offsets in shared memory that count from another byte.
+  TTLG_DEVICE DeviceContext at_shared(std::uint32_t bytes) const {
+    return {in_, out_, shared_ + bytes};
+  }
 
   TTLG_DEVICE std::uint32_t thread() const { return threadIdx.x; }
   TTLG_DEVICE std::uint32_t block() const { return blockIdx.x; }
@@ -116,7 +140,7 @@ class DeviceContext {
   template <typename T>
   TTLG_DEVICE T shared_load(bool valid, std::uint32_t offset) const {
     if (!valid) return T{};
-    const std::byte* const from = shared() + offset;
+    const std::byte* const from = shared_ + offset;
     if constexpr (sizeof(T) == 16) {
       const uint4 word = *reinterpret_cast<const uint4*>(from);
       return {{word.x, word.y, word.z, word.w}};
@@ -127,14 +151,25 @@ class DeviceContext {
 
   template <typename T>
   TTLG_DEVICE void shared_store(bool valid, std::uint32_t offset, T value) const {
-    if (valid) write(shared() + offset, value);
+    if (valid) write(shared_ + offset, value);
   }
 
   // Copies 4, 8 or 16 bytes of the input to shared memory while the thread goes on. They may be
   // read once this thread has waited for their group, and by other threads after a barrier as well.
   template <int kBytes>
   TTLG_DEVICE void copy_async(bool valid, std::uint32_t to, std::int64_t offset) const {
-    if (valid) __pipeline_memcpy_async(shared() + to, in_ + offset, kBytes);
+    if (!valid) return;
+    // Not __pipeline_memcpy_async, which turns an address of shared memory into a generic one and
+    // back, for each copy.
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_)) + to;
+    if constexpr (kBytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(in_ + offset)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(in_ + offset),
+                   "n"(kBytes)
+                   : "memory");
+    }
   }
 
   // Ends a group: the thread's copies since the last one, or none.
@@ -153,8 +188,11 @@ class DeviceContext {
   }
 
  private:
+  TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
+      : in_(in), out_(out), shared_(shared) {}
+
   // One block of dynamic shared memory serves every kernel.
-  static TTLG_DEVICE std::byte* shared() {
+  static TTLG_DEVICE std::byte* dynamic_shared() {
     extern __shared__ uint4 memory[];
     return reinterpret_cast<std::byte*>(memory);
   }
@@ -171,6 +209,7 @@ class DeviceContext {
 
   const std::byte* in_;
   std::byte* out_;
+  std::byte* shared_;
 };
 
 #endif

@@ -3,8 +3,9 @@
 // pass through shared memory and leave in output order. It handles every permutation.
 //
 // Alg. 4's offset arrays are kept where they cost nothing to read: a thread moves the same elements
-// of every slice that it repeats (coarsening), so it computes their offsets once and holds them in
-// registers, in elements and 32 bits; the moves themselves divide nothing.
+// of every slice of its block, so it computes their offsets once and holds them in registers, in
+// elements and 32 bits; the moves themselves divide nothing. With two stages the next slice is on
+// its way to shared memory while this one is written to the output.
 //
 // Shared memory holds the elements in input order, padded or swizzled as the host chose for this
 // slice (see SharedLayout): packed, filling meets no conflict, because a warp's elements share a
@@ -37,6 +38,7 @@ struct ArbitraryArguments {
   std::uint32_t last_column_extent;
   std::uint32_t last_row_extent;
   std::uint32_t elements;
+  std::uint32_t buffer_bytes;  // of one of two buffers, 0 with a single one
   SharedLayout layout;
   FastDivisor32 padded_row;  // elements of the rows that `layout` pads
 };
@@ -48,188 +50,276 @@ TTLG_DEVICE std::uint32_t swizzled_byte(const SharedLayout& layout, std::uint32_
   return swizzle(layout, kWidth < 4 ? 4 : kWidth, element * kWidth);
 }
 
+// Which of a thread's accesses to one side lie in a slice, a bit for each.
+struct Validity {
+  std::uint32_t whole = 0;         // in whole slices
+  std::uint32_t last_rows = 0;     // in the last of the blocked rows
+  std::uint32_t last_columns = 0;  // in the last of the blocked columns
+
+  TTLG_DEVICE void add(std::uint32_t k, bool in_whole, bool in_last_rows, bool in_last_columns) {
+    whole |= std::uint32_t{in_whole} << k;
+    last_rows |= std::uint32_t{in_last_rows} << k;
+    last_columns |= std::uint32_t{in_last_columns} << k;
+  }
+  TTLG_DEVICE void keep() {
+    whole = opaque(whole);
+    last_rows = opaque(last_rows);
+    last_columns = opaque(last_columns);
+  }
+  TTLG_DEVICE std::uint32_t at(const BlockOrigin& origin) const {
+    std::uint32_t bits = whole;
+    if (origin.last_row_block) bits &= last_rows;
+    if (origin.last_column_block) bits &= last_columns;
+    return bits;
+  }
+};
+
+TTLG_DEVICE bool has_bit(std::uint32_t bits, std::uint32_t k) { return (bits >> k & 1) != 0; }
+
 // What a thread moves in every slice: offsets in elements, slots of shared memory in bytes.
-template <int kWidth, typename In, typename Out>
+template <int kWidth, bool kVectorIn, bool kVectorOut>
 struct ThreadItems {
-  static constexpr std::int64_t kElements =
-      OrthogonalArbitraryPolicy::max_elements(kWidth, {In::kElements > 1, Out::kElements > 1});
-  static constexpr int kReads =
-      static_cast<int>(ceil_div(kElements, kArbitraryThreads* In::kElements));
-  static constexpr int kWrites =
-      static_cast<int>(ceil_div(kElements, kArbitraryThreads* Out::kElements));
+  using Policy = OrthogonalArbitraryPolicy;
+  static constexpr int kBytes = kWidth;  // of an element
+  static constexpr std::uint32_t kInBytes = kVectorIn ? Policy::wide_in(kWidth) : kWidth;
+  static constexpr std::uint32_t kOutBytes = kVectorOut ? kMaxAccessBytes : kWidth;
+  // Elements of an access.
+  static constexpr std::uint32_t kInElements = kInBytes / kWidth;
+  static constexpr std::uint32_t kOutElements = kOutBytes / kWidth;
+  static constexpr std::uint32_t kElements =
+      Policy::max_elements(kWidth, {kInElements > 1, kOutElements > 1});
+  static constexpr std::uint32_t kReads =
+      ceil_div(kElements, std::int64_t{kArbitraryThreads} * kInElements);
+  static constexpr std::uint32_t kWrites =
+      ceil_div(kElements, std::int64_t{kArbitraryThreads} * kOutElements);
+  static constexpr std::uint32_t kSlots = kWrites * kOutElements + kReads;
 
   std::int32_t in_offset[kReads];
   std::int32_t out_offset[kWrites];
-  // The lower half is where output element j is read, the upper where input access j is written.
-  std::uint32_t slot[kWrites * Out::kElements];
-  std::uint32_t in_valid = 0;  // a bit for each access
-  std::uint32_t out_valid = 0;
+  // Two in a register: where the elements of output accesses are read, then where input accesses
+  // are written.
+  std::uint32_t slots[(kSlots + 1) / 2];
+  Validity in_valid;
+  Validity out_valid;
 
-  TTLG_DEVICE bool reads(std::uint32_t k) const { return (opaque(in_valid) >> k & 1) != 0; }
-  TTLG_DEVICE bool writes(std::uint32_t k) const { return (opaque(out_valid) >> k & 1) != 0; }
+  // Holds all in registers: the compiler would find some anew for every slice.
+  TTLG_DEVICE void keep() {
+    in_valid.keep();
+    out_valid.keep();
+    TTLG_UNROLL
+    for (std::int32_t& offset : in_offset) offset = opaque(offset);
+    TTLG_UNROLL
+    for (std::int32_t& offset : out_offset) offset = opaque(offset);
+    TTLG_UNROLL
+    for (std::uint32_t& pair : slots) pair = opaque(pair);
+  }
+
+  TTLG_DEVICE void set_slot(std::uint32_t i, std::uint32_t byte) {
+    slots[i / 2] |= byte << (i % 2 * 16);
+  }
+  TTLG_DEVICE std::uint32_t slot(std::uint32_t i) const {
+    return i % 2 == 0 ? opaque(slots[i / 2]) & 0xffff : opaque(slots[i / 2]) >> 16;
+  }
+  // Numbers of slots.
+  static TTLG_DEVICE std::uint32_t of_write(std::uint32_t k, std::uint32_t e) {
+    return k * kOutElements + e;
+  }
+  static TTLG_DEVICE std::uint32_t of_read(std::uint32_t k) { return kWrites * kOutElements + k; }
 };
 
-template <int kWidth, typename Side, typename Items, typename Context>
-TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context,
-                            const BlockOrigin& origin, Items& items) {
+template <typename Items, typename Context>
+TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context, Items& items) {
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kReads; ++k) {
-    const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Side::kElements;
+    const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Items::kInElements;
     const std::uint32_t row = p.row_length.quotient(element);
     const std::uint32_t column = element - row * p.row_length.divisor();
-    const bool valid = row < p.shape.rows_at(origin) && column < p.shape.columns_at(origin);
-    items.in_valid |= std::uint32_t{valid} << k;
+    items.in_valid.add(k, element < p.elements, row < p.shape.last_rows,
+                       column < p.shape.last_columns);
     items.in_offset[k] = p.column_in.offset(column) + p.row_in.offset(row);
     const std::uint32_t apart = p.padded_row.quotient(element) * p.layout.row_padding;
-    items.slot[k] |= swizzled_byte<kWidth>(p.layout, element + apart) << 16;
+    items.set_slot(Items::of_read(k), swizzled_byte<Items::kBytes>(p.layout, element + apart));
   }
 }
 
-// Where the slice's i-th element in output order lies: in the slice, and from the output's origin.
-struct Located {
+// Where the slice's element of this number in output order lies in the slice.
+TTLG_DEVICE std::uint32_t element_at(const ArbitraryArguments& p, std::uint32_t index) {
   std::uint32_t element = 0;
-  std::int32_t offset = 0;
-  bool valid = true;
-};
-TTLG_DEVICE Located locate(const ArbitraryArguments& p, const BlockOrigin& origin,
-                           std::uint32_t index) {
-  const std::uint32_t column_limit = origin.last_column_block ? p.last_column_extent : ~0u;
-  const std::uint32_t row_limit = origin.last_row_block ? p.last_row_extent : ~0u;
-  Located located;
+  TTLG_UNROLL_BY(1)
+  for (int m = 0; m < p.modes; ++m) {
+    const std::uint32_t rest = p.mode[m].extent.quotient(index);
+    element += (index - rest * p.mode[m].extent.divisor()) * p.mode[m].slice_step;
+    index = rest;
+  }
+  return element;
+}
+
+template <typename Items, typename Context>
+TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context, Items& items) {
+  constexpr std::uint32_t kVector = Items::kOutElements;
+  const auto first_index = [&](std::uint32_t k) {
+    return (k * kArbitraryThreads + context.thread()) * kVector;
+  };
+  std::uint32_t index[Items::kWrites];
+  std::uint32_t element[Items::kWrites];
+  TTLG_UNROLL
+  for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
+    index[k] = first_index(k);
+    element[k] = 0;
+    items.out_offset[k] = 0;
+    items.out_valid.add(k, index[k] < p.elements, true, true);
+  }
+  // Mode by mode, so that its numbers are read once for all of a thread's accesses.
   TTLG_UNROLL_BY(1)
   for (int m = 0; m < p.modes; ++m) {
     const OutMode& mode = p.mode[m];
-    const std::uint32_t rest = mode.extent.quotient(index);
-    const std::uint32_t coordinate = index - rest * mode.extent.divisor();
-    index = rest;
-    located.element += coordinate * mode.slice_step;
-    located.offset += static_cast<std::int32_t>(coordinate) * mode.out_step;
-    located.valid &= coordinate < (m == p.column_mode ? column_limit : ~0u) &&
-                     coordinate < (m == p.row_mode ? row_limit : ~0u);
+    TTLG_UNROLL
+    for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
+      const std::uint32_t rest = mode.extent.quotient(index[k]);
+      const std::uint32_t coordinate = index[k] - rest * mode.extent.divisor();
+      index[k] = rest;
+      element[k] += coordinate * mode.slice_step;
+      items.out_offset[k] += static_cast<std::int32_t>(coordinate) * mode.out_step;
+      if (m == p.column_mode && coordinate >= p.last_column_extent) {
+        items.out_valid.last_columns &= ~(1u << k);
+      }
+      if (m == p.row_mode && coordinate >= p.last_row_extent) {
+        items.out_valid.last_rows &= ~(1u << k);
+      }
+    }
   }
-  return located;
-}
-
-template <int kWidth, typename Side, typename Items, typename Context>
-TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context,
-                             const BlockOrigin& origin, Items& items) {
   // Vectors that end where the first mode does are evenly spread over the slice.
-  const bool is_even = p.mode[0].extent.divisor() % Side::kElements == 0;
+  const bool is_even = p.mode[0].extent.divisor() % kVector == 0;
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
-    const std::uint32_t index = (k * kArbitraryThreads + context.thread()) * Side::kElements;
-    const Located first = locate(p, origin, index);
-    items.out_valid |= std::uint32_t{first.valid && index < p.elements} << k;
-    items.out_offset[k] = first.offset;
     TTLG_UNROLL
-    for (std::uint32_t e = 0; e < Side::kElements; ++e) {
-      std::uint32_t element = first.element;
-      if (e > 0) {
-        element =
-            is_even ? element + e * p.mode[0].slice_step : locate(p, origin, index + e).element;
-      }
-      items.slot[k * Side::kElements + e] |= swizzled_byte<kWidth>(p.layout, element);
+    for (std::uint32_t e = 0; e < kVector; ++e) {
+      const std::uint32_t at = e == 0 || is_even ? element[k] + e * p.mode[0].slice_step
+                                                 : element_at(p, first_index(k) + e);
+      items.set_slot(Items::of_write(k, e), swizzled_byte<Items::kBytes>(p.layout, at));
     }
   }
 }
 
-// One access of the input into shared memory: at once where the layout allows, else bank by bank.
-template <int kWidth, typename Access, typename Context>
-TTLG_DEVICE void put_into_slice(const SharedLayout& layout, const Context& context, bool valid,
-                                std::uint32_t to, const Access& value) {
-  const auto next = [&](std::uint32_t bytes) {
-    return to / kSharedLineBytes * kSharedLineBytes + (to + bytes) % kSharedLineBytes;
-  };
-  if constexpr (sizeof(Access) == kWidth) {
-    context.shared_store(valid, to, value);
-  } else if (keeps_vectors(layout, kWidth < 4 ? 4 : kWidth)) {
-    context.shared_store(valid, to, value);
-  } else if constexpr (kWidth == 8) {
-    context.shared_store(valid, to, value.part[0] | std::uint64_t{value.part[1]} << 32);
-    context.shared_store(valid, next(8), value.part[2] | std::uint64_t{value.part[3]} << 32);
-  } else {
+// Threads go through their accesses in groups, as far as the slice reaches.
+inline constexpr std::uint32_t kGroup = 4;
+
+TTLG_DEVICE std::uint32_t accesses_of(const ArbitraryArguments& p, std::uint32_t elements) {
+  return (p.elements + kArbitraryThreads * elements - 1) / (kArbitraryThreads * elements);
+}
+
+// Brings a slice of the input into shared memory. Elements that are narrower than an asynchronous
+// copy pass through registers.
+template <typename Items, typename Context>
+TTLG_DEVICE void fill_slice(const ArbitraryArguments& p, const Context& context, const Items& items,
+                            const BlockOrigin& from) {
+  using Access = Word<Items::kInBytes>;
+  constexpr std::uint32_t kHeld = kGroup < Items::kReads ? kGroup : Items::kReads;
+  const Context source = context.at(from.in, 0);
+  const std::uint32_t valid = items.in_valid.at(from);
+  const std::uint32_t reads = accesses_of(p, Items::kInElements);
+  TTLG_UNROLL
+  for (std::uint32_t first = 0; first < Items::kReads; first += kHeld) {
+    if (first >= reads) break;
+    Access held[kHeld];
     TTLG_UNROLL
-    for (std::uint32_t q = 0; q < 4; ++q) {
-      context.shared_store(valid, next(4 * q), value.part[q]);
+    for (std::uint32_t k = first; k < first + kHeld; ++k) {
+      const std::int64_t offset = std::int64_t{opaque(items.in_offset[k])} * Items::kBytes;
+      if constexpr (kCopiesAsynchronously<Access>) {
+        source.template copy_async<sizeof(Access)>(has_bit(valid, k), items.slot(Items::of_read(k)),
+                                                   offset);
+      } else {
+        held[k - first] = source.template load<Access>(has_bit(valid, k), offset);
+      }
+    }
+    if constexpr (!kCopiesAsynchronously<Access>) {
+      TTLG_UNROLL
+      for (std::uint32_t k = first; k < first + kHeld; ++k) {
+        source.shared_store(has_bit(valid, k), items.slot(Items::of_read(k)), held[k - first]);
+      }
     }
   }
+  if constexpr (kCopiesAsynchronously<Access>) context.commit_copies();
 }
 
 // One access of the output, gathered element by element.
-template <int kWidth, typename Access, typename Context>
-TTLG_DEVICE Access take_from_slice(const Context& context, bool valid, const std::uint32_t* slot) {
-  const auto take = [&](int e) {
-    return context.template shared_load<Word<kWidth>>(valid, slot[e] & 0xffff);
+template <typename Items, typename Context>
+TTLG_DEVICE auto take_from_slice(const Context& context, bool valid, const Items& items,
+                                 std::uint32_t k) {
+  constexpr int kBytes = Items::kBytes;
+  constexpr std::uint32_t kVector = Items::kOutElements;
+  const auto take = [&](std::uint32_t e) {
+    return context.template shared_load<Word<kBytes>>(valid, items.slot(Items::of_write(k, e)));
   };
-  if constexpr (sizeof(Access) == kWidth) {
+  if constexpr (kVector == 1) {
     return take(0);
   } else {
-    constexpr int kPerPart = kWidth < 4 ? 4 / kWidth : 1;
-    Access result{};
+    Word16 result{};
     TTLG_UNROLL
-    for (int e = 0; e < 16 / kWidth; ++e) {
+    for (std::uint32_t e = 0; e < kVector; ++e) {
       const auto element = take(e);
-      if constexpr (kWidth == 8) {
+      if constexpr (kBytes == 8) {
         result.part[2 * e] = static_cast<std::uint32_t>(element);
         result.part[2 * e + 1] = static_cast<std::uint32_t>(element >> 32);
       } else {
-        result.part[e / kPerPart] |= std::uint32_t{element} << (8 * kWidth * (e % kPerPart));
+        constexpr std::uint32_t kPerPart = 4 / kBytes;
+        result.part[e / kPerPart] |= std::uint32_t{element} << (8 * kBytes * (e % kPerPart));
       }
     }
     return result;
   }
 }
 
+// Writes a slice in shared memory to the output.
+template <typename Items, typename Context>
+TTLG_DEVICE void drain_slice(const ArbitraryArguments& p, const Context& context,
+                             const Items& items, const BlockOrigin& to) {
+  constexpr std::uint32_t kHeld = kGroup < Items::kWrites ? kGroup : Items::kWrites;
+  const Context target = context.at(0, to.out);
+  const std::uint32_t valid = items.out_valid.at(to);
+  const std::uint32_t writes = accesses_of(p, Items::kOutElements);
+  TTLG_UNROLL
+  for (std::uint32_t first = 0; first < Items::kWrites; first += kHeld) {
+    if (first >= writes) break;
+    TTLG_UNROLL
+    for (std::uint32_t k = first; k < first + kHeld; ++k) {
+      target.store(has_bit(valid, k), std::int64_t{opaque(items.out_offset[k])} * Items::kBytes,
+                   take_from_slice(target, has_bit(valid, k), items, k));
+    }
+  }
+}
+
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
 TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryArguments& p,
                                       const Context& context) {
-  using In = Lanes<kWidth, kVectorIn>;
-  using Out = Lanes<kWidth, kVectorOut>;
-  using Items = ThreadItems<kWidth, In, Out>;
-  // Loads in flight.
-  constexpr std::uint32_t kBatch = OrthogonalArbitraryPolicy::batch(sizeof(typename In::Access));
-  constexpr std::uint32_t kHeld = kBatch < Items::kReads ? kBatch : Items::kReads;
-  const BlockOrigin origin = decode(grid, context.block());
+  using Items = ThreadItems<kWidth, kVectorIn, kVectorOut>;
   Items items{};
-  find_output<kWidth, Out>(p, context, origin, items);
-  find_input<kWidth, In>(p, context, origin, items);
-  // How many of a thread's accesses lie in the slice at all, whichever thread it is.
-  const std::uint32_t reads =
-      (p.elements + kArbitraryThreads * In::kElements - 1) / (kArbitraryThreads * In::kElements);
-  const std::uint32_t writes =
-      (p.elements + kArbitraryThreads * Out::kElements - 1) / (kArbitraryThreads * Out::kElements);
-  // Decoded once more: the offsets would take registers while the items are found.
-  const BlockOrigin base = decode(grid, opaque(context.block()));
-  std::int64_t in = base.in;
-  std::int64_t out = base.out;
-  for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
-    if (s > 0) context.barrier();
-    TTLG_UNROLL
-    for (std::uint32_t first = 0; first < Items::kReads; first += kHeld) {
-      if (first >= reads) break;
-      typename In::Access held[kHeld];
-      TTLG_UNROLL
-      for (std::uint32_t b = 0; b < kHeld; ++b) {
-        held[b] = context.template load<typename In::Access>(
-            items.reads(first + b), in + std::int64_t{opaque(items.in_offset[first + b])} * kWidth);
-      }
-      TTLG_UNROLL
-      for (std::uint32_t b = 0; b < kHeld; ++b) {
-        put_into_slice<kWidth>(p.layout, context, items.reads(first + b),
-                               items.slot[first + b] >> 16, held[b]);
-      }
+  find_output(p, context, items);
+  find_input(p, context, items);
+  items.keep();
+  SliceWalk next(grid, p.coarsening, context);
+  BlockOrigin now;
+  bool drains = false;  // whether `now` is in, or on its way to, the buffer that is full
+  Context full = context;
+  Context empty = context.at_shared(p.buffer_bytes);
+  while (drains || next.exists()) {
+    if constexpr (kCopiesAsynchronously<Word<Items::kInBytes>>) {
+      context.template wait_copies<0>();
     }
+    // What was filled is there, and what was drained is free.
     context.barrier();
-    TTLG_UNROLL
-    for (std::uint32_t k = 0; k < Items::kWrites; ++k) {
-      if (k >= writes) break;
-      const bool valid = items.writes(k);
-      context.store(valid, out + std::int64_t{opaque(items.out_offset[k])} * kWidth,
-                    take_from_slice<kWidth, typename Out::Access>(context, valid,
-                                                                  &items.slot[k * Out::kElements]));
+    // With a single buffer, filling and draining take turns.
+    const bool fills = next.exists() && !(drains && p.buffer_bytes == 0);
+    if (fills) fill_slice(p, empty, items, next.at());
+    if (drains) drain_slice(p, full, items, now);
+    drains = fills;
+    if (fills) {
+      now = next.at();
+      next.advance(context);
+      const Context filled = empty;
+      empty = full;
+      full = filled;
     }
-    in += p.coarsening.in_step;
-    out += p.coarsening.out_step;
   }
 }
 

@@ -9,12 +9,10 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr bool is_vector_multiple(std::int64_t bytes) { return bytes % kMaxAccessBytes == 0; }
-
 // Whether the modes of `axis` lie in one run on a side, and every piece of that run in which slices
-// take it begins and ends at a multiple of 16 bytes.
+// take it begins and ends at a multiple of `wide` bytes.
 bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
-                     std::int64_t Mode::* stride) {
+                     std::int64_t Mode::* stride, std::int64_t wide) {
   const Problem& problem = sliced.problem;
   std::uint64_t seen = 0;
   ContiguousRun run(problem.element_bytes);
@@ -22,12 +20,12 @@ bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
     const Mode& mode = sliced.mode(m);
     const std::int64_t piece_bytes = run.bytes() * sliced.extent(m);
     if (!run.extend(mode.*stride, mode.extent)) return false;
-    if (sliced.extent(m) < mode.extent && !is_vector_multiple(piece_bytes)) return false;
+    if (sliced.extent(m) < mode.extent && piece_bytes % wide != 0) return false;
     seen |= std::uint64_t{1} << m;
   }
-  if (!is_vector_multiple(run.bytes())) return false;
+  if (run.bytes() % wide != 0) return false;
   for (std::size_t m = 0; m < problem.modes.size(); ++m) {
-    if ((seen >> m & 1) == 0 && !is_vector_multiple(problem.modes[m].*stride)) return false;
+    if ((seen >> m & 1) == 0 && problem.modes[m].*stride % wide != 0) return false;
   }
   return true;
 }
@@ -36,12 +34,16 @@ bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
 
 VectorAccess vector_runs(const SlicedProblem& sliced) {
   if (sliced.problem.element_bytes == kMaxAccessBytes) return {true, true};
-  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride),
-          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride)};
+  const std::int64_t wide_in =
+      wide_in_bytes(sliced.parameters.schema, sliced.problem.element_bytes);
+  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide_in),
+          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, kMaxAccessBytes)};
 }
 
 VectorAccess planned_access(const SlicedProblem& sliced) {
-  return aligned_access(vector_runs(sliced), sliced.alignment, sliced.alignment);
+  return aligned_access(vector_runs(sliced),
+                        wide_in_bytes(sliced.parameters.schema, sliced.problem.element_bytes),
+                        sliced.alignment, sliced.alignment);
 }
 
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment) {

@@ -21,7 +21,7 @@ inline constexpr int kAxisModes = 8;
 // Most buffers of an Orthogonal kernel.
 inline constexpr int kMaxStages = 2;
 
-// Whether threads use 16-byte accesses on either side.
+// Whether threads use wide accesses on either side: of 16 bytes, see wide_in_bytes.
 struct VectorAccess {
   bool vector_in = false;
   bool vector_out = false;
@@ -91,8 +91,10 @@ struct OrthogonalArbitraryPolicy {
   static constexpr std::int64_t kSliceBytes = 32 << 10;
   static constexpr std::int64_t kPaddedSliceBytes = kSliceBytes + kSliceBytes / 4;
 
-  // Loads of a thread in flight, as many as registers allow.
-  static constexpr int batch(std::int64_t access_bytes) { return access_bytes < 8 ? 8 : 4; }
+  // Bytes of a wide access to the input. Banks are what SharedLayout may rotate.
+  static constexpr std::int64_t wide_in(std::int64_t element_bytes) {
+    return element_bytes < 4 ? 4 : kMaxAccessBytes;
+  }
 
   // Elements that a slice may hold: for each of a thread's accesses an offset in registers, and for
   // each element a slot in shared memory. Elements narrower than a bank may be more where vectors

@@ -49,10 +49,15 @@ class Sample {
       : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
     for (const SliceMode& mode : order_) elements_ *= mode.extent;
     columns_ = padded_row_length(order_);
-    const std::int64_t per_vector = kMaxAccessBytes / element_bytes;
-    add_drains(access.vector_out ? per_vector : 1);
-    is_filled_by_vectors_ = access.vector_in && element_bytes < kMaxAccessBytes;
-    add_fill(is_filled_by_vectors_ ? per_vector : 1);
+    add_drains(access.vector_out ? kMaxAccessBytes / element_bytes : 1);
+    is_filled_by_vectors_ = access.vector_in;
+    add_fill();
+  }
+
+  // Where a layout splits vectors, elements are filled in one by one, if they can be copied
+  // asynchronously.
+  bool admits(const SharedLayout& layout) const {
+    return bytes_ >= 4 || !is_filled_by_vectors_ || keeps_vectors(layout, columns_, bytes_);
   }
 
   // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
@@ -62,13 +67,12 @@ class Sample {
     for (const WarpAccess& access : accesses_) {
       if (total >= limit) break;
       const bool is_fill = &access == &accesses_.back();
-      if (is_fill && is_filled_by_vectors_ && keeps_vectors(layout, std::max(bytes_, 4u))) break;
+      if (is_fill && is_filled_by_vectors_ && keeps_vectors(layout, columns_, bytes_)) break;
       total += access.weight * conflicts(layout, access, bytes_);
     }
     return total;
   }
 
-  bool is_filled_by_vectors() const { return is_filled_by_vectors_; }
   std::int64_t elements() const { return elements_; }
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return elements_ / columns_; }
@@ -105,17 +109,15 @@ class Sample {
       access.weight = 1.0 / static_cast<double>(accesses_.size());
   }
 
-  // Vectors are written bank by bank, by all warps alike. Elements meet a conflict where a warp's
-  // lie in two rows.
-  void add_fill(std::int64_t per_access) {
+  // Elements meet a conflict where a warp's lie in two rows.
+  void add_fill() {
     const std::int64_t warps = ceil_div(elements_, kWarpSize);
-    const std::int64_t first = per_access > 1 ? 0 : columns_ / kWarpSize * kWarpSize;
-    const std::int64_t crossing = per_access > 1 ? warps : std::min(rows() - 1, warps);
-    WarpAccess access{.bytes = per_access > 1 ? std::max(bytes_, 4u) : bytes_,
-                      .weight = static_cast<double>(crossing) / static_cast<double>(warps)};
+    const std::int64_t first = columns_ / kWarpSize * kWarpSize;
+    WarpAccess access{
+        .bytes = bytes_,
+        .weight = static_cast<double>(std::min(rows() - 1, warps)) / static_cast<double>(warps)};
     for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
-      const std::int64_t element = first + lane * per_access;
-      if (element < elements_) add_lane(access, element);
+      if (first + lane < elements_) add_lane(access, first + lane);
     }
     accesses_.push_back(access);
   }
@@ -165,38 +167,43 @@ std::int64_t padded_row_length(std::span<const SliceMode> out_order) {
 SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
                                   VectorAccess access) {
   // Extra cycles, of a fill and a drain together, that are not worth a longer search.
-  constexpr double kGoodEnough = 0.1;
+  constexpr double kGoodEnough = 0.05;
   // And those that are worth a long one.
   constexpr double kBad = 0.4;
   const Sample sample(out_order, element_bytes, access);
   SharedLayout best{};
   double least = sample.cost(best, 1e9);
   const auto consider = [&](const SharedLayout& layout) {
+    if (!sample.admits(layout)) return;
     const double cost = sample.cost(layout, least);
     if (cost < least) {
       least = cost;
       best = layout;
     }
   };
-  const auto lane_elements = static_cast<std::uint32_t>(
-      sample.is_filled_by_vectors() ? kMaxAccessBytes / element_bytes : 1);
   const std::int64_t room =
       OrthogonalArbitraryPolicy::kPaddedSliceBytes - sample.elements() * element_bytes;
-  for (std::uint32_t padding = lane_elements; padding < 32 && least > kGoodEnough;
-       padding += lane_elements) {
-    if (sample.columns() % lane_elements != 0) break;
-    if (padding * sample.rows() * element_bytes > room) break;
-    consider({.row_padding = padding});
+  const auto fits = [&](std::uint32_t padding) {
+    return padding * sample.rows() * element_bytes <= room;
+  };
+  // Those that keep vectors first, so that they win where they are as good.
+  const auto vector = static_cast<std::uint32_t>(
+      ceil_div(OrthogonalArbitraryPolicy::wide_in(element_bytes), element_bytes));
+  for (const std::uint32_t step : {vector, 1U}) {
+    for (std::uint32_t padding = step; padding < 32 && fits(padding); padding += step) {
+      if (least > kGoodEnough) consider({.row_padding = padding});
+    }
   }
-  constexpr std::array<std::uint32_t, 6> kRotations{0, 1, 2, 3, 4, 8};
+  constexpr std::array<std::uint32_t, 6> kRotations{0, 4, 8, 1, 2, 3};
   for (const std::uint32_t line : kRotations) {
     for (const std::uint32_t page : kRotations) {
       if (least > kGoodEnough) consider({.line_rotation = line, .page_rotation = page});
     }
   }
   for (std::uint32_t line = 5; line < 32 && least > kBad; ++line) {
-    for (const std::uint32_t page : {0U, 1U, 4U, 8U})
+    for (const std::uint32_t page : {0U, 1U, 4U, 8U}) {
       consider({.line_rotation = line, .page_rotation = page});
+    }
   }
   return best;
 }

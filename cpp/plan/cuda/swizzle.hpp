@@ -19,9 +19,15 @@ struct SharedLayout {
   bool operator==(const SharedLayout&) const = default;
 };
 
-// Whether 16 bytes that are aligned in a packed slice stay together, so that they move at once.
-constexpr bool keeps_vectors(const SharedLayout& layout, std::uint32_t bank_bytes) {
-  return (layout.line_rotation | layout.page_rotation) * bank_bytes % kMaxAccessBytes == 0;
+// Whether wide accesses that are aligned in a packed slice, in rows of so many elements, stay
+// together and aligned, so that they move at once.
+constexpr bool keeps_vectors(const SharedLayout& layout, std::int64_t row_elements,
+                             std::int64_t element_bytes) {
+  const std::int64_t wide = OrthogonalArbitraryPolicy::wide_in(element_bytes);
+  const std::int64_t bank_bytes = std::max<std::int64_t>(element_bytes, 4);
+  const std::int64_t rotations = layout.line_rotation | layout.page_rotation;
+  const std::int64_t row_bytes = (layout.row_padding | row_elements) * element_bytes;
+  return rotations * bank_bytes % wide == 0 && (layout.row_padding == 0 || row_bytes % wide == 0);
 }
 
 // Where the byte lies that would be at `byte` if lines were not rotated.

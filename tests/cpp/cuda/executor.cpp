@@ -200,6 +200,7 @@ std::uint32_t HostContext::blocks() const { return executor_->blocks(); }
 void HostContext::barrier() const { executor_->barrier(thread_); }
 
 void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const {
+  offset = in_origin_ + offset;
   const GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.in_position(offset), CallKind::load, bytes, valid}, offset,
                   valid ? memory.load(word, bytes, offset) : "");
@@ -207,6 +208,7 @@ void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int
 
 void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
                               std::int64_t offset) const {
+  offset = out_origin_ + offset;
   GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.out_position(offset), CallKind::store, bytes, valid}, offset,
                   valid ? memory.store(word, bytes, offset) : "");
@@ -214,12 +216,14 @@ void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
 
 void HostContext::shared_load_bytes(void* word, std::size_t bytes, bool valid,
                                     std::uint32_t offset) const {
+  offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_load, bytes, valid}, offset,
                   valid ? executor_->shared().load(thread_, word, bytes, offset) : "");
 }
 
 void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool valid,
                                      std::uint32_t offset) const {
+  offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_store, bytes, valid}, offset,
                   valid ? executor_->shared().store(thread_, word, bytes, offset) : "");
 }
@@ -228,6 +232,7 @@ void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool v
 void HostContext::copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t to,
                                    std::int64_t offset) const {
   std::array<std::byte, 16> word{};
+  to += shared_origin_;
   load_bytes(word.data(), bytes, valid, offset);
   executor_->note(thread_, {to, CallKind::shared_store, bytes, valid}, to,
                   valid ? executor_->shared().copy_async(thread_, word.data(), bytes, to) : "");

@@ -36,6 +36,19 @@ class HostContext {
  public:
   HostContext(Executor& executor, std::uint32_t thread) : executor_(&executor), thread_(thread) {}
 
+  HostContext at(std::int64_t in, std::int64_t out) const {
+    HostContext result = *this;
+    result.in_origin_ += in;
+    result.out_origin_ += out;
+    return result;
+  }
+
+  HostContext at_shared(std::uint32_t bytes) const {
+    HostContext result = *this;
+    result.shared_origin_ += bytes;
+    return result;
+  }
+
   std::uint32_t thread() const { return thread_; }
   std::uint32_t block() const;
   std::uint32_t blocks() const;
@@ -103,6 +116,9 @@ class HostContext {
 
   Executor* executor_;
   std::uint32_t thread_;
+  std::int64_t in_origin_ = 0;
+  std::int64_t out_origin_ = 0;
+  std::uint32_t shared_origin_ = 0;
 };
 
 using Kernel = std::function<void(const HostContext&)>;

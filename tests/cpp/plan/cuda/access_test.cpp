@@ -31,9 +31,9 @@ TEST(VectorAccess, OfOrthogonalDistinctFollowsEachSideAlone) {
   EXPECT_EQ(access(unfused_problem({62, 64}, {1, 0}, 4), square), (VectorAccess{false, true}));
   EXPECT_EQ(access(unfused_problem({64, 64}, {1, 0}, 4), {orthogonal_distinct, {1, 1, 30, 32}}),
             (VectorAccess{false, true}));
-  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 8, 16),
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 16, 8, 16),
             (VectorAccess{false, true}));
-  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 16, 4),
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 16, 16, 4),
             (VectorAccess{true, false}));
   EXPECT_EQ(access(unfused_problem({5, 7}, {1, 0}, 16), {orthogonal_distinct, {1, 1, 3, 3}}),
             (VectorAccess{true, true}));
@@ -69,9 +69,20 @@ TEST(RunWordBytes, DivideRunsPiecesStridesAndPointers) {
   EXPECT_EQ(width(12, {fvi_match_large, {1, 1, 10, 1}}, 16), 8);
 }
 
-// The rows of a slice's axis, clipped at the ends: each must begin and end at 16 bytes.
+TEST(VectorAccess, OfOrthogonalArbitraryTakesNarrowElementsByBanks) {
+  const Problem problem = unfused_problem({6, 10, 8}, {1, 0, 2}, 2);
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {2, 1, 10, 10}}), (VectorAccess{true, false}));
+  EXPECT_EQ(access(problem, {orthogonal_distinct, {2, 1, 10, 8}}), (VectorAccess{false, false}));
+  const Problem odd = unfused_problem({7, 3, 8}, {1, 0, 2}, 2);
+  EXPECT_EQ(access(odd, {orthogonal_arbitrary, {2, 1, 3, 3}}), (VectorAccess{false, false}));
+  EXPECT_EQ(wide_in_bytes(orthogonal_arbitrary, 1), 4);
+  EXPECT_EQ(wide_in_bytes(orthogonal_arbitrary, 4), 16);
+  EXPECT_EQ(wide_in_bytes(orthogonal_distinct, 1), 16);
+}
+
+// The rows of a slice's axis, clipped at the ends: each must begin and end at so many bytes.
 bool has_vector_rows(const Problem& problem, const Extents& extents, const std::vector<int>& axis,
-                     std::int64_t Mode::* stride) {
+                     std::int64_t Mode::* stride, std::int64_t wide) {
   bool all = true;
   Extents row_points = extents_of(problem);
   for (const int m : axis) {
@@ -87,7 +98,7 @@ bool has_vector_rows(const Problem& problem, const Extents& extents, const std::
       length *= std::min(extents[i], problem.modes[i].extent - point[i]);
     }
     for (std::size_t m = 0; m < point.size(); ++m) start += point[m] * (problem.modes[m].*stride);
-    all = all && start % kMaxAccessBytes == 0 && length % kMaxAccessBytes == 0;
+    all = all && start % wide == 0 && length % wide == 0;
   });
   return all;
 }
@@ -108,10 +119,12 @@ TEST(VectorAccess, IsVectorisedOnlyWhereEveryRowIs) {
                                         identity_order(problem.modes.size()).begin() + in_modes);
         const std::vector<int> first_out(problem.perm.begin(), problem.perm.begin() + out_modes);
         if (found.vector_in) {
-          EXPECT_TRUE(has_vector_rows(problem, extents, first_in, &Mode::in_byte_stride));
+          EXPECT_TRUE(has_vector_rows(problem, extents, first_in, &Mode::in_byte_stride,
+                                      wide_in_bytes(parameters.schema, problem.element_bytes)));
         }
         if (found.vector_out) {
-          EXPECT_TRUE(has_vector_rows(problem, extents, first_out, &Mode::out_byte_stride));
+          EXPECT_TRUE(has_vector_rows(problem, extents, first_out, &Mode::out_byte_stride,
+                                      kMaxAccessBytes));
         }
         vectors += problem.element_bytes < 16 && (found.vector_in || found.vector_out);
       });
