@@ -42,11 +42,13 @@ BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
 _TRIPS = (
     ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
     ("m < inner_modes", 1),  # across it: two modes
+    ("fill_beyond", 0),  # Orthogonal-Distinct: tiles cut within what a lane takes
     ("m < p.modes", 4),  # Orthogonal-Arbitrary: a slice of four modes
 )
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
+    "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 _LINE = 128

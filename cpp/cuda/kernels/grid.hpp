@@ -110,6 +110,11 @@ struct AxisSide {
   Step step[kAxisModes - 1];
   Step last_step;
 
+  // Whether the elements, of so many of the units in which steps are counted, leave no gaps.
+  TTLG_DEVICE bool is_contiguous(Step element) const {
+    return inner_modes == 0 && last_step == element;
+  }
+
   TTLG_DEVICE Step offset(std::uint32_t index) const {
     Step result = 0;
     TTLG_UNROLL_BY(1)

@@ -139,6 +139,10 @@ struct WarpShare {
   }
 };
 
+// Elements of 16 bytes may lie apart.
+template <int kWidth, bool kVector>
+inline constexpr bool kIsVector = kVector && kWidth < kMaxAccessBytes;
+
 template <int kWidth, bool kVectorIn>
 using FillShare =
     WarpShare<OrthogonalDistinctPolicy(kWidth).tile_rows,
@@ -151,58 +155,102 @@ using DrainShare =
               DistinctTile<kWidth, kVectorOut>::kLaneColumns,
               DistinctTile<kWidth, kVectorOut>::kLaneRows>;
 
+// Where an element lies along a line, and how much further another one.
+template <int kWidth, bool kContiguous>
+TTLG_DEVICE std::int64_t element_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index) {
+  if constexpr (kContiguous) return std::int64_t{index} * kWidth;
+  return axis.offset(index);
+}
+template <int kWidth, bool kContiguous>
+TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index,
+                                      std::uint32_t further) {
+  if constexpr (kContiguous) return std::int64_t{further} * kWidth;
+  return axis.offset(index + further) - axis.offset(index);
+}
+
+// What the lanes take beyond the last column of a tile: of their last access, there are some columns
+// only.
+template <int kWidth, bool kVectorOut, typename Context>
+TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, kVectorOut>;
+  const std::uint32_t beyond = -tile.columns % Tile::kLaneColumns;
+  if (beyond == 0) return;
+  const std::uint32_t lane = context.thread() % kWarpSize;
+  TTLG_UNROLL_BY(1)
+  for (std::uint32_t row = context.thread() / kWarpSize; row < tile.rows;
+       row += OrthogonalDistinctPolicy::kThreads / kWarpSize) {
+    context.shared_store(lane < beyond, buffer + Tile::offset(row, tile.columns + lane),
+                         Word<kWidth>{});
+  }
+}
+
 // `row_offset` is that of the row which this lane owns. Asynchronous copies take 4 bytes at least;
 // narrower elements pass through registers.
-template <int kWidth, bool kVectorIn, bool kVectorOut, typename Context>
+template <int kWidth, bool kVectorIn, bool kVectorOut, bool kContiguous, typename Context>
 TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
                            const TilePlace& tile, std::int64_t row_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorOut>;
-  using Side = Lanes<kWidth, kVectorIn>;
   using Share = FillShare<kWidth, kVectorIn>;
-  using Access = typename Side::Access;
+  using Access = typename Lanes<kWidth, kVectorIn>::Access;
+  constexpr bool kAsync = kCopiesAsynchronously<Access>;
   // Groups whose loads are in flight together.
-  constexpr std::uint32_t kBatch = kCopiesAsynchronously<Access> ? Share::kGroups : 8;
+  constexpr std::uint32_t kBatch =
+      kAsync ? Share::kGroups : OrthogonalDistinctPolicy::kLoadsInFlight / Share::kChunks;
   const std::uint32_t thread = context.thread();
   const std::uint32_t first_row = Share::line(thread);
   const std::uint32_t first_column = Share::element(thread);
-  const std::uint32_t to = buffer + Tile::offset(first_row, first_column);
-  // Lanes drain several columns at once: beyond the last they find copies of it.
-  const std::uint32_t columns = (tile.columns + Tile::kLaneColumns - 1) & ~(Tile::kLaneColumns - 1);
-  TTLG_UNROLL_BY(1)
+  // What there is from the lane's first access on, of which it may be beyond the end.
+  const auto columns = static_cast<int>(tile.columns - first_column);
+  const Context lines = context.at(tile.in + element_offset<kWidth, kContiguous>(
+                                                 p.column_in, tile.first_column + first_column),
+                                   0);
+  TTLG_UNROLL
   for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
+    const std::uint32_t row = first_row + first * Share::kGroupLines;
+    const auto rows = static_cast<int>(tile.rows - row);
+    const std::uint32_t to = buffer + Tile::offset(row, first_column);
+    const auto is_valid = [](std::uint32_t b, std::uint32_t c, int some_rows, int some_columns) {
+      return static_cast<int>(c * Share::kChunkLength) < some_columns &&
+             static_cast<int>(b * Share::kGroupLines) < some_rows;
+    };
     std::int64_t across[kBatch];
+    std::uint32_t held[kAsync ? 1 : kBatch][Share::kChunks];
     TTLG_UNROLL
     for (std::uint32_t b = 0; b < kBatch; ++b) {
       across[b] = context.shuffle(row_offset, Share::owner(thread, first + b, 0));
     }
     TTLG_UNROLL
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-      const std::uint32_t column = first_column + c * Share::kChunkLength;
-      const std::uint32_t kept = column < tile.columns ? column : tile.columns - 1;
-      const Context line =
-          context.at(tile.in + Side::along(p.column_in, tile.first_column + kept), 0);
-      Access held[kBatch];
+      const std::int64_t along = chunk_offset<kWidth, kContiguous>(
+          p.column_in, tile.first_column + first_column, c * Share::kChunkLength);
       TTLG_UNROLL
       for (std::uint32_t b = 0; b < kBatch; ++b) {
-        const std::uint32_t row = (first + b) * Share::kGroupLines;
-        const bool valid = column < columns && first_row + row < tile.rows;
-        if constexpr (kCopiesAsynchronously<Access>) {
-          line.template copy_async<sizeof(Access)>(
-              valid, to + Tile::offset(row, c * Share::kChunkLength), across[b]);
+        if constexpr (kAsync) {
+          lines.template copy_async<sizeof(Access)>(
+              is_valid(b, c, rows, columns), to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+              across[b] + along);
         } else {
-          held[b] = line.template load<Access>(valid, across[b]);
+          held[b][c] = lines.template load<Access>(is_valid(b, c, rows, columns), across[b] + along);
         }
       }
-      if constexpr (!kCopiesAsynchronously<Access>) {
+    }
+    if constexpr (!kAsync) {
+      // There are not predicates enough to remember which accesses are valid.
+      const int same_rows = opaque(rows);
+      const int same_columns = opaque(columns);
+      TTLG_UNROLL
+      for (std::uint32_t b = 0; b < kBatch; ++b) {
         TTLG_UNROLL
-        for (std::uint32_t b = 0; b < kBatch; ++b) {
-          const std::uint32_t row = (first + b) * Share::kGroupLines;
-          line.shared_store(column < columns && first_row + row < tile.rows,
-                            to + Tile::offset(row, c * Share::kChunkLength), held[b]);
+        for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+          context.shared_store(
+              is_valid(b, c, same_rows, same_columns),
+              to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+              static_cast<Access>(held[b][c]));
         }
       }
     }
   }
+  if constexpr (!kVectorIn) fill_beyond<kWidth, kVectorOut>(context, tile, buffer);
 }
 
 // The 32-bit words of an access.
@@ -248,18 +296,21 @@ TTLG_DEVICE auto column_of(const Access* rows, std::uint32_t column) {
 }
 
 // `column_offset` is that of the column which this lane owns.
-template <int kWidth, bool kVectorOut, typename Context>
+template <int kWidth, bool kVectorOut, bool kContiguous, typename Context>
 TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
                             const TilePlace& tile, std::int64_t column_offset,
                             std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorOut>;
-  using Side = Lanes<kWidth, kVectorOut>;
   using Share = DrainShare<kWidth, kVectorOut>;
   using Taken = Word<Tile::kLaneColumns * kWidth>;
   const std::uint32_t thread = context.thread();
   const std::uint32_t first_column = Share::line(thread);
   const std::uint32_t first_row = Share::element(thread);
   const std::uint32_t from = buffer + Tile::offset(first_row, first_column);
+  const auto rows = static_cast<int>(tile.rows - first_row);
+  const auto columns = static_cast<int>(tile.columns - first_column);
+  const Context lines = context.at(0, tile.out + element_offset<kWidth, kContiguous>(
+                                                     p.row_out, tile.first_row + first_row));
   TTLG_UNROLL
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t column = group * Share::kGroupLines;
@@ -271,34 +322,57 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
     TTLG_UNROLL
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
       const std::uint32_t row = c * Share::kChunkLength;
-      const bool in_rows = first_row + row < tile.rows;
-      const Context line =
-          context.at(0, tile.out + Side::along(p.row_out, tile.first_row + first_row + row));
+      const bool in_rows = static_cast<int>(row) < rows;
+      const std::int64_t along =
+          chunk_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row, row);
       Taken taken[Tile::kLaneRows];
       TTLG_UNROLL
       for (std::uint32_t r = 0; r < Tile::kLaneRows; ++r) {
         taken[r] = context.template shared_load<Taken>(
-            in_rows && first_column + column < tile.columns,
+            in_rows && static_cast<int>(column) < columns,
             from + Tile::offset(row, column) + r * Tile::kRowBytes);
       }
       TTLG_UNROLL
       for (std::uint32_t part = 0; part < Tile::kLaneColumns; ++part) {
-        line.store(in_rows && first_column + column + part < tile.columns, across[part],
-                   column_of<kWidth, kVectorOut>(taken, part));
+        lines.store(in_rows && static_cast<int>(column + part) < columns, across[part] + along,
+                    column_of<kWidth, kVectorOut>(taken, part));
       }
     }
   }
 }
 
+// Where the line begins that a lane owns, for tiles at one place of their slices: most slices are a
+// single tile.
+class OwnedLine {
+ public:
+  TTLG_DEVICE OwnedLine(const AxisSide<std::int64_t>& axis, std::uint32_t owned)
+      : axis_(axis), owned_(owned) {}
+
+  TTLG_DEVICE std::int64_t offset_at(std::uint32_t first) {
+    if (first != first_) {
+      first_ = first;
+      offset_ = axis_.offset(first_ + owned_);
+    }
+    return offset_;
+  }
+
+ private:
+  const AxisSide<std::int64_t>& axis_;
+  std::uint32_t owned_;
+  std::uint32_t first_ = UINT32_MAX;
+  std::int64_t offset_ = 0;
+};
+
 // With two buffers a tile is on its way while the one before it is drained.
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
 TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArguments& p,
                                      const Context& context) {
-  // Where the lines begin that this lane owns, which most slices have in common.
-  std::uint32_t row = UINT32_MAX;
-  std::uint32_t column = UINT32_MAX;
-  std::int64_t row_offset = 0;
-  std::int64_t column_offset = 0;
+  // Vectors are contiguous; so are elements but those of views with gaps. The compiler is not to
+  // write the loop once for each.
+  const std::uint32_t contiguous_in = p.column_in.is_contiguous(kWidth);
+  const std::uint32_t contiguous_out = p.row_out.is_contiguous(kWidth);
+  OwnedLine row(p.row_in, FillShare<kWidth, kVectorIn>::owned(context.thread()));
+  OwnedLine column(p.column_out, DrainShare<kWidth, kVectorOut>::owned(context.thread()));
   TileWalk<kWidth, kModes, Context> walk(grid, p, context);
   TilePlace filled{};
   bool drains = false;  // whether `filled` is in its buffer, or on its way there
@@ -313,22 +387,23 @@ TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArg
     const bool fills = walk.exists() && !(drains && p.second_buffer == 0);
     if (fills) {
       filled = walk.at();
-      if (row != filled.first_row) {
-        row = filled.first_row;
-        row_offset = p.row_in.offset(row + FillShare<kWidth, kVectorIn>::owned(context.thread()));
-      }
       buffer ^= p.second_buffer;
-      fill_tile<kWidth, kVectorIn, kVectorOut>(p, context, filled, row_offset, buffer);
+      const std::int64_t offset = row.offset_at(filled.first_row);
+      if (kIsVector<kWidth, kVectorIn> || opaque(contiguous_in) != 0) {
+        fill_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, filled, offset, buffer);
+      } else {
+        fill_tile<kWidth, kVectorIn, kVectorOut, false>(p, context, filled, offset, buffer);
+      }
       context.commit_copies();
       walk.advance(context);
     }
     if (drains) {
-      if (column != tile.first_column) {
-        column = tile.first_column;
-        column_offset =
-            p.column_out.offset(column + DrainShare<kWidth, kVectorOut>::owned(context.thread()));
+      const std::int64_t offset = column.offset_at(tile.first_column);
+      if (kIsVector<kWidth, kVectorOut> || opaque(contiguous_out) != 0) {
+        drain_tile<kWidth, kVectorOut, true>(p, context, tile, offset, full);
+      } else {
+        drain_tile<kWidth, kVectorOut, false>(p, context, tile, offset, full);
       }
-      drain_tile<kWidth, kVectorOut>(p, context, tile, column_offset, full);
     }
     drains = fills;
   }

@@ -69,7 +69,7 @@ struct OrthogonalDistinctPolicy {
                                           : 32),
         buffer_bytes(
             static_cast<int>(tile_rows * (tile_columns * element_bytes + kMaxAccessBytes))),
-        min_blocks_per_sm(4) {}
+        min_blocks_per_sm(element_bytes == 1 ? 3 : 4) {}
 
   // The tiles through which slices move, in elements: 16 KB, lines of 128 bytes or more on both
   // sides. Wider than the 32 x 32 of TTLG, Alg. 2, they need fewer instructions for each byte.
