@@ -168,8 +168,8 @@ TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& axis, std::u
   return axis.offset(index + further) - axis.offset(index);
 }
 
-// What the lanes take beyond the last column of a tile: of their last access, there are some columns
-// only.
+// What the lanes take beyond the last column of a tile: of their last access, there are some
+// columns only.
 template <int kWidth, bool kVectorOut, typename Context>
 TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorOut>;
@@ -201,9 +201,9 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
   const std::uint32_t first_column = Share::element(thread);
   // What there is from the lane's first access on, of which it may be beyond the end.
   const auto columns = static_cast<int>(tile.columns - first_column);
-  const Context lines = context.at(tile.in + element_offset<kWidth, kContiguous>(
-                                                 p.column_in, tile.first_column + first_column),
-                                   0);
+  const Context lines = context.at(
+      tile.in + element_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column),
+      0);
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
     const std::uint32_t row = first_row + first * Share::kGroupLines;
@@ -227,10 +227,12 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
       for (std::uint32_t b = 0; b < kBatch; ++b) {
         if constexpr (kAsync) {
           lines.template copy_async<sizeof(Access)>(
-              is_valid(b, c, rows, columns), to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+              is_valid(b, c, rows, columns),
+              to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
               across[b] + along);
         } else {
-          held[b][c] = lines.template load<Access>(is_valid(b, c, rows, columns), across[b] + along);
+          held[b][c] =
+              lines.template load<Access>(is_valid(b, c, rows, columns), across[b] + along);
         }
       }
     }
@@ -242,10 +244,9 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
       for (std::uint32_t b = 0; b < kBatch; ++b) {
         TTLG_UNROLL
         for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-          context.shared_store(
-              is_valid(b, c, same_rows, same_columns),
-              to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
-              static_cast<Access>(held[b][c]));
+          context.shared_store(is_valid(b, c, same_rows, same_columns),
+                               to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+                               static_cast<Access>(held[b][c]));
         }
       }
     }
@@ -309,8 +310,8 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
   const std::uint32_t from = buffer + Tile::offset(first_row, first_column);
   const auto rows = static_cast<int>(tile.rows - first_row);
   const auto columns = static_cast<int>(tile.columns - first_column);
-  const Context lines = context.at(0, tile.out + element_offset<kWidth, kContiguous>(
-                                                     p.row_out, tile.first_row + first_row));
+  const Context lines = context.at(
+      0, tile.out + element_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row));
   TTLG_UNROLL
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t column = group * Share::kGroupLines;
@@ -319,10 +320,11 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
     for (std::uint32_t part = 0; part < Tile::kLaneColumns; ++part) {
       across[part] = context.shuffle(column_offset, Share::owner(thread, group, part));
     }
-    TTLG_UNROLL
+    TTLG_UNROLL_BY(kContiguous || Share::kChunks < 4 ? Share::kChunks : 1)
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
       const std::uint32_t row = c * Share::kChunkLength;
       const bool in_rows = static_cast<int>(row) < rows;
+      const int same_columns = Share::kChunks > 1 ? opaque(columns) : columns;
       const std::int64_t along =
           chunk_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row, row);
       Taken taken[Tile::kLaneRows];
@@ -334,7 +336,7 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
       }
       TTLG_UNROLL
       for (std::uint32_t part = 0; part < Tile::kLaneColumns; ++part) {
-        lines.store(in_rows && static_cast<int>(column + part) < columns, across[part] + along,
+        lines.store(in_rows && static_cast<int>(column + part) < same_columns, across[part] + along,
                     column_of<kWidth, kVectorOut>(taken, part));
       }
     }

@@ -48,7 +48,7 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
                 small_model(1));
       const Executable executable(plan);
       const std::int64_t slices = 3 * (1 + (beyond_rows > 0)) * (1 + (beyond_columns > 0));
-      const std::int64_t blocks = std::min<std::int64_t>(slices, 4);
+      const std::int64_t blocks = std::min<std::int64_t>(slices, policy.min_blocks_per_sm);
       const Launch launch = executable.bind(nullptr, nullptr);
       EXPECT_EQ(launch.blocks, blocks);
       EXPECT_EQ(launch.shared_bytes, stages() * policy.buffer_bytes);
@@ -61,6 +61,22 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
       EXPECT_EQ(report.counts.barriers, stages() == 1 ? 2 * tiles : tiles + blocks);
     }
   }
+}
+
+// Every second element of lines on both sides, whose elements move one by one.
+TEST_P(Distinct, TakesLinesWithGaps) {
+  const OrthogonalDistinctPolicy policy(width());
+  Request request = paper_request({policy.tile_columns + 7, policy.tile_rows + 5}, {1, 0}, width());
+  request.out_byte_strides = request.resolved_out_byte_strides();
+  for (std::int64_t& stride : request.in_byte_strides) stride *= 2;
+  for (std::int64_t& stride : request.out_byte_strides) stride *= 2;
+  const cuda::Plan plan = built(
+      request, 256,
+      {Schema::orthogonal_distinct, {1, 1, policy.tile_columns, policy.tile_rows}, -1, stages()},
+      small_model(1));
+  const Report report = run_plan(plan, {});
+  EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
+  EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
 }
 
 INSTANTIATE_TEST_SUITE_P(, Distinct,
