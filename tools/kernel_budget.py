@@ -12,6 +12,7 @@ What is approximate:
 - Loops that move data run as often as the slice asks for. The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
   ``_RARE``: the grid has all the modes that are compiled in.
+- What only the first warp of a block executes is shared out among its warps.
 - The Orthogonal kernels have two buffers where they copy asynchronously.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
@@ -51,6 +52,8 @@ _RARE = (
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
+# Calls that the first warp of a block makes for all of them.
+_OF_FIRST_WARP = ("write(0);", "write(i);")  # SharedWalk
 _LINE = 128
 _WARP = 32
 _TOLERANCE = 0.05  # of every figure
@@ -68,6 +71,11 @@ class ThreadBlock(NamedTuple):
     threads: int
     slice_bytes: int
     shared_bytes: int
+
+    @property
+    def warps(self) -> int:
+        """Count the warps of a block."""
+        return self.threads // _WARP
 
     @property
     def bytes_per_thread(self) -> float:
@@ -100,8 +108,8 @@ def _moved_both_ways(steps: list[Step]) -> int:
     return min(_loaded(steps), _stored(steps))
 
 
-def _instructions_per_line(steps: list[Step]) -> float:
-    issued = sum(step.times for step in steps)
+def _instructions_per_line(steps: list[Step], warps: int) -> float:
+    issued = sum(s.times / (warps if is_of_first_warp(s.instruction) else 1) for s in steps)
     return round(issued * _LINE / _WARP / _moved_both_ways(steps), 1)
 
 
@@ -120,6 +128,11 @@ def trip_count(steps: list[Step], bytes_per_thread: float) -> int:
 def is_rare(instruction: Instruction) -> bool:
     """Say whether an instruction was inlined into one of the rare calls."""
     return any(text in line for line in instruction.lines[1:] for text in _RARE)
+
+
+def is_of_first_warp(instruction: Instruction) -> bool:
+    """Say whether an instruction was inlined into a call that one warp makes for its block."""
+    return any(line in _OF_FIRST_WARP for line in instruction.lines[1:])
 
 
 def slice_loop(path: list[Step], bytes_per_thread: float) -> list[Step]:
@@ -158,8 +171,8 @@ def figures_of(path: list[Step], resources: dict[str, int], block: ThreadBlock) 
         **resources,
         "blocks_per_sm": blocks,
         "bytes_in_flight_per_sm": round(in_flight * block.threads * blocks),
-        "instructions_per_line": _instructions_per_line(path),
-        "instructions_per_further_line": _instructions_per_line(further),
+        "instructions_per_line": _instructions_per_line(path, block.warps),
+        "instructions_per_further_line": _instructions_per_line(further, block.warps),
     }
 
 

@@ -148,7 +148,8 @@ std::shared_ptr<Executable> cached_plan(const LayoutKey& layout, std::int64_t al
 void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
   const GilRelease release;
-  cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream);
+  cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream,
+                out.owner_stream.value_or(x.stream));
 }
 
 void bind_model(py::module_& module) {

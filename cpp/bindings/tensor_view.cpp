@@ -243,10 +243,17 @@ void bind_tensor_view(py::module_& module) {
       .def_readonly("device", &TensorView::device)
       .def_property_readonly("on_host", &TensorView::on_host)
       .def_readonly("stream", &TensorView::stream)
+      .def_readonly("owner_stream", &TensorView::owner_stream)
       .def_readonly("readonly", &TensorView::readonly)
       .def(
           "freeze", [](TensorView& view) { view.readonly = true; },
           "Count the array as read-only, whether or not its library says that it is.")
+      .def(
+          "set_owner_stream",
+          [](TensorView& view, std::uintptr_t stream) { view.owner_stream = stream; },
+          py::arg("stream"),
+          "Name the stream that its library goes on with the array on, which is then ordered after "
+          "what is written.")
       .def_property_readonly("data_ptr", [](const TensorView& view) {
         return reinterpret_cast<std::uintptr_t>(view.data);
       });

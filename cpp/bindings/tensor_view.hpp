@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct TensorView {
   std::string device = "cpu";
   int cuda_device = -1;       // -1 on the host
   std::uintptr_t stream = 0;  // on which work on it is ordered, 0 on the host
+  // On which its library goes on with it, where that is ttlg's to order.
+  std::optional<std::uintptr_t> owner_stream;
 
   py::object array;            // NumPy's array; empty for DLPack
   std::shared_ptr<void> held;  // DLPack's tensor

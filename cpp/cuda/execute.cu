@@ -1,9 +1,11 @@
 #include <cuda_runtime_api.h>
-#include <unistd.h>
 
 #include <cctype>
+#include <optional>
 #include <string>
 
+#include "cuda/check.hpp"
+#include "cuda/device_guard.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
 
@@ -13,106 +15,14 @@ namespace {
 // Share of a GPU's nominal memory rate that a copy reaches.
 constexpr double kCopyShare = 0.9;
 
-const pid_t kLoadedBy = getpid();
-
-std::string device_text(int device) { return "cuda:" + std::to_string(device); }
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-int attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : 0;
-}
-
-// What to do about errors that say little to somebody who did not build this.
-std::string hint_for(cudaError_t error, int device) {
-  switch (error) {
-    case cudaErrorInsufficientDriver: {
-      int driver = 0;
-      cudaDriverGetVersion(&driver);
-      if (driver == 0) return "; no driver was found: install NVIDIA's";
-      return "; the driver knows CUDA " + version_text(driver) + " and this build of ttlg needs " +
-             version_text(CUDART_VERSION) +
-             ": update the driver, or rebuild ttlg with an older toolkit";
-    }
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorInvalidKernelImage: {
-      const int major = attribute(cudaDevAttrComputeCapabilityMajor, device);
-      const int minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
-      const std::string architecture = std::to_string(major) + std::to_string(minor);
-      return "; this build of ttlg holds kernels for the architectures " TTLG_CUDA_ARCHITECTURES
-             " and the device is of " +
-             architecture + ": rebuild ttlg with -DCMAKE_CUDA_ARCHITECTURES=" + architecture;
-    }
-    case cudaErrorInvalidResourceHandle:
-      return "; the stream may be destroyed or belong to another device: pass one of " +
-             device_text(device);
-    case cudaErrorInitializationError:
-      if (getpid() == kLoadedBy) return "";
-      return "; a child of fork() cannot use CUDA after its parent has: start processes by "
-             "multiprocessing.get_context('spawn')";
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalAddress:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorMisalignedAddress:
-      return "; a kernel failed that was launched before, by any library, and this process cannot "
-             "use the device any more: CUDA_LAUNCH_BLOCKING=1 makes the call that launched it fail";
-    default:
-      return "";
-  }
-}
-
-// `about` follows the device in the message.
-[[noreturn]] void fail(cudaError_t error, const std::string& call, int device,
-                       const std::string& about = "") {
-  const std::string hint = hint_for(error, device);
-  cudaGetLastError();  // so that whoever asks next does not find this error
-  throw Error(call + " on " + device_text(device) + about + ": " + cudaGetErrorString(error) +
-              " (" + cudaGetErrorName(error) + ")" + hint);
-}
-
-void check(cudaError_t error, const char* call, int device) {
-  if (error != cudaSuccess) fail(error, call, device);
-}
-
 std::string problem_text(const cuda::Plan& plan) {
   std::string text = " for the extents";
-  for (const Mode& mode : plan.problem.modes) text += " " + std::to_string(mode.extent);
+  for (const Mode& mode : plan.problem.modes) text += ' ' + std::to_string(mode.extent);
   text += ", perm";
-  for (const int mode : plan.problem.perm) text += " " + std::to_string(mode);
+  for (const int mode : plan.problem.perm) text += ' ' + std::to_string(mode);
   return text + " (fastest mode first), elements of " + std::to_string(plan.problem.element_bytes) +
          " bytes";
 }
-
-// Makes a device current for as long as it lives.
-class DeviceGuard {
- public:
-  explicit DeviceGuard(int device) {
-    check(cudaGetDevice(&before_), "cudaGetDevice", device);
-    if (before_ == device) return;
-    check(cudaSetDevice(device), "cudaSetDevice", device);
-    changed_ = true;
-  }
-  ~DeviceGuard() {
-    if (changed_) cudaSetDevice(before_);
-  }
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-};
 
 // While it lives, this thread may do what captures forbid, its own or another thread's: the first
 // launch of a kernel loads it, which takes memory.
@@ -142,6 +52,52 @@ void check_pointer(const void* pointer, const char* name, int device) {
   }
 }
 
+bool is_captured(cudaStream_t stream, int device) {
+  cudaStreamCaptureStatus status{};
+  const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+  // So answers the default stream while another one is captured, which it never is itself.
+  if (error == cudaErrorStreamCaptureImplicit) {
+    cudaGetLastError();
+    return false;
+  }
+  check(error, "cudaStreamIsCapturing", device);
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// Lets a stream wait for what another one does up to some point. Made before there is anything to
+// wait for, so that what can fail fails with nothing launched. Inside a capture that both streams
+// take part in, it becomes an edge of the graph; a capture of one of them is refused, because the
+// other would either be drawn into it, to end it in an error unless somebody joined the two again,
+// or be outside of it, where the event means nothing.
+class Follower {
+ public:
+  Follower(cudaStream_t follower, cudaStream_t leader, int device)
+      : follower_(follower), leader_(leader), device_(device) {
+    if (is_captured(follower, device) != is_captured(leader, device)) {
+      throw Error("on " + device_text(device) +
+                  " one of the streams of x and of out is captured in a CUDA graph, and the other "
+                  "is not: make one stream current in the libraries of both, or pass stream=");
+    }
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags",
+          device);
+  }
+  // Legal while it is still waited for.
+  ~Follower() { cudaEventDestroy(event_); }
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  void wait_for_leader() const {
+    check(cudaEventRecord(event_, leader_), "cudaEventRecord", device_);
+    check(cudaStreamWaitEvent(follower_, event_, 0), "cudaStreamWaitEvent", device_);
+  }
+
+ private:
+  cudaStream_t follower_;
+  cudaStream_t leader_;
+  int device_;
+  cudaEvent_t event_ = nullptr;
+};
+
 // "NVIDIA H200" as "nvidia-h200".
 std::string slug_of(const char* name) {
   std::string slug;
@@ -159,19 +115,24 @@ std::string slug_of(const char* name) {
 }  // namespace
 
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
-             std::uintptr_t stream) {
+             std::uintptr_t stream, std::uintptr_t out_stream) {
   if (plan.problem.bytes() == 0) return;
   const Launch launch = plan.bind(in, out);
   const DeviceGuard guard(device);
   check_pointer(in, "x", device);
   check_pointer(out, "out", device);
   const RelaxedCapture relaxed;
-  const cudaError_t error =
-      enqueue(launch, plan.grid, in, out, reinterpret_cast<cudaStream_t>(stream));
+  const auto own = reinterpret_cast<cudaStream_t>(stream);
+  std::optional<Follower> follower;
+  if (out_stream != stream) {
+    follower.emplace(reinterpret_cast<cudaStream_t>(out_stream), own, device);
+  }
+  const cudaError_t error = enqueue(launch, plan.grid, in, out, own);
   if (error != cudaSuccess) {
     fail(error, "launching " + std::string(schema_name(plan.parameters.schema)), device,
          problem_text(plan));
   }
+  if (follower) follower->wait_for_leader();
 }
 
 void synchronize(int device, std::uintptr_t stream) {

@@ -16,11 +16,13 @@ class Error : public std::runtime_error {
 
 // Launches the plan's kernel between two pointers to the device's memory, ordered on the stream: a
 // cudaStream_t of that device, where 1 and 2 stand for the legacy and the per-thread default
-// stream. `in` and `out` point at element (0, ..., 0) of the request's arrays. Allocates, copies
-// and waits for nothing, so that it can be captured in a graph; an empty problem launches nothing.
-// The calling thread's current device stays what it was.
+// stream. `in` and `out` point at element (0, ..., 0) of the request's arrays. What `out_stream`
+// does afterwards, on which the owner of `out` will use it, waits for the kernel; what it did
+// before is the caller's to order, as DLPack's exchange does. Allocates, copies and waits for
+// nothing, so that it can be captured in a graph; an empty problem launches nothing. The calling
+// thread's current device stays what it was, and no context is created but one of `device`.
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
-             std::uintptr_t stream);
+             std::uintptr_t stream, std::uintptr_t out_stream);
 
 // Waits for all work on a stream.
 void synchronize(int device, std::uintptr_t stream);

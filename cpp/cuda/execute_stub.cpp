@@ -10,7 +10,8 @@ namespace {
 }  // namespace
 
 // Refuses addresses first, as the executor does.
-void execute(const Executable& plan, const std::byte* in, std::byte* out, int, std::uintptr_t) {
+void execute(const Executable& plan, const std::byte* in, std::byte* out, int, std::uintptr_t,
+             std::uintptr_t) {
   plan.bind(in, out);
   refuse();
 }

@@ -140,7 +140,7 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
           .access = access,
           .blocks = narrow32(blocks),
           .threads = OrthogonalArbitraryPolicy::kThreads,
-          .shared_bytes = static_cast<int>(stages * bytes),
+          .shared_bytes = static_cast<int>(kWalkBytes + stages * bytes),
           .arguments = p};
 }
 

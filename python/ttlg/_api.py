@@ -58,7 +58,8 @@ def transpose(
         For arrays on a CUDA device: the stream that the work is ordered on, as a handle (an int),
         a stream of PyTorch or CuPy, or an object with ``__cuda_stream__``. By default the one that
         the library of `x` uses at that moment; for JAX and libraries that do not tell, CUDA's
-        default stream.
+        default stream. What the library of `out` does afterwards on the stream that it uses then is
+        ordered too, if `stream` is not given.
     threads : int, optional
         For arrays in host memory: the most threads to use. By default `get_num_threads()`. Small
         arrays use fewer.
@@ -82,7 +83,8 @@ def transpose(
         host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
         bit set; or `out` is given while PyTorch differentiates `x` or transforms the function.
     CudaError
-        The driver refused, or ttlg was built without CUDA.
+        The driver refused, one of the streams of `x` and `out` is captured in a CUDA graph and the
+        other is not, or ttlg was built without CUDA.
 
     Notes
     -----
@@ -100,9 +102,16 @@ def transpose(
 
     On a CUDA device the result is ready when the stream gets there: nothing waits, and the call may
     be captured in a CUDA graph. JAX has streams of its own, so for its arrays the call waits until
-    `x` is ready, and again until the result is. Where `stream` is not the one that CuPy uses, keep
-    `x` until the work is done, so that its memory pool does not reuse the memory before; PyTorch's
-    pool is told.
+    `x` is ready, and again until a new result is. Where `stream` is not the one that CuPy uses, or
+    an `out` of another library takes what JAX holds, keep `x` until the work is done, so that its
+    memory pool does not reuse the memory before; PyTorch's pool is told.
+
+    An `out` of another library is written to after what that library has queued on its current
+    stream, and what it queues there next comes after: CUDA events order the two streams, and no
+    thread waits. While one of the two is captured in a graph and the other is not, the call fails, by
+    `CudaError` if not in the exchange before. If `stream` is given, what follows on any other stream
+    is the caller's to order; inside a capture, that is what to do about an `out` whose library does
+    not tell its stream.
 
     Examples
     --------

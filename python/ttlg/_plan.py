@@ -66,7 +66,7 @@ class Plan:
         if out is None:
             return library.run_into_new(self._core, x, source)
         out_library = library_of(out)
-        target = out_library.view_output(out, source)
+        target = out_library.view_output(out, source, stream)
         core = self._core
         if not core.fits(source, target):
             core = plan_for_output(core, source, target)

@@ -309,7 +309,7 @@ def plan_for(
         return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
     source = library_of(x).view_input(x, None)
     order = _core.normalize_axes(axes, source.shape)
-    target = None if out is None else library_of(out).view_output(out, source)
+    target = None if out is None else library_of(out).view_output(out, source, None)
     if target is not None:
         _core.check_out(source, order, target)
     if not source.on_host:

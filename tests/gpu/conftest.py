@@ -31,3 +31,16 @@ def _finish_what_was_launched():
     import torch
 
     torch.cuda.synchronize()
+
+
+@pytest.fixture
+def stream():
+    """Make a stream that does not wait for the default one, when all kernels have been loaded."""
+    import torch
+
+    from .streams import AXES, SHAPE
+
+    ttlg.transpose(torch.zeros(SHAPE, dtype=torch.int32, device="cuda"), AXES).zero_()
+    torch.cuda._sleep(1)
+    torch.cuda.synchronize()
+    return torch.cuda.Stream()

@@ -10,12 +10,10 @@ import pytest
 
 import ttlg
 
+from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, values
+
 torch = pytest.importorskip("torch")
 
-# About 50 ms at 2 GHz: long enough that a launch on another stream would read and write before.
-SLEEP_CYCLES = 100_000_000
-SHAPE = (31, 64, 45)
-AXES = (2, 0, 1)
 PROBLEMS = [
     ((64, 96), (1, 0)),
     ((33, 17, 40), (2, 1, 0)),
@@ -24,27 +22,6 @@ PROBLEMS = [
     ((12, 40, 64), (1, 0, 2)),
     ((4096,), (0,)),
 ]
-
-
-@pytest.fixture
-def stream():
-    """Make a stream that does not wait for the default one, when all kernels have been loaded."""
-    ttlg.transpose(torch.zeros(SHAPE, dtype=torch.int32, device="cuda"), AXES).zero_()
-    torch.cuda._sleep(1)
-    torch.cuda.synchronize()
-    return torch.cuda.Stream()
-
-
-def values(shape=SHAPE, dtype=torch.int32):
-    result = torch.empty(shape, dtype=dtype, device="cuda").random_()
-    torch.cuda.synchronize()
-    return result
-
-
-def filled_late(x, contents):
-    """Queue on the current stream: a long wait, and then the contents that count."""
-    torch.cuda._sleep(SLEEP_CYCLES)
-    x.copy_(contents)
 
 
 def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream):
@@ -63,7 +40,7 @@ def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream
 
 def test_out_and_plans_are_ordered_on_the_current_stream(stream):
     contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     planned = torch.zeros_like(out)
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
     torch.cuda.synchronize()
@@ -89,7 +66,7 @@ def cupy_stream(stream):
 )
 def test_stream_argument(stream, spelling):
     contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     spelled = spelling(stream)
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
@@ -148,7 +125,7 @@ def test_graph_replays_on_changed_contents():
 
 def test_graph_of_plans_into_given_outputs():
     x = values()
-    out = torch.zeros([SHAPE[axis] for axis in AXES], dtype=torch.int32, device="cuda")
+    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

@@ -94,6 +94,8 @@ def test_listings_are_read_as_blocks_with_source_lines(sass, tmp_path):
         ("LDG.E.CONSTANT", 4),
         ("STG.E.64", 8),
         ("LDG.E.128.CONSTANT", 16),
+        ("LDGSTS.E", 4),
+        ("LDGSTS.E.BYPASS.128", 16),
         ("STG.E.U8", 1),
     ],
 )
@@ -171,6 +173,8 @@ def test_calls_are_refused(blocks):
 
 
 LOAD = "LDG.E.128.CONSTANT R{}, desc[UR4][R2.64]"
+COPY = "LDGSTS.E.BYPASS.128 [R59], desc[UR16][R22.64]"
+WAIT = "DEPBAR.LE SB0, 0x0"
 
 
 @pytest.mark.parametrize(
@@ -180,8 +184,10 @@ LOAD = "LDG.E.128.CONSTANT R{}, desc[UR4][R2.64]"
         ([LOAD.format(4), "STS [R3], R7", LOAD.format(4), "STS [R3], R4"], 16),
         ([LOAD.format(4), LOAD.format(8)], 32),
         (["MOV R1, R2"], 0),
+        ([WAIT, COPY, "LDGSTS.E [R59], desc[UR16][R22.64]", "LDGDEPBAR", "LDS R1, [R3]"], 20),
+        ([COPY, WAIT, "LDS R1, [R3]", COPY, COPY, WAIT], 24),
     ],
-    ids=["together", "one by one", "unused", "none"],
+    ids=["together", "one by one", "unused", "none", "copied ahead", "copied and waited for"],
 )
 def test_bytes_loaded_before_one_is_needed(sass, blocks, code, size):
     path = sass.heaviest_path(blocks("\n".join([*code, "EXIT"])), len, nothing)
@@ -219,6 +225,30 @@ def test_figures_of_a_kernel(budget, sass, blocks):
         "2 instructions, 1 times: ",
         "  5 instructions, 8 times: 2 LDG, 2 STG",
     ]
+
+
+RING = f"""
+    .L_x_8:
+    {WAIT}
+    BAR.SYNC.DEFER_BLOCKING 0x0
+    @P0 {COPY}
+    LDGDEPBAR
+    @P2 LDS.128 R24, [R3]
+    @P2 STG.E.128 desc[UR10][R22.64], R24
+    @!P1 BRA `(.L_x_8)
+    EXIT
+"""
+
+
+def test_figures_of_a_ring_of_buffers(budget, sass, blocks):
+    path = sass.heaviest_path(
+        blocks(RING), lambda steps: budget.trip_count(steps, 16), budget.is_rare
+    )
+    block = budget.ThreadBlock(512, 512 * 16, 2 * 512 * 16)
+    figures = budget.figures_of(path, {"registers": 64, "local_bytes": 0}, block)
+    assert figures["bytes_in_flight_per_sm"] == 2 * 512 * 16
+    assert figures["instructions_per_line"] == round(8 * 128 / 32 / 16, 1)
+    assert figures["instructions_per_further_line"] == round(7 * 128 / 32 / 16, 1)
 
 
 MOVE_ONE = """

@@ -125,6 +125,25 @@ struct AxisSide {
     }
     return result + static_cast<Step>(index) * last_step;
   }
+
+  // The same for several indices, which are used up, added to `offsets`. Mode by mode, so that its
+  // numbers are read once for all.
+  template <std::uint32_t kCount>
+  TTLG_DEVICE void add_offsets(std::uint32_t (&index)[kCount], Step (&offsets)[kCount]) const {
+    TTLG_UNROLL_BY(1)
+    for (int m = 0; m < inner_modes; ++m) {
+      TTLG_UNROLL
+      for (std::uint32_t k = 0; k < kCount; ++k) {
+        const std::uint32_t rest = extent[m].quotient(index[k]);
+        offsets[k] += static_cast<Step>(index[k] - rest * extent[m].divisor()) * step[m];
+        index[k] = rest;
+      }
+    }
+    TTLG_UNROLL
+    for (std::uint32_t k = 0; k < kCount; ++k) {
+      offsets[k] += static_cast<Step>(index[k]) * last_step;
+    }
+  }
 };
 
 // Extents of a slice along the input's axis (columns) and across it (rows): the slices at the
@@ -187,6 +206,81 @@ class SliceWalk {
   std::uint32_t index_;
   std::uint32_t left_ = 0;  // repetitions, this one included; none before it is entered
   BlockOrigin at_;
+};
+
+// The slices of a thread block: every blocks()-th of the grid, each repeated along the coarsened
+// mode. There are as many blocks as a device holds at once, so that what a block finds out for one
+// slice serves many. Where a slice lies, the first warp alone finds out, and tells the others in
+// shared memory: it takes as many instructions as a warp's share of moving it. A slice may be asked
+// for once its number was announced and a barrier passed since; the two announced last are kept.
+inline constexpr std::uint32_t kWalkBytes = kSharedLineBytes;  // at the beginning of shared memory
+
+template <int kModes, typename Context>
+class SharedWalk {
+ public:
+  TTLG_DEVICE SharedWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
+                         const Context& context)
+      : grid_(grid),
+        coarsening_(coarsening),
+        context_(context),
+        index_(context.block()),
+        left_(coarsening.count) {
+    write(0);
+  }
+
+  // Announces slice number `i`, the one after that announced last.
+  TTLG_DEVICE void announce(std::uint32_t i) {
+    if (--left_ == 0) {
+      left_ = coarsening_.count;
+      index_ += context_.blocks();
+    }
+    write(i);
+  }
+
+  TTLG_DEVICE bool exists(std::uint32_t i) const { return (flags(i) & kExists) != 0; }
+
+  TTLG_DEVICE BlockOrigin at(std::uint32_t i) const {
+    const std::uint32_t found = flags(i);
+    return {static_cast<std::int64_t>(read<std::uint64_t>(i, 0)),
+            static_cast<std::int64_t>(read<std::uint64_t>(i, 8)), (found & kLastRows) != 0,
+            (found & kLastColumns) != 0};
+  }
+
+ private:
+  static constexpr std::uint32_t kLastRows = 1;
+  static constexpr std::uint32_t kLastColumns = 2;
+  static constexpr std::uint32_t kExists = 4;
+  static constexpr std::uint32_t kEntryBytes = 32;
+  static constexpr std::uint32_t kEntries = kWalkBytes / kEntryBytes;
+
+  TTLG_DEVICE std::uint32_t flags(std::uint32_t i) const { return read<std::uint32_t>(i, 16); }
+
+  template <typename T>
+  TTLG_DEVICE T read(std::uint32_t i, std::uint32_t byte) const {
+    return context_.template shared_load<T>(true, i % kEntries * kEntryBytes + byte);
+  }
+
+  TTLG_DEVICE void write(std::uint32_t i) const {
+    if (context_.thread() >= kWarpSize) return;
+    const BlockOrigin at = decode(grid_, index_);
+    const std::int64_t repeat = coarsening_.count - left_;
+    const bool valid = context_.thread() == 0;
+    const std::uint32_t entry = i % kEntries * kEntryBytes;
+    context_.shared_store(valid, entry,
+                          static_cast<std::uint64_t>(at.in + repeat * coarsening_.in_step));
+    context_.shared_store(valid, entry + 8,
+                          static_cast<std::uint64_t>(at.out + repeat * coarsening_.out_step));
+    context_.shared_store(valid, entry + 16,
+                          (at.last_row_block ? kLastRows : 0) |
+                              (at.last_column_block ? kLastColumns : 0) |
+                              (index_ < grid_.slices ? kExists : 0));
+  }
+
+  const Grid<kModes>& grid_;
+  const Coarsening& coarsening_;
+  const Context& context_;
+  std::uint32_t index_;
+  std::uint32_t left_;
 };
 
 // How a warp's lanes lie on a line of one side: vector accesses put 8 lanes on 128 bytes and 4

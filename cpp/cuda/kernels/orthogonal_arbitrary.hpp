@@ -129,17 +129,20 @@ struct ThreadItems {
 
 template <typename Items, typename Context>
 TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context, Items& items) {
+  std::uint32_t row[Items::kReads];
+  std::uint32_t column[Items::kReads];
   TTLG_UNROLL
   for (std::uint32_t k = 0; k < Items::kReads; ++k) {
     const std::uint32_t element = (k * kArbitraryThreads + context.thread()) * Items::kInElements;
-    const std::uint32_t row = p.row_length.quotient(element);
-    const std::uint32_t column = element - row * p.row_length.divisor();
-    items.in_valid.add(k, element < p.elements, row < p.shape.last_rows,
-                       column < p.shape.last_columns);
-    items.in_offset[k] = p.column_in.offset(column) + p.row_in.offset(row);
+    row[k] = p.row_length.quotient(element);
+    column[k] = element - row[k] * p.row_length.divisor();
+    items.in_valid.add(k, element < p.elements, row[k] < p.shape.last_rows,
+                       column[k] < p.shape.last_columns);
     const std::uint32_t apart = p.padded_row.quotient(element) * p.layout.row_padding;
     items.set_slot(Items::of_read(k), swizzled_byte<Items::kBytes>(p.layout, element + apart));
   }
+  p.column_in.add_offsets(column, items.in_offset);
+  p.row_in.add_offsets(row, items.in_offset);
 }
 
 // Where the slice's element of this number in output order lies in the slice.
@@ -297,28 +300,32 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
   find_output(p, context, items);
   find_input(p, context, items);
   items.keep();
-  SliceWalk next(grid, p.coarsening, context);
-  BlockOrigin now;
-  bool drains = false;  // whether `now` is in, or on its way to, the buffer that is full
-  Context full = context;
-  Context empty = context.at_shared(p.buffer_bytes);
-  while (drains || next.exists()) {
+  SharedWalk walk(grid, p.coarsening, context);
+  std::uint32_t filled = 0;  // slices
+  bool drains = false;       // whether the last of them is in, or on its way to, the full buffer
+  Context full = context.at_shared(kWalkBytes);
+  Context empty = full.at_shared(p.buffer_bytes);
+  while (true) {
     if constexpr (kCopiesAsynchronously<Word<Items::kInBytes>>) {
       context.template wait_copies<0>();
     }
     // What was filled is there, and what was drained is free.
     context.barrier();
+    const bool exists = walk.exists(filled);
+    if (!exists && !drains) return;
     // With a single buffer, filling and draining take turns.
-    const bool fills = next.exists() && !(drains && p.buffer_bytes == 0);
-    if (fills) fill_slice(p, empty, items, next.at());
-    if (drains) drain_slice(p, full, items, now);
+    const bool fills = exists && !(drains && p.buffer_bytes == 0);
+    if (fills) {
+      fill_slice(p, empty, items, walk.at(filled));
+      walk.announce(filled + 1);
+    }
+    if (drains) drain_slice(p, full, items, walk.at(filled - 1));
     drains = fills;
     if (fills) {
-      now = next.at();
-      next.advance(context);
-      const Context filled = empty;
+      ++filled;
+      const Context last = empty;
       empty = full;
-      full = filled;
+      full = last;
     }
   }
 }

@@ -1,15 +1,17 @@
 #include "plan/cuda/planner.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice_search.hpp"
 #include "plan/cuda/taxonomy.hpp"
-#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -28,43 +30,66 @@ bool fits_grid(const SlicedProblem& sliced) {
          grid_blocks(sliced) <= kMaxGridBlocks;
 }
 
-// Whether thread blocks have several tiles to move, so that a second buffer serves a purpose.
-bool has_several_tiles(const DeviceModel& model, const SlicedProblem& sliced) {
-  if (sliced.parameters.schema != Schema::orthogonal_distinct) return false;
-  const OrthogonalDistinctPolicy policy(sliced.problem.element_bytes);
-  const auto volume = [&](std::span<const int> modes) {
-    std::int64_t product = 1;
-    for (const int m : modes) product *= sliced.extent(m);
-    return product;
-  };
-  const std::int64_t tiles = ceil_div(volume(sliced.in_axis()), policy.tile_columns) *
-                             ceil_div(volume(sliced.out_axis()), policy.tile_rows);
-  return grid_blocks(sliced) * sliced.repeats() * tiles > resident_distinct_blocks(model, sliced);
+// The few fastest of the candidates that it is shown, without an allocation.
+class Fastest {
+ public:
+  void show(const Candidate& candidate) {
+    if (count_ == kMost && candidate.seconds >= kept_.back().seconds) return;
+    count_ += count_ < kMost;
+    std::size_t i = count_ - 1;
+    for (; i > 0 && candidate.seconds < kept_[i - 1].seconds; --i) kept_[i] = kept_[i - 1];
+    kept_[i] = candidate;
+  }
+  std::span<const Candidate> kept() const { return std::span(kept_).first(count_); }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  std::array<Candidate, kMost> kept_{};
+  std::size_t count_ = 0;
+};
+
+// Whether a second buffer may pay: thread blocks that take several slices, and asynchronous copies.
+bool may_copy_ahead(const SlicedProblem& sliced, const DeviceModel& model) {
+  const Schema schema = sliced.parameters.schema;
+  if (schema != Schema::orthogonal_distinct && schema != Schema::orthogonal_arbitrary) return false;
+  const bool is_asynchronous =
+      sliced.problem.element_bytes >= 4 || planned_access(sliced).vector_in;
+  return is_asynchronous && grid_blocks(sliced) > model.multiprocessors;
 }
 
-// Calls visit(candidate) for the slices of a schema, and for the fastest of them once more with a
-// coarsened mode (TTLG, section IV-A), which saves decoding and costs parallelism, and with a
-// second buffer, which costs shared memory and so resident blocks.
+// Calls visit(candidate) for the slices of a schema, and for the few fastest of them again, with
+// two buffers and with a coarsened mode (TTLG, section IV-A). Coarsening saves the start of blocks
+// and costs parallelism. In Orthogonal-Arbitrary, whose blocks start slowly, it may suit another
+// slice than the fastest one without it; in others the paper coarsens that one (Fig. 5).
 template <typename Visit>
 void for_each_candidate(const Problem& problem, std::int64_t alignment, Schema schema,
                         const DeviceModel& model, const Visit& visit) {
-  std::optional<Candidate> best;
+  Fastest fastest;
   const auto consider = [&](const SlicedProblem& sliced) {
     const Candidate candidate{sliced.parameters, predict_seconds(model, sliced)};
-    if (!best || candidate.seconds < best->seconds) best = candidate;
     visit(candidate);
+    return candidate;
   };
   for (const Parameters& parameters : slices_of(problem, schema, alignment)) {
     const SlicedProblem sliced(problem, parameters, alignment);
-    if (fits_grid(sliced)) consider(sliced);
+    if (fits_grid(sliced)) fastest.show(consider(sliced));
   }
-  if (!best) return;
-  SlicedProblem coarsened(problem, best->parameters, alignment);
-  coarsened.parameters.coarsened_mode = choose_coarsened_mode(coarsened);
-  if (coarsened.parameters.coarsened_mode >= 0) consider(coarsened);
-  SlicedProblem staged(problem, best->parameters, alignment);
-  staged.parameters.stages = kMaxStages;
-  if (has_several_tiles(model, staged)) consider(staged);
+  for (const Candidate& candidate : fastest.kept()) {
+    SlicedProblem sliced(problem, candidate.parameters, alignment);
+    const bool copies_ahead = may_copy_ahead(sliced, model);
+    if (copies_ahead) {
+      sliced.parameters.stages = kMaxStages;
+      consider(sliced);
+    }
+    if (schema != Schema::orthogonal_arbitrary && &candidate != fastest.kept().data()) continue;
+    sliced.parameters.coarsened_mode = choose_coarsened_mode(sliced);
+    if (sliced.parameters.coarsened_mode < 0) continue;
+    for (int stages = 1; stages <= sliced.parameters.stages; ++stages) {
+      SlicedProblem coarsened = sliced;
+      coarsened.parameters.stages = stages;
+      consider(coarsened);
+    }
+  }
 }
 
 void check_forced(Schema schema, const Problem& problem) {

@@ -91,9 +91,15 @@ class Library:
             )
         return source
 
-    def view_output(self, out: Any, x: _core.TensorView) -> _core.TensorView:
-        """Look at an array that is to take the result for `x`."""
-        return self.view(out, "out", None if x.on_host else x.stream)
+    def view_output(self, out: Any, x: _core.TensorView, stream: Any) -> _core.TensorView:
+        """Look at an array that is to take the result for `x`.
+
+        What this library does with it next is ordered too, unless the caller has named a `stream`.
+        """
+        target = self.view(out, "out", None if x.on_host else x.stream)
+        if stream is None and not target.on_host:
+            target.set_owner_stream(self.current_stream(out))
+        return target
 
     def view_inplace(self, x: Any) -> _core.TensorView:
         """Look at an array that is to be transposed where it lies."""
@@ -149,9 +155,9 @@ class Library:
         stream: Any,
         threads: int | None,
     ) -> None:
-        """Transpose `x` into `out`, an array of `out_library`, on the same stream."""
+        """Transpose `x` into `out`, an array of `out_library`, ordered on the streams of both."""
         source = self.view_input(x, stream)
-        target = out_library.view_output(out, source)
+        target = out_library.view_output(out, source, stream)
         out_library.run_into(plan_for(source, axes, target, threads), out, source, target)
 
     def run_into(self, plan: Any, out: Any, *views: _core.TensorView) -> None:

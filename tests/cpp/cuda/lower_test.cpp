@@ -153,11 +153,11 @@ TEST(Lower, RefusesPointersThatAreNotAlignedAsPlanned) {
 
 // The layout is chosen for the planned alignment; pointers may be aligned better.
 TEST(Lower, KeepsVectorsAlignedInSharedMemory) {
-  const Request request = contiguous_request({132, 144}, {1, 0}, 1);
+  const Request request = contiguous_request({132, 144}, {1, 0}, 4);
   const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 144, 16}};
-  const Executable bytes(test::built(request, 8, parameters));
-  ASSERT_NE(bytes.layout.row_padding % 16, 0U);
-  EXPECT_FALSE(bind_aligned(bytes).access.vector_in);
+  const Executable words(test::built(request, 4, parameters));
+  ASSERT_NE(words.layout.row_padding % 4, 0U);
+  EXPECT_FALSE(bind_aligned(words).access.vector_in);
   EXPECT_TRUE(bind_aligned(Executable(test::built(request, 16, parameters))).access.vector_in);
 }
 

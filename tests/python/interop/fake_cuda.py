@@ -80,6 +80,7 @@ def install_torch(monkeypatch, current):
         Tensor=Tensor,
         strided="strided",
         compiler=SimpleNamespace(is_dynamo_compiling=lambda: False),
+        autograd=SimpleNamespace(graph=SimpleNamespace(increment_version=lambda tensor: None)),
         cuda=SimpleNamespace(
             current_stream=lambda device: Stream(current, device),
             default_stream=default,

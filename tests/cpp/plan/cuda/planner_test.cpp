@@ -75,8 +75,8 @@ TEST(SliceSearch, NamesASliceByTheModesThatItCuts) {
                                       unfused_problem({40, 40, 40}, {0, 2, 1}, 2)};
   for (const Problem& problem : problems) {
     for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
-      const auto& [schema, slice, coarsened, stages] = candidate.parameters;
-      if (schema != orthogonal_arbitrary) continue;
+      if (candidate.parameters.schema != orthogonal_arbitrary) continue;
+      const Slice& slice = candidate.parameters.slice;
       const std::vector<std::int64_t> extents = slice_extents({problem, candidate.parameters});
       const int out = problem.perm[static_cast<std::size_t>(slice.out_modes - 1)];
       EXPECT_EQ(extents[static_cast<std::size_t>(slice.in_modes - 1)], slice.in_block);
@@ -94,23 +94,50 @@ TEST(SliceSearch, StaysWithinSharedMemory) {
   }
 }
 
-// A second buffer helps blocks that have several tiles to move, and no others.
+// A second buffer helps blocks that have several tiles to move, and where elements are copied
+// asynchronously.
 TEST(Candidates, HaveASecondBufferWhereBlocksHaveSeveralTiles) {
   const DeviceModel model = analytic_model();
-  const auto stages = [&](std::int64_t extent) {
+  const auto stages = [&](std::int64_t extent, std::int64_t itemsize) {
     std::set<int> found;
     for (const cuda::Candidate& candidate :
-         cuda::candidates(paper_problem({extent, extent}, {1, 0}, 4), model)) {
+         cuda::candidates(paper_problem({extent, extent}, {1, 0}, itemsize), model)) {
       if (candidate.parameters.schema == orthogonal_distinct) {
         found.insert(candidate.parameters.stages);
       }
     }
     return found;
   };
-  EXPECT_EQ(stages(512), std::set<int>{1});
-  EXPECT_EQ(stages(8192), (std::set<int>{1, 2}));
+  EXPECT_EQ(stages(512, 4), std::set<int>{1});
+  EXPECT_EQ(stages(8192, 4), (std::set<int>{1, 2}));
+  EXPECT_EQ(stages(8192, 1), (std::set<int>{1, 2}));
+  EXPECT_EQ(stages(8191, 1), std::set<int>{1}) << "bytes that begin anywhere";
   const Request request = paper_request({8192, 8192}, {1, 0}, 4);
   EXPECT_EQ(test::planned(request, 256, model).parameters.stages, 2);
+}
+
+// The fastest slices come again with a second buffer and with a coarsened mode, those for which
+// there are more blocks than multiprocessors.
+TEST(Candidates, OfTheFastestSlicesHaveVariants) {
+  const auto variants = [](const Problem& problem) {
+    std::map<std::pair<int, bool>, int> counts;  // by stages, and whether coarsened
+    for (const cuda::Candidate& candidate : cuda::candidates(problem, analytic_model())) {
+      const cuda::Parameters& parameters = candidate.parameters;
+      if (parameters.schema != orthogonal_arbitrary) continue;
+      ++counts[{parameters.stages, parameters.coarsened_mode >= 0}];
+    }
+    return counts;
+  };
+  auto counts = variants(paper_problem({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, 8));
+  EXPECT_GT((counts[{1, false}]), 4);
+  EXPECT_EQ((counts[{2, false}]), 4);
+  EXPECT_EQ((counts[{1, true}]), 4);
+  EXPECT_EQ((counts[{2, true}]), 4);
+  counts = variants(paper_problem({27, 27, 27}, {2, 1, 0}, 8));
+  EXPECT_GT((counts[{1, false}]), 4);
+  EXPECT_EQ(counts.size(), 1U) << "too few blocks";
+  counts = variants(paper_problem({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, 1));
+  EXPECT_EQ((counts[{2, false}]), 0) << "bytes are not copied asynchronously";
 }
 
 TEST(Candidates, FitAndDiffer) {

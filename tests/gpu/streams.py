@@ -1,0 +1,23 @@
+"""Work that comes late on a stream, so that whatever does not wait for it shows."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+# About 50 ms at 2 GHz: long enough that a launch on another stream would read and write before.
+SLEEP_CYCLES = 100_000_000
+SHAPE = (31, 64, 45)
+AXES = (2, 0, 1)
+OUT_SHAPE = tuple(SHAPE[axis] for axis in AXES)
+
+
+def values(shape=SHAPE, dtype=torch.int32):
+    result = torch.empty(shape, dtype=dtype, device="cuda").random_()
+    torch.cuda.synchronize()
+    return result
+
+
+def filled_late(x, contents):
+    """Queue on the current stream: a long wait, and then the contents that count."""
+    torch.cuda._sleep(SLEEP_CYCLES)
+    x.copy_(contents)

@@ -1,0 +1,66 @@
+"""Which streams a call with `out=` is ordered on, for arrays of two libraries on a CUDA device."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import ttlg
+from ttlg import _core
+
+from . import fake_cuda
+
+DEFAULT = 1  # CUDA's default stream, in DLPack's numbering
+
+
+def torch_tensor(shape):
+    return fake_cuda.Tensor(np.zeros(shape, "f4"))
+
+
+def cupy_array(shape):
+    return fake_cuda.CupyArray(np.zeros(shape, "f4"))
+
+
+def unknown_array(shape):
+    return fake_cuda.OnCuda(np.zeros(shape, "f4"))
+
+
+@pytest.mark.parametrize("through_plan", [False, True], ids=["call", "plan"])
+@pytest.mark.parametrize(
+    ("x", "out", "stream", "ran_on", "goes_on"),
+    [
+        (torch_tensor, cupy_array, None, 0x70, 0xC0),
+        (cupy_array, torch_tensor, None, 0xC0, 0x70),
+        (torch_tensor, torch_tensor, None, 0x70, 0x70),
+        (torch_tensor, unknown_array, None, 0x70, DEFAULT),
+        (unknown_array, cupy_array, None, DEFAULT, 0xC0),
+        (torch_tensor, cupy_array, 0x90, 0x90, None),
+        (cupy_array, cupy_array, 0x90, 0x90, None),
+        (torch_tensor, torch_tensor, 0x90, 0x90, None),
+    ],
+)
+def test_the_owner_of_out_follows_on_its_stream(
+    monkeypatch, x, out, stream, ran_on, goes_on, through_plan
+):
+    fake_cuda.install_torch(monkeypatch, current=0x70)
+    monkeypatch.setitem(sys.modules, "cupy", fake_cuda.cupy(current=0xC0))
+    streams = []
+
+    class Recorder:
+        """A plan that notes on which streams it would run."""
+
+        def fits(self, x, out):
+            return True
+
+        def run(self, x, out):
+            streams.append((x.stream, out.stream, out.owner_stream, x.owner_stream))
+
+    x, out = x((4, 6)), out((6, 4))
+    if through_plan:
+        monkeypatch.setattr(ttlg.Plan, "_check_device", lambda plan, source: None)
+        monkeypatch.setattr(_core, "run_ndarray", lambda core, x, out: None)
+        assert ttlg.Plan(Recorder(), "float32")(x, out, stream) is out
+    else:
+        monkeypatch.setattr("ttlg._libraries.dlpack.plan_for", lambda *_: Recorder())
+        assert ttlg.transpose(x, out=out, stream=stream) is out
+    assert streams == [(ran_on, ran_on, goes_on, None)]
