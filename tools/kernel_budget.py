@@ -11,7 +11,8 @@ What is approximate:
   slice costs is shown apart.
 - Loops that move data run as often as the slice asks for. The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
-  ``_RARE``: the grid has all the modes that are compiled in.
+  ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
+  gaps.
 - What only the first warp of a block executes is shared out among its warps.
 - The Orthogonal kernels have two buffers where they copy asynchronously.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
