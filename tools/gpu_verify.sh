@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Verifies the CUDA engine on a machine that has a GPU; docs/hardware.md says what the stages do.
-# Needs the driver, a python3 with NumPy, pytest, pytest-timeout, hypothesis, PyTorch and CuPy (JAX
-# if it is to take part), and to build also nvcc, pip, CMake, Ninja, pybind11 and scikit-build-core;
-# no network.
+# Needs the driver, a python3 with NumPy, SciPy, pytest, pytest-timeout, hypothesis, PyTorch and CuPy
+# (JAX if it is to take part), and to build also nvcc, pip, CMake, Ninja, pybind11 and
+# scikit-build-core; no network.
 set -uo pipefail
 
 readonly all_stages=(build test sanitize calibrate bench)
@@ -72,6 +72,7 @@ fi
 export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 export XLA_PYTHON_CLIENT_PREALLOCATE=false # leave the GPU's memory to the other libraries
+export OPENBLAS_NUM_THREADS=1 # threads only slow the fit's small matrices down
 [[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin # nvcc, compute-sanitizer
 . tools/gpu_stages.sh
 
@@ -109,7 +110,7 @@ IFS=, read -r device driver capability < <(
 ) || refuse "no GPU: nvidia-smi finds none"
 [[ $capability =~ ^\ *[0-9]+\.[0-9]+$ ]] || refuse "no GPU: nvidia-smi says '$device'"
 architecture=${capability//[ .]/}
-needed=(pytest pytest_timeout hypothesis numpy torch cupy)
+needed=(pytest pytest_timeout hypothesis numpy scipy torch cupy)
 [[ ${stages[0]} != build ]] || needed+=(pip scikit_build_core pybind11)
 python3 tools/gpu_record.py check "${needed[@]}" || exit 2
 

@@ -2,14 +2,16 @@
 
 Compiles ``cpp/cuda/kernels/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
 width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kernels/budget.json``,
-``--record`` rewrites it. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
+``--record`` rewrites it and ``cpp/plan/cuda/kernel_figures.hpp``, which has for the planner what it
+needs of the record. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
 is missing it says so and checks nothing.
 
 What is approximate:
 
 - A block moves one whole slice, all lanes of which are valid, and repeats none; what a further
   slice costs is shown apart.
-- Loops that move data run as often as the slice asks for. The others run as ``_TRIPS`` says.
+- Loops that move data run as often as the slice asks for, or one of the passes that the threads
+  make over it (``kernel_slices.cpp``). The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
   ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
   gaps.
@@ -35,6 +37,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import kernel_header
 from sass import Instruction, Step, bytes_per_wait, heaviest_path, parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,6 +54,9 @@ _TRIPS = (
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
+    "begin, remains)",  # copy: a block that the end of the array cuts short
+    "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
+    "to_step, remains)",
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 # Calls that the first warp of a block makes for all of them.
@@ -67,11 +73,12 @@ Figures = dict[str, float]
 
 
 class ThreadBlock(NamedTuple):
-    """The threads of a block, the bytes of its slice, and its shared memory."""
+    """The threads of a block, the bytes of its slice, its shared memory, and passes over it."""
 
     threads: int
     slice_bytes: int
     shared_bytes: int
+    passes: int = 1
 
     @property
     def warps(self) -> int:
@@ -82,6 +89,11 @@ class ThreadBlock(NamedTuple):
     def bytes_per_thread(self) -> float:
         """Share a slice among the threads."""
         return self.slice_bytes / self.threads
+
+    @property
+    def bytes_per_pass(self) -> float:
+        """Share what the threads move before they begin anew in the same slice."""
+        return self.bytes_per_thread / self.passes
 
 
 def blocks_per_sm(registers: int, block: ThreadBlock) -> int:
@@ -114,11 +126,13 @@ def _instructions_per_line(steps: list[Step], warps: int) -> float:
     return round(issued * _LINE / _WARP / _moved_both_ways(steps), 1)
 
 
-def trip_count(steps: list[Step], bytes_per_thread: float) -> int:
+def trip_count(steps: list[Step], block: ThreadBlock) -> int:
     """Say how often a loop runs of which these steps are one pass."""
-    moved = max(_loaded(steps), _stored(steps))
+    # Of what is loaded twice only half moves.
+    moved = _moved_both_ways(steps) or max(_loaded(steps), _stored(steps))
     if moved:
-        return math.ceil(bytes_per_thread / moved)
+        is_inner = moved < block.bytes_per_pass
+        return math.ceil((block.bytes_per_pass if is_inner else block.bytes_per_thread) / moved)
     lines = {line for step in steps for line in step.instruction.lines}
     for text, trips in _TRIPS:
         if any(text in line for line in lines):
@@ -234,7 +248,7 @@ def measure(
     measured = {}
     for name, label in wanted.items():
         block = blocks[label]
-        trips = functools.partial(trip_count, bytes_per_thread=block.bytes_per_thread)
+        trips = functools.partial(trip_count, block=block)
         path = heaviest_path(code[name], trips, is_rare)
         measured[label] = path, figures_of(path, resources[name], block)
     return measured
@@ -280,18 +294,20 @@ def check(found: dict[str, Figures], recorded: dict[str, Figures]) -> int:
 
 
 def write_budget(compiler: str, found: dict[str, Figures]) -> None:
-    """Record the figures, a kernel a line."""
+    """Record the figures, a kernel a line, and what the planner reads of them."""
     rows = ",\n".join(f"    {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
     BUDGET.write_text(f'{{\n  "nvcc": "{compiler}",\n  "kernels": {{\n{rows}\n  }}\n}}\n')
+    kernel_header.write(found)
 
 
 def check_budget(compiler: str, found: dict[str, Figures]) -> int:
     """Compare with the record, if it is of the same compiler."""
     recorded = json.loads(BUDGET.read_text())
+    status = kernel_header.check(recorded["kernels"])
     if recorded["nvcc"] == compiler:
-        return check(found, recorded["kernels"])
+        return check(found, recorded["kernels"]) | status
     print(f"the budget was recorded with nvcc {recorded['nvcc']}, not {compiler}: not compared")
-    return 0
+    return status
 
 
 def table(found: dict[str, Figures]) -> Iterator[str]:

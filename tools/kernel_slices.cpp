@@ -1,46 +1,57 @@
 // Prints, for tools/kernel_budget.py, what a thread block of each kernel moves at once: the kernel
-// with its element width and whether it reads and writes vectors, threads, bytes, and bytes of
-// shared memory. All of it follows from the policies, so that nothing is said twice.
+// with its element width and whether it reads and writes vectors, threads, bytes, bytes of shared
+// memory, and how often the block's threads begin anew in it. All of it follows from the policies,
+// so that nothing is said twice.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
+#include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
-#include "plan/cuda/policy.hpp"
+#include "plan/cuda/occupancy.hpp"
 
 using namespace ttlg::cuda;
 
 namespace {
 
-void print(int threads, std::int64_t bytes, std::int64_t shared_bytes) {
-  std::printf(" %d %lld %lld\n", threads, static_cast<long long>(bytes),
-              static_cast<long long>(shared_bytes));
+void print(Schema schema, int width, VectorAccess access, std::int64_t shared_bytes,
+           std::int64_t passes = 1) {
+  std::printf(" %d %lld %lld %lld\n", threads_of(schema),
+              static_cast<long long>(largest_slice_bytes(schema, width, access)),
+              static_cast<long long>(shared_bytes), static_cast<long long>(passes));
 }
 
 template <int kWidth>
 void print_width() {
-  std::printf("copy<%d>", kWidth);
-  print(CopyPolicy::kThreads, CopyPolicy::kThreads * CopyPolicy::kBatch * kWidth, 0);
   std::printf("fvi_match_large<%d>", kWidth);
-  print(FviMatchLargePolicy::kThreads, FviMatchLargePolicy::kChunkBytes, 0);
+  print(Schema::fvi_match_large, kWidth, {}, 0);
   std::printf("fvi_match_small<%d>", kWidth);
-  print(FviMatchSmallPolicy::kThreads, FviMatchSmallPolicy::kSliceBytes,
-        FviMatchSmallPolicy::kSliceBytes);
+  // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
+  using Small = FviMatchSmallPolicy;
+  print(Schema::fvi_match_small, kWidth, {}, Small::kSliceBytes,
+        std::max<std::int64_t>(Small::kSliceBytes / (Small::kThreads * Small::kMaxBlock * kWidth),
+                               1));
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
-    const OrthogonalDistinctPolicy distinct(kWidth);
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(OrthogonalDistinctPolicy::kThreads, distinct.tile_rows * distinct.tile_columns * kWidth,
-          kMaxStages * distinct.buffer_bytes);
-    const std::int64_t slice = OrthogonalArbitraryPolicy::max_elements(kWidth, access) * kWidth;
+    print(Schema::orthogonal_distinct, kWidth, access,
+          kMaxStages * OrthogonalDistinctPolicy(kWidth).buffer_bytes);
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
+    const std::int64_t slice = largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access);
     const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;
-    print(OrthogonalArbitraryPolicy::kThreads, slice, stages * slice);
+    print(Schema::orthogonal_arbitrary, kWidth, access, stages * slice);
   }
 }
 
 }  // namespace
 
 int main() {
+  std::printf("fvi_match_large_shifted<%d>", FviMatchLargeShiftedPolicy::kWidth);
+  print(Schema::fvi_match_large, FviMatchLargeShiftedPolicy::kWidth, {}, 0);
+  for (const char* const name : {"copy", "copy_shifted"}) {
+    std::printf("%s<%d>", name, static_cast<int>(kMaxAccessBytes));
+    print(Schema::copy, kMaxAccessBytes, {}, 0);
+  }
   print_width<1>();
   print_width<2>();
   print_width<4>();

@@ -226,11 +226,14 @@ def bytes_per_wait(path: list[Step]) -> float:
     """
     total = waits = 0
     pending: set[str] = set()
+    times = 0  # how often the loads that are pending are issued, of those of a loop and others most
     copies = 0  # bytes on their way to shared memory
     for step in path:
         instruction = step.instruction
         if pending & instruction.registers:
+            waits += times
             pending = set()
+            times = 0
         if instruction.name == "DEPBAR" and copies:
             waits += step.times
             copies = 0
@@ -239,7 +242,8 @@ def bytes_per_wait(path: list[Step]) -> float:
         if instruction.name == "LDGSTS":
             copies += instruction.bytes
         elif instruction.name == "LDG":
-            waits += 0 if pending else step.times
+            times = max(times, step.times)
             pending |= instruction.loaded
+    waits += times
     waits += bool(copies)  # of the next pass
     return total / waits if waits else 0.0

@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ import torch
 
 import ttlg
 from ttlg import _core
+from ttlg._calibrate.fit import require_scipy
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import fit
+from ttlg.benchmarks.gpu import fit, fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
     Buffers,
@@ -61,6 +62,13 @@ def plan_of(plan: ttlg.Plan, candidate: Any) -> ttlg.Plan:
     return ttlg.Plan.from_json(json.dumps(record))
 
 
+def terms_of(plan: ttlg.Plan, properties: Mapping[str, Any]) -> dict[str, float]:
+    """Count the terms of the physical time model for a plan, on a device of these properties."""
+    record = json.loads(plan.to_json()) | {"device": dict(properties)}
+    terms: dict[str, float] = ttlg.Plan.from_json(json.dumps(record))._core.terms()
+    return terms
+
+
 def chosen(plan: ttlg.Plan, seed: int) -> list[Any]:
     """Draw some of a plan's candidates of each schema, the predicted best always."""
     schemas: dict[str, list[Any]] = {}
@@ -80,7 +88,7 @@ def _seconds(own: ttlg.Plan, buffers: Buffers, expected: torch.Tensor) -> float:
     )
 
 
-def measure(case: Case, memory: Memory, seed: int, found: Found) -> None:
+def measure(case: Case, memory: Memory, known: Mapping[str, Any], seed: int, found: Found) -> None:
     """Verify and time some slices of a problem; those that fail are noted and left out."""
     label = f"{case.label} {case.shape} {case.axes}"
     with noting(found.failures, label):
@@ -89,29 +97,35 @@ def measure(case: Case, memory: Memory, seed: int, found: Found) -> None:
         expected = transposed(buffers.inputs[0], case.axes)
         for each in chosen(plan, seed):
             with noting(found.failures, f"{label} {each.kernel} {each.parameters}"):
-                seconds = _seconds(plan_of(plan, each), buffers, expected)
-                features = dict(each.features)
+                own = plan_of(plan, each)
+                seconds = _seconds(own, buffers, expected)
+                features, terms = dict(each.features), terms_of(own, known)
                 found.points.append(
-                    fit.Point(each.kernel, features, seconds, label, each.parameters)
+                    fit.Point(each.kernel, features, seconds, label, each.parameters, terms)
                 )
 
 
 def measure_until(
-    deadline: float, memory: Memory, found: Found, measured: Callable[[], None]
+    deadline: float,
+    memory: Memory,
+    known: Mapping[str, Any],
+    found: Found,
+    measured: Callable[[], None],
 ) -> None:
     """Measure problems of the data set until the time is up or the device lost."""
     with contextlib.suppress(DeviceLostError):
         for number, case in enumerate(problems(_SEED)):
             if time.monotonic() >= deadline:
                 return
-            measure(case, memory, number, found)
+            measure(case, memory, known, number, found)
             measured()
 
 
 def properties() -> dict[str, Any]:
     """Return what the driver knows of the device, with a copy and a launch as measured."""
     known = dict(_core.device_model(0).to_dict())
-    known.pop("coefficients")
+    for fitted in ("overlap", "costs", "coefficients"):
+        del known[fitted]
     big = torch.empty(_COPY_BYTES, dtype=torch.uint8, device="cuda")
     out = torch.empty_like(big)
     copy = graph_seconds(lambda _: out.copy_(big), 1, _REPEATS)
@@ -131,25 +145,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 1 if a slice failed or no schema has enough points, 2 without a GPU, 130 if
+        The exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
+        SciPy, 130 if
         interrupted, in which case the model is fitted to the points so far.
     """
     options = sys.argv[1:] if argv is None else list(argv)
     parser = argparse.ArgumentParser(prog="calibrate", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--outdir", type=Path, required=True, help="where the model is written")
-    parser.add_argument("--json", type=Path, help="write points and regressions as JSON")
+    parser.add_argument("--json", type=Path, help="write points and fits as JSON")
     parser.add_argument("--budget", type=float, default=360, help="seconds; default 360")
     args = parser.parse_args(options)
     deadline = time.monotonic() + args.budget
     try:
         require()
-    except NoGpuError as error:
+        require_scipy()
+    except (NoGpuError, ImportError) as error:
         print(f"calibrate: {error}", file=sys.stderr)
         return 2
     gc.freeze()  # each capture of a graph collects garbage, among all that was imported
     machine = describe(shlex.join(["python -m ttlg.benchmarks.gpu.calibrate", *options]))
     known = properties()
     found = Found()
+    costs: fit_costs.CostFit | None = None
     regressions: dict[str, fit.Regression] = {}
 
     def record() -> dict[str, Any]:
@@ -157,8 +174,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return {
             "machine": machine,
             "properties": known,
+            "costs": costs and costs.to_dict(),
             "regressions": {name: each.to_dict() for name, each in regressions.items()},
-            "table": [count, *fit.table(regressions), *failure_lines(found.failures)],
+            "table": [
+                count,
+                *(fit_costs.table(costs) if costs else []),
+                *fit.table(regressions),
+                *failure_lines(found.failures),
+            ],
             "failures": found.failures,
             "points": [asdict(point) for point in found.points],
         }
@@ -166,17 +189,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     file = JsonFile(args.json, record)
     interrupted = False
     try:
-        measure_until(deadline, Memory(), found, file.update)
+        measure_until(deadline, Memory(), known, found, file.update)
     except KeyboardInterrupt:
         interrupted = True
     file.write()
+    costs = fit_costs.fit_costs(found.points, known["launch_seconds"], _SEED)
     regressions = fit.fit(found.points, known["launch_seconds"], _SEED)
-    source = f"fitted to {len(found.points)} launches on {machine['device']}, "
-    source += f"commit {machine['commit']}"
-    write(args.outdir / f"{known['name']}.json", fit.model(known, regressions, source), 1)
+    if costs:
+        source = f"fitted to {len(found.points)} launches on {machine['device']}, "
+        source += f"commit {machine['commit']}"
+        write(args.outdir / f"{known['name']}.json", fit_costs.model(known, costs, source), 1)
     file.write()
     print("\n".join(record()["table"]))
-    failed = not regressions or any(map(is_fault, found.failures.values()))
+    failed = not costs or any(map(is_fault, found.failures.values()))
     return 130 if interrupted else int(failed)
 
 

@@ -26,6 +26,7 @@ _MOST_CALLS = 1000
 
 # PyTorch moves unsigned 16-bit words through the kernels of signed ones.
 _DTYPES = {
+    "complex128": torch.complex128,
     "float64": torch.float64,
     "float32": torch.float32,
     "uint16": torch.int16,
@@ -155,7 +156,8 @@ def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> flo
 
 def same_bits(result: torch.Tensor, expected: torch.Tensor) -> bool:
     """Compare bit for bit: random floating-point numbers are NaNs now and then."""
-    words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[expected.itemsize]
+    widths = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    words = widths[min(expected.itemsize, 8)]
     return result.shape == expected.shape and torch.equal(result.view(words), expected.view(words))
 
 

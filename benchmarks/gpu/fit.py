@@ -1,4 +1,4 @@
-"""The time model's linear regressions, one for each schema (TTLG, section V)."""
+"""Linear regressions as TTLG's, section V, one for each schema, to compare the time model with."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,14 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Point:
-    """A launch's features, and the seconds that it took."""
+    """A launch's features and terms, and the seconds that it took."""
 
     schema: str
     features: dict[str, float]
     seconds: float
     case: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    terms: dict[str, float] = field(default_factory=dict)  # of the physical model
 
 
 @dataclass(frozen=True)
@@ -142,17 +143,6 @@ def fit(points: Sequence[Point], floor: float, seed: int) -> dict[str, Regressio
         for schema, of_schema in schemas.items()
         if len(of_schema) >= MIN_POINTS
     }
-
-
-def model(
-    properties: Mapping[str, Any], regressions: Mapping[str, Regression], source: str
-) -> dict[str, Any]:
-    """Put a device's properties and its fitted coefficients into the form of models/*.json."""
-    coefficients = {
-        schema: {name: each.estimate for name, each in regression.coefficients.items()}
-        for schema, regression in regressions.items()
-    }
-    return {**properties, "coefficients": coefficients, "source": source}
 
 
 def table(regressions: Mapping[str, Regression]) -> list[str]:

@@ -6,11 +6,14 @@
 #include <string>
 
 #include "bindings/arguments.hpp"
+#include "bindings/bind_device_model.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/gil_release.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
+#include "plan/cuda/costs.hpp"
 #include "plan/cuda/features.hpp"
+#include "plan/cuda/launch_terms.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
@@ -18,63 +21,13 @@
 namespace ttlg::bindings {
 namespace {
 
-using cuda::Coefficients;
 using cuda::DeviceModel;
 using cuda::Executable;
 using cuda::Schema;
 using cuda::TaxonomyRule;
 
-Schema parse_schema(const std::string& name) {
-  if (const auto schema = cuda::schema_from_name(name)) return *schema;
-  throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + cuda::schema_names());
-}
-
 std::optional<Schema> parse_forced(const std::optional<std::string>& kernel) {
   return kernel ? std::optional(parse_schema(*kernel)) : std::nullopt;
-}
-
-DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
-                       double memory_bytes_per_second, std::int64_t l2_cache_bytes,
-                       std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
-                       double launch_seconds,
-                       const std::map<std::string, Coefficients>& coefficients) {
-  const bool is_possible = multiprocessors > 0 && clock_hz > 0 && memory_bytes_per_second > 0 &&
-                           l2_cache_bytes >= 0 && shared_bytes_per_multiprocessor > 0 &&
-                           threads_per_multiprocessor > 0 && launch_seconds > 0;
-  if (!is_possible) {
-    throw py::value_error("the device model '" + name +
-                          "' has a property that is not positive; every rate and count must be");
-  }
-  DeviceModel model{.name = std::move(name),
-                    .multiprocessors = multiprocessors,
-                    .clock_hz = clock_hz,
-                    .memory_bytes_per_second = memory_bytes_per_second,
-                    .l2_cache_bytes = l2_cache_bytes,
-                    .shared_bytes_per_multiprocessor = shared_bytes_per_multiprocessor,
-                    .threads_per_multiprocessor = threads_per_multiprocessor,
-                    .launch_seconds = launch_seconds};
-  for (const auto& [schema, values] : coefficients) {
-    model.coefficients[parse_schema(schema)] = values;
-  }
-  return model;
-}
-
-py::dict to_dict(const DeviceModel& model) {
-  py::dict coefficients;
-  for (const auto& [schema, values] : model.coefficients) {
-    coefficients[py::str(std::string(schema_name(schema)))] = py::cast(values);
-  }
-  py::dict result;
-  result["name"] = model.name;
-  result["multiprocessors"] = model.multiprocessors;
-  result["clock_hz"] = model.clock_hz;
-  result["memory_bytes_per_second"] = model.memory_bytes_per_second;
-  result["l2_cache_bytes"] = model.l2_cache_bytes;
-  result["shared_bytes_per_multiprocessor"] = model.shared_bytes_per_multiprocessor;
-  result["threads_per_multiprocessor"] = model.threads_per_multiprocessor;
-  result["launch_seconds"] = model.launch_seconds;
-  result["coefficients"] = coefficients;
-  return result;
 }
 
 py::dict to_dict(const cuda::Parameters& parameters) {
@@ -152,31 +105,6 @@ void run_checked(const Executable& plan, const TensorView& x, const TensorView& 
                 out.owner_stream.value_or(x.stream));
 }
 
-void bind_model(py::module_& module) {
-  const DeviceModel defaults;
-  py::class_<DeviceModel, std::shared_ptr<DeviceModel>>(module, "DeviceModel",
-                                                        "What the planner knows of a GPU.")
-      .def(py::init(&make_model), py::kw_only(), py::arg("name"),
-           py::arg("multiprocessors") = defaults.multiprocessors,
-           py::arg("clock_hz") = defaults.clock_hz,
-           py::arg("memory_bytes_per_second") = defaults.memory_bytes_per_second,
-           py::arg("l2_cache_bytes") = defaults.l2_cache_bytes,
-           py::arg("shared_bytes_per_multiprocessor") = defaults.shared_bytes_per_multiprocessor,
-           py::arg("threads_per_multiprocessor") = defaults.threads_per_multiprocessor,
-           py::arg("launch_seconds") = defaults.launch_seconds,
-           py::arg("coefficients") = std::map<std::string, Coefficients>{})
-      .def_readonly("name", &DeviceModel::name)
-      .def_property_readonly(
-          "calibrated", [](const DeviceModel& model) { return !model.coefficients.empty(); },
-          "Whether it was fitted to measurements of any kernel.")
-      .def("to_dict", [](const DeviceModel& model) { return to_dict(model); })
-      .def(
-          "__eq__", [](const DeviceModel& x, const DeviceModel& y) { return x == y; },
-          py::is_operator());
-  module.def("device_model", &cuda::device_model, py::arg("device"),
-             "What the driver tells of a CUDA device.");
-}
-
 void bind_plans(py::module_& module) {
   py::class_<Executable, PlanBase, std::shared_ptr<Executable>>(
       module, "CudaPlan", "How one transposition is done on a CUDA device.")
@@ -203,6 +131,17 @@ void bind_plans(py::module_& module) {
       .def("candidates", &candidates_for)
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
+      .def(
+          "terms",
+          [](const Executable& plan) {
+            std::map<std::string, double> result;
+            if (plan.problem.bytes() == 0) return result;
+            for (const auto& [number, seconds] : count_terms(*plan.model, plan.sliced()).terms()) {
+              result[cuda::cost_names()[number]] = seconds;
+            }
+            return result;
+          },
+          "The seconds of every term of the time model at a cost of 1.")
       .def("taxonomy", &taxonomy_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
@@ -255,7 +194,7 @@ void bind_plans(py::module_& module) {
 
 void bind_cuda(py::module_& module) {
   py::register_local_exception<cuda::Error>(module, "CudaError", PyExc_RuntimeError);
-  bind_model(module);
+  bind_device_model(module);
   bind_plans(module);
   module.def(
       "synchronize",

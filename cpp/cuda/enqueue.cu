@@ -7,8 +7,9 @@ using Enqueue = cudaError_t (*)(const Launch&, const LaunchGrid&, const std::byt
                                 cudaStream_t);
 
 // In the order of Launch's KernelArguments.
-constexpr Enqueue kEnqueue[] = {enqueue_copy, enqueue_match_large, enqueue_match_small,
-                                enqueue_distinct, enqueue_arbitrary};
+constexpr Enqueue kEnqueue[] = {
+    enqueue_copy,        enqueue_match_large, enqueue_match_large_shifted,
+    enqueue_match_small, enqueue_distinct,    enqueue_arbitrary};
 
 }  // namespace
 

@@ -36,6 +36,8 @@ cudaError_t enqueue_copy(const Launch& launch, const LaunchGrid& launch_grid, co
                          std::byte* out, cudaStream_t stream);
 cudaError_t enqueue_match_large(const Launch& launch, const LaunchGrid& launch_grid,
                                 const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_match_large_shifted(const Launch& launch, const LaunchGrid& launch_grid,
+                                        const std::byte* in, std::byte* out, cudaStream_t stream);
 cudaError_t enqueue_match_small(const Launch& launch, const LaunchGrid& launch_grid,
                                 const std::byte* in, std::byte* out, cudaStream_t stream);
 cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid,

@@ -8,6 +8,7 @@
 
 #include "cuda/lower.hpp"
 #include "plan/cuda/access_width.hpp"
+#include "plan/cuda/occupancy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -30,6 +31,10 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
   if (recast.elements() == 0) return;
   const SlicedProblem slices = sliced();
   grid = lower_grid(slices);
+  const Mode& run = slices.mode(0);
+  may_shift_ = parameters.schema == Schema::fvi_match_large && grid.launches == 1 &&
+               run.in_byte_stride == recast.element_bytes &&
+               run.out_byte_stride == recast.element_bytes;
   switch (parameters.schema) {
     case Schema::copy:
       break;
@@ -39,18 +44,23 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
       launch_ = lower_match(run_word_bytes(slices, slices.alignment));
       break;
     case Schema::orthogonal_distinct:
-      launch_ =
-          lower_distinct(slices, std::min(grid.size, resident_distinct_blocks(*model, slices)));
+      launch_ = lower_distinct(slices, grid.size);
+      keep_resident_blocks();
       // As many slices along one side of what the blocks take at a time as along the other.
       set_bands(grid.grid, static_cast<std::int64_t>(std::sqrt(launch_.blocks)));
       break;
     case Schema::orthogonal_arbitrary:
-      launch_ = lower_arbitrary(
-          slices, layout,
-          std::min<std::int64_t>(
-              grid.size, model->multiprocessors * OrthogonalArbitraryPolicy::kMinBlocksPerSm));
+      launch_ = lower_arbitrary(slices, layout, grid.size);
+      keep_resident_blocks();
       break;
   }
+}
+
+// No more of them than the device holds at once: they walk through the slices.
+void Executable::keep_resident_blocks() {
+  const KernelFigures& kernel = figures_of(parameters.schema, launch_.word_bytes, launch_.access);
+  launch_.blocks = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      launch_.blocks, resident_blocks(*model, kernel, launch_.shared_bytes)));
 }
 
 Launch Executable::bind(const std::byte* in, const std::byte* out) const {
@@ -64,12 +74,14 @@ Launch Executable::bind(const std::byte* in, const std::byte* out) const {
   const std::int64_t out_alignment = common_power(out_address, kMaxAccessBytes);
   const std::int64_t alignment_of_both = std::min(in_alignment, out_alignment);
   if (alignment_of_both < recast.element_bytes) refuse_addresses(recast.element_bytes);
-  return widest_word_ > 0 ? bind_match(alignment_of_both)
-                          : bind_orthogonal(in_alignment, out_alignment);
+  if (widest_word_ == 0) return bind_orthogonal(in_alignment, out_alignment);
+  const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
+  return word_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift_
+             ? lower_match_large_shifted(sliced(), grid.size, in_address, out_address)
+             : bind_match(word_bytes);
 }
 
-Launch Executable::bind_match(std::int64_t alignment_of_both) const {
-  const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
+Launch Executable::bind_match(std::int64_t word_bytes) const {
   return word_bytes == launch_.word_bytes ? launch_ : lower_match(word_bytes);
 }
 

@@ -21,13 +21,17 @@ struct Executable : Plan {
   LaunchGrid grid;
 
  private:
-  Launch bind_match(std::int64_t alignment_of_both) const;
+  Launch bind_match(std::int64_t word_bytes) const;
   Launch bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const;
+  void keep_resident_blocks();
   Launch lower_match(std::int64_t word_bytes) const;
 
   // For pointers aligned as planned; of the Orthogonal kernels, as well as can be.
   Launch launch_;
   std::int64_t widest_word_ = 0;  // of the FVI kernels, whatever the pointers
+  // Whether contiguous runs of FVI-Match-Large may be moved in wide words that are shifted where
+  // there are only narrow ones. One launch then has one pair of addresses.
+  bool may_shift_ = false;
 };
 
 }  // namespace ttlg::cuda

@@ -7,6 +7,7 @@
 
 #include "cuda/kernels/copy.hpp"
 #include "cuda/kernels/fvi_match_large.hpp"
+#include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/fvi_match_small.hpp"
 #include "cuda/kernels/orthogonal_arbitrary.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
@@ -16,8 +17,8 @@
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchSmallArguments,
-                                     DistinctArguments, ArbitraryArguments>;
+using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
+                                     MatchSmallArguments, DistinctArguments, ArbitraryArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

@@ -15,9 +15,13 @@ LaunchGrid lower_grid(const SlicedProblem& sliced);
 // Lets the slices of a grid be walked in bands of this width, or of the whole of mode 1.
 void set_bands(AnyGrid& grid, std::int64_t width);
 
-// The FVI kernels, for words of so many bytes. These two allocate nothing.
+// The FVI kernels, for words of so many bytes. These three allocate nothing.
 Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::int64_t word_bytes);
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks, std::int64_t word_bytes);
+
+// FVI-Match-Large between these addresses, whatever they and the runs are multiples of.
+Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
+                                 std::int64_t in_address, std::int64_t out_address);
 
 // The Orthogonal kernels, for pointers that are aligned as well as can be.
 Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks);

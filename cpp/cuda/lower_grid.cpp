@@ -53,16 +53,18 @@ LaunchGrid lower_grid(const SlicedProblem& sliced) {
 
 Launch lower_copy(std::int64_t bytes, std::int64_t in_address, std::int64_t out_address) {
   using Policy = CopyPolicy;
-  const std::int64_t width = common_power(in_address ^ out_address, kMaxAccessBytes);
-  const std::int64_t head = std::min(bytes, -out_address & (width - 1));
-  const std::int64_t words = (bytes - head) / width;
+  constexpr int kWidth = kMaxAccessBytes;
+  const ShiftedWords<kWidth> shifted(bytes, narrow32(in_address), narrow32(out_address));
+  const std::int64_t head = std::min<std::int64_t>(bytes, shifted.head);
+  const std::int64_t words = shifted.shift == 0 ? (bytes - head) / kWidth : shifted.count;
   const std::int64_t blocks =
       std::max<std::int64_t>(ceil_div(words, Policy::kThreads * Policy::kBatch), 1);
   if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many bytes for one copy");
-  return {.word_bytes = static_cast<int>(width),
+  return {.word_bytes = kWidth,
           .blocks = narrow32(blocks),
           .threads = Policy::kThreads,
-          .arguments = CopyArguments{.bytes = bytes, .head = head, .words = words}};
+          .arguments = CopyArguments{
+              .bytes = bytes, .head = narrow32(head), .shift = shifted.shift, .words = words}};
 }
 
 }  // namespace ttlg::cuda

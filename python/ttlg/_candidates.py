@@ -39,7 +39,7 @@ class CudaCandidate(NamedTuple):
         As `Plan.parameters`: ``in_modes`` and ``out_modes`` are numbers of modes, ``in_block`` and
         ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1, ``stages`` a number of buffers.
     features : dict of str to float
-        What the predicted time depends on; see the notes.
+        What regressions as TTLG's depend on (section V, Table II); see the notes.
     seconds : float
         The predicted time of the launch in seconds.
 

@@ -194,6 +194,23 @@ def test_bytes_loaded_before_one_is_needed(sass, blocks, code, size):
     assert sass.bytes_per_wait(path) == size
 
 
+def test_a_load_before_a_loop_hides_none_of_the_loops_waits(sass, blocks):
+    path = sass.heaviest_path(
+        blocks(f"""
+            LDG.E.U8.CONSTANT R30, desc[UR4][R2.64]
+            .L_x_1:
+            {LOAD.format(4)}
+            STG.E.128 desc[UR4][R12.64], R4
+            @P0 BRA `(.L_x_1)
+            STG.E.U8 desc[UR4][R12.64], R30
+            EXIT
+        """),
+        lambda steps: 10,
+        nothing,
+    )
+    assert sass.bytes_per_wait(path) == (1 + 10 * 16) / 10
+
+
 MATCH_LARGE = """
     S2R R0, SR_TID.X
     .L_x_8:
@@ -207,12 +224,11 @@ MATCH_LARGE = """
 
 
 def test_figures_of_a_kernel(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 16384, 0)
     path = sass.heaviest_path(
-        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, 64), budget.is_rare
+        blocks(MATCH_LARGE), lambda steps: budget.trip_count(steps, block), budget.is_rare
     )
-    figures = budget.figures_of(
-        path, {"registers": 32, "local_bytes": 0}, budget.ThreadBlock(256, 16384, 0)
-    )
+    figures = budget.figures_of(path, {"registers": 32, "local_bytes": 0}, block)
     assert figures == {
         "registers": 32,
         "local_bytes": 0,
@@ -241,10 +257,10 @@ RING = f"""
 
 
 def test_figures_of_a_ring_of_buffers(budget, sass, blocks):
-    path = sass.heaviest_path(
-        blocks(RING), lambda steps: budget.trip_count(steps, 16), budget.is_rare
-    )
     block = budget.ThreadBlock(512, 512 * 16, 2 * 512 * 16)
+    path = sass.heaviest_path(
+        blocks(RING), lambda steps: budget.trip_count(steps, block), budget.is_rare
+    )
     figures = budget.figures_of(path, {"registers": 64, "local_bytes": 0}, block)
     assert figures["bytes_in_flight_per_sm"] == 2 * 512 * 16
     assert figures["instructions_per_line"] == round(8 * 128 / 32 / 16, 1)
@@ -268,12 +284,12 @@ MOVE_ONE = """
     ids=["rest", "peeled"],
 )
 def test_loops_that_are_left_out(budget, sass, blocks, code, moved_bytes, instructions, in_flight):
+    block = budget.ThreadBlock(256, 256 * moved_bytes, 0)
     path = sass.heaviest_path(
         blocks(code.replace(": ", ":\n")),
-        lambda steps: budget.trip_count(steps, moved_bytes),
+        lambda steps: budget.trip_count(steps, block),
         budget.is_rare,
     )
-    block = budget.ThreadBlock(256, 256 * moved_bytes, 0)
     figures = budget.figures_of(path, {"registers": 32, "local_bytes": 0}, block)
     assert figures["instructions_per_line"] == round(instructions * 4 / moved_bytes, 1)
     assert figures["bytes_in_flight_per_sm"] == in_flight * 256 * 8
@@ -285,14 +301,48 @@ def test_a_path_that_leaves_out_data_is_refused(budget, sass, blocks):
         budget.figures_of(path, {"registers": 32}, budget.ThreadBlock(256, 16384, 0))
 
 
+def test_threads_that_begin_anew_do_so_in_every_pass(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 32768, 32768, passes=4)
+    path = sass.heaviest_path(
+        blocks("""
+            .L_pass:
+            IMAD R1, R1, R2, RZ
+            .L_x_8:
+            @P2 LDG.E.U8.CONSTANT R25, desc[UR10][R10.64]
+            @P0 LDG.E.U8.CONSTANT R26, desc[UR10][R10.64]
+            @P2 STG.E.U8 desc[UR10][R22.64], R25
+            @P2 STG.E.U8 desc[UR10][R22.64], R26
+            @!P1 BRA `(.L_x_8)
+            @!P2 BRA `(.L_pass)
+            EXIT
+        """),
+        lambda steps: budget.trip_count(steps, block),
+        budget.is_rare,
+    )
+    assert [step.times for step in path] == [4, 64, 64, 64, 64, 64, 4, 1]
+
+
+def test_what_is_loaded_twice_moves_once(budget, sass, blocks):
+    block = budget.ThreadBlock(256, 16384, 0)
+    path = sass.heaviest_path(
+        blocks(MATCH_LARGE.replace("@P0 STG.E desc[UR10][R10.64], R21", "NOP")),
+        lambda steps: budget.trip_count(steps, block),
+        budget.is_rare,
+    )
+    assert budget.figures_of(path, {"registers": 32}, block)["instructions_per_line"] == round(
+        (2 + 16 * 5) * 8 / 128, 1
+    )
+
+
 def test_loops_that_move_nothing(budget, sass):
     def steps(*lines):
         return [sass.Step(sass.Instruction("", "IMAD", "R1, R1, R2, RZ", lines), 1)]
 
-    assert budget.trip_count(steps("for (int m = 0; m < p.modes; ++m) {"), 64) == 4
-    assert budget.trip_count(steps("for (int m = 0; m < inner_modes; ++m) {"), 64) == 1
+    block = budget.ThreadBlock(256, 16384, 0)
+    assert budget.trip_count(steps("for (int m = 0; m < p.modes; ++m) {"), block) == 4
+    assert budget.trip_count(steps("for (int m = 0; m < inner_modes; ++m) {"), block) == 1
     with pytest.raises(ValueError, match=r"none of the lines of this loop.*while"):
-        budget.trip_count(steps("while (true) {"), 64)
+        budget.trip_count(steps("while (true) {"), block)
 
 
 @pytest.mark.parametrize(
@@ -330,10 +380,17 @@ ptxas info    : Compile time = 24.234 ms
     assert budget.resources_of(report) == {"_Z1a": {"registers": 50, "local_bytes": 8}}
 
 
-RECORDED = {
-    "copy<4>": {"local_bytes": 0, "blocks_per_sm": 8, "instructions_per_line": 16.0},
-    "copy<8>": {"local_bytes": 0, "blocks_per_sm": 8, "instructions_per_line": 8.0},
-}
+def recorded(instructions):
+    return {
+        "registers": 32,
+        "local_bytes": 0,
+        "blocks_per_sm": 8,
+        "instructions_per_line": instructions,
+        "instructions_per_further_line": instructions,
+    }
+
+
+RECORDED = {"copy<4>": recorded(16.0), "copy<8>": recorded(8.0)}
 
 
 @pytest.mark.parametrize(
@@ -383,6 +440,7 @@ def test_main_checks_records_and_lists(budget, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(budget, "thread_blocks", lambda work: {})
     monkeypatch.setattr(budget, "measure", measure)
     monkeypatch.setattr(budget, "BUDGET", tmp_path / "budget.json")
+    monkeypatch.setattr(budget.kernel_header, "HEADER", tmp_path / "kernel_figures.hpp")
     assert budget.main(["--record"]) == 0
     record = json.loads((tmp_path / "budget.json").read_text())
     assert record["nvcc"] == "13.0"
@@ -393,7 +451,33 @@ def test_main_checks_records_and_lists(budget, monkeypatch, capsys, tmp_path):
     assert budget.main(["--check"]) == 1
     record["nvcc"] = "12.4"
     (tmp_path / "budget.json").write_text(json.dumps(record))
+    budget.kernel_header.write(RECORDED)
     assert budget.main(["--check"]) == 0
     output = capsys.readouterr().out
     assert "recorded with nvcc 12.4, not 13.0" in output
-    assert re.search(r"copy<4> +0 +8 +16\n", output)
+    assert re.search(r"copy<4> +32 +0 +8 +16 +16\n", output)
+
+
+def test_the_planner_reads_the_record(budget, capsys):
+    """What it has of the kernels is what was recorded of them last."""
+    kernels = json.loads(budget.BUDGET.read_text())["kernels"]
+    assert budget.kernel_header.check(kernels) == 0
+    name = "orthogonal_distinct<2,0,1>"
+    kernels[name] |= {"registers": 51, "instructions_per_further_line": 35.9}
+    first = f"{kernels[name]['instructions_per_line']:g}"
+    assert f"{{Schema::orthogonal_distinct, 2, false, true, 51, {first}, 35.9}}," in (
+        budget.kernel_header.text_of(kernels)
+    )
+    assert budget.kernel_header.check(kernels) == 1
+    assert "kernel_figures.hpp is not that of the record" in capsys.readouterr().out
+
+
+def test_a_stale_header_fails_the_check(budget, monkeypatch, tmp_path):
+    monkeypatch.setattr(budget, "BUDGET", tmp_path / "budget.json")
+    monkeypatch.setattr(budget.kernel_header, "HEADER", tmp_path / "kernel_figures.hpp")
+    budget.write_budget("13.0", RECORDED)
+    for compiler in ("13.0", "12.4"):
+        assert budget.check_budget(compiler, RECORDED) == 0
+    (tmp_path / "kernel_figures.hpp").write_text("older")
+    for compiler in ("13.0", "12.4"):
+        assert budget.check_budget(compiler, RECORDED) == 1

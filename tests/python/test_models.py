@@ -76,6 +76,54 @@ def test_only_models_that_nothing_was_fitted_to_are_uncalibrated():
     assert "uncalibrated" not in repr(again) + again.explain()
 
 
+FITTED = {"memory.read_in_l2": 0.125, "issue.orthogonal_distinct.lines_4": 0.5}
+
+
+def test_a_fitted_model_survives_json_exactly():
+    record = _models.load("nvidia-h200").to_dict() | {"costs": FITTED, "overlap": 8}
+    model = _core.DeviceModel(**json.loads(json.dumps(record)))
+    assert model.calibrated
+    assert model.to_dict() == record
+    assert model == _core.DeviceModel(**record)
+    assert model != _models.load("nvidia-h200")
+    other = json.loads(ttlg.plan((64, 128), (1, 0), device="nvidia-h200").to_json())
+    other["device"] = record
+    plan = ttlg.Plan.from_json(json.dumps(other))
+    assert json.loads(plan.to_json())["device"] == record
+    assert "uncalibrated" not in plan.explain()
+
+
+def test_costs_that_are_not_given_are_the_defaults():
+    defaults = dict(zip(_core.cuda_cost_names(), _core.default_cuda_costs(), strict=True))
+    assert _core.DeviceModel(name="a", costs=defaults) == _core.DeviceModel(name="a")
+    assert _core.DeviceModel(name="a").to_dict()["costs"] == {}
+    free = _core.DeviceModel(name="a", costs={"memory.bytes": 0})
+    assert free.to_dict()["costs"] == {"memory.bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"costs": {"memory.byte": 1}}, "no term 'memory.byte'"),
+        ({"costs": {"memory.bytes": -1e-9}}, "cost of 'memory.bytes' must be a number >= 0"),
+        ({"costs": {"memory.bytes": float("nan")}}, "cost of 'memory.bytes'"),
+        ({"costs": {"memory.bytes": float("inf")}}, "cost of 'memory.bytes'"),
+        ({"overlap": 3}, "overlap must be a power of two from 1 to 16, not 3"),
+        ({"overlap": 0}, "overlap must be a power of two"),
+        ({"overlap": 32}, "overlap must be a power of two"),
+        ({"coefficients": {"copy": {"Volume": float("nan")}}}, "'Volume' must be a finite number"),
+        ({"coefficients": {"copies": {"Volume": 1.0}}}, "unknown kernel 'copies'"),
+        ({"clock_hz": float("inf")}, "a property that is not positive"),
+        ({"launch_seconds": 0}, "a property that is not positive"),
+        ({"memory_bytes_per_second": float("nan")}, "a property that is not positive"),
+    ],
+    ids=str,
+)
+def test_what_is_no_model_of_a_gpu_is_refused(fields, message):
+    with pytest.raises(ValueError, match=message):
+        _core.DeviceModel(name="some-gpu", **fields)
+
+
 @pytest.fixture
 def cache_directory(monkeypatch, tmp_path):
     """Return the directory where models are looked for; the one in use is put back at the end."""

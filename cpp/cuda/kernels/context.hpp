@@ -139,14 +139,7 @@ class DeviceContext {
 
   template <typename T>
   TTLG_DEVICE T shared_load(bool valid, std::uint32_t offset) const {
-    if (!valid) return T{};
-    const std::byte* const from = shared_ + offset;
-    if constexpr (sizeof(T) == 16) {
-      const uint4 word = *reinterpret_cast<const uint4*>(from);
-      return {{word.x, word.y, word.z, word.w}};
-    } else {
-      return *reinterpret_cast<const T*>(from);
-    }
+    return valid ? read<T>(shared_ + offset) : T{};
   }
 
   template <typename T>
@@ -198,6 +191,16 @@ class DeviceContext {
   }
 
   template <typename T>
+  static TTLG_DEVICE T read(const std::byte* from) {
+    if constexpr (sizeof(T) == 16) {
+      const uint4 word = *reinterpret_cast<const uint4*>(from);
+      return {{word.x, word.y, word.z, word.w}};
+    } else {
+      return *reinterpret_cast<const T*>(from);
+    }
+  }
+
+  template <typename T>
   static TTLG_DEVICE void write(std::byte* to, T value) {
     if constexpr (sizeof(T) == 16) {
       *reinterpret_cast<uint4*>(to) =
@@ -206,6 +209,14 @@ class DeviceContext {
       *reinterpret_cast<T*>(to) = value;
     }
   }
+
+  // See places.hpp.
+  template <typename Context>
+  friend class Source;
+  template <typename Context>
+  friend class Target;
+  template <typename Context>
+  friend class SharedPlace;
 
   const std::byte* in_;
   std::byte* out_;

@@ -1,4 +1,3 @@
-#include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/copy.hpp"
 
@@ -11,14 +10,21 @@ __global__ void __launch_bounds__(CopyPolicy::kThreads)
   copy<kWidth>(p, DeviceContext(in, out));
 }
 
+template <int kWidth>
+__global__ void __launch_bounds__(CopyPolicy::kThreads)
+    copy_shifted_kernel(const __grid_constant__ CopyArguments p, const std::byte* in,
+                        std::byte* out) {
+  copy_shifted<kWidth>(p, DeviceContext(in, out));
+}
+
 }  // namespace
 
 cudaError_t enqueue_copy(const Launch& launch, const LaunchGrid&, const std::byte* in,
                          std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<CopyArguments>(launch.arguments);
-  return with_width(launch, [&](auto width) {
-    return launch_kernel(copy_kernel<width()>, launch, stream, p, in, out);
-  });
+  return launch_kernel(
+      p.shift == 0 ? copy_kernel<kMaxAccessBytes> : copy_shifted_kernel<kMaxAccessBytes>, launch,
+      stream, p, in, out);
 }
 
 }  // namespace ttlg::cuda

@@ -6,7 +6,8 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, int kModes>
-__global__ void __launch_bounds__(FviMatchLargePolicy::kThreads)
+__global__ void __launch_bounds__(FviMatchLargePolicy::kThreads,
+                                  FviMatchLargePolicy::min_blocks_per_sm(kWidth))
     fvi_match_large_kernel(const __grid_constant__ Grid<kModes> grid,
                            const __grid_constant__ MatchLargeArguments p, const std::byte* in,
                            std::byte* out) {

@@ -6,11 +6,18 @@
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
+#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 
+// What a group of lanes repeats.
+struct GroupSteps {
+  std::uint32_t count;
+  std::int64_t in_step;
+  std::int64_t out_step;
+};
+
 struct MatchLargeArguments {
-  Coarsening coarsening;
   // The grid counts runs; its mode 1 the chunks of one.
   std::uint32_t runs;        // in all, chunks counted apart
   int group_shift;           // log2 of the lanes of a group
@@ -18,13 +25,35 @@ struct MatchLargeArguments {
   std::uint32_t last_words;  // of the last chunk of a run
   std::int64_t in_word_step;
   std::int64_t out_word_step;
+  // A group goes along its chunk, and on to the chunks of a coarsened mode. The one of the two that
+  // fills batches of loads better is the inner loop.
+  bool inner_along_chunk;
+  GroupSteps inner;
+  GroupSteps outer;
 };
+
+// Moves a batch of words, `steps` apart, of which valid(b) says whether the b-th exists.
+template <int kWidth, int kBatch, typename From, typename To, typename Valid>
+TTLG_DEVICE void move_batch(const GroupSteps& steps, From& from, To& to, const Valid& valid) {
+  Word<kWidth> held[kBatch];
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    held[b] = from.template load<Word<kWidth>>(valid(b));
+    from.advance(steps.in_step);
+  }
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    to.store(valid(b), held[b]);
+    to.advance(steps.out_step);
+  }
+}
 
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArguments& p,
                                  const Context& context) {
   using Policy = FviMatchLargePolicy;
-  constexpr int kBatch = Policy::kBatch;
+  constexpr int kBatch = Policy::batch(kWidth);
+  constexpr int kRest = std::max(Policy::kBatch, kBatch / 2);
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
       (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
@@ -32,34 +61,31 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
   const std::uint32_t first = context.thread() & (lanes - 1);
   const std::uint32_t words =
       run >= p.runs ? 0 : (origin.last_column_block ? p.last_words : p.words);
-  // All lanes go on to the next run of the coarsened mode at the same step.
-  const std::uint32_t steps_of_run = (p.words + lanes - 1) >> p.group_shift;
-  const std::uint32_t steps = p.coarsening.count * steps_of_run;
-  const std::int64_t in_step = lanes * p.in_word_step;
-  const std::int64_t out_step = lanes * p.out_word_step;
-  const std::int64_t in_run_step = p.coarsening.in_step - (steps_of_run - 1) * in_step;
-  const std::int64_t out_run_step = p.coarsening.out_step - (steps_of_run - 1) * out_step;
-  std::uint32_t left = steps_of_run;
-  std::uint32_t word = first;
+  // How many words of a chunk are this lane's, and how many every lane's of the warp at least.
+  const std::uint32_t own = (words + lanes - 1 - first) >> p.group_shift;
+  const std::uint32_t whole = lanes < kWarpSize ? 0 : words >> p.group_shift;
+  const auto steps = static_cast<int>(p.inner.count);
   std::int64_t in = origin.in + first * p.in_word_step;
   std::int64_t out = origin.out + first * p.out_word_step;
-  for (std::uint32_t step = 0; step < steps; step += kBatch) {
-    Word<kWidth> held[kBatch];
-    std::int64_t to[kBatch];
-    bool valid[kBatch];
-    TTLG_UNROLL
-    for (std::uint32_t b = 0; b < kBatch; ++b) {
-      valid[b] = step + b < steps && word < words;
-      to[b] = out;
-      held[b] = context.template load<Word<kWidth>>(valid[b], in);
-      const bool ends_run = --left == 0;
-      word = ends_run ? first : word + lanes;
-      in += ends_run ? in_run_step : in_step;
-      out += ends_run ? out_run_step : out_step;
-      if (ends_run) left = steps_of_run;
+  for (std::uint32_t line = 0; line < p.outer.count; ++line) {
+    const auto of_line = [&](std::uint32_t n) {
+      return p.inner_along_chunk ? static_cast<int>(n) : (line < n ? steps : 0);
+    };
+    const int whole_steps = of_line(whole);
+    const int own_steps = of_line(own);
+    Source from(context, in);
+    Target to(context, out);
+    int step = 0;
+    for (; step + kBatch <= whole_steps; step += kBatch) {
+      const auto all = [](int) { return true; };
+      move_batch<kWidth, kBatch>(p.inner, from, to, all);
     }
-    TTLG_UNROLL
-    for (std::uint32_t b = 0; b < kBatch; ++b) context.store(valid[b], to[b], held[b]);
+    for (; step < steps; step += kRest) {
+      const auto remains = [left = own_steps - step](int b) { return b < left; };
+      move_batch<kWidth, kRest>(p.inner, from, to, remains);
+    }
+    in += p.outer.in_step;
+    out += p.outer.out_step;
   }
 }
 

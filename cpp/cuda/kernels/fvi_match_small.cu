@@ -6,7 +6,8 @@ namespace ttlg::cuda {
 namespace {
 
 template <int kWidth, int kModes>
-__global__ void __launch_bounds__(FviMatchSmallPolicy::kThreads)
+__global__ void __launch_bounds__(FviMatchSmallPolicy::kThreads,
+                                  FviMatchSmallPolicy::min_blocks_per_sm(kWidth))
     fvi_match_small_kernel(const __grid_constant__ Grid<kModes> grid,
                            const __grid_constant__ MatchSmallArguments p, const std::byte* in,
                            std::byte* out) {

@@ -9,84 +9,124 @@
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
+#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 
-struct MatchSmallArguments {
-  Coarsening coarsening;
-  SliceExtents shape;   // in runs
-  FastDivisor32 run;    // words of a run
-  std::uint32_t pitch;  // words between rows of the buffer
-  std::int64_t in_word_step;
-  std::int64_t out_word_step;
-  std::int64_t in_column_step;
-  std::int64_t out_column_step;
-  std::int64_t in_row_step;
-  std::int64_t out_row_step;
-  FastDivisor32 in_chunks;   // warp accesses of a line along i_1
-  FastDivisor32 out_chunks;  // and along i_k
+// The lines of runs of one side: along i_1 in the input, along i_k in the output.
+struct MatchSmallSide {
+  std::uint32_t chunks;       // warp accesses of a line
+  FastDivisor32 last_chunks;  // those that are left to the warps' last pass, one for each at most
+  std::uint32_t last_warps;   // that share one of these
+  std::int64_t word_step;     // in memory
+  std::int64_t run_step;      // along a line
+  std::int64_t line_step;
+  std::uint32_t shared_run_step;  // in the buffer, in bytes
+  std::uint32_t shared_line_step;
 };
 
-// Finds the lane's word of a warp's item, which is 32 words of one of `lines` lines of `runs` runs:
-// visit(line, run, word of the run, whether it exists).
-template <typename Context, typename Visit>
-TTLG_DEVICE void with_word(const Context& context, std::uint32_t lines, std::uint32_t runs,
-                           const FastDivisor32& run, const FastDivisor32& chunks,
-                           std::uint32_t item, const Visit& visit) {
-  const std::uint32_t line = chunks.quotient(item);
-  const std::uint32_t word =
-      (item - line * chunks.divisor()) * kWarpSize + context.thread() % kWarpSize;
-  const std::uint32_t index = run.quotient(word);
-  visit(line, index, word - index * run.divisor(), line < lines && index < runs);
+struct MatchSmallArguments {
+  Coarsening coarsening;
+  SliceExtents shape;  // in runs
+  FastDivisor32 run;   // words of a run
+  MatchSmallSide in;
+  MatchSmallSide out;
+};
+
+// A lane's words of some lines, at the same place in each. Lanes beyond a line's end have a place
+// in its last run, from which they may load like the others.
+struct MatchSmallColumn {
+  bool exists;  // whether the lane is not beyond
+  std::uint32_t line;
+  std::uint32_t step;  // to the warp's next line
+  std::int64_t offset;
+  std::uint32_t shared;
+};
+
+// Each warp keeps to one chunk of the lines, where its lanes find their places once, and goes from
+// line to line: visit(column). Where chunks are fewer than warps, several share one.
+template <int kWidth, typename Context, typename Visit>
+TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
+                             const MatchSmallSide& side, std::uint32_t runs, std::uint32_t lines,
+                             const Visit& visit) {
+  constexpr std::uint32_t kWarps = FviMatchSmallPolicy::kThreads / kWarpSize;
+  const std::uint32_t warp = context.thread() / kWarpSize;
+  for (std::uint32_t chunk = 0; chunk < side.chunks; chunk += kWarps) {
+    const bool shared = chunk + kWarps > side.chunks;
+    const std::uint32_t first = shared ? side.last_chunks.quotient(warp) : 0;
+    const std::uint32_t step = shared ? side.last_warps : 1;
+    const std::uint32_t own_chunk = chunk + warp - first * side.last_chunks.divisor();
+    const std::uint32_t own_word = own_chunk * kWarpSize + context.thread() % kWarpSize;
+    const std::uint32_t word = std::min(own_word, runs * run.divisor() - 1);
+    const std::uint32_t index = run.quotient(word);
+    const std::uint32_t rest = word - index * run.divisor();
+    visit(MatchSmallColumn{
+        .exists = word == own_word,
+        .line = first < step ? first : lines,
+        .step = step,
+        .offset = first * side.line_step + index * side.run_step + rest * side.word_step,
+        .shared = first * side.shared_line_step + index * side.shared_run_step + rest * kWidth});
+  }
+}
+
+// Moves the words of a batch of lines, of which within(b) says whether the b-th is one.
+template <int kWidth, int kBatch, typename From, typename To, typename FromStep, typename ToStep,
+          typename Within>
+TTLG_DEVICE void move_batch(bool exists, From& from, FromStep from_step, To& to, ToStep to_step,
+                            const Within& within) {
+  Word<kWidth> held[kBatch];
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    held[b] = from.template load<Word<kWidth>>(within(b));
+    from.advance(from_step);
+  }
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    to.store(exists && within(b), held[b]);
+    to.advance(to_step);
+  }
+}
+
+// Goes along a column in batches.
+template <int kWidth, typename From, typename To, typename FromStep, typename ToStep>
+TTLG_DEVICE void move_column(const MatchSmallColumn& column, std::uint32_t lines, From& from,
+                             FromStep from_step, To& to, ToStep to_step) {
+  constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
+  constexpr int kRest = kBatch / 2;
+  std::uint32_t line = column.line;
+  for (; line + (kBatch - 1) * column.step < lines; line += kBatch * column.step) {
+    const auto all = [](int) { return true; };
+    move_batch<kWidth, kBatch>(column.exists, from, from_step, to, to_step, all);
+  }
+  for (; line < lines; line += kRest * column.step) {
+    const auto remains = [&](int b) { return line + b * column.step < lines; };
+    move_batch<kWidth, kRest>(column.exists, from, from_step, to, to_step, remains);
+  }
 }
 
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArguments& p,
                                  const Context& context) {
-  using Policy = FviMatchSmallPolicy;
-  constexpr int kBatch = Policy::kBatch;
-  constexpr int kWarps = Policy::kThreads / kWarpSize;
   const BlockOrigin origin = decode(grid, context.block());
   const std::uint32_t columns = p.shape.columns_at(origin);
   const std::uint32_t rows = p.shape.rows_at(origin);
-  const std::uint32_t warp = context.thread() / kWarpSize;
   std::int64_t in = origin.in;
   std::int64_t out = origin.out;
   for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
     if (s > 0) context.barrier();
-    const std::uint32_t in_items = rows * p.in_chunks.divisor();
-    for (std::uint32_t first = warp; first < in_items; first += kWarps * kBatch) {
-      Word<kWidth> held[kBatch];
-      std::uint32_t to[kBatch];
-      bool takes_part[kBatch];
-      TTLG_UNROLL
-      for (int b = 0; b < kBatch; ++b) {
-        with_word(context, rows, columns, p.run, p.in_chunks, first + b * kWarps,
-                  [&](std::uint32_t row, std::uint32_t column, std::uint32_t word, bool valid) {
-                    takes_part[b] = valid;
-                    to[b] = (row * p.pitch + column * p.run.divisor() + word) * kWidth;
-                    held[b] = context.template load<Word<kWidth>>(
-                        valid, in + row * p.in_row_step + column * p.in_column_step +
-                                   word * p.in_word_step);
-                  });
-      }
-      TTLG_UNROLL
-      for (int b = 0; b < kBatch; ++b) context.shared_store(takes_part[b], to[b], held[b]);
-    }
+    for_columns<kWidth>(context, p.run, p.in, columns, rows, [&](const MatchSmallColumn& column) {
+      Source from(context, in + column.offset);
+      SharedPlace to(context, column.shared);
+      move_column<kWidth>(column, rows, from, opaque(column.step * p.in.line_step), to,
+                          column.step * p.in.shared_line_step);
+    });
     context.barrier();
-    const std::uint32_t out_items = columns * p.out_chunks.divisor();
-    TTLG_UNROLL_BY(Policy::kDrainUnroll)
-    for (std::uint32_t item = warp; item < out_items; item += kWarps) {
-      with_word(
-          context, columns, rows, p.run, p.out_chunks, item,
-          [&](std::uint32_t column, std::uint32_t row, std::uint32_t word, bool valid) {
-            context.store(
-                valid,
-                out + row * p.out_row_step + column * p.out_column_step + word * p.out_word_step,
-                context.template shared_load<Word<kWidth>>(
-                    valid, (row * p.pitch + column * p.run.divisor() + word) * kWidth));
-          });
-    }
+    for_columns<kWidth>(context, p.run, p.out, rows, columns, [&](const MatchSmallColumn& column) {
+      SharedPlace from(context, column.shared);
+      Target to(context, out + column.offset);
+      move_column<kWidth>(column, columns, from, column.step * p.out.shared_line_step, to,
+                          opaque(column.step * p.out.line_step));
+    });
     in += p.coarsening.in_step;
     out += p.coarsening.out_step;
   }

@@ -1,5 +1,6 @@
-// What the planner knows of a GPU: properties for the analytic model, and coefficients of the
-// linear regressions (TTLG, section V, Table II) where somebody fitted them.
+// What the planner knows of a GPU: its properties, what the terms of the physical time model cost
+// on it, and coefficients of the linear regressions (TTLG, section V, Table II) where those were
+// published.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "plan/cuda/costs.hpp"
 #include "plan/cuda/features.hpp"
 #include "plan/cuda/sliced_problem.hpp"
 
@@ -23,17 +25,22 @@ struct DeviceModel {
   std::int64_t l2_cache_bytes = 0;
   std::int64_t shared_bytes_per_multiprocessor = 48 << 10;
   int threads_per_multiprocessor = 2048;
-  double launch_seconds = 5e-6;                   // no prediction is below this
-  std::map<Schema, Coefficients> coefficients{};  // of the schemas that were fitted
+  double launch_seconds = 5e-6;  // no prediction is below this
+  // How much of the shorter groups of terms the longest hides: predict_seconds takes their norm of
+  // this degree, so that 1 adds all up, and much more than that takes the longest. A power of two.
+  int overlap = 4;
+  Costs costs = default_costs();
+  std::map<Schema, Coefficients> coefficients{};  // of the schemas that have a regression
 
+  // Whether anything of it was fitted to measurements.
+  bool is_calibrated() const { return !coefficients.empty() || costs != default_costs(); }
   bool operator==(const DeviceModel&) const = default;
 };
 
-// The thread blocks of a plan of Orthogonal-Distinct that a device holds at once.
-std::int64_t resident_distinct_blocks(const DeviceModel& model, const SlicedProblem& sliced);
+inline constexpr int kMaxOverlap = 16;
 
-// Seconds that a launch takes: the regression where the schema was fitted, else the analytic model.
-// Positive for every problem.
+// Seconds that a launch takes: the regression where the schema has one, else the terms at what they
+// cost. Positive for every problem.
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced);
 
 }  // namespace ttlg::cuda

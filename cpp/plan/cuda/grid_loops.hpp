@@ -25,6 +25,10 @@ std::vector<GridLoop> grid_loops(const SlicedProblem& sliced);
 // How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
 std::int64_t grid_blocks(const SlicedProblem& sliced);
 
+// How far apart in the order of the grid two thread blocks are that are neighbours along a mode: 1
+// along the fastest; 0 where the grid does not have the mode. Allocates nothing.
+std::int64_t block_distance(const SlicedProblem& sliced, int mode);
+
 // The mode that coarsening may take: the first in input order with an extent in 4..32 outside the
 // slice, for problems above 2 MB; -1 without one (TTLG, section IV-A).
 int choose_coarsened_mode(const SlicedProblem& sliced);

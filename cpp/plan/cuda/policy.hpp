@@ -1,6 +1,6 @@
 // The numbers of the kernels: the device's limits, and one tuning policy for each kernel, apart
 // from its body, as CUB has them. Kernels, launch bounds, lowering, validation, slice search and
-// the analytic model read them here. Device code includes this file.
+// the time model read them here. Device code includes this file.
 #pragma once
 
 #include <algorithm>
@@ -36,17 +36,33 @@ struct CopyPolicy {
 
 struct FviMatchLargePolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kBatch = 4;  // loads of a thread in flight
+  static constexpr int kBatch = 4;  // loads of a thread in flight, at least
+  // Narrow words need more of them for as many bytes, and registers for them.
+  static constexpr int batch(int word_bytes) { return word_bytes <= 2 ? 32 / word_bytes : kBatch; }
+  static constexpr int min_blocks_per_sm(int word_bytes) {
+    return word_bytes == 1 ? 4 : word_bytes <= 2 ? 5 : 8;
+  }
   // Longest chunk of a run that one group of lanes takes.
   static constexpr std::int64_t kChunkBytes = 16 << 10;
   // What the lanes of a group move side by side at least.
   static constexpr std::int64_t kGroupBytes = 128;
 };
 
+// Where runs have no wide words in common.
+struct FviMatchLargeShiftedPolicy {
+  static constexpr int kMinBlocksPerSm = 4;
+  static constexpr int kBatch = 8;  // loads of a thread in flight along a long run
+  static constexpr int kWidth = 4;  // bytes of a word
+  // Most bytes that are left at both ends of a chunk, rounded up to a power of two.
+  static constexpr int kEnds = 16;
+};
+
 struct FviMatchSmallPolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kBatch = 4;        // loads of a thread in flight
-  static constexpr int kDrainUnroll = 4;  // stores likewise
+  // Loads of a thread in flight, and stores likewise.
+  static constexpr int batch(int word_bytes) { return std::max(4, 32 / word_bytes); }
+  // As many as the shared memory of whole slices allows, unless such batches take the registers.
+  static constexpr int min_blocks_per_sm(int word_bytes) { return word_bytes == 1 ? 4 : 6; }
   // Most rows and columns of the buffer: one row for each of at most 32 warps (TTLG, Alg. 6).
   static constexpr std::int64_t kMaxBlock = 32;
   // Shared memory that a slice may take, so that several blocks share a multiprocessor.

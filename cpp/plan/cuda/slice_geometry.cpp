@@ -26,6 +26,7 @@ void measure_run(const SlicedProblem& sliced, std::int64_t elements, std::span<c
     uncut *= mode.extent;
     if (sliced.extent(m) < mode.extent) {
       side.runs = ceil_div(mode.extent, sliced.extent(m));
+      side.run_mode = m;
       bits |= run.bytes();
     }
   }

@@ -16,6 +16,8 @@ struct SideGeometry {
   std::int64_t run = 1;     // elements of a whole slice that lie in one piece in memory
   std::int64_t runs = 1;    // pieces of memory in the tensor, taken slice by slice
   std::int64_t run_alignment = 1;  // bytes, a power of two: where pieces begin and end
+  // The mode along which the next slice goes on where a piece ends; -1 where no slice does.
+  int run_mode = -1;
 
   std::int64_t pieces() const { return whole + (rest > 0); }
 };

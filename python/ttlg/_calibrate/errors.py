@@ -1,13 +1,15 @@
 """How far predictions are off, and what their choices cost."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ttlg._calibrate.data import Case, Row
 from ttlg._calibrate.fit import Array, Design
+
+T = TypeVar("T", bound=Hashable)
 
 # Cases with fewer plans show nothing of a choice.
 _LEAST_PLANS = 5
@@ -74,17 +76,22 @@ class Regret:
 
 def regrets(data: Design, predicted: Array) -> dict[Case, float]:
     """Return what the choice costs in every case that was measured in several ways."""
-    cases: dict[Case, list[int]] = {}
-    for number, row in enumerate(data.rows):
-        cases.setdefault(row.case, []).append(number)
+    return regrets_of([row.case for row in data.rows], data.seconds, predicted)
+
+
+def regrets_of(cases: Sequence[T], seconds: Array, predicted: Array) -> dict[T, float]:
+    """Return the same where `cases` says which case each measurement is of."""
+    rows: dict[T, list[int]] = {}
+    for number, case in enumerate(cases):
+        rows.setdefault(case, []).append(number)
     return {
-        case: float(data.seconds[own][np.argmin(predicted[own])] / data.seconds[own].min() - 1)
-        for case, own in cases.items()
+        case: float(seconds[own][np.argmin(predicted[own])] / seconds[own].min() - 1)
+        for case, own in rows.items()
         if len(own) >= _LEAST_PLANS
     }
 
 
-def summarize(found: dict[Case, float]) -> Regret:
+def summarize(found: Mapping[Any, float]) -> Regret:
     """Summarize the regret of several cases; NaN where there are none."""
     values = np.array([*found.values()])
     if not len(values):

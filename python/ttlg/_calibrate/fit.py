@@ -113,38 +113,48 @@ def _weights(seconds: Array, predicted: Array) -> Array:
 
 
 def solve(data: Design, prior: Array) -> Array:
+    """Fit the seconds of every term to measurements; see `solve_counts`."""
+    return solve_counts(data.counts, data.seconds, prior)
+
+
+def solve_counts(counts: Array, seconds: Array, prior: Array, fixed: float = 0) -> Array:
     """Fit non-negative seconds of every term by least squares of the relative error.
 
     Parameters
     ----------
-    data : Design
-        Measurements.
+    counts : ndarray
+        A row for each measurement, a column for each term.
+    seconds : ndarray
+        Measured, all more than `fixed` takes.
     prior : ndarray
         The seconds of the model before. Their common scale is fitted; they decide about what no
         row has, and weigh a little elsewhere.
+    fixed : float
+        Seconds of every row that are known, and of no term.
 
     Returns
     -------
     ndarray
         Seconds of every term.
     """
-    guess = data.counts @ prior
-    known = guess > 0
-    scale = float(np.median(data.seconds[known] / guess[known])) if known.any() else 0.0
+    guess = counts @ prior
+    known = (guess > 0) & (seconds > fixed)
+    scale = float(np.median((seconds[known] - fixed) / guess[known])) if known.any() else 0.0
     expected = prior * scale
-    seen = data.counts.any(axis=0)
-    counts = data.counts[:, seen] / data.seconds[:, None]
-    units = np.sqrt(np.mean(counts**2, axis=0))
-    counts = counts / units
-    ridge = np.sqrt(_PRIOR_ROWS) * np.eye(counts.shape[1])
+    seen = counts.any(axis=0)
+    rows = counts[:, seen] / seconds[:, None]
+    share = 1 - fixed / seconds  # of a row's time, which the terms take
+    units = np.sqrt(np.mean(rows**2, axis=0))
+    rows = rows / units
+    ridge = np.sqrt(_PRIOR_ROWS) * np.eye(rows.shape[1])
     ridge_target = np.sqrt(_PRIOR_ROWS) * expected[seen] * units
-    predicted = data.seconds
-    solution = np.zeros(counts.shape[1])
+    predicted = seconds
+    solution = np.zeros(rows.shape[1])
     for _ in range(_ITERATIONS):
-        weights = _weights(data.seconds, predicted)
-        matrix = np.vstack((counts * weights[:, None], ridge))
-        solution = _nnls(matrix, np.concatenate((weights, ridge_target)))
-        predicted = np.maximum(counts @ solution, 1e-3) * data.seconds
+        weights = _weights(seconds, predicted)
+        matrix = np.vstack((rows * weights[:, None], ridge))
+        solution = _nnls(matrix, np.concatenate((weights * share, ridge_target)))
+        predicted = np.maximum(rows @ solution + 1 - share, 1e-3) * seconds
     result = expected.copy()
     result[seen] = solution / units
     return result

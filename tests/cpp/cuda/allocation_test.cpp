@@ -1,4 +1,5 @@
-// A call allocates nothing on the host: binding addresses to a plan that is lowered already.
+// What allocates nothing: predicting the time of a slice, which the planner does for hundreds of
+// them, and a call, which binds addresses to a plan that is lowered already.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -36,6 +37,17 @@ std::vector<Case> cases() {
 
 // Addresses that nobody reads.
 const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
+
+TEST(Allocation, IsNoPartOfPredictingATime) {
+  const DeviceModel model = test::analytic_model();
+  for (const auto& [request, parameters] : cases()) {
+    const cuda::Plan plan = test::built(request, 16, parameters);
+    double seconds = 0;
+    EXPECT_EQ(allocations_of([&] { seconds = predict_seconds(model, plan.sliced()); }), 0U)
+        << schema_name(parameters.schema);
+    EXPECT_EQ(seconds, plan.predicted_seconds);
+  }
+}
 
 TEST(Allocation, IsNoPartOfBindingAddresses) {
   for (const auto& [request, parameters] : cases()) {

@@ -11,7 +11,9 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "cuda/lower.hpp"
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/occupancy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {
@@ -48,7 +50,10 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
                 small_model(1));
       const Executable executable(plan);
       const std::int64_t slices = 3 * (1 + (beyond_rows > 0)) * (1 + (beyond_columns > 0));
-      const std::int64_t blocks = std::min<std::int64_t>(slices, policy.min_blocks_per_sm);
+      const KernelFigures& kernel = figures_of(
+          Schema::orthogonal_distinct, static_cast<int>(width()), planned_access(plan.sliced()));
+      const std::int64_t blocks =
+          std::min(slices, resident_blocks(*plan.model, kernel, stages() * policy.buffer_bytes));
       const Launch launch = executable.bind(nullptr, nullptr);
       EXPECT_EQ(launch.blocks, blocks);
       EXPECT_EQ(launch.shared_bytes, stages() * policy.buffer_bytes);

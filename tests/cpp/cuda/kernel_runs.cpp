@@ -21,10 +21,11 @@ constexpr int kTries = 200;
 constexpr int kFits = 10;
 constexpr std::int64_t kMostSlices = 1000;
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CopyArguments& p) {
-  return cuda::with_width(launch, [&p]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cuda::copy<kWidth>(p, context); };
-  });
+Kernel bind(const cuda::Launch&, const cuda::AnyGrid&, const cuda::CopyArguments& p) {
+  return [&p](const HostContext& context) {
+    p.shift == 0 ? cuda::copy<kMaxAccessBytes>(p, context)
+                 : cuda::copy_shifted<kMaxAccessBytes>(p, context);
+  };
 }
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
@@ -35,6 +36,15 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
         cuda::fvi_match_large<kWidth>(grid, p, context);
       };
     });
+  });
+}
+
+Kernel bind(const cuda::Launch&, const cuda::AnyGrid& any_grid,
+            const cuda::MatchLargeShiftedArguments& p) {
+  return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
+    return [grid, &p](const HostContext& context) {
+      cuda::fvi_match_large_shifted<cuda::FviMatchLargeShiftedPolicy::kWidth>(grid, p, context);
+    };
   });
 }
 

@@ -87,6 +87,26 @@ TEST_P(Kernels, Matrices) {
   }
 }
 
+// Lines of runs of 1 to 16 chunks of a warp, more, as many and fewer than there are warps to go
+// along them, and of as many as there may be, whole and cut short.
+TEST(MatchSmall, SharesLinesOfAnyLengthAmongWarps) {
+  for (const std::int64_t itemsize : {1, 4}) {
+    for (const std::int64_t run : {3, 13, 31}) {
+      for (const std::int64_t columns : {1, 5, 9, 16, 32}) {
+        if (run * columns * 32 * itemsize > FviMatchSmallPolicy::kSliceBytes) continue;
+        for (const std::int64_t rows : {1, 7, 32}) {
+          const cuda::Parameters parameters{Schema::fvi_match_small, {2, 2, columns, rows}};
+          const cuda::Plan plan =
+              built(paper_request({run, 33, 35}, {0, 2, 1}, itemsize), itemsize, parameters);
+          const Report report = run_plan(plan, {});
+          ASSERT_EQ(report.violations, Violations{}) << describe(plan, {});
+          ASSERT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+        }
+      }
+    }
+  }
+}
+
 // Above 15 modes (TTLG, section IV-B) the grid is walked by a loop at run time. Short runs share
 // thread blocks, of which this takes few.
 TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {

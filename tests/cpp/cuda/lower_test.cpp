@@ -71,9 +71,9 @@ TEST(Lower, LaunchesAsManyBlocksAsAreResident) {
   const auto blocks = [&] {
     return bind_aligned(Executable(test::built(request, 256, parameters, model))).blocks;
   };
-  EXPECT_EQ(blocks(), 7U * 4);
+  EXPECT_EQ(blocks() % 7, 0U);
+  EXPECT_GE(blocks(), 7U * 4) << "for which the kernel is compiled";
   parameters.stages = 2;
-  EXPECT_EQ(blocks(), 7U * 4);
   model.shared_bytes_per_multiprocessor = 100 << 10;
   EXPECT_EQ(blocks(), 7U * 2);
   model.shared_bytes_per_multiprocessor = 48 << 10;
@@ -162,19 +162,22 @@ TEST(Lower, KeepsVectorsAlignedInSharedMemory) {
 }
 
 TEST(Lower, CutsHeadAndTailOffACopy) {
-  using Case = std::tuple<std::int64_t, int, int, int, std::int64_t, std::int64_t>;
-  // Bytes, beyond an aligned address of the input and of the output; word, head, whole words.
-  const std::vector<Case> cases{{1001, 0, 0, 16, 0, 62},   {1001, 5, 5, 16, 11, 61},
-                                {1001, 5, 21, 16, 11, 61}, {1001, 4, 12, 8, 4, 124},
-                                {1001, 1, 2, 1, 0, 1001},  {1001, 3, 1, 2, 1, 500},
-                                {3, 5, 5, 16, 3, 0},       {16, 8, 8, 16, 8, 0}};
-  for (const auto& [bytes, in, out, word, head, words] : cases) {
+  using Case = std::tuple<std::int64_t, int, int, std::uint32_t, std::uint32_t, std::int64_t>;
+  // Bytes, beyond an aligned address of the input and of the output; shift, head, whole words. What
+  // is shifted is cut out of words that lie inside the array.
+  const std::vector<Case> cases{{1001, 0, 0, 0, 0, 62},   {1001, 5, 5, 0, 11, 61},
+                                {1001, 5, 21, 0, 11, 61}, {1001, 4, 12, 8, 20, 60},
+                                {1001, 1, 2, 15, 30, 60}, {1001, 3, 1, 2, 15, 60},
+                                {1001, 12, 4, 8, 12, 61}, {3, 5, 5, 0, 3, 0},
+                                {16, 8, 8, 0, 8, 0},      {31, 0, 1, 15, 15, 0}};
+  for (const auto& [bytes, in, out, shift, head, words] : cases) {
     const Executable plan(test::built(contiguous_request({bytes}, {0}, 1), 1, {}));
     const Launch launch = plan.bind(at(kAligned + static_cast<std::uintptr_t>(in)),
                                     at(2 * kAligned + static_cast<std::uintptr_t>(out)));
     const auto parameters = std::get<CopyArguments>(launch.arguments);
-    EXPECT_EQ(launch.word_bytes, word) << in << " " << out;
+    EXPECT_EQ(launch.word_bytes, 16);
     EXPECT_EQ(parameters.bytes, bytes);
+    EXPECT_EQ(parameters.shift, shift) << in << " " << out;
     EXPECT_EQ(parameters.head, head) << in << " " << out;
     EXPECT_EQ(parameters.words, words) << in << " " << out;
     EXPECT_EQ(launch.blocks, 1U);
@@ -200,8 +203,10 @@ TEST(Lower, PadsRowsOfMatchingRuns) {
         const auto parameters = std::get<MatchSmallArguments>(launch.arguments);
         const std::int64_t pad = ((run - block * run) % banks + banks) % banks;
         ASSERT_EQ(launch.word_bytes, bytes);
-        ASSERT_EQ(parameters.pitch, block * run + pad) << run << " " << block;
-        ASSERT_EQ(launch.shared_bytes, 4 * parameters.pitch * bytes);
+        const std::int64_t pitch = bytes * (block * run + pad);
+        ASSERT_EQ(parameters.in.shared_line_step, pitch) << run << " " << block;
+        ASSERT_EQ(parameters.out.shared_run_step, pitch) << run << " " << block;
+        ASSERT_EQ(launch.shared_bytes, 4 * pitch);
       }
     }
   }
@@ -225,6 +230,38 @@ TEST(Lower, SharesABlockAmongShortRuns) {
                                     {fvi_match_large, {1, 1, 100, 1}}));
   EXPECT_EQ(bind_aligned(plan).word_bytes, 16);
   EXPECT_EQ(bind_aligned(plan).blocks, 2U);
+}
+
+// Every chunk of a line has a warp in some pass, and the last pass leaves as few idle as it can.
+TEST(Lower, SharesChunksOfLinesAmongWarps) {
+  for (std::int64_t block = 1; block <= 32; ++block) {
+    const Executable plan(test::built(paper_request({21, 33, 33}, {0, 2, 1}, 4), 4,
+                                      {fvi_match_small, {2, 2, block, 4}}));
+    const Launch launch = plan.bind(at(kAligned + 4), at(kAligned));
+    const MatchSmallSide side = std::get<MatchSmallArguments>(launch.arguments).in;
+    ASSERT_EQ(side.chunks, (21 * block + 31) / 32);
+    const std::uint32_t last = side.last_chunks.divisor();
+    ASSERT_EQ((side.chunks - last) % 8, 0U);
+    ASSERT_LE(last, 8U);
+    ASSERT_EQ(side.last_warps, 8 / last);
+  }
+}
+
+// The loop that fills batches of four loads is the inner one.
+TEST(Lower, GoesAlongChunksOrAcrossThem) {
+  const auto lowered = [](std::int64_t run, std::int64_t repeats) {
+    const Executable plan(test::built(paper_request({run, repeats, 5}, {0, 2, 1}, 16), 256,
+                                      {fvi_match_large, {1, 1, run, 1}, 1}));
+    return std::get<MatchLargeArguments>(bind_aligned(plan).arguments);
+  };
+  const MatchLargeArguments across = lowered(33, 100);
+  EXPECT_FALSE(across.inner_along_chunk);
+  EXPECT_EQ(across.inner.count, 100U);
+  EXPECT_EQ(across.outer.count, 3U) << "16 lanes for 33 words";
+  const MatchLargeArguments along = lowered(1024, 2);
+  EXPECT_TRUE(along.inner_along_chunk);
+  EXPECT_EQ(along.inner.count, 4U) << "256 lanes for 1024 words";
+  EXPECT_EQ(along.outer.count, 2U);
 }
 
 TEST(Lower, LaunchesNothingForNoElements) {

@@ -9,9 +9,11 @@ import pytest
 from ttlg.benchmarks.case import Case
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("scipy")
 
 import ttlg
 from ttlg.benchmarks.gpu import calibrate
+from ttlg.benchmarks.gpu import device as gpu_device
 from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, problems
 from ttlg.benchmarks.measure import WrongResultError
 
@@ -29,12 +31,18 @@ def calibration(monkeypatch, device, tmp_path):
     monkeypatch.setattr(calibrate, "require", lambda: None)
     monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
     monkeypatch.setattr(calibrate, "Memory", lambda: device)
-    monkeypatch.setattr(calibrate, "properties", lambda: {"name": "gpu", "launch_seconds": 1e-9})
+    known = {"name": "gpu", "launch_seconds": 1e-9, "byte_seconds": 1e-9}
+    monkeypatch.setattr(calibrate, "properties", lambda: known)
     monkeypatch.setattr(calibrate, "problems", lambda seed: [CASE] * 60)
     monkeypatch.setattr(
         calibrate, "chosen", lambda plan, seed: [candidate("copy", {"Volume": float(next(volume))})]
     )
     monkeypatch.setattr(calibrate, "plan_of", lambda plan, each: each)
+    monkeypatch.setattr(
+        calibrate,
+        "terms_of",
+        lambda plan, known: {"memory.bytes": plan.features["Volume"] * known["byte_seconds"]},
+    )
 
     def run(seconds):
         turns = itertools.count()
@@ -56,7 +64,10 @@ def test_wrong_slices_are_left_out_of_the_fit(calibration, capsys):
     assert (status, len(found["points"])) == (1, 59)
     assert list(found["failures"].values()) == ["WrongResultError: a wrong result"]
     assert "copy" in next(iter(found["failures"]))
-    assert model["coefficients"]["copy"]["Volume"] == pytest.approx(2e-9)
+    assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
+    assert found["regressions"]["copy"]["coefficients"]["Volume"]["estimate"] == (
+        pytest.approx(2e-9)
+    )
     assert "failed: A float64 (3, 4) (1, 0) copy {'slice': 1}: WrongResultError" in (
         capsys.readouterr().out
     )
@@ -71,7 +82,7 @@ def test_an_interrupt_fits_the_points_so_far(calibration):
     status, found, model = calibration(seconds)
     assert (status, len(found["points"])) == (130, 45)
     assert found["regressions"]["copy"]["train_points"] == 36
-    assert model["coefficients"]["copy"]["Volume"] == pytest.approx(2e-9)
+    assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
 
 
 def test_a_lost_device_ends_the_calibration(calibration, device):
@@ -84,7 +95,46 @@ def test_a_lost_device_ends_the_calibration(calibration, device):
     status, found, model = calibration(seconds)
     assert (status, len(found["points"])) == (1, 42)
     assert "device" in found["failures"]
-    assert model["coefficients"]["copy"]
+    assert model["costs"]["memory.bytes"] > 1
+
+
+def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
+    def missing():
+        raise ImportError("fitting a time model needs SciPy")
+
+    monkeypatch.setattr(calibrate, "require_scipy", missing)
+    assert calibrate.main(["--outdir", "nowhere"]) == 2
+    assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
+
+
+def test_without_points_there_is_no_model(calibration, tmp_path):
+    def seconds(turn, own, buffers, expected):
+        raise WrongResultError("a wrong result")
+
+    with pytest.raises(FileNotFoundError):
+        calibration(seconds)
+    assert json.loads((tmp_path / "results.json").read_text())["costs"] is None
+
+
+def test_terms_are_those_on_a_device_as_measured():
+    """Not on the one that the plan was made for, whose copy was not measured."""
+    plan = ttlg.plan((64, 80), (1, 0), device="nvidia-h200")
+    known = json.loads(plan.to_json())["device"]
+    twice = known | {"memory_bytes_per_second": known["memory_bytes_per_second"] / 2}
+    found, slower = (calibrate.terms_of(plan, each) for each in (known, twice))
+    assert found == plan._core.terms()
+    assert slower["memory.bytes"] == pytest.approx(2 * found["memory.bytes"])
+    assert slower["issue.wavefronts"] == found["issue.wavefronts"]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64", "complex128"])
+def test_bits_of_every_width_are_compared(dtype):
+    words = gpu_device._DTYPES[dtype]
+    x = torch.arange(6 * 64, dtype=torch.uint8).view(words)
+    assert gpu_device.same_bits(x, x.clone())
+    other = x.clone()
+    other.view(torch.uint8)[-1] ^= 1
+    assert not gpu_device.same_bits(x, other)
 
 
 def test_slices_are_verified(device):
@@ -94,6 +144,6 @@ def test_slices_are_verified(device):
 
 
 def test_calibration_touches_every_rank_and_dtype_early():
-    first = itertools.islice(problems(calibrate._SEED), 8)
+    first = itertools.islice(problems(calibrate._SEED), len(RANKS) * len(DTYPES))
     seen = {(len(case.shape), case.dtype) for case in first}
     assert seen == set(itertools.product(RANKS, DTYPES))

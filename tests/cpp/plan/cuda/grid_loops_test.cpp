@@ -57,6 +57,19 @@ TEST(GridLoops, BeginWithTheModesThatAreCut) {
   EXPECT_TRUE(grid_loops({match, {}}).empty());
 }
 
+TEST(BlockDistance, IsThatOfNeighboursInTheGridsOrder) {
+  const Problem problem = unfused_problem({8, 2, 10, 9}, {2, 1, 3, 0}, 4);
+  // The grid has modes 2 (4 blocks), 0 (2), 1 (2) and 3 (9), the fastest first.
+  const cuda::Parameters distinct{orthogonal_distinct, {1, 1, 4, 3}};
+  const std::vector<std::int64_t> expected{4, 8, 1, 16};
+  for (int m = 0; m < 4; ++m) {
+    EXPECT_EQ(block_distance({problem, distinct}, m), expected[static_cast<std::size_t>(m)]) << m;
+  }
+  EXPECT_EQ(block_distance({problem, {orthogonal_distinct, {1, 1, 4, 3}, 3}}, 3), 0) << "coarsened";
+  EXPECT_EQ(block_distance({problem, {orthogonal_arbitrary, {3, 1, 3, 5}}}, 0), 0) << "whole";
+  EXPECT_EQ(block_distance({problem, {}}, 0), 0);
+}
+
 // Where slices begin, by the grid's loops and by the modes themselves.
 std::vector<Offsets> slices_by_loops(const Problem& problem, const cuda::Parameters& parameters) {
   std::vector<GridLoop> loops = grid_loops({problem, parameters});

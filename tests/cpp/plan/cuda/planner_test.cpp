@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
@@ -29,9 +30,11 @@ using enum Schema;
 TEST(MakeCudaPlan, LetsPredictedTimeDecideShortMatchingRuns) {
   const DeviceModel model = analytic_model();
   std::set<Schema> chosen;
-  for (const std::int64_t itemsize : {4, 16}) {
+  for (const auto& [extents, itemsize] :
+       {std::pair(std::vector<std::int64_t>{3, 9, 1000, 1000}, 4),
+        std::pair(std::vector<std::int64_t>{3, 9, 9, 1000}, 16)}) {
     const cuda::Plan plan =
-        test::planned(paper_request({3, 9, 1000, 1000}, {0, 2, 1, 3}, itemsize), 16, model);
+        test::planned(paper_request(extents, {0, 2, 1, 3}, itemsize), 16, model);
     EXPECT_EQ(classify(plan.recast).name, "same FVI, short");
     chosen.insert(plan.parameters.schema);
   }

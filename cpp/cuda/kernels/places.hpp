@@ -1,0 +1,129 @@
+// Places from which a thread steps on by the same distance from access to access.
+#pragma once
+
+#include "cuda/kernels/context.hpp"
+
+namespace ttlg::cuda {
+
+// Where a thread loads, or so many bytes beyond, step by step.
+template <typename Context>
+class Source {
+ public:
+  TTLG_DEVICE Source(const Context& context, std::int64_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid, int beyond = 0) const {
+    return context_.template load<T>(valid, offset_ + beyond);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::int64_t offset_;
+};
+
+// Where it stores, likewise.
+template <typename Context>
+class Target {
+ public:
+  TTLG_DEVICE Target(const Context& context, std::int64_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    context_.store(valid, offset_, value);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::int64_t offset_;
+};
+
+// Where it stores and loads in shared memory, likewise.
+template <typename Context>
+class SharedPlace {
+ public:
+  TTLG_DEVICE SharedPlace(const Context& context, std::uint32_t offset)
+      : context_(context), offset_(offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return context_.template shared_load<T>(valid, offset_);
+  }
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    context_.shared_store(valid, offset_, value);
+  }
+  TTLG_DEVICE void advance(std::uint32_t bytes) { offset_ += bytes; }
+
+ private:
+  Context context_;
+  std::uint32_t offset_;
+};
+
+#ifdef __CUDACC__
+
+// On the device they hold addresses, which the compiler would otherwise work out from the array's
+// for every access.
+template <>
+class Source<DeviceContext> {
+ public:
+  TTLG_DEVICE Source(const DeviceContext& context, std::int64_t offset)
+      : context_(context.in_ + offset, nullptr) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid, int beyond = 0) const {
+    return context_.load<T>(valid, beyond);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { context_.in_ = opaque(context_.in_ + bytes); }
+
+ private:
+  DeviceContext context_;
+};
+
+template <>
+class Target<DeviceContext> {
+ public:
+  TTLG_DEVICE Target(const DeviceContext& context, std::int64_t offset)
+      : context_(nullptr, context.out_ + offset) {}
+
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    __builtin_assume(__isGlobal(context_.out_));  // which is lost on what is opaque
+    context_.store(valid, 0, value);
+  }
+  TTLG_DEVICE void advance(std::int64_t bytes) { context_.out_ = opaque(context_.out_ + bytes); }
+
+ private:
+  DeviceContext context_;
+};
+
+template <>
+class SharedPlace<DeviceContext> {
+ public:
+  TTLG_DEVICE SharedPlace(const DeviceContext& context, std::uint32_t offset)
+      : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(context.shared_)) + offset) {}
+
+  template <typename T>
+  TTLG_DEVICE T load(bool valid) const {
+    return valid ? DeviceContext::read<T>(pointer()) : T{};
+  }
+  template <typename T>
+  TTLG_DEVICE void store(bool valid, T value) const {
+    if (valid) DeviceContext::write(pointer(), value);
+  }
+  TTLG_DEVICE void advance(std::uint32_t bytes) { address_ = opaque(address_ + bytes); }
+
+ private:
+  TTLG_DEVICE std::byte* pointer() const {
+    return static_cast<std::byte*>(__cvta_shared_to_generic(address_));
+  }
+
+  std::uint32_t address_;
+};
+
+#endif
+
+}  // namespace ttlg::cuda

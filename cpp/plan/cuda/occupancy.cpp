@@ -1,0 +1,70 @@
+#include "plan/cuda/occupancy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+
+#include "plan/cuda/costs.hpp"
+#include "plan/cuda/device_model.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+// What all devices have had from compute capability 3.5 on (CUDA C++ Programming Guide, Technical
+// Specifications per Compute Capability): 32-bit registers, which are given to warps by 256, and
+// partitions that each keep their warps' registers. Thread blocks are at most 32 from 8.0 on.
+constexpr int kRegisters = 64 << 10;
+constexpr int kRegisterUnit = 256;
+constexpr int kPartitions = 4;
+constexpr std::int64_t kMostBlocks = 32;
+// Of each block's shared memory the driver takes so much for itself.
+constexpr std::int64_t kReservedSharedBytes = 1 << 10;
+
+// Where the figures of a kernel are: by schema, width and access.
+constexpr std::size_t kAccesses = 4;
+using Index = std::array<std::uint8_t, kKernels * kElementWidths * kAccesses>;
+static_assert(std::size(kKernelFigures) < 256);
+
+constexpr std::size_t place(Schema schema, int width, bool vector_in, bool vector_out) {
+  const auto row = static_cast<std::size_t>(schema) * kElementWidths +
+                   static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(width)));
+  return row * kAccesses + (vector_in ? 2 : 0) + (vector_out ? 1 : 0);
+}
+
+constexpr Index make_index() {
+  Index index{};
+  for (std::size_t i = 0; i < std::size(kKernelFigures); ++i) {
+    const KernelFigures& row = kKernelFigures[i];
+    index[place(row.schema, row.width, row.vector_in, row.vector_out)] =
+        static_cast<std::uint8_t>(i);
+  }
+  return index;
+}
+
+}  // namespace
+
+const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
+  static constexpr Index kIndex = make_index();
+  const bool has_access =
+      schema == Schema::orthogonal_distinct || schema == Schema::orthogonal_arbitrary;
+  const bool is_vector = width == kMaxAccessBytes;
+  return kKernelFigures[kIndex[place(schema, width, has_access && (access.vector_in || is_vector),
+                                     has_access && (access.vector_out || is_vector))]];
+}
+
+std::int64_t resident_blocks(const DeviceModel& model, const KernelFigures& kernel,
+                             std::int64_t shared_bytes) {
+  const int threads = threads_of(kernel.schema);
+  const std::int64_t of_warp =
+      ceil_div(kernel.registers * kWarpSize, kRegisterUnit) * kRegisterUnit;
+  const std::int64_t warps = kRegisters / kPartitions / of_warp * kPartitions;
+  const std::int64_t blocks = std::min(
+      {warps * kWarpSize / threads,
+       static_cast<std::int64_t>(model.threads_per_multiprocessor / threads),
+       model.shared_bytes_per_multiprocessor / (shared_bytes + kReservedSharedBytes), kMostBlocks});
+  return std::max<std::int64_t>(blocks, 1) * model.multiprocessors;
+}
+
+}  // namespace ttlg::cuda

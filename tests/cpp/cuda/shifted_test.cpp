@@ -1,0 +1,139 @@
+// Runs that lie differently in the input and in the output, at every alignment, on the host
+// executor: the bytes are the oracle's, nothing outside the arrays is touched, and few sectors are
+// moved twice.
+#include "cuda/kernels/shifted.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cuda/executable.hpp"
+#include "cuda/kernel_runs.hpp"
+#include "plan/cuda/cases.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using namespace cuda;
+using enum Schema;
+using Violations = std::vector<std::string>;
+
+// An address that nobody reads.
+const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
+
+template <typename Arguments>
+bool is_bound_to(const cuda::Plan& plan, std::size_t in, std::size_t out) {
+  const Launch launch = Executable(plan).bind(at(4096 + in), at(8192 + out));
+  return std::holds_alternative<Arguments>(launch.arguments);
+}
+
+TEST(Shifted, CutsWordsOutOfTwo) {
+  EXPECT_EQ(cut_out(0x33221100U, 0x77665544U, 0), 0x33221100U);
+  EXPECT_EQ(cut_out(0x33221100U, 0x77665544U, 1), 0x44332211U);
+  EXPECT_EQ(cut_out(0x33221100U, 0x77665544U, 3), 0x66554433U);
+  const Word16 low{{0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c}};
+  const Word16 high{{0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c}};
+  for (std::uint32_t from = 0; from < 16; ++from) {
+    const Word16 word = cut_out(low, high, from);
+    for (std::uint32_t i = 0; i < 16; ++i) {
+      ASSERT_EQ(word.part[i / 4] >> (8 * (i % 4)) & 0xff, from + i) << from;
+    }
+  }
+}
+
+// Every word and all words that it is cut out of are inside the bytes, and few bytes are left.
+TEST(Shifted, WordsLieInsideTheBytes) {
+  constexpr int kWidth = 4;
+  for (std::int64_t bytes = 0; bytes < 40; ++bytes) {
+    for (std::uint32_t in = 0; in < kWidth; ++in) {
+      for (std::uint32_t out = 0; out < kWidth; ++out) {
+        const ShiftedWords<kWidth> words(bytes, in, out);
+        const std::int64_t left = bytes - words.count * kWidth;
+        ASSERT_LT(left, 3 * kWidth);
+        if (words.count == 0) continue;
+        const std::int64_t low = std::int64_t{words.head} - words.shift;
+        ASSERT_EQ((out + words.head) % kWidth, 0U);
+        ASSERT_EQ((in + low) % kWidth, 0);
+        ASSERT_GE(low, 0);
+        ASSERT_LE(low + (words.count + 1) * kWidth, bytes);
+        ASSERT_EQ(words.left(static_cast<std::uint32_t>(left)), bytes);
+      }
+    }
+  }
+}
+
+// Copies of a few bytes, of several warps, and of several blocks, the last of them incomplete.
+TEST(Shifted, CopiesAtAllAlignments) {
+  std::size_t i = 0;
+  for (std::size_t in = 0; in < 16; ++in) {
+    for (std::size_t out = 0; out < 16; ++out, ++i) {
+      const auto odd = static_cast<std::int64_t>(i);
+      for (const std::int64_t bytes : {1 + odd % 48, 49 + odd % 700, 16384 + odd}) {
+        const cuda::Plan plan = built(contiguous_request({bytes}, {0}, 1), 1, {});
+        const Misalignments misalignments{in, out};
+        const Report report = run_plan(plan, misalignments);
+        ASSERT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
+        if (bytes < 16384) continue;
+        EXPECT_LE(report.counts.load.sectors, report.counts.load.sectors_of_run * 3 / 2);
+        EXPECT_LE(report.counts.store.sectors, report.counts.store.sectors_of_run * 3 / 2);
+      }
+    }
+  }
+}
+
+// Runs of any length, whole and cut into chunks the last of which is shorter, in blocks that go on
+// to other runs and in blocks that do not.
+TEST(Shifted, MovesRunsAtAllAlignments) {
+  std::int64_t i = 0;
+  for (const std::int64_t run : {2, 3, 5, 7, 11, 15, 33, 63, 129, 1027}) {
+    for (std::size_t in = 0; in < 4; ++in) {
+      for (std::size_t out = 0; out < 4; ++out, ++i) {
+        const std::int64_t chunk = i % 3 == 0 ? (run + 1) / 2 : run;
+        const Request request = contiguous_request({3, 5, run}, {1, 0, 2}, 1);
+        const int coarsened = i % 2 == 0 ? -1 : 1;
+        const cuda::Plan plan = built(request, 1, {fvi_match_large, {1, 1, chunk, 1}, coarsened});
+        const Misalignments misalignments{in, out};
+        if (run % 2 != 0) {
+          ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, in, out));
+        }
+        const Report report = run_plan(plan, misalignments);
+        ASSERT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
+      }
+    }
+  }
+}
+
+// Elements of two bytes, whose runs end in the middle of a word. Long runs take several batches.
+TEST(Shifted, MovesLongRunsInFewSectors) {
+  for (const std::int64_t run : {8191, 20001}) {
+    for (const std::size_t out : {0, 2}) {
+      const Request request = contiguous_request({2, 3, run}, {1, 0, 2}, 2);
+      const cuda::Plan plan =
+          built(request, 2, {fvi_match_large, {1, 1, std::min<std::int64_t>(run, 8001), 1}});
+      ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, 0, out));
+      const Report report = run_plan(plan, {0, out});
+      ASSERT_EQ(report.violations, Violations{}) << describe(plan, {0, out});
+      EXPECT_LE(report.counts.load.sectors, report.counts.load.sectors_of_run * 3 / 2);
+      EXPECT_LE(report.counts.store.sectors, report.counts.store.sectors_of_run * 3 / 2);
+    }
+  }
+}
+
+TEST(Shifted, LeavesWideWordsAndStridedRunsAsTheyAre) {
+  const cuda::Plan wide =
+      built(contiguous_request({3, 5, 64}, {1, 0, 2}, 1), 1, {fvi_match_large, {1, 1, 64, 1}});
+  EXPECT_TRUE(is_bound_to<MatchLargeArguments>(wide, 4, 8));
+  EXPECT_TRUE(is_bound_to<MatchLargeShiftedArguments>(wide, 4, 2));
+  Request every_other = contiguous_request({3, 5, 65}, {1, 0, 2}, 1);
+  every_other.in_byte_strides = {650, 130, 2};
+  const cuda::Plan strided = built(every_other, 1, {fvi_match_large, {1, 1, 65, 1}});
+  ASSERT_TRUE(is_bound_to<MatchLargeArguments>(strided, 0, 0));
+  EXPECT_EQ(run_plan(strided, {1, 2}).violations, Violations{});
+}
+
+}  // namespace
+}  // namespace ttlg::test

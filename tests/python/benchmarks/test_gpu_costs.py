@@ -1,0 +1,223 @@
+"""The fit of the physical time model finds the costs that made the times, noise and all."""
+
+import functools
+import itertools
+import json
+import random
+
+import numpy as np
+import pytest
+
+import ttlg
+from ttlg import _core, _models
+from ttlg.benchmarks.gpu import fit_costs
+from ttlg.benchmarks.gpu.dataset import problems, sample
+from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point
+from ttlg.benchmarks.gpu.fit_costs import NAMES, Costs, counts_of
+
+pytest.importorskip("scipy")
+
+DEFAULTS = np.array(_core.default_cuda_costs())
+LAUNCH = 4e-6
+FITTED = ("overlap", "costs", "coefficients")
+PROPERTIES = {
+    name: value
+    for name, value in _models.load("nvidia-h200").to_dict().items()
+    if name not in FITTED
+} | {"launch_seconds": LAUNCH}
+
+
+def truth(seed):
+    """Draw costs up to 1.6 times as high or low as the defaults."""
+    draw = random.Random(seed)
+    return {
+        name: value * 1.6 ** draw.uniform(-1, 1)
+        for name, value in zip(NAMES, DEFAULTS, strict=True)
+    }
+
+
+def request_of(case):
+    itemsize = np.dtype(case.dtype).itemsize
+    strides = _core.contiguous_byte_strides(case.shape, itemsize)
+    return _core.Request(case.shape, strides, itemsize, case.axes)
+
+
+@functools.cache
+def plans(count, seed=0, overlap=4):
+    """Return slices of the calibration's problems with the costs of `truth`, and their cases."""
+    model = _core.DeviceModel(**PROPERTIES, costs=truth(seed), overlap=overlap)
+    result = []
+    for number, case in enumerate(itertools.islice(problems(0), count)):
+        request = request_of(case)
+        best = _core.cached_cuda_plan(request, model, None)
+        schemas = {}
+        for kernel, parameters, _, _ in best.candidates():
+            schemas.setdefault(kernel, []).append(parameters)
+        for kernel, found in schemas.items():
+            for parameters in sample(found, 5, number):
+                plan = _core.build_cuda_plan(
+                    request, alignment=best.alignment, model=model, kernel=kernel, **parameters
+                )
+                result.append((f"{case.label} {case.shape} {case.axes}", plan))
+    return result
+
+
+def synthetic(count, *, noise, seed=0, overlap=4):
+    draw = random.Random(seed)
+    return [
+        Point(
+            plan.kernel,
+            {},
+            plan.predicted_seconds * (1 + draw.gauss(0, noise)),
+            case,
+            plan.parameters,
+            plan.terms(),
+        )
+        for case, plan in plans(count, seed, overlap)
+    ]
+
+
+def shares(points, costs):
+    """Return the mean share of each term in the times of the points."""
+    seconds = np.array([point.seconds for point in points])
+    values = np.array([costs[name] for name in NAMES])
+    return dict(zip(NAMES, np.mean(counts_of(points) * values / seconds[:, None], 0), strict=True))
+
+
+@pytest.mark.parametrize("overlap", fit_costs.OVERLAPS)
+def test_predictions_are_the_planners(overlap):
+    """The one place that counts terms is the planner; the fit sums them up as it does."""
+    values = np.array([*truth(overlap).values()])
+    found = Costs(values, overlap, LAUNCH)
+    own = [plan for _, plan in plans(60, seed=overlap, overlap=overlap)]
+    counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan.terms()) for plan in own])
+    expected = [plan.predicted_seconds for plan in own]
+    np.testing.assert_allclose(found.predict(counts), expected, rtol=1e-12)
+
+
+def test_predicted_times_are_sums_of_terms():
+    shape, axes = (70, 40, 90), (2, 0, 1)
+    plan = ttlg.plan(shape, axes, device="nvidia-h200")
+    launch = plan._core.model.to_dict()["launch_seconds"]
+    counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan._core.terms())])
+    (expected,) = Costs(DEFAULTS, 4, launch).predict(counts)
+    assert ttlg.predict_time(shape, axes, device="nvidia-h200") == pytest.approx(expected)
+    assert expected > launch
+    assert ttlg.plan((0, 3), device="nvidia-h200")._core.terms() == {}
+
+
+@pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])
+def test_noisy_times_give_the_costs_back(overlap, seed):
+    points = synthetic(260, noise=0.03, seed=seed, overlap=overlap)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    true = truth(seed)
+    assert found.overlap == overlap
+    weighty = {name: share for name, share in shares(points, true).items() if share > 0.02}
+    assert len(weighty) >= 6
+    assert {name.partition(".")[0] for name in weighty} == {"memory", "issue", "latency"}
+    for name, share in weighty.items():
+        within = 0.05 if share > 0.1 else 0.12
+        assert found.costs[name] == pytest.approx(true[name], rel=within), (name, share)
+    # The mean of |noise| is 0.8 of its deviation.
+    assert 0.02 < found.test["all"].mean < 0.03
+    for schema in ("orthogonal_distinct", "orthogonal_arbitrary", "fvi_match_large"):
+        assert found.test[schema].mean < 0.05
+    assert found.test_regret.mean < 0.05
+
+
+def test_exact_times_are_predicted():
+    points = synthetic(260, noise=0, seed=1)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    assert found.test["all"].mean < 0.01
+    assert found.test_regret.mean < 0.005
+
+
+def test_the_defaults_predict_worse():
+    points = synthetic(100, noise=0, seed=1)
+    seconds = np.array([point.seconds for point in points])
+    predicted = Costs(DEFAULTS, 4, LAUNCH).predict(counts_of(points))
+    assert np.mean(np.abs(predicted / seconds - 1)) > 0.05
+
+
+def test_what_was_not_measured_keeps_its_default():
+    points = synthetic(100, noise=0, seed=1)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    seen = {name for point in points for name in point.terms}
+    ratios = {
+        name: found.costs[name] / default
+        for name, default in zip(NAMES, DEFAULTS, strict=True)
+        if name not in seen
+    }
+    assert ratios.keys() > {"issue.copy.lines_1", "issue.copy.set_up"}
+    # All by the same factor, that of a device which is as fast in everything.
+    assert max(ratios.values()) == pytest.approx(min(ratios.values()), rel=1e-4)
+    assert 0.5 < min(ratios.values()) < 2
+
+
+def test_costs_are_never_negative():
+    """Where times fall with the bytes, the best that a sum of costs can do is to charge nothing."""
+    draw = random.Random(0)
+    points = []
+    for _ in range(200):
+        terms = {"memory.bytes": draw.uniform(1, 2), "latency.waves": 1.0}
+        points.append(Point("copy", {}, 10 - 3 * terms["memory.bytes"], terms=terms))
+    seconds = np.array([point.seconds for point in points])
+    start = Costs(np.ones(len(NAMES)), 1, 1e-3)
+    costs = fit_costs.solve(counts_of(points), seconds, start).named()
+    assert all(cost >= 0 for cost in costs.values())
+    assert costs["memory.bytes"] < 0.01
+    assert costs["latency.waves"] == pytest.approx(5.3, rel=0.1)
+
+
+def test_problems_are_fitted_to_or_tested_not_both(monkeypatch):
+    points = synthetic(60, noise=0.02)
+    fitted = []
+
+    def solve_with_overlap(counts, seconds, launch):
+        fitted.extend(seconds)
+        return Costs(DEFAULTS, 4, launch)
+
+    monkeypatch.setattr(fit_costs, "solve_with_overlap", solve_with_overlap)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    seen = {point.case for point in points if point.seconds in fitted}
+    unseen = {point.case for point in points if point.seconds not in fitted}
+    assert not seen & unseen
+    assert len(unseen) == len({point.case for point in points}) // 5
+    assert found.train["all"].rows == len(fitted)
+    assert found.train["all"].rows + found.test["all"].rows == len(points)
+    assert sum(each.rows for name, each in found.test.items() if name != "all") == (
+        found.test["all"].rows
+    )
+
+
+def test_regret_is_what_the_predicted_choice_loses(monkeypatch):
+    """Of five slices the model takes the one that it thinks moves the least."""
+    points = [
+        Point("copy", {}, seconds, f"case {case}", {}, {"memory.bytes": bytes_})
+        for case in range(20)
+        for bytes_, seconds in ((1.0, 1.2), (2.0, 1.0), (3.0, 3.0), (4.0, 4.0), (5.0, 5.0))
+    ]
+    costs = Costs(DEFAULTS, 4, 1e-3)
+    monkeypatch.setattr(fit_costs, "solve_with_overlap", lambda *args: costs)
+    found = fit_costs.fit_costs(points, 1e-3, seed=0)
+    assert (found.train_regret.cases, found.test_regret.cases) == (16, 4)
+    assert found.test_regret.mean == pytest.approx(0.2)
+    assert fit_costs.table(found)[-1] == "regret: 20.00% in the mean of 4 problems not fitted to"
+
+
+def test_a_fit_becomes_a_model_of_the_package():
+    points = synthetic(60, noise=0.02)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    record = json.loads(json.dumps(fit_costs.model(PROPERTIES, found, "measured")))
+    assert record["source"] == "measured"
+    assert record["errors"]["all"]["mean"] == found.test["all"].mean
+    loaded = _core.DeviceModel(**_models._values(record))
+    assert loaded.calibrated
+    assert loaded.to_dict() | {"coefficients": {}} == _models._values(record) | {"coefficients": {}}
+    lines = fit_costs.table(found)
+    assert len(lines) == 2 + len(found.train)
+    assert lines[1].split()[0] == "all"
+
+
+def test_few_points_fit_nothing():
+    assert fit_costs.fit_costs(synthetic(60, noise=0)[: MIN_POINTS - 1], LAUNCH, seed=0) is None

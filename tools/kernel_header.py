@@ -1,0 +1,64 @@
+"""What the planner reads of the kernels' budget: a C++ header that follows from the record."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[1] / "cpp/plan/cuda/kernel_figures.hpp"
+
+_TEXT = """\
+// What the compiler has made of the kernels. Written by tools/kernel_budget.py --record from
+// cpp/cuda/kernels/budget.json, with which its --check compares; do not edit.
+#pragma once
+
+#include "plan/cuda/schema.hpp"
+
+namespace ttlg::cuda {{
+
+// A kernel for elements of so many bytes, with 16-byte accesses on either side or not; registers of
+// a thread, and instructions of a warp for every 128 bytes, as docs/hardware.md explains them.
+struct KernelFigures {{
+  Schema schema;
+  int width;
+  bool vector_in;
+  bool vector_out;
+  int registers;
+  double instructions_per_line;
+  double instructions_per_further_line;
+}};
+
+// clang-format off
+inline constexpr KernelFigures kKernelFigures[] = {{
+{rows}
+}};
+// clang-format on
+
+}}  // namespace ttlg::cuda
+"""
+_IN_TEXT = ("registers", "instructions_per_line", "instructions_per_further_line")
+
+
+def text_of(kernels: Mapping[str, Mapping[str, float]]) -> str:
+    """Write the planner's part of the figures as C++."""
+    rows = []
+    for label, found in kernels.items():
+        kernel, width, *vectors = re.findall(r"\w+", label)
+        if kernel.endswith("_shifted"):  # chosen for addresses that the planner does not know
+            continue
+        access = (str(bool(int(each))).lower() for each in vectors or "00")
+        values = (f"{found[name]:g}" for name in _IN_TEXT)
+        rows.append(f"    {{Schema::{', '.join((kernel, width, *access, *values))}}},")
+    return _TEXT.format(rows="\n".join(rows))
+
+
+def write(kernels: Mapping[str, Mapping[str, float]]) -> None:
+    """Write the header."""
+    HEADER.write_text(text_of(kernels))
+
+
+def check(kernels: Mapping[str, Mapping[str, float]]) -> int:
+    """Say so and return 1 where the header is not that of the record."""
+    if HEADER.read_text() == text_of(kernels):
+        return 0
+    print(f"{HEADER.name} is not that of the record: tools/kernel_budget.py --record writes both")
+    return 1
