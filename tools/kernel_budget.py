@@ -13,7 +13,8 @@ What is approximate:
 - Loops that move data run as often as the slice asks for, or one of the passes that the threads
   make over it (``kernel_slices.cpp``). The others run as ``_TRIPS`` says.
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
-  ``_RARE``: the grid has all the modes that are compiled in.
+  ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
+  gaps.
 - What only the first warp of a block executes is shared out among its warps.
 - The Orthogonal kernels have two buffers where they copy asynchronously.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
@@ -46,11 +47,13 @@ BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
 _TRIPS = (
     ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
     ("m < inner_modes", 1),  # across it: two modes
+    ("fill_beyond", 0),  # Orthogonal-Distinct: tiles cut within what a lane takes
     ("m < p.modes", 4),  # Orthogonal-Arbitrary: a slice of four modes
 )
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
+    "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "begin, remains)",  # copy: a block that the end of the array cuts short
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",

@@ -34,7 +34,8 @@ void print_width() {
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(Schema::orthogonal_distinct, kWidth, access, DistinctTile<kWidth>::kSharedBytes);
+    print(Schema::orthogonal_distinct, kWidth, access,
+          kMaxStages * OrthogonalDistinctPolicy(kWidth).buffer_bytes);
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
     const std::int64_t slice = largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access);
     const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;

@@ -184,8 +184,8 @@ def heaviest_path(
     """Follow the path from entry to exit on which most instructions are issued.
 
     ``trips`` says of a loop, given one pass through it, how often it runs. Blocks most
-    of whose instructions are to be avoided are taken only where there is no other way: the compiler
-    moves or shares single instructions.
+    of whose instructions are to be avoided, and loops which must pass through one, are taken only
+    where there is no other way: the compiler moves or shares single instructions.
     """
     reachable = _reachable(blocks)
     steps = {n: [Step(i, 1) for i in blocks[n].instructions] for n in reachable}
@@ -194,7 +194,7 @@ def heaviest_path(
         n for n in reachable if 2 * sum(map(is_avoided, blocks[n].instructions)) > len(steps[n])
     }
 
-    def follow(region: set[int], entry: int, end: int) -> list[Step]:
+    def follow(region: set[int], entry: int, end: int) -> tuple[int, list[Step]]:
         owner = {b: n for n, body in members.items() if body <= region for b in body}
         after: dict[int, set[int]] = {n: set() for n in owner.values()}
         for b, n in owner.items():
@@ -207,14 +207,16 @@ def heaviest_path(
                 weight, rest = max(ways, key=lambda way: way[0])
                 weight += sum(step.times for step in steps[n]) - _UNWANTED * (n in avoided)
                 best[n] = weight, steps[n] + rest
-        return best[entry][1]
+        return best[entry]
 
     for header, body in find_loops(blocks).items():
-        once = follow(body, header, header)
+        weight, once = follow(body, header, header)
+        if weight < 0:  # a loop that has no way around what is to be avoided
+            avoided.add(header)
         times = trips(once)
         members = {n: inside for n, inside in members.items() if n not in body} | {header: body}
         steps[header] = [Step(s.instruction, s.times * times, (header, *s.loops)) for s in once]
-    return follow(set(reachable), 0, _EXIT)
+    return follow(set(reachable), 0, _EXIT)[1]
 
 
 def bytes_per_wait(path: list[Step]) -> float:

@@ -1,6 +1,7 @@
 #include "cuda/executable.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,6 +45,9 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
       break;
     case Schema::orthogonal_distinct:
       launch_ = lower_distinct(slices, grid.size);
+      keep_resident_blocks();
+      // As many slices along one side of what the blocks take at a time as along the other.
+      set_bands(grid.grid, static_cast<std::int64_t>(std::sqrt(launch_.blocks)));
       break;
     case Schema::orthogonal_arbitrary:
       launch_ = lower_arbitrary(slices, layout, grid.size);

@@ -62,6 +62,7 @@ Grid<kModes> narrow(const AnyGrid& grid) {
   Grid<kModes> result{};
   result.modes = grid.modes;
   result.slices = grid.slices;
+  result.bands = grid.bands;
   for (int m = 0; m < grid.modes; ++m) result.mode[m] = grid.mode[m];
   return result;
 }

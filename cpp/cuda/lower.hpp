@@ -12,6 +12,9 @@ namespace ttlg::cuda {
 // Throws std::invalid_argument where too many launches would be needed.
 LaunchGrid lower_grid(const SlicedProblem& sliced);
 
+// Lets the slices of a grid be walked in bands of this width, or of the whole of mode 1.
+void set_bands(AnyGrid& grid, std::int64_t width);
+
 // The FVI kernels, for words of so many bytes. These three allocate nothing.
 Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::int64_t word_bytes);
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks, std::int64_t word_bytes);

@@ -12,6 +12,18 @@ constexpr std::int64_t kMaxLaunches = 1024;
 
 }  // namespace
 
+void set_bands(AnyGrid& grid, std::int64_t width) {
+  const std::int64_t rows = grid.mode[0].extent.divisor();
+  const std::int64_t columns = grid.mode[1].extent.divisor();
+  width = std::clamp<std::int64_t>(width, 1, columns);
+  const std::int64_t last = ceil_div(columns, width) - 1;
+  grid.bands = {.plane = FastDivisor32(rows * columns),
+                .band = FastDivisor32(rows * width),
+                .width = FastDivisor32(width),
+                .last_width = FastDivisor32(columns - last * width),
+                .last = narrow32(last)};
+}
+
 LaunchGrid lower_grid(const SlicedProblem& sliced) {
   const Problem& problem = sliced.problem;
   LaunchGrid result{.size = 1,
@@ -35,6 +47,7 @@ LaunchGrid lower_grid(const SlicedProblem& sliced) {
   if (kept < 2 || result.launches > kMaxLaunches) {
     throw std::invalid_argument("the slices of this plan are too small for its extents");
   }
+  set_bands(result.grid, 1);
   return result;
 }
 

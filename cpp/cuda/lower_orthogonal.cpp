@@ -91,15 +91,16 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks) {
                 .access = vector_runs(sliced),
                 .blocks = narrow32(blocks),
                 .threads = OrthogonalDistinctPolicy::kThreads};
-  launch.shared_bytes =
-      with_width(launch, [](auto width) { return DistinctTile<width()>::kSharedBytes; });
+  const int stages = sliced.parameters.stages;
+  launch.shared_bytes = stages * OrthogonalDistinctPolicy(launch.word_bytes).buffer_bytes;
   launch.arguments = DistinctArguments{
       .coarsening = coarsening_steps(sliced),
       .shape = shape_of(sliced, columns, rows),
       .column_in = side<std::int64_t>(sliced, columns, &Mode::in_byte_stride, 1),
       .column_out = side<std::int64_t>(sliced, columns, &Mode::out_byte_stride, 1),
       .row_in = side<std::int64_t>(sliced, rows, &Mode::in_byte_stride, 1),
-      .row_out = side<std::int64_t>(sliced, rows, &Mode::out_byte_stride, 1)};
+      .row_out = side<std::int64_t>(sliced, rows, &Mode::out_byte_stride, 1),
+      .second_buffer = stages > 1 ? narrow32(launch.shared_bytes / stages) : 0};
   return launch;
 }
 

@@ -152,6 +152,29 @@ def test_the_heavier_side_of_a_fork_counts_unless_it_is_avoided(sass, blocks):
     assert opcodes(path) == ["BRA", "FMUL", "EXIT"]
 
 
+def test_a_loop_with_no_way_around_what_is_avoided_is_avoided_itself(sass, blocks):
+    fork = blocks("""
+        @P0 BRA `(.L_light)
+        .L_loop:
+        IMAD R1, R1, R1, RZ
+        @P2 BRA `(.L_next)
+        EXIT
+        .L_next:
+        FADD R1, R1, R1
+        FADD R1, R1, R1
+        @P1 BRA `(.L_loop)
+        BRA `(.L_join)
+        .L_light:
+        FMUL R1, R1, R1
+        .L_join:
+        EXIT
+    """)
+    path = sass.heaviest_path(fork, lambda _: 5, nothing)
+    assert "FADD" in opcodes(path)
+    path = sass.heaviest_path(fork, lambda _: 5, lambda i: i.name == "FADD")
+    assert opcodes(path) == ["BRA", "FMUL", "EXIT"]
+
+
 def test_code_that_is_moved_out_of_line_is_no_loop(sass, blocks):
     moved = blocks("""
         @P0 BRA `(.L_away)

@@ -13,6 +13,19 @@ struct GridMode {
   std::int64_t out_step;
 };
 
+// The order of the slices along modes 0 and 1: mode 1 is cut into bands, and a band is walked along
+// mode 1 first. With bands about as wide as the square root of the blocks that a device holds at
+// once, these take a square of slices, which shares the pages of both tensors, where a row of
+// slices would touch every page of one of them; Triton orders the programs of a matrix product so.
+// Bands of width 1 leave mode 0 the fastest.
+struct Bands {
+  FastDivisor32 plane;       // the slices along both modes
+  FastDivisor32 band;        // those of a band
+  FastDivisor32 width;       // of a band along mode 1
+  FastDivisor32 last_width;  // the same of the last one
+  std::uint32_t last;        // its number
+};
+
 // The modes outside a slice, the two blocked ones first: mode 0 counts the blocks on the output's
 // side, mode 1 those on the input's. Up to rank 15 the number of modes is rounded up to a
 // compile-time constant, so that all indices are (TTLG, section IV-B); above it the loop runs over
@@ -22,6 +35,7 @@ struct Grid {
   static constexpr int kCapacity = kModes;
   int modes;             // at least 2
   std::uint32_t slices;  // the product of their extents
+  Bands bands;
   GridMode mode[kModes];
 };
 
@@ -33,28 +47,57 @@ struct BlockOrigin {
   bool last_column_block = false;
 };
 
-// decode and compute_base of Alg. 2.
 template <int kModes>
-TTLG_DEVICE BlockOrigin decode(const Grid<kModes>& grid, std::uint32_t index) {
-  BlockOrigin origin;
+TTLG_DEVICE void step_along(const Grid<kModes>& grid, int m, std::uint32_t coordinate,
+                            BlockOrigin& origin) {
+  const GridMode& mode = grid.mode[m];
+  if (m == 0) origin.last_row_block = coordinate + 1 == mode.extent.divisor();
+  if (m == 1) origin.last_column_block = coordinate + 1 == mode.extent.divisor();
+  origin.in += coordinate * mode.in_step;
+  origin.out += coordinate * mode.out_step;
+}
+
+// The modes from `first` on.
+template <int kModes>
+TTLG_DEVICE void step_along_rest(const Grid<kModes>& grid, int first, std::uint32_t index,
+                                 BlockOrigin& origin) {
   const auto visit = [&](int m) {
-    const GridMode& mode = grid.mode[m];
-    const std::uint32_t rest = mode.extent.quotient(index);
-    const std::uint32_t coordinate = index - rest * mode.extent.divisor();
-    if (m == 0) origin.last_row_block = coordinate + 1 == mode.extent.divisor();
-    if (m == 1) origin.last_column_block = coordinate + 1 == mode.extent.divisor();
-    origin.in += coordinate * mode.in_step;
-    origin.out += coordinate * mode.out_step;
+    const std::uint32_t rest = grid.mode[m].extent.quotient(index);
+    step_along(grid, m, index - rest * grid.mode[m].extent.divisor(), origin);
     index = rest;
   };
   if constexpr (kModes < 16) {
     TTLG_UNROLL
-    for (int m = 0; m < kModes; ++m) {
+    for (int m = first; m < kModes; ++m) {
       if (m < grid.modes) visit(m);
     }
   } else {
-    for (int m = 0; m < grid.modes; ++m) visit(m);
+    for (int m = first; m < grid.modes; ++m) visit(m);
   }
+}
+
+// decode and compute_base of Alg. 2.
+template <int kModes>
+TTLG_DEVICE BlockOrigin decode(const Grid<kModes>& grid, std::uint32_t index) {
+  BlockOrigin origin;
+  step_along_rest(grid, 0, index, origin);
+  return origin;
+}
+
+// The same with the slices in bands.
+template <int kModes>
+TTLG_DEVICE BlockOrigin decode_in_bands(const Grid<kModes>& grid, std::uint32_t index) {
+  const Bands& bands = grid.bands;
+  const std::uint32_t rest = bands.plane.quotient(index);
+  index -= rest * bands.plane.divisor();
+  const std::uint32_t band = bands.band.quotient(index);
+  index -= band * bands.band.divisor();
+  const FastDivisor32 width = band == bands.last ? bands.last_width : bands.width;
+  const std::uint32_t row_block = width.quotient(index);
+  BlockOrigin origin;
+  step_along(grid, 0, row_block, origin);
+  step_along(grid, 1, band * bands.width.divisor() + index - row_block * width.divisor(), origin);
+  step_along_rest(grid, 2, rest, origin);
   return origin;
 }
 
@@ -66,6 +109,11 @@ struct AxisSide {
   FastDivisor32 extent[kAxisModes - 1];
   Step step[kAxisModes - 1];
   Step last_step;
+
+  // Whether the elements, of so many of the units in which steps are counted, leave no gaps.
+  TTLG_DEVICE bool is_contiguous(Step element) const {
+    return inner_modes == 0 && last_step == element;
+  }
 
   TTLG_DEVICE Step offset(std::uint32_t index) const {
     Step result = 0;
@@ -130,30 +178,33 @@ class SliceWalk {
  public:
   TTLG_DEVICE SliceWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
                         const Context& context)
-      : grid_(grid), coarsening_(coarsening), index_(context.block()), left_(coarsening.count) {
-    at_ = decode(grid_, index_);
-  }
+      : grid_(grid), coarsening_(coarsening), index_(context.block()) {}
 
   // Whether the current slice exists; a block has at least one.
   TTLG_DEVICE bool exists() const { return index_ < grid_.slices; }
+
+  // Finds out where the current slice lies, before it is asked for.
+  TTLG_DEVICE void enter() {
+    if (left_ > 0) return;
+    at_ = decode_in_bands(grid_, index_);
+    left_ = coarsening_.count;
+  }
   TTLG_DEVICE const BlockOrigin& at() const { return at_; }
 
   TTLG_DEVICE void advance(const Context& context) {
     if (--left_ > 0) {
       at_.in += coarsening_.in_step;
       at_.out += coarsening_.out_step;
-      return;
+    } else {
+      index_ += context.blocks();
     }
-    left_ = coarsening_.count;
-    index_ += context.blocks();
-    if (exists()) at_ = decode(grid_, index_);
   }
 
  private:
   const Grid<kModes>& grid_;
   const Coarsening& coarsening_;
   std::uint32_t index_;
-  std::uint32_t left_;
+  std::uint32_t left_ = 0;  // repetitions, this one included; none before it is entered
   BlockOrigin at_;
 };
 

@@ -2,20 +2,15 @@
 // input (columns) and of the output (rows) have none in common, so a slice is a matrix, which moves
 // tile by tile through shared memory.
 //
-// The buffer holds words: an element of 4, 8 or 16 bytes, or 4/w elements of w = 1 or 2 bytes that
-// are neighbours along a column. They are brought together by byte permutes between loading and
-// storing, so that reading a column of words yields whole words of output rows. Word (r, c) lies at
-// r * pitch + c, where the pitch is odd (Alg. 2's 32 x 33, for a tile of this width), and columns
-// of packed words skip 4 after every 32.
+// A buffer holds the rows of a tile as they lie in the input, so that they can be copied to it
+// asynchronously, 16 bytes at a time where the input allows. A lane takes a few elements of a row
+// at once out of it, and of several rows where it writes vectors, and transposes these in
+// registers.
 //
-// No access conflicts, whatever the slice (banks counted in words; a warp's access of 8-byte words
-// goes in halves, of 16-byte ones in quarters):
-// - elements, filling: 32 lanes on consecutive c; draining: consecutive r, an odd pitch apart (for
-//   packed words, several lanes read one word).
-// - vectors, filling: lane (r, i) writes c = i * v + k at step k, for r < 4 and i < 8. With v = 4
-//   that is 4i + r * pitch: distinct, because the pitch is odd. With v = 8 or 16 the 4 skipped
-//   words separate those i that would share a bank.
-// - vectors, draining: lane (r, c) reads r * v' + k at step k, for r < 8 and c < 4: 4r * pitch + c.
+// No access meets a bank conflict: 16 bytes are skipped after as many rows as a lane takes
+// (Alg. 2's padding, for wider words), so that 8 lanes which take from the same columns of
+// neighbouring rows find their 16 bytes in different banks, and lanes which take less find their
+// parts of the same 16 bytes there.
 #pragma once
 
 #include "cuda/kernels/grid.hpp"
@@ -29,243 +24,390 @@ struct DistinctArguments {
   AxisSide<std::int64_t> column_out;
   AxisSide<std::int64_t> row_in;
   AxisSide<std::int64_t> row_out;
+  std::uint32_t second_buffer;  // where it begins; 0 where there is none
 };
 
-template <int kWidth>
+template <int kWidth, bool kVectorOut>
 struct DistinctTile {
-  static constexpr int kPack = kWidth < 4 ? 4 / kWidth : 1;
-  static constexpr int kWordBytes = kWidth < 4 ? 4 : kWidth;
-  static constexpr int kSize = OrthogonalDistinctPolicy(kWidth).tile;
-  static constexpr int kWordRows = kSize / kPack;
-  static constexpr std::uint32_t column_word(std::uint32_t column) {
-    return kWidth < 4 ? column + column / 32 * 4 : column;
+  static constexpr std::uint32_t kRows = OrthogonalDistinctPolicy(kWidth).tile_rows;
+  static constexpr std::uint32_t kColumns = OrthogonalDistinctPolicy(kWidth).tile_columns;
+  static constexpr std::uint32_t kRowBytes = kColumns * kWidth;
+  // What a lane takes out of it at once: a part of one row, or for vectors the same of several.
+  static constexpr std::uint32_t kPadding = kMaxAccessBytes;
+  static constexpr std::uint32_t kVectorElements = kMaxAccessBytes / kWidth;
+  static constexpr std::uint32_t kLaneRows = kVectorOut ? kVectorElements : 1;
+  static constexpr std::uint32_t kLaneColumns =
+      kVectorOut && kVectorElements > 4 ? 4 : kVectorElements;
+
+  // Where an element lies in the buffer.
+  static constexpr std::uint32_t offset(std::uint32_t row, std::uint32_t column) {
+    return row * kRowBytes + row / kLaneRows * kPadding + column * kWidth;
   }
-  static constexpr std::uint32_t kPitch = (column_word(kSize - 1) + 1) | 1;
-  static constexpr int kSharedBytes = kWordRows * static_cast<int>(kPitch) * kWordBytes;
 };
 
-// The words that an access to each of kPack rows makes: word e holds element e of every row.
-template <int kWidth, typename Access>
-TTLG_DEVICE void pack_words(const Access* rows, Word < kWidth < 4 ? 4 : kWidth > *words) {
-  if constexpr (sizeof(Access) == kWidth) {
-    if constexpr (kWidth >= 4) {
-      words[0] = rows[0];
-    } else {
-      words[0] = 0;
-      TTLG_UNROLL
-      for (int r = 0; r < 4 / kWidth; ++r) words[0] |= std::uint32_t{rows[r]} << (8 * kWidth * r);
-    }
-  } else if constexpr (kWidth == 8) {
-    words[0] = rows[0].part[0] | std::uint64_t{rows[0].part[1]} << 32;
-    words[1] = rows[0].part[2] | std::uint64_t{rows[0].part[3]} << 32;
-  } else {
-    TTLG_UNROLL
-    for (int q = 0; q < 4; ++q) {
-      if constexpr (kWidth == 4) {
-        words[q] = rows[0].part[q];
-      } else if constexpr (kWidth == 2) {
-        words[2 * q] = byte_permute(rows[0].part[q], rows[1].part[q], 0x5410);
-        words[2 * q + 1] = byte_permute(rows[0].part[q], rows[1].part[q], 0x7632);
-      } else {
-        const std::uint32_t even01 = byte_permute(rows[0].part[q], rows[1].part[q], 0x5140);
-        const std::uint32_t even23 = byte_permute(rows[2].part[q], rows[3].part[q], 0x5140);
-        const std::uint32_t odd01 = byte_permute(rows[0].part[q], rows[1].part[q], 0x7362);
-        const std::uint32_t odd23 = byte_permute(rows[2].part[q], rows[3].part[q], 0x7362);
-        words[4 * q] = byte_permute(even01, even23, 0x5410);
-        words[4 * q + 1] = byte_permute(even01, even23, 0x7632);
-        words[4 * q + 2] = byte_permute(odd01, odd23, 0x5410);
-        words[4 * q + 3] = byte_permute(odd01, odd23, 0x7632);
-      }
-    }
-  }
-}
-
-// Rows and columns of one tile, counted from the slice's corner.
-struct TileBounds {
+// Where a tile lies, the corner of its slice and what of it there is, counted from that corner.
+struct TilePlace {
+  std::int64_t in;
+  std::int64_t out;
   std::uint32_t first_row;
   std::uint32_t first_column;
   std::uint32_t rows;
   std::uint32_t columns;
 };
 
-inline constexpr int kDistinctWarps = OrthogonalDistinctPolicy::kThreads / kWarpSize;
+// The tiles of a thread block's slices.
+template <int kWidth, int kModes, typename Context>
+class TileWalk {
+ public:
+  TTLG_DEVICE TileWalk(const Grid<kModes>& grid, const DistinctArguments& p, const Context& context)
+      : slices_(grid, p.coarsening, context), shape_(p.shape) {}
 
-// How the warps of a block share the lines of a tile: `kLines` of them, each of kPack elements
-// across. A warp takes groups of lines that its lanes access side by side, every kDistinctWarps-th
-// group, and goes along them in chunks. Where its lines begin is found once for a tile, a line a
-// lane, and passed between the lanes: the offset arrays of Alg. 2, without their memory.
-template <int kWidth, bool kVector, int kLines, int kPack>
-struct WarpShare : Lanes<kWidth, kVector> {
-  using Side = Lanes<kWidth, kVector>;
-  static constexpr int kGroups = kLines / Side::kAcross / kDistinctWarps;
-  static constexpr int kChunks = DistinctTile<kWidth>::kSize / Side::kChunk;
+  TTLG_DEVICE bool exists() const { return slices_.exists(); }
 
-  // The line of the lane in a group.
-  static TTLG_DEVICE std::uint32_t line(std::uint32_t thread, std::uint32_t group) {
-    const std::uint32_t lane = thread % kWarpSize;
-    return (group * kDistinctWarps + thread / kWarpSize) * Side::kAcross + lane / Side::kAlong;
+  // The current tile, which must exist.
+  TTLG_DEVICE TilePlace at() {
+    slices_.enter();
+    const BlockOrigin& slice = slices_.at();
+    const std::uint32_t rows = shape_.rows_at(slice) - row_;
+    const std::uint32_t columns = shape_.columns_at(slice) - column_;
+    return {slice.in,
+            slice.out,
+            row_,
+            column_,
+            rows < kRows ? rows : kRows,
+            columns < kColumns ? columns : kColumns};
   }
-  // The first element of the lane's access in a chunk.
-  static TTLG_DEVICE std::uint32_t element(std::uint32_t thread, std::uint32_t chunk) {
-    return chunk * Side::kChunk + thread % Side::kAlong * Side::kElements;
+
+  // From a tile that was asked for.
+  TTLG_DEVICE void advance(const Context& context) {
+    column_ += kColumns;
+    if (column_ < shape_.columns_at(slices_.at())) return;
+    column_ = 0;
+    row_ += kRows;
+    if (row_ < shape_.rows_at(slices_.at())) return;
+    row_ = 0;
+    slices_.advance(context);
   }
-  // The element across the lines whose offset this lane finds, and the lane that finds the one of
-  // element `part` of this lane's line.
+
+ private:
+  static constexpr std::uint32_t kRows = OrthogonalDistinctPolicy(kWidth).tile_rows;
+  static constexpr std::uint32_t kColumns = OrthogonalDistinctPolicy(kWidth).tile_columns;
+
+  SliceWalk<kModes, Context> slices_;
+  const SliceExtents& shape_;
+  std::uint32_t row_ = 0;
+  std::uint32_t column_ = 0;
+};
+
+// How the warps of a block share a tile, on one side: `kLines` lines of `kLength` elements, of
+// which a warp takes a few neighbouring ones. Its lanes lie side by side, kAlong of them on a line,
+// and each takes `kLaneLines` x `kLaneLength` elements; they move on across the lines in groups and
+// along them in chunks. Where a warp's lines begin is found a line a lane, and passed between the
+// lanes: the offset arrays of Alg. 2, without their memory.
+template <std::uint32_t kLines, std::uint32_t kLength, std::uint32_t kAlong,
+          std::uint32_t kLaneLines, std::uint32_t kLaneLength>
+struct WarpShare {
+  static constexpr std::uint32_t kWarps = OrthogonalDistinctPolicy::kThreads / kWarpSize;
+  static constexpr std::uint32_t kAcross = kWarpSize / kAlong;
+  static constexpr std::uint32_t kGroupLines = kAcross * kLaneLines;
+  static constexpr std::uint32_t kWarpsAcross =
+      kLines / kGroupLines < kWarps ? kLines / kGroupLines : kWarps;
+  static constexpr std::uint32_t kGroups = kLines / kGroupLines / kWarpsAcross;
+  static constexpr std::uint32_t kChunkLength = kAlong * kLaneLength;
+  static constexpr std::uint32_t kChunks = kLength / kChunkLength / (kWarps / kWarpsAcross);
+  static_assert(kGroups * kGroupLines <= kWarpSize, "a lane finds the offset of one line");
+  static_assert(kChunks > 0 && kGroups > 0);
+
+  static TTLG_DEVICE std::uint32_t warp_line(std::uint32_t thread) {
+    return thread / kWarpSize % kWarpsAcross * (kGroups * kGroupLines);
+  }
+  // The first line and element of the lane in the first group and chunk.
+  static TTLG_DEVICE std::uint32_t line(std::uint32_t thread) {
+    return warp_line(thread) + thread % kWarpSize / kAlong * kLaneLines;
+  }
+  static TTLG_DEVICE std::uint32_t element(std::uint32_t thread) {
+    return thread / kWarpSize / kWarpsAcross * (kChunks * kChunkLength) +
+           thread % kAlong * kLaneLength;
+  }
+  // The line whose offset the lane finds, and the lane that finds the one of a line of this lane.
   static TTLG_DEVICE std::uint32_t owned(std::uint32_t thread) {
-    const std::uint32_t lane = thread % kWarpSize;
-    const std::uint32_t group = lane / (Side::kAcross * kPack);
-    const std::uint32_t across = lane / kPack % Side::kAcross;
-    return ((group * kDistinctWarps + thread / kWarpSize) * Side::kAcross + across) * kPack +
-           lane % kPack;
+    return warp_line(thread) + thread % kWarpSize;
   }
   static TTLG_DEVICE std::uint32_t owner(std::uint32_t thread, std::uint32_t group,
                                          std::uint32_t part) {
-    return (group * Side::kAcross + thread % kWarpSize / Side::kAlong) * kPack + part;
+    return group * kGroupLines + thread % kWarpSize / kAlong * kLaneLines + part;
   }
 };
 
+// Elements of 16 bytes may lie apart.
 template <int kWidth, bool kVector>
-using FillShare =
-    WarpShare<kWidth, kVector, DistinctTile<kWidth>::kWordRows, DistinctTile<kWidth>::kPack>;
-template <int kWidth, bool kVector>
-using DrainShare = WarpShare<kWidth, kVector, DistinctTile<kWidth>::kSize, 1>;
+inline constexpr bool kIsVector = kVector && kWidth < kMaxAccessBytes;
 
-// `row_offset` is that of the row which this lane owns.
-template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context, std::int64_t in,
-                           std::int64_t row_offset, const TileBounds& tile) {
-  using Tile = DistinctTile<kWidth>;
-  using Share = FillShare<kWidth, kVector>;
-  using Access = typename Share::Access;
-  // Groups whose loads are in flight together.
-  constexpr int kAsked = OrthogonalDistinctPolicy::kLoadsInFlight / (Share::kChunks * Tile::kPack);
-  constexpr int kBatch = kAsked < 1 ? 1 : kAsked < Share::kGroups ? kAsked : Share::kGroups;
-  const std::uint32_t thread = context.thread();
-  const std::uint32_t word_rows = (tile.rows + Tile::kPack - 1) / Tile::kPack;
-  std::int64_t along[Share::kChunks];
-  TTLG_UNROLL
-  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-    along[c] = in + Share::along(p.column_in, tile.first_column + Share::element(thread, c));
-  }
+template <int kWidth, bool kVectorIn>
+using FillShare =
+    WarpShare<OrthogonalDistinctPolicy(kWidth).tile_rows,
+              OrthogonalDistinctPolicy(kWidth).tile_columns, Lanes<kWidth, kVectorIn>::kAlong, 1,
+              Lanes<kWidth, kVectorIn>::kElements>;
+template <int kWidth, bool kVectorOut>
+using DrainShare =
+    WarpShare<OrthogonalDistinctPolicy(kWidth).tile_columns,
+              OrthogonalDistinctPolicy(kWidth).tile_rows, Lanes<kWidth, kVectorOut>::kAlong,
+              DistinctTile<kWidth, kVectorOut>::kLaneColumns,
+              DistinctTile<kWidth, kVectorOut>::kLaneRows>;
+
+// Where an element lies along a line, and how much further another one.
+template <int kWidth, bool kContiguous>
+TTLG_DEVICE std::int64_t element_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index) {
+  if constexpr (kContiguous) return std::int64_t{index} * kWidth;
+  return axis.offset(index);
+}
+template <int kWidth, bool kContiguous>
+TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index,
+                                      std::uint32_t further) {
+  if constexpr (kContiguous) return std::int64_t{further} * kWidth;
+  return axis.offset(index + further) - axis.offset(index);
+}
+
+// What the lanes take beyond the last column of a tile: of their last access, there are some
+// columns only.
+template <int kWidth, bool kVectorOut, typename Context>
+TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, kVectorOut>;
+  const std::uint32_t beyond = -tile.columns % Tile::kLaneColumns;
+  if (beyond == 0) return;
+  const std::uint32_t lane = context.thread() % kWarpSize;
   TTLG_UNROLL_BY(1)
-  for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
-    Access held[kBatch][Share::kChunks][Tile::kPack];
-    TTLG_UNROLL
-    for (std::uint32_t b = 0; b < kBatch; ++b) {
-      TTLG_UNROLL
-      for (std::uint32_t part = 0; part < Tile::kPack; ++part) {
-        const std::uint32_t row = Share::line(thread, first + b) * Tile::kPack + part;
-        const std::int64_t across =
-            context.shuffle(row_offset, Share::owner(thread, first + b, part));
-        TTLG_UNROLL
-        for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-          const std::uint32_t column = Share::element(thread, c);
-          held[b][c][part] = context.template load<Access>(row < tile.rows && column < tile.columns,
-                                                           along[c] + across);
-        }
-      }
-    }
-    TTLG_UNROLL
-    for (std::uint32_t b = 0; b < kBatch; ++b) {
-      const std::uint32_t word_row = Share::line(thread, first + b);
-      TTLG_UNROLL
-      for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-        const std::uint32_t column = Share::element(thread, c);
-        Word<Tile::kWordBytes> words[Share::kElements];
-        pack_words<kWidth>(held[b][c], words);
-        TTLG_UNROLL
-        for (std::uint32_t e = 0; e < Share::kElements; ++e) {
-          const std::uint32_t word = word_row * Tile::kPitch + Tile::column_word(column + e);
-          context.shared_store(word_row < word_rows && column < tile.columns,
-                               word * Tile::kWordBytes, words[e]);
-        }
-      }
-    }
+  for (std::uint32_t row = context.thread() / kWarpSize; row < tile.rows;
+       row += OrthogonalDistinctPolicy::kThreads / kWarpSize) {
+    context.shared_store(lane < beyond, buffer + Tile::offset(row, tile.columns + lane),
+                         Word<kWidth>{});
   }
 }
 
-// What is written to the output at once: element `row` of a column, or the vector that starts
-// there.
-template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE auto take_from_tile(const Context& context, bool valid, std::uint32_t row,
-                                std::uint32_t column) {
-  using Tile = DistinctTile<kWidth>;
-  using Entry = Word<Tile::kWordBytes>;
-  const auto take = [&](std::uint32_t k) {
-    const std::uint32_t word = (row / Tile::kPack + k) * Tile::kPitch + Tile::column_word(column);
-    return context.template shared_load<Entry>(valid, word * Tile::kWordBytes);
-  };
-  if constexpr (kWidth == 16) {
-    return take(0);
-  } else if constexpr (!kVector) {
-    if constexpr (Tile::kPack == 1) return take(0);
-    return static_cast<Word<kWidth>>(take(0) >> (8 * kWidth * (row % Tile::kPack)));
-  } else if constexpr (kWidth == 8) {
-    const std::uint64_t low = take(0);
-    const std::uint64_t high = take(1);
-    return Word16{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
-                   static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}};
+// `row_offset` is that of the row which this lane owns. Asynchronous copies take 4 bytes at least;
+// narrower elements pass through registers.
+template <int kWidth, bool kVectorIn, bool kVectorOut, bool kContiguous, typename Context>
+TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
+                           const TilePlace& tile, std::int64_t row_offset, std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, kVectorOut>;
+  using Share = FillShare<kWidth, kVectorIn>;
+  using Access = typename Lanes<kWidth, kVectorIn>::Access;
+  constexpr bool kAsync = kCopiesAsynchronously<Access>;
+  // Groups whose loads are in flight together.
+  constexpr std::uint32_t kBatch =
+      kAsync ? Share::kGroups : OrthogonalDistinctPolicy::kLoadsInFlight / Share::kChunks;
+  const std::uint32_t thread = context.thread();
+  const std::uint32_t first_row = Share::line(thread);
+  const std::uint32_t first_column = Share::element(thread);
+  // What there is from the lane's first access on, of which it may be beyond the end.
+  const auto columns = static_cast<int>(tile.columns - first_column);
+  const Context lines = context.at(
+      tile.in + element_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column),
+      0);
+  TTLG_UNROLL
+  for (std::uint32_t first = 0; first < Share::kGroups; first += kBatch) {
+    const std::uint32_t row = first_row + first * Share::kGroupLines;
+    const auto rows = static_cast<int>(tile.rows - row);
+    const std::uint32_t to = buffer + Tile::offset(row, first_column);
+    const auto is_valid = [](std::uint32_t b, std::uint32_t c, int some_rows, int some_columns) {
+      return static_cast<int>(c * Share::kChunkLength) < some_columns &&
+             static_cast<int>(b * Share::kGroupLines) < some_rows;
+    };
+    std::int64_t across[kBatch];
+    std::uint32_t held[kAsync ? 1 : kBatch][Share::kChunks];
+    TTLG_UNROLL
+    for (std::uint32_t b = 0; b < kBatch; ++b) {
+      across[b] = context.shuffle(row_offset, Share::owner(thread, first + b, 0));
+    }
+    TTLG_UNROLL
+    for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+      const std::int64_t along = chunk_offset<kWidth, kContiguous>(
+          p.column_in, tile.first_column + first_column, c * Share::kChunkLength);
+      TTLG_UNROLL
+      for (std::uint32_t b = 0; b < kBatch; ++b) {
+        if constexpr (kAsync) {
+          lines.template copy_async<sizeof(Access)>(
+              is_valid(b, c, rows, columns),
+              to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+              across[b] + along);
+        } else {
+          held[b][c] =
+              lines.template load<Access>(is_valid(b, c, rows, columns), across[b] + along);
+        }
+      }
+    }
+    if constexpr (!kAsync) {
+      // There are not predicates enough to remember which accesses are valid.
+      const int same_rows = opaque(rows);
+      const int same_columns = opaque(columns);
+      TTLG_UNROLL
+      for (std::uint32_t b = 0; b < kBatch; ++b) {
+        TTLG_UNROLL
+        for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+          context.shared_store(is_valid(b, c, same_rows, same_columns),
+                               to + Tile::offset(b * Share::kGroupLines, c * Share::kChunkLength),
+                               static_cast<Access>(held[b][c]));
+        }
+      }
+    }
+  }
+  if constexpr (!kVectorIn) fill_beyond<kWidth, kVectorOut>(context, tile, buffer);
+}
+
+// The 32-bit words of an access.
+TTLG_DEVICE std::uint32_t word_of(std::uint32_t access, std::uint32_t) { return access; }
+TTLG_DEVICE std::uint32_t word_of(std::uint64_t access, std::uint32_t i) {
+  return static_cast<std::uint32_t>(access >> (32 * i));
+}
+TTLG_DEVICE std::uint32_t word_of(const Word16& access, std::uint32_t i) { return access.part[i]; }
+
+// Word `k` of the vector of a column, from the accesses to its rows.
+template <int kWidth, typename Access>
+TTLG_DEVICE std::uint32_t vector_word(const Access* rows, std::uint32_t column, std::uint32_t k) {
+  if constexpr (kWidth == 1) {
+    const std::uint32_t pairs = column < 2 ? 0x5140 : 0x7362;
+    const std::uint32_t low = byte_permute(rows[4 * k], rows[4 * k + 1], pairs);
+    const std::uint32_t high = byte_permute(rows[4 * k + 2], rows[4 * k + 3], pairs);
+    return byte_permute(low, high, column % 2 == 0 ? 0x5410 : 0x7632);
+  } else if constexpr (kWidth == 2) {
+    return byte_permute(word_of(rows[2 * k], column / 2), word_of(rows[2 * k + 1], column / 2),
+                        column % 2 == 0 ? 0x5410 : 0x7632);
   } else {
+    constexpr std::uint32_t kWords = kWidth / 4;
+    return word_of(rows[k / kWords], column * kWords + k % kWords);
+  }
+}
+
+// What goes to the output at once: the elements of a column in the rows that a lane took.
+template <int kWidth, bool kVector, typename Access>
+TTLG_DEVICE auto column_of(const Access* rows, std::uint32_t column) {
+  if constexpr (kVector) {
     Word16 vector;
     TTLG_UNROLL
-    for (std::uint32_t k = 0; k < 4; ++k) vector.part[k] = take(k);
+    for (std::uint32_t k = 0; k < 4; ++k) vector.part[k] = vector_word<kWidth>(rows, column, k);
     return vector;
+  } else if constexpr (kWidth == 8) {
+    return std::uint64_t{rows[0].part[2 * column]} | std::uint64_t{rows[0].part[2 * column + 1]}
+                                                         << 32;
+  } else {
+    constexpr std::uint32_t kElements = 4 / kWidth;
+    return static_cast<Word<kWidth>>(rows[0].part[column / kElements] >>
+                                     (8 * kWidth * (column % kElements)));
   }
 }
 
 // `column_offset` is that of the column which this lane owns.
-template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context, std::int64_t out,
-                            std::int64_t column_offset, const TileBounds& tile) {
-  using Share = DrainShare<kWidth, kVector>;
+template <int kWidth, bool kVectorOut, bool kContiguous, typename Context>
+TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
+                            const TilePlace& tile, std::int64_t column_offset,
+                            std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, kVectorOut>;
+  using Share = DrainShare<kWidth, kVectorOut>;
+  using Taken = Word<Tile::kLaneColumns * kWidth>;
   const std::uint32_t thread = context.thread();
-  std::int64_t along[Share::kChunks];
+  const std::uint32_t first_column = Share::line(thread);
+  const std::uint32_t first_row = Share::element(thread);
+  const std::uint32_t from = buffer + Tile::offset(first_row, first_column);
+  const auto rows = static_cast<int>(tile.rows - first_row);
+  const auto columns = static_cast<int>(tile.columns - first_column);
+  const Context lines = context.at(
+      0, tile.out + element_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row));
   TTLG_UNROLL
-  for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-    along[c] = out + Share::along(p.row_out, tile.first_row + Share::element(thread, c));
-  }
-  TTLG_UNROLL_BY(OrthogonalDistinctPolicy::kDrainUnroll)
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
-    const std::uint32_t column = Share::line(thread, group);
-    const std::int64_t across = context.shuffle(column_offset, Share::owner(thread, group, 0));
+    const std::uint32_t column = group * Share::kGroupLines;
+    std::int64_t across[Tile::kLaneColumns];
     TTLG_UNROLL
+    for (std::uint32_t part = 0; part < Tile::kLaneColumns; ++part) {
+      across[part] = context.shuffle(column_offset, Share::owner(thread, group, part));
+    }
+    TTLG_UNROLL_BY(kContiguous || Share::kChunks < 4 ? Share::kChunks : 1)
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
-      const std::uint32_t row = Share::element(thread, c);
-      const bool valid = row < tile.rows && column < tile.columns;
-      context.store(valid, along[c] + across,
-                    take_from_tile<kWidth, kVector>(context, valid, row, column));
+      const std::uint32_t row = c * Share::kChunkLength;
+      const bool in_rows = static_cast<int>(row) < rows;
+      const int same_columns = Share::kChunks > 1 ? opaque(columns) : columns;
+      const std::int64_t along =
+          chunk_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row, row);
+      Taken taken[Tile::kLaneRows];
+      TTLG_UNROLL
+      for (std::uint32_t r = 0; r < Tile::kLaneRows; ++r) {
+        taken[r] = context.template shared_load<Taken>(
+            in_rows && static_cast<int>(column) < columns,
+            from + Tile::offset(row, column) + r * Tile::kRowBytes);
+      }
+      TTLG_UNROLL
+      for (std::uint32_t part = 0; part < Tile::kLaneColumns; ++part) {
+        lines.store(in_rows && static_cast<int>(column + part) < same_columns, across[part] + along,
+                    column_of<kWidth, kVectorOut>(taken, part));
+      }
     }
   }
 }
 
+// Where the line begins that a lane owns, for tiles at one place of their slices: most slices are a
+// single tile.
+class OwnedLine {
+ public:
+  TTLG_DEVICE OwnedLine(const AxisSide<std::int64_t>& axis, std::uint32_t owned)
+      : axis_(axis), owned_(owned) {}
+
+  TTLG_DEVICE std::int64_t offset_at(std::uint32_t first) {
+    if (first != first_) {
+      first_ = first;
+      offset_ = axis_.offset(first_ + owned_);
+    }
+    return offset_;
+  }
+
+ private:
+  const AxisSide<std::int64_t>& axis_;
+  std::uint32_t owned_;
+  std::uint32_t first_ = UINT32_MAX;
+  std::int64_t offset_ = 0;
+};
+
+// With two buffers a tile is on its way while the one before it is drained.
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
 TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArguments& p,
                                      const Context& context) {
-  constexpr std::uint32_t kTile = DistinctTile<kWidth>::kSize;
-  const BlockOrigin origin = decode(grid, context.block());
-  const std::uint32_t rows = p.shape.rows_at(origin);
-  const std::uint32_t columns = p.shape.columns_at(origin);
-  bool drained = true;
-  for (std::uint32_t row = 0; row < rows; row += kTile) {
-    for (std::uint32_t column = 0; column < columns; column += kTile) {
-      const TileBounds tile{row, column, rows - row < kTile ? rows - row : kTile,
-                            columns - column < kTile ? columns - column : kTile};
-      const std::int64_t row_offset =
-          p.row_in.offset(row + FillShare<kWidth, kVectorIn>::owned(context.thread()));
-      const std::int64_t column_offset =
-          p.column_out.offset(column + DrainShare<kWidth, kVectorOut>::owned(context.thread()));
-      std::int64_t in = origin.in;
-      std::int64_t out = origin.out;
-      for (std::uint32_t s = 0; s < p.coarsening.count; ++s) {
-        if (!drained) context.barrier();
-        fill_tile<kWidth, kVectorIn>(p, context, in, row_offset, tile);
-        context.barrier();
-        drain_tile<kWidth, kVectorOut>(p, context, out, column_offset, tile);
-        drained = false;
-        in += p.coarsening.in_step;
-        out += p.coarsening.out_step;
+  // Vectors are contiguous; so are elements but those of views with gaps. The compiler is not to
+  // write the loop once for each.
+  const std::uint32_t contiguous_in = p.column_in.is_contiguous(kWidth);
+  const std::uint32_t contiguous_out = p.row_out.is_contiguous(kWidth);
+  OwnedLine row(p.row_in, FillShare<kWidth, kVectorIn>::owned(context.thread()));
+  OwnedLine column(p.column_out, DrainShare<kWidth, kVectorOut>::owned(context.thread()));
+  TileWalk<kWidth, kModes, Context> walk(grid, p, context);
+  TilePlace filled{};
+  bool drains = false;  // whether `filled` is in its buffer, or on its way there
+  std::uint32_t buffer = 0;
+  while (drains || walk.exists()) {
+    context.template wait_copies<0>();
+    // What was filled is there, and what was drained is free.
+    context.barrier();
+    const TilePlace tile = filled;
+    const std::uint32_t full = buffer;
+    // With a single buffer, filling and draining take turns.
+    const bool fills = walk.exists() && !(drains && p.second_buffer == 0);
+    if (fills) {
+      filled = walk.at();
+      buffer ^= p.second_buffer;
+      const std::int64_t offset = row.offset_at(filled.first_row);
+      if (kIsVector<kWidth, kVectorIn> || opaque(contiguous_in) != 0) {
+        fill_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, filled, offset, buffer);
+      } else {
+        fill_tile<kWidth, kVectorIn, kVectorOut, false>(p, context, filled, offset, buffer);
+      }
+      context.commit_copies();
+      walk.advance(context);
+    }
+    if (drains) {
+      const std::int64_t offset = column.offset_at(tile.first_column);
+      if (kIsVector<kWidth, kVectorOut> || opaque(contiguous_out) != 0) {
+        drain_tile<kWidth, kVectorOut, true>(p, context, tile, offset, full);
+      } else {
+        drain_tile<kWidth, kVectorOut, false>(p, context, tile, offset, full);
       }
     }
+    drains = fills;
   }
 }
 

@@ -65,13 +65,14 @@ Work copy_work(const Problem& problem) {
 
 void set_distinct(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   const std::int64_t element = sliced.problem.element_bytes;
-  const std::int64_t tile = OrthogonalDistinctPolicy(element).tile;
-  work.in_accesses = row_accesses(shape.in, tile, work.in_lane_bytes / element);
-  work.out_accesses = row_accesses(shape.out, tile, work.out_lane_bytes / element);
+  const OrthogonalDistinctPolicy policy(element);
+  work.in_accesses = row_accesses(shape.in, policy.tile_columns, work.in_lane_bytes / element);
+  work.out_accesses = row_accesses(shape.out, policy.tile_rows, work.out_lane_bytes / element);
   work.is_persistent = true;
-  work.tiles = as_double(ceil_div(shape.in.length, tile) * ceil_div(shape.out.length, tile));
+  work.tiles = as_double(ceil_div(shape.in.length, policy.tile_columns) *
+                         ceil_div(shape.out.length, policy.tile_rows));
   work.batch = OrthogonalDistinctPolicy::kLoadsInFlight;
-  work.shared_bytes = as_double(work.stages * tile * (tile + 1) * element);
+  work.shared_bytes = as_double(work.stages * policy.buffer_bytes);
 }
 
 void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {

@@ -21,8 +21,8 @@ constexpr std::int64_t largest_slice_bytes(Schema schema, int width, VectorAcces
     case Schema::fvi_match_small:
       return FviMatchSmallPolicy::kSliceBytes;
     case Schema::orthogonal_distinct: {
-      const std::int64_t tile = OrthogonalDistinctPolicy(width).tile;
-      return tile * tile * width;
+      const OrthogonalDistinctPolicy policy(width);
+      return policy.tile_rows * policy.tile_columns * width;
     }
     case Schema::orthogonal_arbitrary:
       return OrthogonalArbitraryPolicy::max_elements(width, access) * width;

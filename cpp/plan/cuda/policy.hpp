@@ -73,20 +73,26 @@ struct FviMatchSmallPolicy {
 // kernel when it is compiled.
 struct OrthogonalDistinctPolicy {
   static constexpr int kThreads = 256;
-  static constexpr int kLoadsInFlight = 8;  // of a thread, about
-  static constexpr int kDrainUnroll = 2;
+  // Loads of a thread in flight, about, where they are not asynchronous.
+  static constexpr int kLoadsInFlight = 16;
 
   constexpr explicit OrthogonalDistinctPolicy(std::int64_t element_bytes)
-      : tile(element_bytes == 1   ? 128
-             : element_bytes <= 4 ? 64
-                                  : 32),
-        min_blocks_per_sm(element_bytes == 1   ? 2
-                          : element_bytes <= 4 ? 4
-                                               : 5) {}
+      : tile_rows(element_bytes == 1   ? 128
+                  : element_bytes <= 8 ? 64
+                                       : 32),
+        tile_columns(element_bytes <= 2   ? 128
+                     : element_bytes == 4 ? 64
+                                          : 32),
+        buffer_bytes(
+            static_cast<int>(tile_rows * (tile_columns * element_bytes + kMaxAccessBytes))),
+        min_blocks_per_sm(element_bytes == 1 ? 3 : 4) {}
 
-  // Side of the square tiles through which slices move, in elements: the 32 of TTLG, Alg. 2, wider
-  // for narrow elements so that 32 lanes move at least 128 bytes at once.
-  int tile;
+  // The tiles through which slices move, in elements: 16 KB, lines of 128 bytes or more on both
+  // sides. Wider than the 32 x 32 of TTLG, Alg. 2, they need fewer instructions for each byte.
+  int tile_rows;
+  int tile_columns;
+  // Of a tile in shared memory, its rows padded.
+  int buffer_bytes;
   // Thread blocks whose registers a multiprocessor holds at once: as many as leave their threads
   // enough of them.
   int min_blocks_per_sm;

@@ -93,10 +93,10 @@ void use_longest_axes(SlicedProblem& sliced) {
 }
 
 template <typename Fits>
-std::vector<Parameters> combine(const Problem& problem, Schema schema, const Lengths& lengths,
-                                const Fits& fits) {
-  const Cuts in_cuts = cuts_of(problem, identity_order(problem.modes.size()), lengths);
-  const Cuts out_cuts = cuts_of(problem, problem.perm, lengths);
+std::vector<Parameters> combine(const Problem& problem, Schema schema, const Lengths& in_lengths,
+                                const Lengths& out_lengths, const Fits& fits) {
+  const Cuts in_cuts = cuts_of(problem, identity_order(problem.modes.size()), in_lengths);
+  const Cuts out_cuts = cuts_of(problem, problem.perm, out_lengths);
   std::vector<Parameters> result;
   for (const Cut& in : in_cuts) {
     for (const Cut& out : out_cuts) {
@@ -108,13 +108,18 @@ std::vector<Parameters> combine(const Problem& problem, Schema schema, const Len
 }
 
 std::vector<Parameters> distinct_slices(const Problem& problem) {
-  const std::int64_t tile = OrthogonalDistinctPolicy(problem.element_bytes).tile;
-  Lengths lengths;
-  for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8}) lengths.add_new(tiles * tile);
-  return combine(problem, Schema::orthogonal_distinct, lengths, [&](const Parameters& parameters) {
-    const Slice& slice = parameters.slice;
-    return axis_modes(problem, slice) == slice.in_modes + slice.out_modes;
-  });
+  const OrthogonalDistinctPolicy policy(problem.element_bytes);
+  Lengths columns;
+  Lengths rows;
+  for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8}) {
+    columns.add_new(tiles * policy.tile_columns);
+    rows.add_new(tiles * policy.tile_rows);
+  }
+  return combine(problem, Schema::orthogonal_distinct, columns, rows,
+                 [&](const Parameters& parameters) {
+                   const Slice& slice = parameters.slice;
+                   return axis_modes(problem, slice) == slice.in_modes + slice.out_modes;
+                 });
 }
 
 std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t alignment) {
@@ -125,7 +130,7 @@ std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t al
   }
   lengths.add_new(OrthogonalArbitraryPolicy::max_elements(problem.element_bytes, {true, true}));
   std::vector<Parameters> slices =
-      combine(problem, Schema::orthogonal_arbitrary, lengths, [&](Parameters& parameters) {
+      combine(problem, Schema::orthogonal_arbitrary, lengths, lengths, [&](Parameters& parameters) {
         SlicedProblem sliced(problem, parameters, alignment);
         use_longest_axes(sliced);
         parameters = sliced.parameters;

@@ -31,8 +31,7 @@ TEST(Lower, TakesSeveralLaunchesForABigGrid) {
   // 2^15 x 2^15 slices for each of 3 x 5 others.
   const Executable plan(test::built(paper_request({power(20), 3, 5, power(20)}, {3, 2, 1, 0}, 4),
                                     256, {orthogonal_distinct, {1, 1, 32, 32}}));
-  const Launch launch = bind_aligned(plan);
-  EXPECT_EQ(launch.blocks, power(30));
+  EXPECT_EQ(plan.grid.size, power(30));
   EXPECT_EQ(plan.grid.grid.modes, 2);
   std::vector<std::pair<std::int64_t, std::int64_t>> expected;
   const Mode& three = plan.recast.modes[1];
@@ -59,7 +58,28 @@ TEST(Lower, FillsTheGridUpToItsLimit) {
   EXPECT_EQ(one.grid.launches, 1);
   const Executable two(test::built(request(1, 2), 256, parameters));
   EXPECT_EQ(two.grid.launches, 2) << "2^31 blocks are one too many";
-  EXPECT_EQ(bind_aligned(two).blocks, power(30));
+  EXPECT_EQ(two.grid.size, power(30));
+}
+
+// Of blocks that walk through their share of the slices, as many as the device holds: with two
+// buffers what shared memory holds, else what registers do.
+TEST(Lower, LaunchesAsManyBlocksAsAreResident) {
+  const Request request = paper_request({power(14), power(14)}, {1, 0}, 4);
+  cuda::Parameters parameters{orthogonal_distinct, {1, 1, 64, 64}};
+  DeviceModel model = test::analytic_model();
+  model.multiprocessors = 7;
+  const auto blocks = [&] {
+    return bind_aligned(Executable(test::built(request, 256, parameters, model))).blocks;
+  };
+  EXPECT_EQ(blocks() % 7, 0U);
+  EXPECT_GE(blocks(), 7U * 4) << "for which the kernel is compiled";
+  parameters.stages = 2;
+  model.shared_bytes_per_multiprocessor = 100 << 10;
+  EXPECT_EQ(blocks(), 7U * 2);
+  model.shared_bytes_per_multiprocessor = 48 << 10;
+  EXPECT_EQ(blocks(), 7U);
+  const Executable few(test::built(paper_request({200, 64}, {1, 0}, 4), 256, parameters, model));
+  EXPECT_EQ(bind_aligned(few).blocks, 4U);
 }
 
 TEST(Lower, RefusesSlicesThatAreTooManyOnOneSideAlone) {
@@ -86,8 +106,7 @@ TEST(Lower, KeepsStepsAndOffsetsIn64Bits) {
 
   const Executable matrix(test::built(paper_request({power(15), power(18)}, {1, 0}, 4), 256,
                                       {orthogonal_distinct, {1, 1, 64, 64}}));
-  const Launch tiles = bind_aligned(matrix);
-  const BlockOrigin corner = decode(matrix.grid.grid, tiles.blocks - 1);
+  const BlockOrigin corner = decode_in_bands(matrix.grid.grid, matrix.grid.grid.slices - 1);
   EXPECT_EQ(corner.in, 4 * (power(33) - 64 * power(15) + power(15) - 64));
   EXPECT_EQ(corner.out, 4 * (power(33) - 64 * power(18) + power(18) - 64));
 }

@@ -63,9 +63,9 @@ class Ttc57 : public testing::TestWithParam<std::int64_t> {};
 // Sectors moved by the accesses of warps, against the fewest possible. All extents that come first
 // on a side are multiples of 16, so that rows of 2, 4 and 8-byte elements begin on sectors. Rows of
 // bytes may begin at 16 modulo 32: an access of 128 bytes then touches 5 sectors instead of 4, one
-// of 48 bytes 2 instead of 1.5, and more where Orthogonal-Arbitrary's accesses take parts of several
-// rows. Accesses of a block that are neighbours in memory share these sectors, those of different
-// blocks do not.
+// of 48 bytes 2 instead of 1.5, and more where Orthogonal-Arbitrary's accesses take parts of
+// several rows. Accesses of a block that are neighbours in memory share these sectors, those of
+// different blocks do not.
 TEST_P(Ttc57, WastesFewSectors) {
   const bool narrow = GetParam() == 1;
   int i = 0;

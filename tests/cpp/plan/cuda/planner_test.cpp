@@ -97,6 +97,28 @@ TEST(SliceSearch, StaysWithinSharedMemory) {
   }
 }
 
+// A second buffer helps blocks that have several tiles to move, and where elements are copied
+// asynchronously.
+TEST(Candidates, HaveASecondBufferWhereBlocksHaveSeveralTiles) {
+  const DeviceModel model = analytic_model();
+  const auto stages = [&](std::int64_t extent, std::int64_t itemsize) {
+    std::set<int> found;
+    for (const cuda::Candidate& candidate :
+         cuda::candidates(paper_problem({extent, extent}, {1, 0}, itemsize), model)) {
+      if (candidate.parameters.schema == orthogonal_distinct) {
+        found.insert(candidate.parameters.stages);
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(stages(512, 4), std::set<int>{1});
+  EXPECT_EQ(stages(8192, 4), (std::set<int>{1, 2}));
+  EXPECT_EQ(stages(8192, 1), (std::set<int>{1, 2}));
+  EXPECT_EQ(stages(8191, 1), std::set<int>{1}) << "bytes that begin anywhere";
+  const Request request = paper_request({8192, 8192}, {1, 0}, 4);
+  EXPECT_EQ(test::planned(request, 256, model).parameters.stages, 2);
+}
+
 // The fastest slices come again with a second buffer and with a coarsened mode, those for which
 // there are more blocks than multiprocessors.
 TEST(Candidates, OfTheFastestSlicesHaveVariants) {

@@ -1,0 +1,179 @@
+// Orthogonal-Distinct on thread blocks that take several slices and tiles each, with one buffer and
+// with two, and the order in which they take them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cuda/kernel_runs.hpp"
+#include "cuda/lower.hpp"
+#include "plan/cuda/access_width.hpp"
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/occupancy.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using namespace cuda;
+using Violations = std::vector<std::string>;
+
+// A device that holds few blocks.
+DeviceModel small_model(int multiprocessors) {
+  DeviceModel model = analytic_model();
+  model.multiprocessors = multiprocessors;
+  return model;
+}
+
+class Distinct : public testing::TestWithParam<std::tuple<std::int64_t, int>> {
+ protected:
+  static std::int64_t width() { return std::get<0>(GetParam()); }
+  static int stages() { return std::get<1>(GetParam()); }
+};
+
+// A matrix in slices of 2 x 3 tiles, and its rest, a few times over: `beyond` elements more than
+// whole tiles on either side.
+TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
+  const OrthogonalDistinctPolicy policy(width());
+  const std::int64_t rows = 2 * policy.tile_rows;
+  const std::int64_t columns = 3 * policy.tile_columns;
+  for (const std::int64_t beyond_rows : {0, 16, 21}) {
+    for (const std::int64_t beyond_columns : {0, 16, 21}) {
+      const Request request =
+          paper_request({columns + beyond_columns, 3, rows + beyond_rows}, {2, 1, 0}, width());
+      const cuda::Plan plan =
+          built(request, 256, {Schema::orthogonal_distinct, {1, 1, columns, rows}, -1, stages()},
+                small_model(1));
+      const Executable executable(plan);
+      const std::int64_t slices = 3 * (1 + (beyond_rows > 0)) * (1 + (beyond_columns > 0));
+      const KernelFigures& kernel = figures_of(
+          Schema::orthogonal_distinct, static_cast<int>(width()), planned_access(plan.sliced()));
+      const std::int64_t blocks =
+          std::min(slices, resident_blocks(*plan.model, kernel, stages() * policy.buffer_bytes));
+      const Launch launch = executable.bind(nullptr, nullptr);
+      EXPECT_EQ(launch.blocks, blocks);
+      EXPECT_EQ(launch.shared_bytes, stages() * policy.buffer_bytes);
+      const Report report = run_plan(plan, {});
+      EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
+      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+      // A barrier lies between filling and draining. With one buffer they take turns, with two each
+      // tile is filled while the one before it is drained.
+      const std::int64_t tiles = 3 * (2 + (beyond_rows > 0)) * (3 + (beyond_columns > 0));
+      EXPECT_EQ(report.counts.barriers, stages() == 1 ? 2 * tiles : tiles + blocks);
+    }
+  }
+}
+
+// Every second element of lines on both sides, whose elements move one by one.
+TEST_P(Distinct, TakesLinesWithGaps) {
+  const OrthogonalDistinctPolicy policy(width());
+  Request request = paper_request({policy.tile_columns + 7, policy.tile_rows + 5}, {1, 0}, width());
+  request.out_byte_strides = request.resolved_out_byte_strides();
+  for (std::int64_t& stride : request.in_byte_strides) stride *= 2;
+  for (std::int64_t& stride : request.out_byte_strides) stride *= 2;
+  const cuda::Plan plan = built(
+      request, 256,
+      {Schema::orthogonal_distinct, {1, 1, policy.tile_columns, policy.tile_rows}, -1, stages()},
+      small_model(1));
+  const Report report = run_plan(plan, {});
+  EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
+  EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+}
+
+INSTANTIATE_TEST_SUITE_P(, Distinct,
+                         testing::Combine(testing::Values(1, 2, 4, 8, 16), testing::Values(1, 2)),
+                         [](const auto& parameters) {
+                           return std::to_string(std::get<0>(parameters.param)) + "_" +
+                                  std::to_string(std::get<1>(parameters.param));
+                         });
+
+// The grid of a matrix of 4-byte elements in single tiles.
+AnyGrid matrix_grid(std::int64_t columns, std::int64_t rows) {
+  const cuda::Plan plan = built(paper_request({columns, rows}, {1, 0}, 4), 256,
+                                {Schema::orthogonal_distinct, {1, 1, 64, 64}, -1, 2});
+  return Executable(plan).grid.grid;
+}
+
+using Corner = std::pair<std::int64_t, std::int64_t>;
+
+std::vector<Corner> corners(const AnyGrid& grid) {
+  std::vector<Corner> found;
+  for (std::uint32_t i = 0; i < grid.slices; ++i) {
+    const BlockOrigin origin = decode_in_bands(grid, i);
+    found.emplace_back(origin.in, origin.out);
+  }
+  return found;
+}
+
+TEST(Bands, OfWidthOneKeepTheOrder) {
+  const cuda::Plan plan = built(paper_request({300, 5, 200}, {2, 1, 0}, 4), 256,
+                                {Schema::orthogonal_distinct, {1, 1, 64, 64}});
+  AnyGrid grid = Executable(plan).grid.grid;
+  set_bands(grid, 1);
+  ASSERT_EQ(grid.slices, 5U * 4 * 5);
+  for (std::uint32_t i = 0; i < grid.slices; ++i) {
+    const BlockOrigin plain = decode(grid, i);
+    const BlockOrigin banded = decode_in_bands(grid, i);
+    EXPECT_EQ(banded.in, plain.in);
+    EXPECT_EQ(banded.out, plain.out);
+    EXPECT_EQ(banded.last_row_block, plain.last_row_block);
+    EXPECT_EQ(banded.last_column_block, plain.last_column_block);
+  }
+}
+
+TEST(Bands, HoldEverySliceOnce) {
+  const cuda::Plan plan = built(paper_request({300, 5, 200}, {2, 1, 0}, 4), 256,
+                                {Schema::orthogonal_distinct, {1, 1, 32, 32}});
+  AnyGrid grid = Executable(plan).grid.grid;
+  set_bands(grid, 1);
+  std::vector<Corner> expected = corners(grid);
+  std::ranges::sort(expected);
+  ASSERT_EQ(std::ranges::adjacent_find(expected), expected.end());
+  for (std::int64_t width = 1; width <= 12; ++width) {
+    set_bands(grid, width);
+    std::vector<Corner> found = corners(grid);
+    for (std::uint32_t i = 0; i < grid.slices; ++i) {
+      const BlockOrigin origin = decode_in_bands(grid, i);
+      EXPECT_EQ(origin.last_column_block, origin.in % (300 * 4) == 288 * 4);
+    }
+    std::ranges::sort(found);
+    EXPECT_EQ(found, expected) << width;
+  }
+}
+
+// Pages of 2 MiB that the blocks of a device touch at a time, in both tensors, of a matrix of
+// 16384 x 16384 floats: a square of 22 x 22 tiles where it was a column of the input and a few rows
+// of the output.
+TEST(Bands, KeepTheBlocksOfADeviceOnFewPages) {
+  constexpr std::int64_t kExtent = 16384;
+  constexpr std::int64_t kPage = 2 << 20;
+  constexpr std::uint32_t kResident = 528;
+  const auto average_pages = [](const AnyGrid& grid) {
+    std::size_t total = 0;
+    for (std::uint32_t first = 0; first < grid.slices; first += kResident) {
+      std::set<std::int64_t> in_pages;
+      std::set<std::int64_t> out_pages;
+      for (std::uint32_t i = first; i < std::min(first + kResident, grid.slices); ++i) {
+        const BlockOrigin origin = decode_in_bands(grid, i);
+        for (std::int64_t line = 0; line < 64; ++line) {
+          in_pages.insert((origin.in + line * kExtent * 4) / kPage);
+          out_pages.insert((origin.out + line * kExtent * 4) / kPage);
+        }
+      }
+      total += in_pages.size() + out_pages.size();
+    }
+    return static_cast<double>(total) / static_cast<double>(ceil_div(grid.slices, kResident));
+  };
+  AnyGrid grid = matrix_grid(kExtent, kExtent);
+  EXPECT_EQ(grid.bands.width.divisor(), 22U);
+  EXPECT_LT(average_pages(grid), 110);
+  set_bands(grid, 1);
+  EXPECT_GT(average_pages(grid), 510);
+}
+
+}  // namespace
+}  // namespace ttlg::test
