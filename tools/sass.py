@@ -18,6 +18,7 @@ _INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(?:@(!?U?P\w) +)?([A-Z]\S*)\s*(
 _TARGET = re.compile(r"`\((\.L\w+)\)")
 _REGISTER = re.compile(r"\bR\d+\b")
 _EXIT = -1  # where a path ends, in place of a block's number
+_MUCH = 0.2  # of a loop's instructions
 _UNWANTED = 1_000_000  # instructions; more than any path has
 
 
@@ -184,8 +185,9 @@ def heaviest_path(
     """Follow the path from entry to exit on which most instructions are issued.
 
     ``trips`` says of a loop, given one pass through it, how often it runs. Blocks most
-    of whose instructions are to be avoided, and loops which must pass through one, are taken only
-    where there is no other way: the compiler moves or shares single instructions.
+    of whose instructions are to be avoided, and loops which must pass through one and have many of
+    them, are taken only where there is no other way: the compiler moves or shares single
+    instructions.
     """
     reachable = _reachable(blocks)
     steps = {n: [Step(i, 1) for i in blocks[n].instructions] for n in reachable}
@@ -211,7 +213,8 @@ def heaviest_path(
 
     for header, body in find_loops(blocks).items():
         weight, once = follow(body, header, header)
-        if weight < 0:  # a loop that has no way around what is to be avoided
+        unwanted = sum(step.times for step in once if is_avoided(step.instruction))
+        if weight < 0 and unwanted > _MUCH * sum(step.times for step in once):
             avoided.add(header)
         times = trips(once)
         members = {n: inside for n, inside in members.items() if n not in body} | {header: body}

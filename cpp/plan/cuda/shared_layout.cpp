@@ -94,7 +94,7 @@ class Sample {
   }
 
   void add_drains(std::int64_t per_access) {
-    constexpr std::int64_t kWarpsSampled = 3;
+    constexpr std::int64_t kWarpsSampled = 4;
     const std::int64_t warps = ceil_div(elements_, kWarpSize * per_access);
     const std::int64_t stride = std::max<std::int64_t>(warps / kWarpsSampled, 1);
     for (std::int64_t warp = 0; warp < std::min(warps, kWarpsSampled * stride); warp += stride) {

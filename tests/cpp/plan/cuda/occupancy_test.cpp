@@ -20,6 +20,7 @@ TEST(KernelFigures, AreFoundForEveryKernel) {
   }
   for (const Schema schema : kSchemas) {
     for (const int width : {1, 2, 4, 8, 16}) {
+      if (schema == Schema::copy && width < 16) continue;  // it has one kernel, of 16-byte words
       for (const VectorAccess access :
            {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
         const KernelFigures& found = figures_of(schema, width, access);

@@ -233,7 +233,7 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
     const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}));
     // What a sample of the warps misses.
     const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 32), 3);
-    EXPECT_LE(chosen.conflicts(), packed.conflicts() + error);
+    EXPECT_LE(chosen.conflicts(), packed.conflicts() + error) << bytes << " " << packed.accesses();
     better += chosen.conflicts() < packed.conflicts();
   });
   EXPECT_GT(better, 50);
