@@ -60,7 +60,7 @@ _RARE = (
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
 )
 # Calls that the first warp of a block makes for all of them.
-_OF_FIRST_WARP = ("write(0);", "write(i);")  # SharedWalk
+_OF_FIRST_WARP = ("announce(",)  # SharedWalk, SharedTileWalk
 _LINE = 128
 _WARP = 32
 _TOLERANCE = 0.05  # of every figure
@@ -147,7 +147,7 @@ def is_rare(instruction: Instruction) -> bool:
 
 def is_of_first_warp(instruction: Instruction) -> bool:
     """Say whether an instruction was inlined into a call that one warp makes for its block."""
-    return any(line in _OF_FIRST_WARP for line in instruction.lines[1:])
+    return any(text in line for line in instruction.lines[1:] for text in _OF_FIRST_WARP)
 
 
 def slice_loop(path: list[Step], bytes_per_thread: float) -> list[Step]:

@@ -92,7 +92,8 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks) {
                 .blocks = narrow32(blocks),
                 .threads = OrthogonalDistinctPolicy::kThreads};
   const int stages = sliced.parameters.stages;
-  launch.shared_bytes = stages * OrthogonalDistinctPolicy(launch.word_bytes).buffer_bytes;
+  const int buffer_bytes = OrthogonalDistinctPolicy(launch.word_bytes).buffer_bytes;
+  launch.shared_bytes = static_cast<int>(kRingBytes) + stages * buffer_bytes;
   launch.arguments = DistinctArguments{
       .coarsening = coarsening_steps(sliced),
       .shape = shape_of(sliced, columns, rows),
@@ -100,7 +101,7 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks) {
       .column_out = side<std::int64_t>(sliced, columns, &Mode::out_byte_stride, 1),
       .row_in = side<std::int64_t>(sliced, rows, &Mode::in_byte_stride, 1),
       .row_out = side<std::int64_t>(sliced, rows, &Mode::out_byte_stride, 1),
-      .second_buffer = stages > 1 ? narrow32(launch.shared_bytes / stages) : 0};
+      .second_buffer = stages > 1 ? narrow32(buffer_bytes) : 0};
   return launch;
 }
 
@@ -140,7 +141,7 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
           .access = access,
           .blocks = narrow32(blocks),
           .threads = OrthogonalArbitraryPolicy::kThreads,
-          .shared_bytes = static_cast<int>(kWalkBytes + stages * bytes),
+          .shared_bytes = static_cast<int>(kRingBytes + stages * bytes),
           .arguments = p};
 }
 

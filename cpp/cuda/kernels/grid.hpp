@@ -170,117 +170,114 @@ struct Coarsening {
   std::int64_t out_step;
 };
 
-// The slices of a thread block: every blocks()-th of the grid, each repeated along the coarsened
-// mode. There are as many blocks as a device holds at once, so that what a block finds out for one
-// slice serves many.
-template <int kModes, typename Context>
-class SliceWalk {
+// A slice of a thread block, which takes every blocks()-th of the grid and repeats each along the
+// coarsened mode. There are as many blocks as a device holds at once, so that what a block finds
+// out for one slice serves many.
+template <int kModes>
+class SliceCursor {
  public:
-  TTLG_DEVICE SliceWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
-                        const Context& context)
-      : grid_(grid), coarsening_(coarsening), index_(context.block()) {}
+  template <typename Context>
+  TTLG_DEVICE SliceCursor(const Grid<kModes>& grid, const Coarsening& coarsening,
+                          const Context& context)
+      : grid_(grid), coarsening_(coarsening), index_(context.block()), left_(coarsening.count) {}
 
-  // Whether the current slice exists; a block has at least one.
   TTLG_DEVICE bool exists() const { return index_ < grid_.slices; }
 
-  // Finds out where the current slice lies, before it is asked for.
-  TTLG_DEVICE void enter() {
-    if (left_ > 0) return;
-    at_ = decode_in_bands(grid_, index_);
-    left_ = coarsening_.count;
-  }
-  TTLG_DEVICE const BlockOrigin& at() const { return at_; }
+  // Both decode the slice anew: where it lies would take registers in between.
+  TTLG_DEVICE BlockOrigin at() const { return repeated(decode(grid_, index_)); }
+  TTLG_DEVICE BlockOrigin at_in_bands() const { return repeated(decode_in_bands(grid_, index_)); }
 
+  template <typename Context>
   TTLG_DEVICE void advance(const Context& context) {
-    if (--left_ > 0) {
-      at_.in += coarsening_.in_step;
-      at_.out += coarsening_.out_step;
-    } else {
-      index_ += context.blocks();
-    }
+    if (--left_ > 0) return;
+    left_ = coarsening_.count;
+    index_ += context.blocks();
   }
 
  private:
+  TTLG_DEVICE BlockOrigin repeated(BlockOrigin origin) const {
+    const std::int64_t before = coarsening_.count - left_;
+    origin.in += before * coarsening_.in_step;
+    origin.out += before * coarsening_.out_step;
+    return origin;
+  }
+
   const Grid<kModes>& grid_;
   const Coarsening& coarsening_;
   std::uint32_t index_;
-  std::uint32_t left_ = 0;  // repetitions, this one included; none before it is entered
-  BlockOrigin at_;
+  std::uint32_t left_;  // repetitions, this one included
 };
 
-// The slices of a thread block: every blocks()-th of the grid, each repeated along the coarsened
-// mode. There are as many blocks as a device holds at once, so that what a block finds out for one
-// slice serves many. Where a slice lies, the first warp alone finds out, and tells the others in
-// shared memory: it takes as many instructions as a warp's share of moving it. A slice may be asked
-// for once its number was announced and a barrier passed since; the two announced last are kept.
-inline constexpr std::uint32_t kWalkBytes = kSharedLineBytes;  // at the beginning of shared memory
+// What a block's first warp finds out for all of them, in entries of 32 bytes at the beginning of
+// shared memory: where the next slice lies takes as many instructions to find out as a warp's share
+// of moving it. An entry may be read once it is written and a barrier has passed since; the two
+// written last are kept.
+inline constexpr std::uint32_t kRingBytes = kSharedLineBytes;
 
+struct RingEntry {
+  Word16 origins;  // of a slice, in the input and in the output
+  Word16 rest;
+};
+
+TTLG_DEVICE Word16 origins_word(std::int64_t in, std::int64_t out) {
+  return {{static_cast<std::uint32_t>(in), static_cast<std::uint32_t>(in >> 32),
+           static_cast<std::uint32_t>(out), static_cast<std::uint32_t>(out >> 32)}};
+}
+TTLG_DEVICE std::int64_t origin_of(const Word16& origins, int side) {
+  return static_cast<std::int64_t>(origins.part[2 * side] |
+                                   std::uint64_t{origins.part[2 * side + 1]} << 32);
+}
+
+template <typename Context>
+TTLG_DEVICE bool writes_ring(const Context& context) {
+  return context.thread() < kWarpSize;
+}
+inline constexpr std::uint32_t kRingEntries = kRingBytes / 32;
+
+template <typename Context>
+TTLG_DEVICE void write_ring(const Context& context, std::uint32_t i, const RingEntry& entry) {
+  const std::uint32_t at = i % kRingEntries * 32;
+  context.shared_store(context.thread() == 0, at, entry.origins);
+  context.shared_store(context.thread() == 0, at + 16, entry.rest);
+}
+template <typename Context>
+TTLG_DEVICE RingEntry read_ring(const Context& context, std::uint32_t i) {
+  const std::uint32_t at = i % kRingEntries * 32;
+  return {context.template shared_load<Word16>(true, at),
+          context.template shared_load<Word16>(true, at + 16)};
+}
+
+// The slices of a thread block, announced through the ring.
 template <int kModes, typename Context>
 class SharedWalk {
  public:
   TTLG_DEVICE SharedWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
                          const Context& context)
-      : grid_(grid),
-        coarsening_(coarsening),
-        context_(context),
-        index_(context.block()),
-        left_(coarsening.count) {
-    write(0);
+      : cursor_(grid, coarsening, context), context_(context) {
+    announce(0);
   }
 
-  // Announces slice number `i`, the one after that announced last.
+  // Slice number `i`, the one after that announced last.
   TTLG_DEVICE void announce(std::uint32_t i) {
-    if (--left_ == 0) {
-      left_ = coarsening_.count;
-      index_ += context_.blocks();
-    }
-    write(i);
+    if (!writes_ring(context_)) return;
+    const BlockOrigin at = cursor_.at();
+    write_ring(context_, i,
+               {origins_word(at.in, at.out),
+                {{cursor_.exists(), at.last_row_block, at.last_column_block, 0}}});
+    cursor_.advance(context_);
   }
 
-  TTLG_DEVICE bool exists(std::uint32_t i) const { return (flags(i) & kExists) != 0; }
-
+  TTLG_DEVICE bool exists(std::uint32_t i) const {
+    return read_ring(context_, i).rest.part[0] != 0;
+  }
   TTLG_DEVICE BlockOrigin at(std::uint32_t i) const {
-    const std::uint32_t found = flags(i);
-    return {static_cast<std::int64_t>(read<std::uint64_t>(i, 0)),
-            static_cast<std::int64_t>(read<std::uint64_t>(i, 8)), (found & kLastRows) != 0,
-            (found & kLastColumns) != 0};
+    const auto [origins, rest] = read_ring(context_, i);
+    return {origin_of(origins, 0), origin_of(origins, 1), rest.part[1] != 0, rest.part[2] != 0};
   }
 
  private:
-  static constexpr std::uint32_t kLastRows = 1;
-  static constexpr std::uint32_t kLastColumns = 2;
-  static constexpr std::uint32_t kExists = 4;
-  static constexpr std::uint32_t kEntryBytes = 32;
-  static constexpr std::uint32_t kEntries = kWalkBytes / kEntryBytes;
-
-  TTLG_DEVICE std::uint32_t flags(std::uint32_t i) const { return read<std::uint32_t>(i, 16); }
-
-  template <typename T>
-  TTLG_DEVICE T read(std::uint32_t i, std::uint32_t byte) const {
-    return context_.template shared_load<T>(true, i % kEntries * kEntryBytes + byte);
-  }
-
-  TTLG_DEVICE void write(std::uint32_t i) const {
-    if (context_.thread() >= kWarpSize) return;
-    const BlockOrigin at = decode(grid_, index_);
-    const std::int64_t repeat = coarsening_.count - left_;
-    const bool valid = context_.thread() == 0;
-    const std::uint32_t entry = i % kEntries * kEntryBytes;
-    context_.shared_store(valid, entry,
-                          static_cast<std::uint64_t>(at.in + repeat * coarsening_.in_step));
-    context_.shared_store(valid, entry + 8,
-                          static_cast<std::uint64_t>(at.out + repeat * coarsening_.out_step));
-    context_.shared_store(valid, entry + 16,
-                          (at.last_row_block ? kLastRows : 0) |
-                              (at.last_column_block ? kLastColumns : 0) |
-                              (index_ < grid_.slices ? kExists : 0));
-  }
-
-  const Grid<kModes>& grid_;
-  const Coarsening& coarsening_;
+  SliceCursor<kModes> cursor_;
   const Context& context_;
-  std::uint32_t index_;
-  std::uint32_t left_;
 };
 
 // How a warp's lanes lie on a line of one side: vector accesses put 8 lanes on 128 bytes and 4

@@ -303,7 +303,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
   SharedWalk walk(grid, p.coarsening, context);
   std::uint32_t filled = 0;  // slices
   bool drains = false;       // whether the last of them is in, or on its way to, the full buffer
-  Context full = context.at_shared(kWalkBytes);
+  Context full = context.at_shared(kRingBytes);
   Context empty = full.at_shared(p.buffer_bytes);
   while (true) {
     if constexpr (kCopiesAsynchronously<Word<Items::kInBytes>>) {
@@ -312,7 +312,6 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
     // What was filled is there, and what was drained is free.
     context.barrier();
     const bool exists = walk.exists(filled);
-    if (!exists && !drains) return;
     // With a single buffer, filling and draining take turns.
     const bool fills = exists && !(drains && p.buffer_bytes == 0);
     if (fills) {
@@ -320,6 +319,7 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
       walk.announce(filled + 1);
     }
     if (drains) drain_slice(p, full, items, walk.at(filled - 1));
+    if (!exists) return;
     drains = fills;
     if (fills) {
       ++filled;

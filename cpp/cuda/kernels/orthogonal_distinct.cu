@@ -7,7 +7,7 @@ namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
 __global__ void __launch_bounds__(OrthogonalDistinctPolicy::kThreads,
-                                  OrthogonalDistinctPolicy(kWidth).min_blocks_per_sm)
+                                  OrthogonalDistinctPolicy::min_blocks_per_sm(kWidth, kVectorOut))
     orthogonal_distinct_kernel(const __grid_constant__ Grid<kModes> grid,
                                const __grid_constant__ DistinctArguments p, const std::byte* in,
                                std::byte* out) {

@@ -55,46 +55,51 @@ struct TilePlace {
   std::uint32_t columns;
 };
 
-// The tiles of a thread block's slices.
+// The tiles of a thread block's slices, announced through the ring.
 template <int kWidth, int kModes, typename Context>
-class TileWalk {
+class SharedTileWalk {
  public:
-  TTLG_DEVICE TileWalk(const Grid<kModes>& grid, const DistinctArguments& p, const Context& context)
-      : slices_(grid, p.coarsening, context), shape_(p.shape) {}
-
-  TTLG_DEVICE bool exists() const { return slices_.exists(); }
-
-  // The current tile, which must exist.
-  TTLG_DEVICE TilePlace at() {
-    slices_.enter();
-    const BlockOrigin& slice = slices_.at();
-    const std::uint32_t rows = shape_.rows_at(slice) - row_;
-    const std::uint32_t columns = shape_.columns_at(slice) - column_;
-    return {slice.in,
-            slice.out,
-            row_,
-            column_,
-            rows < kRows ? rows : kRows,
-            columns < kColumns ? columns : kColumns};
+  TTLG_DEVICE SharedTileWalk(const Grid<kModes>& grid, const DistinctArguments& p,
+                             const Context& context)
+      : slice_(grid, p.coarsening, context), shape_(p.shape), context_(context) {
+    announce(0);
   }
 
-  // From a tile that was asked for.
-  TTLG_DEVICE void advance(const Context& context) {
+  // Tile number `i`, the one after that announced last.
+  TTLG_DEVICE void announce(std::uint32_t i) {
+    if (!writes_ring(context_)) return;
+    const BlockOrigin slice = slice_.at_in_bands();
+    const std::uint32_t rows = shape_.rows_at(slice) - row_;
+    const std::uint32_t columns = shape_.columns_at(slice) - column_;
+    write_ring(context_, i,
+               {origins_word(slice.in, slice.out),
+                {{row_, column_, slice_.exists() ? min(rows, kRows) : 0, min(columns, kColumns)}}});
     column_ += kColumns;
-    if (column_ < shape_.columns_at(slices_.at())) return;
+    if (columns > kColumns) return;
     column_ = 0;
     row_ += kRows;
-    if (row_ < shape_.rows_at(slices_.at())) return;
+    if (rows > kRows) return;
     row_ = 0;
-    slices_.advance(context);
+    slice_.advance(context_);
+  }
+
+  TTLG_DEVICE bool exists(std::uint32_t i) const {
+    return read_ring(context_, i).rest.part[2] != 0;
+  }
+  TTLG_DEVICE TilePlace at(std::uint32_t i) const {
+    const auto [origins, rest] = read_ring(context_, i);
+    return {origin_of(origins, 0), origin_of(origins, 1), rest.part[0],
+            rest.part[1],          rest.part[2],          rest.part[3]};
   }
 
  private:
   static constexpr std::uint32_t kRows = OrthogonalDistinctPolicy(kWidth).tile_rows;
   static constexpr std::uint32_t kColumns = OrthogonalDistinctPolicy(kWidth).tile_columns;
+  static TTLG_DEVICE std::uint32_t min(std::uint32_t x, std::uint32_t y) { return x < y ? x : y; }
 
-  SliceWalk<kModes, Context> slices_;
+  SliceCursor<kModes> slice_;
   const SliceExtents& shape_;
+  const Context& context_;
   std::uint32_t row_ = 0;
   std::uint32_t column_ = 0;
 };
@@ -371,42 +376,47 @@ TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArg
                                      const Context& context) {
   // Vectors are contiguous; so are elements but those of views with gaps. The compiler is not to
   // write the loop once for each.
-  const std::uint32_t contiguous_in = p.column_in.is_contiguous(kWidth);
-  const std::uint32_t contiguous_out = p.row_out.is_contiguous(kWidth);
+  const auto is_contiguous = [](const AxisSide<std::int64_t>& line) {
+    return opaque(std::uint32_t{line.is_contiguous(kWidth)}) != 0;
+  };
   OwnedLine row(p.row_in, FillShare<kWidth, kVectorIn>::owned(context.thread()));
   OwnedLine column(p.column_out, DrainShare<kWidth, kVectorOut>::owned(context.thread()));
-  TileWalk<kWidth, kModes, Context> walk(grid, p, context);
-  TilePlace filled{};
-  bool drains = false;  // whether `filled` is in its buffer, or on its way there
+  SharedTileWalk<kWidth, kModes, Context> walk(grid, p, context);
+  const Context buffers = context.at_shared(kRingBytes);
+  std::uint32_t filled = 0;  // tiles
+  bool drains = false;       // whether the last of them is in its buffer, or on its way there
   std::uint32_t buffer = 0;
-  while (drains || walk.exists()) {
+  while (true) {
     context.template wait_copies<0>();
     // What was filled is there, and what was drained is free.
     context.barrier();
-    const TilePlace tile = filled;
+    const bool exists = walk.exists(filled);
     const std::uint32_t full = buffer;
     // With a single buffer, filling and draining take turns.
-    const bool fills = walk.exists() && !(drains && p.second_buffer == 0);
+    const bool fills = exists && !(drains && p.second_buffer == 0);
     if (fills) {
-      filled = walk.at();
+      const TilePlace tile = walk.at(filled);
       buffer ^= p.second_buffer;
-      const std::int64_t offset = row.offset_at(filled.first_row);
-      if (kIsVector<kWidth, kVectorIn> || opaque(contiguous_in) != 0) {
-        fill_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, filled, offset, buffer);
+      const std::int64_t offset = row.offset_at(tile.first_row);
+      if (kIsVector<kWidth, kVectorIn> || is_contiguous(p.column_in)) {
+        fill_tile<kWidth, kVectorIn, kVectorOut, true>(p, buffers, tile, offset, buffer);
       } else {
-        fill_tile<kWidth, kVectorIn, kVectorOut, false>(p, context, filled, offset, buffer);
+        fill_tile<kWidth, kVectorIn, kVectorOut, false>(p, buffers, tile, offset, buffer);
       }
       context.commit_copies();
-      walk.advance(context);
+      walk.announce(filled + 1);
     }
     if (drains) {
+      const TilePlace tile = walk.at(filled - 1);
       const std::int64_t offset = column.offset_at(tile.first_column);
-      if (kIsVector<kWidth, kVectorOut> || opaque(contiguous_out) != 0) {
-        drain_tile<kWidth, kVectorOut, true>(p, context, tile, offset, full);
+      if (kIsVector<kWidth, kVectorOut> || is_contiguous(p.row_out)) {
+        drain_tile<kWidth, kVectorOut, true>(p, buffers, tile, offset, full);
       } else {
-        drain_tile<kWidth, kVectorOut, false>(p, context, tile, offset, full);
+        drain_tile<kWidth, kVectorOut, false>(p, buffers, tile, offset, full);
       }
     }
+    if (!exists) return;
+    filled += fills;
     drains = fills;
   }
 }

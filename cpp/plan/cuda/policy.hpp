@@ -84,8 +84,7 @@ struct OrthogonalDistinctPolicy {
                      : element_bytes == 4 ? 64
                                           : 32),
         buffer_bytes(
-            static_cast<int>(tile_rows * (tile_columns * element_bytes + kMaxAccessBytes))),
-        min_blocks_per_sm(element_bytes == 1 ? 3 : 4) {}
+            static_cast<int>(tile_rows * (tile_columns * element_bytes + kMaxAccessBytes))) {}
 
   // The tiles through which slices move, in elements: 16 KB, lines of 128 bytes or more on both
   // sides. Wider than the 32 x 32 of TTLG, Alg. 2, they need fewer instructions for each byte.
@@ -93,9 +92,12 @@ struct OrthogonalDistinctPolicy {
   int tile_columns;
   // Of a tile in shared memory, its rows padded.
   int buffer_bytes;
+
   // Thread blocks whose registers a multiprocessor holds at once: as many as leave their threads
   // enough of them.
-  int min_blocks_per_sm;
+  static constexpr int min_blocks_per_sm(int element_bytes, bool vector_out) {
+    return element_bytes > 1 ? 4 : vector_out ? 3 : 2;
+  }
 };
 
 struct OrthogonalArbitraryPolicy {

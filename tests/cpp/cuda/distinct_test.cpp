@@ -56,7 +56,7 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
           std::min(slices, resident_blocks(*plan.model, kernel, stages() * policy.buffer_bytes));
       const Launch launch = executable.bind(nullptr, nullptr);
       EXPECT_EQ(launch.blocks, blocks);
-      EXPECT_EQ(launch.shared_bytes, stages() * policy.buffer_bytes);
+      EXPECT_EQ(launch.shared_bytes, kRingBytes + stages() * policy.buffer_bytes);
       const Report report = run_plan(plan, {});
       EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
       EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
