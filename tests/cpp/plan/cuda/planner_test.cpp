@@ -30,9 +30,8 @@ using enum Schema;
 TEST(MakeCudaPlan, LetsPredictedTimeDecideShortMatchingRuns) {
   const DeviceModel model = analytic_model();
   std::set<Schema> chosen;
-  for (const auto& [extents, itemsize] :
-       {std::pair(std::vector<std::int64_t>{3, 9, 1000, 1000}, 4),
-        std::pair(std::vector<std::int64_t>{3, 9, 9, 1000}, 8)}) {
+  for (const auto& [extents, itemsize] : {std::pair(std::vector<std::int64_t>{3, 9, 1000, 1000}, 4),
+                                          std::pair(std::vector<std::int64_t>{3, 9, 9, 1000}, 8)}) {
     const cuda::Plan plan =
         test::planned(paper_request(extents, {0, 2, 1, 3}, itemsize), 16, model);
     EXPECT_EQ(classify(plan.recast).name, "same FVI, short");
