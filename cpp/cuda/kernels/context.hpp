@@ -165,6 +165,18 @@ class DeviceContext {
     }
   }
 
+  // The same for an aligned word of 4 bytes of which the first `count` are read and the others
+  // become zeros. So the bytes that come before a run in its first word are read and those that
+  // come after it in its last one are not: allocations begin at whole words and may end anywhere.
+  TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
+                                   std::int64_t offset) const {
+    if (!valid) return;
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_)) + to;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(in_ + offset),
+                 "r"(count)
+                 : "memory");
+  }
+
   // Ends a group: the thread's copies since the last one, or none.
   TTLG_DEVICE void commit_copies() const { __pipeline_commit(); }
 

@@ -238,6 +238,19 @@ void HostContext::copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t 
                   valid ? executor_->shared().copy_async(thread_, word.data(), bytes, to) : "");
 }
 
+void HostContext::copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
+                                  std::int64_t offset) const {
+  constexpr std::size_t kBytes = 4;
+  std::array<std::byte, kBytes> word{};
+  to += shared_origin_;
+  offset += in_origin_;
+  const GlobalMemory& memory = executor_->global();
+  executor_->note(thread_, {memory.in_position(offset), CallKind::load, kBytes, valid}, offset,
+                  valid ? memory.load_run_word(word.data(), count, offset) : "");
+  executor_->note(thread_, {to, CallKind::shared_store, kBytes, valid}, to,
+                  valid ? executor_->shared().copy_async(thread_, word.data(), kBytes, to) : "");
+}
+
 void HostContext::commit_copies() const { executor_->shared().commit_copies(thread_); }
 
 void HostContext::wait_copies_but(std::size_t newest) const {

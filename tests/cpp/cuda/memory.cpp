@@ -39,6 +39,23 @@ std::string_view GlobalMemory::load(void* word, std::size_t bytes, std::int64_t 
   return {};
 }
 
+std::string_view GlobalMemory::load_run_word(void* word, std::size_t count,
+                                             std::int64_t offset) const {
+  constexpr auto kAnything = std::byte{0xa5};
+  auto* const bytes = static_cast<std::byte*>(word);
+  const std::size_t first = index_of(offset, arrays_.in_origin);
+  if (!is_aligned(arrays_.in.data() + first, kBankWordBytes)) {
+    return "loads from a misaligned address";
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = first + i;  // before the array, it wraps around
+    const bool is_before = index > SIZE_MAX - kBankWordBytes;
+    if (!is_before && index >= arrays_.in.size()) return "loads out of bounds";
+    bytes[i] = is_before ? kAnything : arrays_.in[index];
+  }
+  return {};
+}
+
 std::string_view GlobalMemory::store(const void* word, std::size_t bytes, std::int64_t offset) {
   const std::size_t index = index_of(offset, arrays_.out_origin);
   if (!is_inside(index, bytes, arrays_.out.size())) return "stores out of bounds";

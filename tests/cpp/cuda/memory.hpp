@@ -26,6 +26,9 @@ class GlobalMemory {
   explicit GlobalMemory(const Arrays& arrays) : arrays_(arrays), written_(arrays.out.size()) {}
 
   std::string_view load(void* word, std::size_t bytes, std::int64_t offset) const;
+  // The first `count` bytes of an aligned word of 4. Those of them that come before the array may
+  // be loaded and are anything.
+  std::string_view load_run_word(void* word, std::size_t count, std::int64_t offset) const;
   std::string_view store(const void* word, std::size_t bytes, std::int64_t offset);
 
   // Where an offset lies, from the beginning of the side's first line.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 
@@ -276,6 +277,40 @@ TEST(AsynchronousCopies, ArriveGroupByGroup) {
   EXPECT_EQ(report.violations.front(),
             "block 0, thread 0: reads shared memory before an asynchronous copy to it has arrived "
             "(4 bytes at offset 128)");
+}
+
+// The first words of runs may begin before an array, the last ones end behind it.
+TEST(AsynchronousCopies, ReadTheFirstBytesOfAWord) {
+  using Bytes = std::array<int, 4>;
+  Toy toy(6, 3);
+  toy.expected_writes = {1, 1, 1, 1, 0, 0};
+  const auto copy = [&toy](std::int64_t offset, std::uint32_t count) {
+    return toy.run({.shared_bytes = 256}, [=](const HostContext& context) {
+      context.copy_word_async(context.thread() == 0, count, 8, offset);
+      context.commit_copies();
+      context.wait_copies<0>();
+      context.barrier();
+      const bool valid = context.thread() < 4;
+      context.store(valid, context.thread(),
+                    context.shared_load<std::uint8_t>(valid, 8 + context.thread()));
+    });
+  };
+  const auto copied = [&toy] {
+    Bytes bytes;
+    std::ranges::transform(toy.out.bytes().first(4), bytes.begin(),
+                           [](std::byte byte) { return static_cast<int>(byte); });
+    return bytes;
+  };
+  EXPECT_EQ(copy(-3, 4).violations, Violations{});
+  EXPECT_EQ(copied(), (Bytes{0xa5, 0xa5, 0xa5, 0}));
+  EXPECT_EQ(copy(1, 4).violations, Violations{});
+  EXPECT_EQ(copied(), (Bytes{1, 2, 3, 4}));
+  EXPECT_EQ(copy(5, 1).violations, Violations{});
+  EXPECT_EQ(copied(), (Bytes{5, 0, 0, 0}));
+  EXPECT_EQ(copy(5, 2).violations,
+            (Violations{"block 0, thread 0: loads out of bounds (4 bytes at offset 5)"}));
+  EXPECT_EQ(copy(0, 2).violations.front(),
+            "block 0, thread 0: loads from a misaligned address (4 bytes at offset 0)");
 }
 
 TEST(AsynchronousCopies, MustNotMeetWritesOrBeLeftAlone) {
