@@ -113,6 +113,10 @@ class DeviceContext {
     return {in_, out_, shared_ + bytes};
   }
 
+  // How many bytes the origins of offsets lie beyond a multiple of 4.
+  TTLG_DEVICE std::uint32_t in_phase() const { return phase_of(in_); }
+  TTLG_DEVICE std::uint32_t out_phase() const { return phase_of(out_); }
+
   TTLG_DEVICE std::uint32_t thread() const { return threadIdx.x; }
   TTLG_DEVICE std::uint32_t block() const { return blockIdx.x; }
   TTLG_DEVICE std::uint32_t blocks() const { return gridDim.x; }
@@ -192,9 +196,16 @@ class DeviceContext {
     return __shfl_sync(~0u, value, static_cast<int>(lane));
   }
 
+  // Whether any lane of the warp says so, all of which make this call.
+  TTLG_DEVICE bool any(bool value) const { return __any_sync(~0u, value) != 0; }
+
  private:
   TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
       : in_(in), out_(out), shared_(shared) {}
+
+  static TTLG_DEVICE std::uint32_t phase_of(const std::byte* origin) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(origin)) % 4;
+  }
 
   // One block of dynamic shared memory serves every kernel.
   static TTLG_DEVICE std::byte* dynamic_shared() {
