@@ -45,9 +45,10 @@ def text_of(kernels: Mapping[str, Mapping[str, float]]) -> str:
         kernel, width, *vectors = re.findall(r"\w+", label)
         if kernel.endswith("_shifted"):  # chosen for addresses that the planner does not know
             continue
+        schema = kernel.removesuffix("_packed")
         access = (str(bool(int(each))).lower() for each in vectors or "00")
         values = (f"{found[name]:g}" for name in _IN_TEXT)
-        rows.append(f"    {{Schema::{', '.join((kernel, width, *access, *values))}}},")
+        rows.append(f"    {{Schema::{', '.join((schema, width, *access, *values))}}},")
     return _TEXT.format(rows="\n".join(rows))
 
 

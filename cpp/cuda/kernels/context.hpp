@@ -169,9 +169,13 @@ class DeviceContext {
     }
   }
 
-  // The same for an aligned word of 4 bytes of which the first `count` are read and the others
-  // become zeros. So the bytes that come before a run in its first word are read and those that
-  // come after it in its last one are not: allocations begin at whole words and may end anywhere.
+  // The same for an aligned word of 4 bytes of which the first ones may lie before the array:
+  // allocations begin at whole words.
+  TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    copy_async<4>(valid, to, offset);
+  }
+  // Of such a word only the first `count` bytes, and zeros for the others: allocations may end
+  // anywhere.
   TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
                                    std::int64_t offset) const {
     if (!valid) return;

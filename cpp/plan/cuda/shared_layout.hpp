@@ -15,7 +15,8 @@ namespace ttlg::cuda {
 // the slice cuts, which comes last.
 std::vector<int> rows_of(const SlicedProblem& sliced);
 
-// A mode of the slice: elements between its neighbours when the slice is numbered in input order.
+// A mode of the slice: elements between its neighbours when the slice is numbered in input order,
+// or lies in shared memory without padding, which packed slices leave gaps in.
 struct SliceMode {
   int mode;
   std::int64_t extent;

@@ -86,6 +86,9 @@ class HostContext {
     static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
     copy_bytes_async(kBytes, valid, to, offset);
   }
+  void copy_word_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    copy_word_async(valid, 4, to, offset);
+  }
   void copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
                        std::int64_t offset) const;
   void commit_copies() const;
