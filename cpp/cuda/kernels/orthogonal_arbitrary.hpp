@@ -51,31 +51,38 @@ TTLG_DEVICE std::uint32_t swizzled_byte(const SharedLayout& layout, std::uint32_
   return swizzle(layout, kWidth, element * kWidth);
 }
 
-// Which of a thread's accesses to one side lie in a slice, a bit for each.
-struct Validity {
-  std::uint32_t whole = 0;         // in whole slices
-  std::uint32_t last_rows = 0;     // in the last of the blocked rows
-  std::uint32_t last_columns = 0;  // in the last of the blocked columns
-
+// Which of a thread's at most 8 accesses to one side lie in a slice: a bit for each in whole
+// slices, in the last of the blocked rows, and in the last of the blocked columns; and a mark for
+// each.
+class Validity {
+ public:
   TTLG_DEVICE void add(std::uint32_t k, bool in_whole, bool in_last_rows, bool in_last_columns) {
-    whole |= std::uint32_t{in_whole} << k;
-    last_rows |= std::uint32_t{in_last_rows} << k;
-    last_columns |= std::uint32_t{in_last_columns} << k;
+    bits_ |= std::uint32_t{in_whole} << k | std::uint32_t{in_last_rows} << (kRows + k) |
+             std::uint32_t{in_last_columns} << (kColumns + k);
   }
-  TTLG_DEVICE void keep() {
-    whole = opaque(whole);
-    last_rows = opaque(last_rows);
-    last_columns = opaque(last_columns);
+  TTLG_DEVICE void leave_out_of_last_rows(std::uint32_t k) { bits_ &= ~(1u << (kRows + k)); }
+  TTLG_DEVICE void leave_out_of_last_columns(std::uint32_t k) { bits_ &= ~(1u << (kColumns + k)); }
+  TTLG_DEVICE void mark(std::uint32_t k, bool marked) {
+    bits_ |= std::uint32_t{marked} << (kMarks + k);
   }
+  TTLG_DEVICE void keep() { bits_ = opaque(bits_); }
+
+  TTLG_DEVICE std::uint32_t marks() const { return bits_ >> kMarks; }
   TTLG_DEVICE std::uint32_t at(const BlockOrigin& origin) const {
-    std::uint32_t bits = whole;
-    if (origin.last_row_block) bits &= last_rows;
-    if (origin.last_column_block) bits &= last_columns;
+    std::uint32_t bits = bits_ & 0xff;
+    if (origin.last_row_block) bits &= bits_ >> kRows;
+    if (origin.last_column_block) bits &= bits_ >> kColumns;
     return bits;
   }
+
+ private:
+  static constexpr std::uint32_t kRows = 8;
+  static constexpr std::uint32_t kColumns = 16;
+  static constexpr std::uint32_t kMarks = 24;
+  std::uint32_t bits_ = 0;
 };
 
-TTLG_DEVICE bool has_bit(std::uint32_t bits, std::uint32_t k) { return (bits >> k & 1) != 0; }
+TTLG_DEVICE bool has_bit(std::uint32_t bits, std::uint32_t k) { return (bits & 1u << k) != 0; }
 
 // What a thread moves in every slice: offsets in elements, slots of shared memory in bytes.
 template <int kWidth, bool kVectorIn, bool kVectorOut>
@@ -184,10 +191,10 @@ TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context
       element[k] += coordinate * mode.slice_step;
       items.out_offset[k] += static_cast<std::int32_t>(coordinate) * mode.out_step;
       if (m == p.column_mode && coordinate >= p.last_column_extent) {
-        items.out_valid.last_columns &= ~(1u << k);
+        items.out_valid.leave_out_of_last_columns(k);
       }
       if (m == p.row_mode && coordinate >= p.last_row_extent) {
-        items.out_valid.last_rows &= ~(1u << k);
+        items.out_valid.leave_out_of_last_rows(k);
       }
     }
   }

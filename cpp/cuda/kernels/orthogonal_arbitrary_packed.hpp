@@ -61,18 +61,18 @@ struct PackedSide {
         offset[first + k] += static_cast<std::int32_t>(coordinate[k]) * mode[m].step;
         slot[k] += coordinate[k] * mode[m].slot_step;
       }
-      if (m == column_mode) clear_from(last_column_extent, coordinate, first, valid.last_columns);
-      if (m == row_mode) clear_from(last_row_extent, coordinate, first, valid.last_rows);
-    }
-  }
-
-  template <std::uint32_t kCount>
-  static TTLG_DEVICE void clear_from(std::uint32_t extent,
-                                     const std::uint32_t (&coordinate)[kCount], std::uint32_t first,
-                                     std::uint32_t& bits) {
-    TTLG_UNROLL
-    for (std::uint32_t k = 0; k < kCount; ++k) {
-      if (coordinate[k] >= extent) bits &= ~(1u << (first + k));
+      if (m == column_mode) {
+        TTLG_UNROLL
+        for (std::uint32_t k = 0; k < kCount; ++k) {
+          if (coordinate[k] >= last_column_extent) valid.leave_out_of_last_columns(first + k);
+        }
+      }
+      if (m == row_mode) {
+        TTLG_UNROLL
+        for (std::uint32_t k = 0; k < kCount; ++k) {
+          if (coordinate[k] >= last_row_extent) valid.leave_out_of_last_rows(first + k);
+        }
+      }
     }
   }
 };
@@ -113,14 +113,12 @@ struct PackedItems {
   std::uint32_t in_slots[kWords / 2];
   std::uint32_t out_slots[kSlots / 2];
   Validity in_valid;
-  Validity out_valid;
-  std::uint32_t inner = 0;  // output words that lie within whole runs wherever these begin
+  Validity out_valid;  // marked are the words that lie within whole runs wherever these begin
 
   // Holds all in registers: the compiler would find some anew for every slice.
   TTLG_DEVICE void keep() {
     in_valid.keep();
     out_valid.keep();
-    inner = opaque(inner);
     const auto keep_all = [](auto& values) {
       TTLG_UNROLL
       for (auto& value : values) value = opaque(value);
@@ -250,7 +248,7 @@ TTLG_DEVICE void find_out_words(const PackedArguments& p, const Context& context
       const bool is_idle = context.thread() % kWarpSize < p.idle_lanes;
       items.out_valid.add(first + k, exists && !is_idle, true, true);
       const bool begins_inside = word.within > 0 || p.idle_lanes == 0;
-      items.inner |= std::uint32_t{begins_inside && word.within + 4 <= p.out.run} << (first + k);
+      items.out_valid.mark(first + k, begins_inside && word.within + 4 <= p.out.run);
     }
     p.out.find_runs(run, items.out_offset, slot, first, items.out_valid);
     if (p.run_mode[0].extent.divisor() < Items::kElements) {
@@ -371,19 +369,31 @@ TTLG_DEVICE void drain_packed(const PackedArguments& p, const Context& context, 
   const Context target = context.at(0, to.out - shift);
   const std::uint32_t run = p.out.run_at(to);
   const std::uint32_t valid = items.out_valid.at(to);
-  const std::uint32_t inner = run == p.out.run ? valid & items.inner : 0;
+  const std::uint32_t inner = run == p.out.run ? valid & items.out_valid.marks() : 0;
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < Items::kWords; first += kGroup) {
     if (first >= p.out.words_of_thread) break;
+    std::uint32_t word[kGroup];
     TTLG_UNROLL
-    for (std::uint32_t k = first; k < first + kGroup; ++k) {
-      const std::uint32_t own = gather_word<kWidth>(slice, items, k);
-      const std::uint32_t before = context.shuffle(own, context.thread() - 1);
-      const std::uint32_t at = static_cast<std::uint32_t>(opaque(items.out_offset[k])) + shift;
-      const std::uint32_t word = last_bytes(before, own, at);
-      target.store(has_bit(inner, k), static_cast<std::int32_t>(at & ~3u), word);
-      const bool is_edge = has_bit(valid & ~inner, k);
-      if (context.any(is_edge)) store_edges<kWidth>(p, target, k, is_edge, run, at, word);
+    for (std::uint32_t k = 0; k < kGroup; ++k) {
+      word[k] = gather_word<kWidth>(slice, items, first + k);
+    }
+    TTLG_UNROLL
+    for (std::uint32_t k = 0; k < kGroup; ++k) {
+      const std::uint32_t before = context.shuffle(word[k], context.thread() - 1);
+      const std::uint32_t at =
+          static_cast<std::uint32_t>(opaque(items.out_offset[first + k])) + shift;
+      word[k] = last_bytes(before, word[k], at);
+      target.store(has_bit(inner, first + k), static_cast<std::int32_t>(at & ~3u), word[k]);
+    }
+    const std::uint32_t edges = (valid & ~inner) >> first & ((1u << kGroup) - 1);
+    if (context.any(edges != 0)) {
+      TTLG_UNROLL
+      for (std::uint32_t k = 0; k < kGroup; ++k) {
+        const std::uint32_t at =
+            static_cast<std::uint32_t>(opaque(items.out_offset[first + k])) + shift;
+        store_edges<kWidth>(p, target, first + k, has_bit(edges, k), run, at, word[k]);
+      }
     }
   }
 }
