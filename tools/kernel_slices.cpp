@@ -34,8 +34,10 @@ void print_width() {
   const std::int64_t buffers =
       kMaxStages * largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth);
   if (Arbitrary::is_packed(kWidth)) {
-    std::printf("orthogonal_arbitrary_packed<%d>", kWidth);
-    print(Schema::orthogonal_arbitrary, kWidth, buffers);
+    for (const bool aligned : {false, true}) {
+      std::printf("orthogonal_arbitrary_packed<%d,%d>", kWidth, aligned);
+      print(Schema::orthogonal_arbitrary, kWidth, buffers);
+    }
   }
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {

@@ -44,6 +44,15 @@ auto with_access(const Launch& launch, Constant<kWidth> width, const Visit& visi
   }
 }
 
+// visit(width, aligned): whether the runs of packed elements are whole words on both sides.
+template <typename Visit>
+auto with_packed_access(const Launch& launch, const Visit& visit) {
+  return with_packed_width(launch, [&](auto width) {
+    return launch.access.vector_in && launch.access.vector_out ? visit(width, std::true_type{})
+                                                               : visit(width, std::false_type{});
+  });
+}
+
 // How many modes a grid of this type, or a reference to one, holds.
 template <typename AGrid>
 inline constexpr int capacity_of = std::remove_cvref_t<AGrid>::kCapacity;

@@ -5,13 +5,13 @@
 namespace ttlg::cuda {
 namespace {
 
-template <int kWidth, int kModes>
+template <int kWidth, bool kAligned, int kModes>
 __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
                                   kModes > 6 ? 1 : OrthogonalArbitraryPolicy::kMinBlocksPerSm)
     orthogonal_arbitrary_packed_kernel(const __grid_constant__ Grid<kModes> grid,
                                        const __grid_constant__ PackedArguments p,
                                        const std::byte* in, std::byte* out) {
-  orthogonal_arbitrary_packed<kWidth>(grid, p, DeviceContext(in, out));
+  orthogonal_arbitrary_packed<kWidth, kAligned>(grid, p, DeviceContext(in, out));
 }
 
 }  // namespace
@@ -19,10 +19,11 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
                                      const std::byte* in, std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<PackedArguments>(launch.arguments);
-  return with_packed_width(launch, [&](auto width) {
+  return with_packed_access(launch, [&](auto width, auto aligned) {
     return with_grid(launch_grid.grid, [&](const auto& grid) {
-      return launch_kernel(orthogonal_arbitrary_packed_kernel<width(), capacity_of<decltype(grid)>>,
-                           launch, stream, grid, p, in, out);
+      return launch_kernel(
+          orthogonal_arbitrary_packed_kernel<width(), aligned(), capacity_of<decltype(grid)>>,
+          launch, stream, grid, p, in, out);
     });
   });
 }

@@ -100,8 +100,9 @@ struct PackedArguments {
 };
 
 // What a thread moves in every slice: offsets in the tensors and slots of shared memory, in bytes.
-template <int kWidth>
+template <int kWidth, bool kIsAligned>
 struct PackedItems {
+  static constexpr bool kAligned = kIsAligned;  // whether all runs begin and end at words
   static constexpr std::uint32_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
   static constexpr std::uint32_t kWords = OrthogonalArbitraryPolicy::kOffsetsPerThread;
   static constexpr std::uint32_t kElements = kWordBytes / kWidth;  // of a word
@@ -114,6 +115,13 @@ struct PackedItems {
   std::uint32_t out_slots[kSlots / 2];
   Validity in_valid;
   Validity out_valid;  // marked are the words that lie within whole runs wherever these begin
+
+  // Words that runs end in are cut when they are moved, others with their runs.
+  static TTLG_DEVICE void add_valid(Validity& valid, std::uint32_t k, bool exists,
+                                    const PackedSide& side, std::uint32_t within) {
+    valid.add(k, exists, !kAligned || within < side.last_row_run,
+              !kAligned || within < side.last_column_run);
+  }
 
   // Holds all in registers: the compiler would find some anew for every slice.
   TTLG_DEVICE void keep() {
@@ -177,7 +185,7 @@ TTLG_DEVICE void find_in_words(const PackedArguments& p, const Context& context,
       const std::uint32_t rows = p.padded_row.quotient(word.within);
       slot[k] = word.within + rows * p.layout.row_padding * kWidth;
       items.in_offset[first + k] = static_cast<std::int32_t>(word.within);
-      items.in_valid.add(first + k, number < p.in.all_words, true, true);
+      items.add_valid(items.in_valid, first + k, number < p.in.all_words, p.in, word.within);
     }
     p.in.find_runs(run, items.in_offset, slot, first, items.in_valid);
     TTLG_UNROLL
@@ -246,7 +254,7 @@ TTLG_DEVICE void find_out_words(const PackedArguments& p, const Context& context
       element[k] = word.within < p.out.run ? word.within / kWidth : 0;
       items.out_offset[first + k] = static_cast<std::int32_t>(word.within);
       const bool is_idle = context.thread() % kWarpSize < p.idle_lanes;
-      items.out_valid.add(first + k, exists && !is_idle, true, true);
+      items.add_valid(items.out_valid, first + k, exists && !is_idle, p.out, word.within);
       const bool begins_inside = word.within > 0 || p.idle_lanes == 0;
       items.out_valid.mark(first + k, begins_inside && word.within + 4 <= p.out.run);
     }
@@ -283,11 +291,17 @@ TTLG_DEVICE void clear_buffers(const Context& context, std::uint32_t bytes) {
   }
 }
 
+// Where the word begins that has this byte.
+template <typename Items>
+TTLG_DEVICE std::int32_t word_begin(std::uint32_t byte) {
+  return static_cast<std::int32_t>(Items::kAligned ? byte : byte & ~3u);
+}
+
 // Brings a slice of the input into shared memory, in whole words, or only the bytes of its runs.
 template <bool kWhole, typename Items, typename Context>
 TTLG_DEVICE void fill_words(const PackedArguments& p, const Context& context, const Items& items,
                             const BlockOrigin& from) {
-  const std::uint32_t shift = context.at(from.in, 0).in_phase();
+  const std::uint32_t shift = Items::kAligned ? 0 : context.at(from.in, 0).in_phase();
   const Context source = context.at(from.in - shift, 0);
   const std::uint32_t valid = items.in_valid.at(from);
   TTLG_UNROLL
@@ -296,8 +310,9 @@ TTLG_DEVICE void fill_words(const PackedArguments& p, const Context& context, co
     TTLG_UNROLL
     for (std::uint32_t k = first; k < first + kGroup; ++k) {
       const std::uint32_t at = static_cast<std::uint32_t>(opaque(items.in_offset[k])) + shift;
-      const std::uint32_t to = (slot_of(items.in_slots, k) + shift) & ~3u;
-      const std::int64_t offset = static_cast<std::int32_t>(at & ~3u);
+      const auto to =
+          static_cast<std::uint32_t>(word_begin<Items>(slot_of(items.in_slots, k) + shift));
+      const std::int64_t offset = word_begin<Items>(at);
       if constexpr (kWhole) {
         source.copy_word_async(has_bit(valid, k), to, offset);
       } else {
@@ -312,7 +327,7 @@ TTLG_DEVICE void fill_words(const PackedArguments& p, const Context& context, co
 template <typename Items, typename Context>
 TTLG_DEVICE void fill_packed(const PackedArguments& p, const Context& context, const Items& items,
                              const BlockOrigin& from) {
-  if (from.in + p.in_reach <= p.in_end && p.in.run_at(from) == p.in.run) {
+  if (Items::kAligned || (from.in + p.in_reach <= p.in_end && p.in.run_at(from) == p.in.run)) {
     fill_words<true>(p, context, items, from);
   } else {
     fill_words<false>(p, context, items, from);
@@ -360,10 +375,27 @@ TTLG_DEVICE void store_edges(const PackedArguments& p, const Context& target, st
   }
 }
 
-// Writes a slice in shared memory to the output.
+// Writes a slice in shared memory to the output whose runs are whole words.
 template <int kWidth, typename Items, typename Context>
-TTLG_DEVICE void drain_packed(const PackedArguments& p, const Context& context, const Items& items,
-                              const BlockOrigin& to) {
+TTLG_DEVICE void drain_aligned(const PackedArguments& p, const Context& context, const Items& items,
+                               const BlockOrigin& to) {
+  const Context target = context.at(0, to.out);
+  const std::uint32_t valid = items.out_valid.at(to);
+  TTLG_UNROLL
+  for (std::uint32_t first = 0; first < Items::kWords; first += kGroup) {
+    if (first >= p.out.words_of_thread) break;
+    TTLG_UNROLL
+    for (std::uint32_t k = first; k < first + kGroup; ++k) {
+      target.store(has_bit(valid, k), opaque(items.out_offset[k]),
+                   gather_word<kWidth>(context, items, k));
+    }
+  }
+}
+
+// The same where runs begin and end anywhere.
+template <int kWidth, typename Items, typename Context>
+TTLG_DEVICE void drain_shifted(const PackedArguments& p, const Context& context, const Items& items,
+                               const BlockOrigin& to) {
   const Context slice = context.at_shared(context.at(to.in, 0).in_phase());
   const std::uint32_t shift = context.at(0, to.out).out_phase();
   const Context target = context.at(0, to.out - shift);
@@ -373,6 +405,7 @@ TTLG_DEVICE void drain_packed(const PackedArguments& p, const Context& context, 
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < Items::kWords; first += kGroup) {
     if (first >= p.out.words_of_thread) break;
+    std::uint32_t at[kGroup];
     std::uint32_t word[kGroup];
     TTLG_UNROLL
     for (std::uint32_t k = 0; k < kGroup; ++k) {
@@ -380,28 +413,25 @@ TTLG_DEVICE void drain_packed(const PackedArguments& p, const Context& context, 
     }
     TTLG_UNROLL
     for (std::uint32_t k = 0; k < kGroup; ++k) {
+      at[k] = static_cast<std::uint32_t>(opaque(items.out_offset[first + k])) + shift;
       const std::uint32_t before = context.shuffle(word[k], context.thread() - 1);
-      const std::uint32_t at =
-          static_cast<std::uint32_t>(opaque(items.out_offset[first + k])) + shift;
-      word[k] = last_bytes(before, word[k], at);
-      target.store(has_bit(inner, first + k), static_cast<std::int32_t>(at & ~3u), word[k]);
+      word[k] = last_bytes(before, word[k], at[k]);
+      target.store(has_bit(inner, first + k), word_begin<Items>(at[k]), word[k]);
     }
     const std::uint32_t edges = (valid & ~inner) >> first & ((1u << kGroup) - 1);
     if (context.any(edges != 0)) {
       TTLG_UNROLL
       for (std::uint32_t k = 0; k < kGroup; ++k) {
-        const std::uint32_t at =
-            static_cast<std::uint32_t>(opaque(items.out_offset[first + k])) + shift;
-        store_edges<kWidth>(p, target, first + k, has_bit(edges, k), run, at, word[k]);
+        store_edges<kWidth>(p, target, first + k, has_bit(edges, k), run, at[k], word[k]);
       }
     }
   }
 }
 
-template <int kWidth, int kModes, typename Context>
+template <int kWidth, bool kAligned, int kModes, typename Context>
 TTLG_DEVICE void orthogonal_arbitrary_packed(const Grid<kModes>& grid, const PackedArguments& p,
                                              const Context& context) {
-  using Items = PackedItems<kWidth>;
+  using Items = PackedItems<kWidth, kAligned>;
   Items items{};
   find_out_words<kWidth>(p, context, items);
   find_in_words<kWidth>(p, context, items);
@@ -416,7 +446,11 @@ TTLG_DEVICE void orthogonal_arbitrary_packed(const Grid<kModes>& grid, const Pac
       walk, context, p.buffer_bytes,
       [&](const Context& empty, std::uint32_t i) { fill_packed(p, empty, items, walk.at(i)); },
       [&](const Context& full, std::uint32_t i) {
-        drain_packed<kWidth>(p, full, items, walk.at(i));
+        if constexpr (kAligned) {
+          drain_aligned<kWidth>(p, full, items, walk.at(i));
+        } else {
+          drain_shifted<kWidth>(p, full, items, walk.at(i));
+        }
       });
 }
 

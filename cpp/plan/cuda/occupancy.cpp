@@ -47,12 +47,15 @@ constexpr Index make_index() {
 
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
   static constexpr Index kIndex = make_index();
-  const bool has_access =
-      schema == Schema::orthogonal_distinct ||
-      (schema == Schema::orthogonal_arbitrary && !OrthogonalArbitraryPolicy::is_packed(width));
-  const bool is_vector = width == kMaxAccessBytes;
-  return kKernelFigures[kIndex[place(schema, width, has_access && (access.vector_in || is_vector),
-                                     has_access && (access.vector_out || is_vector))]];
+  if (schema == Schema::orthogonal_arbitrary && OrthogonalArbitraryPolicy::is_packed(width)) {
+    const bool is_aligned = access.vector_in && access.vector_out;
+    access = {is_aligned, is_aligned};
+  } else if (schema != Schema::orthogonal_distinct && schema != Schema::orthogonal_arbitrary) {
+    access = {};
+  } else if (width == kMaxAccessBytes) {
+    access = {true, true};
+  }
+  return kKernelFigures[kIndex[place(schema, width, access.vector_in, access.vector_out)]];
 }
 
 std::int64_t resident_blocks(const DeviceModel& model, const KernelFigures& kernel,

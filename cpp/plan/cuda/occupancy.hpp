@@ -47,7 +47,7 @@ constexpr int threads_of(Schema schema) {
 }
 
 // The figures of a kernel. `access` counts for the Orthogonal kernels, but not for elements of 16
-// bytes, which are vectors, nor for packed ones.
+// bytes, which are vectors.
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access);
 
 // The thread blocks of a kernel that the multiprocessors of a device hold together, one each at

@@ -14,14 +14,16 @@ PackedRuns runs_along(const SlicedProblem& sliced, std::span<const int> axis,
   PackedRuns result;
   ContiguousRun run(problem.element_bytes);
   std::uint64_t seen = 0;
-  std::int64_t bits = 0;  // of the distances of runs
+  std::int64_t bits = 0;  // of the lengths of runs and their distances
+  std::int64_t uncut = problem.element_bytes;
   for (const int m : axis) {
     const Mode& mode = sliced.mode(m);
     if (!run.extend(mode.*stride, sliced.extent(m), mode.extent)) break;
     seen |= std::uint64_t{1} << m;
     result.modes += sliced.extent(m) > 1;
-    if (sliced.extent(m) < mode.extent) bits |= run.bytes();
+    uncut *= mode.extent;
   }
+  bits |= run.bytes() | uncut;
   std::int64_t volume = problem.element_bytes;
   for (std::size_t m = 0; m < problem.modes.size(); ++m) {
     volume *= sliced.extents()[m];

@@ -14,7 +14,7 @@ struct PackedRuns {
   std::int64_t bytes = 1;  // of a run
   std::int64_t words = 1;  // that a run may touch
   std::int64_t all_words = 1;
-  // Whether all runs of the tensor begin at words if element (0, ..., 0) does.
+  // Whether all runs of the tensor begin and end at words if element (0, ..., 0) does.
   bool may_be_aligned = false;
 };
 
@@ -23,7 +23,7 @@ struct PackedSlice {
   PackedRuns out;
 };
 
-// For slices that lie on either side as `access` says: whether runs begin at words.
+// For slices whose runs are whole words on the sides where `access` says so.
 PackedSlice packed_slice(const SlicedProblem& sliced, VectorAccess access = {});
 
 // Lanes of a warp that store nothing, since they only fetch what their neighbours need.

@@ -89,10 +89,11 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
             const cuda::PackedArguments& p) {
-  return cuda::with_packed_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
+  return cuda::with_packed_access(launch, [&](auto width, auto aligned) {
     return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
       return [grid, &p](const HostContext& context) {
-        cuda::orthogonal_arbitrary_packed<kWidth>(grid, p, context);
+        cuda::orthogonal_arbitrary_packed<decltype(width)::value, decltype(aligned)::value>(
+            grid, p, context);
       };
     });
   });

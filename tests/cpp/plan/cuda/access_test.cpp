@@ -71,13 +71,15 @@ TEST(RunWordBytes, DivideRunsPiecesStridesAndPointers) {
 
 TEST(VectorAccess, OfOrthogonalArbitraryTakesNarrowElementsByBanks) {
   const Problem problem = unfused_problem({6, 10, 8}, {1, 0, 2}, 2);
-  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {2, 1, 10, 10}}), (VectorAccess{true, false}));
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {2, 1, 10, 10}}), (VectorAccess{true, true}));
   EXPECT_EQ(access(problem, {orthogonal_distinct, {2, 1, 10, 8}}), (VectorAccess{false, false}));
+  // Blocks of five pairs begin and end within words.
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {1, 1, 6, 5}}), (VectorAccess{true, false}));
   const Problem odd = unfused_problem({7, 3, 8}, {1, 0, 2}, 2);
-  EXPECT_EQ(access(odd, {orthogonal_arbitrary, {2, 1, 3, 3}}), (VectorAccess{false, false}));
-  EXPECT_EQ(wide_in_bytes(orthogonal_arbitrary, 1), 4);
-  EXPECT_EQ(wide_in_bytes(orthogonal_arbitrary, 4), 16);
-  EXPECT_EQ(wide_in_bytes(orthogonal_distinct, 1), 16);
+  EXPECT_EQ(access(odd, {orthogonal_arbitrary, {1, 1, 7, 3}}), (VectorAccess{false, false}));
+  EXPECT_EQ(wide_bytes(orthogonal_arbitrary, 1), 4);
+  EXPECT_EQ(wide_bytes(orthogonal_arbitrary, 4), 16);
+  EXPECT_EQ(wide_bytes(orthogonal_distinct, 1), 16);
 }
 
 // The rows of a slice's axis, clipped at the ends: each must begin and end at so many bytes.
@@ -120,11 +122,11 @@ TEST(VectorAccess, IsVectorisedOnlyWhereEveryRowIs) {
         const std::vector<int> first_out(problem.perm.begin(), problem.perm.begin() + out_modes);
         if (found.vector_in) {
           EXPECT_TRUE(has_vector_rows(problem, extents, first_in, &Mode::in_byte_stride,
-                                      wide_in_bytes(parameters.schema, problem.element_bytes)));
+                                      wide_bytes(parameters.schema, problem.element_bytes)));
         }
         if (found.vector_out) {
           EXPECT_TRUE(has_vector_rows(problem, extents, first_out, &Mode::out_byte_stride,
-                                      kMaxAccessBytes));
+                                      wide_bytes(parameters.schema, problem.element_bytes)));
         }
         vectors += problem.element_bytes < 16 && (found.vector_in || found.vector_out);
       });
