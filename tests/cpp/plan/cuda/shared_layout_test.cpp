@@ -202,7 +202,7 @@ TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(16, bytes);
     EXPECT_GT(SharedSlice(order, bytes, {}, kVectors).conflicts(), 0);
-    const SharedLayout layout = choose_shared_layout(order, bytes, kVectors);
+    const SharedLayout layout = choose_shared_layout(order, bytes, kVectors).layout;
     EXPECT_EQ(SharedSlice(order, bytes, layout, kVectors).conflicts(), 0) << bytes;
   }
 }
@@ -210,7 +210,7 @@ TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
 TEST(ChooseSharedLayout, LeavesOddExtentsAlone) {
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(15, bytes);
-    EXPECT_EQ(choose_shared_layout(order, bytes, {}), SharedLayout{}) << bytes;
+    EXPECT_EQ(choose_shared_layout(order, bytes, {}).layout, SharedLayout{}) << bytes;
   }
 }
 
@@ -230,7 +230,7 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   int better = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
-    const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}));
+    const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}).layout);
     // What a sample of the warps misses.
     const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 32), 3);
     EXPECT_LE(chosen.conflicts(), packed.conflicts() + error) << bytes << " " << packed.accesses();
@@ -242,14 +242,15 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
 TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
   constexpr std::int64_t kRoom = OrthogonalArbitraryPolicy::kPaddedSliceBytes;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
-    EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {})).bytes(), kRoom);
+    EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {}).layout).bytes(),
+              kRoom);
   });
   // Rows of 2 KB leave room for misalignments of up to 16 doubles, rows of 16 bytes for none.
   for (const std::int64_t column : {2, 256}) {
     const Problem problem = unfused_problem({column, 4096 / column, 2}, {1, 2, 0}, 8);
     const Order order =
         slice_in_output_order({problem, {orthogonal_arbitrary, {1, 1, column, 4096 / column}}});
-    const SharedLayout layout = choose_shared_layout(order, 8, {});
+    const SharedLayout layout = choose_shared_layout(order, 8, {}).layout;
     EXPECT_LE(SharedSlice(order, 8, layout).bytes(), kRoom);
     EXPECT_LE(SharedSlice(order, 8, layout).conflicts(), SharedSlice(order, 8, {}).conflicts());
   }
@@ -262,7 +263,7 @@ TEST(ChooseSharedLayout, KeepsVectorsOfNarrowElements) {
   int kept = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedLayout layout =
-        choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false});
+        choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false}).layout;
     const bool keeps = keeps_vectors(layout, padded_row_length(order), bytes);
     EXPECT_TRUE(keeps || bytes >= 4);
     ++slices;
