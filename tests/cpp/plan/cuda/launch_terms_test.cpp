@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/device_model.hpp"
 #include "plan/cuda/occupancy.hpp"
@@ -23,8 +24,10 @@ using enum Schema;
 // Seconds at a cost of 1, by name; 0 for what is not there.
 class Counted {
  public:
-  Counted(const DeviceModel& model, const Problem& problem, const cuda::Parameters& parameters) {
-    for (const Term& term : count_terms(model, {problem, parameters}).terms()) {
+  Counted(const DeviceModel& model, const Problem& problem, const cuda::Parameters& parameters)
+      : Counted(model, {problem, parameters}) {}
+  Counted(const DeviceModel& model, const SlicedProblem& sliced) {
+    for (const Term& term : count_terms(model, sliced).terms()) {
       seconds_[cost_names().at(term.number)] = term.seconds;
     }
   }
@@ -44,6 +47,29 @@ DeviceModel unit_model() {
   model.memory_bytes_per_second = 1;
   model.clock_hz = 1;
   return model;
+}
+
+// A conflict is one more pass through shared memory for every 32 elements of the busiest
+// multiprocessor's share; vectors that a layout splits take more instructions.
+TEST(IssueTerms, CountWhatALayoutCosts) {
+  const DeviceModel model = unit_model();
+  const Problem problem = unfused_problem({64, 64, 132 * 8}, {1, 0, 2}, 4);
+  SlicedProblem sliced(problem, {orthogonal_arbitrary, {1, 1, 64, 64}});
+  ASSERT_TRUE(planned_access(sliced).vector_in);
+  const Counted without(model, sliced);
+  sliced.layout_cost.conflicts = 1.5;
+  const Counted with(model, sliced);
+  EXPECT_NEAR(with["issue.wavefronts"] - without["issue.wavefronts"], 1.5 * 64 * 64 / 32 * 8, 1e-6);
+  EXPECT_EQ(with["issue.orthogonal_arbitrary.lines_4"],
+            without["issue.orthogonal_arbitrary.lines_4"]);
+  sliced.layout_cost.splits_vectors = true;
+  const Counted split(model, sliced);
+  EXPECT_EQ(split["issue.wavefronts"], with["issue.wavefronts"]);
+  EXPECT_NEAR(split["issue.orthogonal_arbitrary.lines_4"] /
+                  without["issue.orthogonal_arbitrary.lines_4"],
+              figures_of(orthogonal_arbitrary, 4, {false, true}).instructions_per_further_line /
+                  figures_of(orthogonal_arbitrary, 4, {true, true}).instructions_per_further_line,
+              1e-9);
 }
 
 constexpr cuda::Parameters kTile{orthogonal_distinct, {1, 1, 64, 64}};
