@@ -106,11 +106,15 @@ void set_match_small(Work& work, const SlicedProblem& sliced, const SliceGeometr
 void set_match_large(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   using Policy = FviMatchLargePolicy;
   const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes;
-  const std::int64_t group = run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes);
+  const bool is_shifted = work.kernel == &kMatchLargeShifted;
+  const int fewest = is_shifted ? FviMatchLargeShiftedPolicy::kEnds : 1;
+  const std::int64_t group =
+      std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes), fewest);
   work.in_accesses = row_accesses(shape.in, group * lane, lane);
   work.out_accesses = work.in_accesses;
   work.units = std::ceil(work.units * as_double(group) / Policy::kThreads);
-  work.batch = Policy::batch(static_cast<int>(work.in_lane_bytes));
+  work.batch = is_shifted ? FviMatchLargeShiftedPolicy::kBatch
+                          : Policy::batch(static_cast<int>(work.in_lane_bytes));
 }
 
 Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
@@ -122,6 +126,10 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
   if (schema == Schema::fvi_match_large || schema == Schema::fvi_match_small) {
     work.in_lane_bytes = work.out_lane_bytes = run_word_bytes(sliced, sliced.alignment);
     work.kernel = &figures_of(schema, static_cast<int>(work.in_lane_bytes), {});
+    if (work.in_lane_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift(sliced)) {
+      work.in_lane_bytes = work.out_lane_bytes = FviMatchLargeShiftedPolicy::kWidth;
+      work.kernel = &kMatchLargeShifted;
+    }
   } else {
     VectorAccess access = planned_access(sliced);
     work.in_lane_bytes = access.vector_in ? wide_in_bytes(schema, element) : element;

@@ -49,6 +49,24 @@ DeviceModel unit_model() {
   return model;
 }
 
+// Runs of pairs that begin and end anywhere are moved in shifted words, by another kernel.
+TEST(IssueTerms, KnowTheFormThatShiftsWords) {
+  const auto lines = [](std::int64_t run, std::int64_t stride, const char* name) {
+    Problem problem = unfused_problem({run, 40, 30}, {0, 2, 1}, 2);
+    problem.modes[0].in_byte_stride *= stride;
+    return Counted(unit_model(), problem, {fvi_match_large, {1, 1, run, 1}})[name];
+  };
+  const char* const pairs = "issue.fvi_match_large.lines_2";
+  const char* const words = "issue.fvi_match_large.lines_4";
+  EXPECT_EQ(lines(257, 1, pairs), 0);
+  EXPECT_NEAR(lines(257, 1, words) / lines(258, 1, words),
+              kMatchLargeShifted.instructions_per_further_line /
+                  figures_of(fvi_match_large, 4, {}).instructions_per_further_line,
+              1e-9);
+  EXPECT_EQ(lines(257, 2, words), 0) << "every second element";
+  EXPECT_GT(lines(257, 2, pairs), 0);
+}
+
 // A conflict is one more pass through shared memory for every 32 elements of the busiest
 // multiprocessor's share; vectors that a layout splits take more instructions.
 TEST(IssueTerms, CountWhatALayoutCosts) {
@@ -65,11 +83,11 @@ TEST(IssueTerms, CountWhatALayoutCosts) {
   sliced.layout_cost.splits_vectors = true;
   const Counted split(model, sliced);
   EXPECT_EQ(split["issue.wavefronts"], with["issue.wavefronts"]);
-  EXPECT_NEAR(split["issue.orthogonal_arbitrary.lines_4"] /
-                  without["issue.orthogonal_arbitrary.lines_4"],
-              figures_of(orthogonal_arbitrary, 4, {false, true}).instructions_per_further_line /
-                  figures_of(orthogonal_arbitrary, 4, {true, true}).instructions_per_further_line,
-              1e-9);
+  EXPECT_NEAR(
+      split["issue.orthogonal_arbitrary.lines_4"] / without["issue.orthogonal_arbitrary.lines_4"],
+      figures_of(orthogonal_arbitrary, 4, {false, true}).instructions_per_further_line /
+          figures_of(orthogonal_arbitrary, 4, {true, true}).instructions_per_further_line,
+      1e-9);
 }
 
 constexpr cuda::Parameters kTile{orthogonal_distinct, {1, 1, 64, 64}};
