@@ -225,18 +225,23 @@ void for_random_slices(const Check& check) {
       });
 }
 
-// Bytes and pairs share banks in so many ways that the sample errs by a few cycles.
+// A sample of the warps errs, most where bytes and pairs share banks. Seen from all slices together
+// little is lost.
 TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   int better = 0;
+  std::int64_t conflicts = 0;
+  std::int64_t of_packed = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
     const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}).layout);
-    // What a sample of the warps misses.
-    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 32), 3);
+    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 6), 3);
+    conflicts += chosen.conflicts();
+    of_packed += packed.conflicts();
     EXPECT_LE(chosen.conflicts(), packed.conflicts() + error) << bytes << " " << packed.accesses();
     better += chosen.conflicts() < packed.conflicts();
   });
   EXPECT_GT(better, 50);
+  EXPECT_LT(conflicts, of_packed / 3);
 }
 
 TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
