@@ -111,7 +111,7 @@ TEST_P(Sets, MeetFewBankConflicts) {
     EXPECT_LE(ratio(counts.bank_conflicts, cycles), 0.4) << describe(plan, {});
     if (itemsize() >= 4) {
       const double of_access = ratio(counts.bank_conflicts * kWarpSize, plan.recast.elements());
-      EXPECT_NEAR(plan.layout_cost.conflicts, of_access, 0.25) << describe(plan, {});
+      EXPECT_LE(of_access, plan.layout_cost.conflicts + 0.25) << describe(plan, {});
     }
     accesses += cycles;
     conflicts += counts.bank_conflicts;

@@ -234,7 +234,7 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
     const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}).layout);
-    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 6), 3);
+    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / (bytes < 4 ? 4 : 5), 3);
     conflicts += chosen.conflicts();
     of_packed += packed.conflicts();
     EXPECT_LE(chosen.conflicts(), packed.conflicts() + error) << bytes << " " << packed.accesses();
