@@ -94,8 +94,8 @@ class Sets : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t
 
 // Extra cycles of Orthogonal-Arbitrary: at most a tenth over a set. Single plans exceed it where
 // slices without conflicts are slower for other reasons, so the model must have known of them. The
-// worst, of extents 16 and 8 bytes, spends 0.398 of the cycles so: another slice would have none,
-// and shorter runs, and is predicted to take 0.6 % longer.
+// worst, of extents 16 and 8 bytes, spends 0.398 of the cycles so: another slice would have none
+// at half the size, and is predicted to take 0.6 % longer.
 TEST_P(Sets, MeetFewBankConflicts) {
   constexpr int kEvery = 7 * kSampling;
   std::int64_t accesses = 0;

@@ -207,7 +207,9 @@ TEST(MakeCudaPlan, TakesTheFastestOfItsSchemas) {
     EXPECT_EQ(plan.model->name, model.name);
     const std::vector<Schema>& schemas = classify(plan.recast).schemas;
     EXPECT_NE(std::ranges::find(schemas, plan.parameters.schema), schemas.end());
-    for (const cuda::Candidate& candidate : cuda::candidates(plan.recast, model)) {
+    const std::vector<cuda::Candidate> found = cuda::candidates(plan.recast, model);
+    EXPECT_EQ(found.front().seconds, plan.predicted_seconds);
+    for (const cuda::Candidate& candidate : found) {
       if (std::ranges::find(schemas, candidate.parameters.schema) == schemas.end()) continue;
       EXPECT_LE(plan.predicted_seconds, candidate.seconds);
     }
