@@ -49,6 +49,9 @@ _TRIPS = (
     ("m < inner_modes", 1),  # across it: two modes
     ("fill_beyond", 0),  # Orthogonal-Distinct: tiles cut within what a lane takes
     ("m < p.modes", 4),  # Orthogonal-Arbitrary: a slice of four modes
+    ("m < modes; ++m", 2),  # of packed elements: two of them have several runs on either side,
+    ("m < p.run_modes", 1),  # and a run of the output has two
+    ("begin < bytes", 4),  # clearing two buffers of up to 16 KB
 )
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
@@ -58,6 +61,9 @@ _RARE = (
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
+    "find_slots_of_short_lines(",  # shorter than a word
+    "store_edges<kWidth>(",  # words that a run begins or ends in
+    "fill_words<false>(",  # slices that are cut along their runs, or at the end of the input
 )
 # Calls that the first warp of a block makes for all of them.
 _OF_FIRST_WARP = ("announce(",)  # SharedWalk, SharedTileWalk

@@ -46,7 +46,7 @@ def text_of(kernels: Mapping[str, Mapping[str, float]]) -> str:
     rows = {}
     for label, found in kernels.items():
         kernel, width, *vectors = re.findall(r"\w+", label)
-        schema = kernel.removesuffix("_shifted")
+        schema = re.sub("_(packed|shifted)$", "", kernel)
         access = (str(bool(int(each))).lower() for each in vectors or "00")
         values = (f"{found[name]:g}" for name in _IN_TEXT)
         rows[label] = f"{{Schema::{', '.join((schema, width, *access, *values))}}}"

@@ -14,32 +14,37 @@ using namespace ttlg::cuda;
 
 namespace {
 
-void print(Schema schema, int width, VectorAccess access, std::int64_t shared_bytes,
-           std::int64_t passes = 1) {
+void print(Schema schema, int width, std::int64_t shared_bytes, std::int64_t passes = 1) {
   std::printf(" %d %lld %lld %lld\n", threads_of(schema),
-              static_cast<long long>(largest_slice_bytes(schema, width, access)),
+              static_cast<long long>(largest_slice_bytes(schema, width)),
               static_cast<long long>(shared_bytes), static_cast<long long>(passes));
 }
 
 template <int kWidth>
 void print_width() {
   std::printf("fvi_match_large<%d>", kWidth);
-  print(Schema::fvi_match_large, kWidth, {}, 0);
+  print(Schema::fvi_match_large, kWidth, 0);
   std::printf("fvi_match_small<%d>", kWidth);
   // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
   using Small = FviMatchSmallPolicy;
-  print(Schema::fvi_match_small, kWidth, {}, Small::kSliceBytes,
+  print(Schema::fvi_match_small, kWidth, Small::kSliceBytes,
         std::max<std::int64_t>(Small::kSliceBytes / (Small::kThreads * Small::kMaxBlock * kWidth),
                                1));
+  using Arbitrary = OrthogonalArbitraryPolicy;
+  const std::int64_t buffers =
+      kMaxStages * largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth);
+  if (Arbitrary::is_packed(kWidth)) {
+    std::printf("orthogonal_arbitrary_packed<%d>", kWidth);
+    print(Schema::orthogonal_arbitrary, kWidth, buffers);
+  }
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    print(Schema::orthogonal_distinct, kWidth, access,
+    print(Schema::orthogonal_distinct, kWidth,
           kMaxStages * OrthogonalDistinctPolicy(kWidth).buffer_bytes);
+    if (Arbitrary::is_packed(kWidth)) continue;
     std::printf("orthogonal_arbitrary<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);
-    const std::int64_t slice = largest_slice_bytes(Schema::orthogonal_arbitrary, kWidth, access);
-    const int stages = kWidth >= 4 || access.vector_in ? kMaxStages : 1;
-    print(Schema::orthogonal_arbitrary, kWidth, access, stages * slice);
+    print(Schema::orthogonal_arbitrary, kWidth, buffers);
   }
 }
 
@@ -47,10 +52,10 @@ void print_width() {
 
 int main() {
   std::printf("fvi_match_large_shifted<%d>", FviMatchLargeShiftedPolicy::kWidth);
-  print(Schema::fvi_match_large, FviMatchLargeShiftedPolicy::kWidth, {}, 0);
+  print(Schema::fvi_match_large, FviMatchLargeShiftedPolicy::kWidth, 0);
   for (const char* const name : {"copy", "copy_shifted"}) {
     std::printf("%s<%d>", name, static_cast<int>(kMaxAccessBytes));
-    print(Schema::copy, kMaxAccessBytes, {}, 0);
+    print(Schema::copy, kMaxAccessBytes, 0);
   }
   print_width<1>();
   print_width<2>();

@@ -10,37 +10,38 @@ namespace ttlg::cuda {
 template <int kValue>
 using Constant = std::integral_constant<int, kValue>;
 
+// visit(width): an element of 1 or 2 bytes, narrower than a bank of shared memory.
+template <typename Visit>
+auto with_packed_width(const Launch& launch, const Visit& visit) {
+  return launch.word_bytes == 1 ? visit(Constant<1>{}) : visit(Constant<2>{});
+}
+
+// visit(width): a word of 4, 8 or 16 bytes.
+template <typename Visit>
+auto with_wide_width(const Launch& launch, const Visit& visit) {
+  if (launch.word_bytes == 4) return visit(Constant<4>{});
+  if (launch.word_bytes == 8) return visit(Constant<8>{});
+  return visit(Constant<16>{});
+}
+
 // visit(width): a word of 1, 2, 4, 8 or 16 bytes.
 template <typename Visit>
 auto with_width(const Launch& launch, const Visit& visit) {
-  switch (launch.word_bytes) {
-    case 1:
-      return visit(Constant<1>{});
-    case 2:
-      return visit(Constant<2>{});
-    case 4:
-      return visit(Constant<4>{});
-    case 8:
-      return visit(Constant<8>{});
-    default:
-      return visit(Constant<16>{});
-  }
+  return launch.word_bytes < 4 ? with_packed_width(launch, visit) : with_wide_width(launch, visit);
 }
 
 // visit(width, vector in, vector out). Elements of 16 bytes are vectors.
-template <typename Visit>
-auto with_access(const Launch& launch, const Visit& visit) {
-  return with_width(launch, [&](auto width) {
-    if constexpr (width() == 16) {
-      return visit(width, std::true_type{}, std::true_type{});
-    } else if (launch.access.vector_in) {
-      return launch.access.vector_out ? visit(width, std::true_type{}, std::true_type{})
-                                      : visit(width, std::true_type{}, std::false_type{});
-    } else {
-      return launch.access.vector_out ? visit(width, std::false_type{}, std::true_type{})
-                                      : visit(width, std::false_type{}, std::false_type{});
-    }
-  });
+template <int kWidth, typename Visit>
+auto with_access(const Launch& launch, Constant<kWidth> width, const Visit& visit) {
+  if constexpr (kWidth == 16) {
+    return visit(width, std::true_type{}, std::true_type{});
+  } else if (launch.access.vector_in) {
+    return launch.access.vector_out ? visit(width, std::true_type{}, std::true_type{})
+                                    : visit(width, std::true_type{}, std::false_type{});
+  } else {
+    return launch.access.vector_out ? visit(width, std::false_type{}, std::true_type{})
+                                    : visit(width, std::false_type{}, std::false_type{});
+  }
 }
 
 // How many modes a grid of this type, or a reference to one, holds.

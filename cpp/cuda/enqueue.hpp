@@ -44,5 +44,7 @@ cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid
                              const std::byte* in, std::byte* out, cudaStream_t stream);
 cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
                               const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
+                                     const std::byte* in, std::byte* out, cudaStream_t stream);
 
 }  // namespace ttlg::cuda

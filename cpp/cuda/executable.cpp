@@ -9,6 +9,7 @@
 #include "cuda/lower.hpp"
 #include "plan/cuda/access_width.hpp"
 #include "plan/cuda/occupancy.hpp"
+#include "plan/cuda/validate.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -42,22 +43,30 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
       break;
     case Schema::orthogonal_distinct:
       launch_ = lower_distinct(slices, grid.size);
-      keep_resident_blocks();
+      keep_resident_blocks(launch_);
       // As many slices along one side of what the blocks take at a time as along the other.
       set_bands(grid.grid, static_cast<std::int64_t>(std::sqrt(launch_.blocks)));
       break;
     case Schema::orthogonal_arbitrary:
-      launch_ = lower_arbitrary(slices, layout, grid.size);
-      keep_resident_blocks();
+      launch_ = lower_slices(slices, layout);
       break;
   }
 }
 
 // No more of them than the device holds at once: they walk through the slices.
-void Executable::keep_resident_blocks() {
-  const KernelFigures& kernel = figures_of(parameters.schema, launch_.word_bytes, launch_.access);
-  launch_.blocks = static_cast<std::uint32_t>(std::min<std::int64_t>(
-      launch_.blocks, resident_blocks(*model, kernel, launch_.shared_bytes)));
+void Executable::keep_resident_blocks(Launch& launch) const {
+  const KernelFigures& kernel = figures_of(parameters.schema, launch.word_bytes, launch.access);
+  launch.blocks = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(launch.blocks, resident_blocks(*model, kernel, launch.shared_bytes)));
+}
+
+Launch Executable::lower_slices(const SlicedProblem& slices,
+                                const SharedLayout& shared_layout) const {
+  Launch launch = OrthogonalArbitraryPolicy::is_packed(recast.element_bytes)
+                      ? lower_arbitrary_packed(slices, shared_layout, grid)
+                      : lower_arbitrary(slices, shared_layout, grid.size);
+  keep_resident_blocks(launch);
+  return launch;
 }
 
 Launch Executable::bind(const std::byte* in, const std::byte* out) const {
@@ -83,18 +92,22 @@ Launch Executable::bind_match(std::int64_t word_bytes) const {
 }
 
 Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
-  Launch launch = launch_;
-  launch.access =
-      aligned_access(launch_.access, wide_in_bytes(parameters.schema, recast.element_bytes),
+  const VectorAccess access =
+      aligned_access(launch_.access, wide_bytes(parameters.schema, recast.element_bytes),
                      in_alignment, out_alignment);
-  // Worse alignments than planned may leave a slice of packed elements to accesses that are too
-  // narrow for it.
-  const auto* const arbitrary = std::get_if<ArbitraryArguments>(&launch.arguments);
-  if (arbitrary != nullptr && arbitrary->elements > OrthogonalArbitraryPolicy::max_elements(
-                                                        recast.element_bytes, launch.access)) {
-    refuse_addresses(kMaxAccessBytes);
+  if (std::holds_alternative<PackedArguments>(launch_.arguments) && access != launch_.access) {
+    return bind_worse(std::min(in_alignment, out_alignment));
   }
+  Launch launch = launch_;
+  launch.access = access;
   return launch;
+}
+
+// Words in which runs begin anywhere are laid out for it, and may be too many.
+Launch Executable::bind_worse(std::int64_t worse_alignment) const {
+  const SlicedProblem slices(recast, parameters, worse_alignment);
+  if (exceeded_arbitrary_limit(slices)) refuse_addresses(OrthogonalArbitraryPolicy::kWordBytes);
+  return lower_slices(slices, {});
 }
 
 Launch Executable::lower_match(std::int64_t word_bytes) const {

@@ -14,8 +14,9 @@ struct Executable : Plan {
   // Throws std::invalid_argument for a plan whose grid would take too many launches.
   explicit Executable(Plan plan);
 
-  // The launch for these pointers to element (0, ..., 0) of the request's arrays; it allocates
-  // nothing. Throws std::invalid_argument where they are not aligned as planned.
+  // The launch for these pointers to element (0, ..., 0) of the request's arrays; where they are
+  // aligned as planned it allocates nothing. Throws std::invalid_argument where they are not
+  // aligned as planned.
   Launch bind(const std::byte* in, const std::byte* out) const;
 
   LaunchGrid grid;
@@ -23,7 +24,9 @@ struct Executable : Plan {
  private:
   Launch bind_match(std::int64_t word_bytes) const;
   Launch bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const;
-  void keep_resident_blocks();
+  Launch bind_worse(std::int64_t worse_alignment) const;
+  void keep_resident_blocks(Launch& launch) const;
+  Launch lower_slices(const SlicedProblem& slices, const SharedLayout& shared_layout) const;
   Launch lower_match(std::int64_t word_bytes) const;
 
   // For pointers aligned as planned; of the Orthogonal kernels, as well as can be.

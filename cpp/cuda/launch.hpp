@@ -10,6 +10,7 @@
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/fvi_match_small.hpp"
 #include "cuda/kernels/orthogonal_arbitrary.hpp"
+#include "cuda/kernels/orthogonal_arbitrary_packed.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "tensor/axes.hpp"
@@ -17,8 +18,9 @@
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
-                                     MatchSmallArguments, DistinctArguments, ArbitraryArguments>;
+using KernelArguments =
+    std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
+                 MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

@@ -28,6 +28,10 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks);
 Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
                        std::int64_t blocks);
 
+// The same for packed elements, and pointers aligned as the slices are planned for.
+Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
+                              const LaunchGrid& grid);
+
 // Copying so many bytes between these addresses. Throws std::invalid_argument where CUDA cannot
 // number the blocks.
 Launch lower_copy(std::int64_t bytes, std::int64_t in_address, std::int64_t out_address);

@@ -11,6 +11,11 @@ namespace ttlg::cuda {
 
 inline std::uint32_t narrow32(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
+// In bytes of shared memory, lines of it.
+inline std::int64_t in_shared_lines(std::int64_t bytes) {
+  return ceil_div(bytes, kSharedLineBytes) * kSharedLineBytes;
+}
+
 // What is left of a mode for its last block.
 inline std::int64_t last_extent(const SlicedProblem& sliced, int m) {
   const std::int64_t extent = sliced.mode(m).extent;

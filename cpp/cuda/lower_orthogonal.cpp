@@ -118,7 +118,7 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
   access.vector_in &= keeps_vectors(layout, padded_row, element_bytes);
   const std::int64_t packed_bytes =
       (elements + elements / padded_row * layout.row_padding) * element_bytes;
-  const std::int64_t bytes = ceil_div(packed_bytes, kSharedLineBytes) * kSharedLineBytes;
+  const std::int64_t bytes = in_shared_lines(packed_bytes);
   const int stages = sliced.parameters.stages;
   ArbitraryArguments p{
       .coarsening = coarsening_steps(sliced),

@@ -113,6 +113,10 @@ class DeviceContext {
     return {in_, out_, shared_ + bytes};
   }
 
+  // How many bytes the origins of offsets lie beyond a multiple of 4.
+  TTLG_DEVICE std::uint32_t in_phase() const { return phase_of(in_); }
+  TTLG_DEVICE std::uint32_t out_phase() const { return phase_of(out_); }
+
   TTLG_DEVICE std::uint32_t thread() const { return threadIdx.x; }
   TTLG_DEVICE std::uint32_t block() const { return blockIdx.x; }
   TTLG_DEVICE std::uint32_t blocks() const { return gridDim.x; }
@@ -165,9 +169,13 @@ class DeviceContext {
     }
   }
 
-  // The same for an aligned word of 4 bytes of which the first `count` are read and the others
-  // become zeros. So the bytes that come before a run in its first word are read and those that
-  // come after it in its last one are not: allocations begin at whole words and may end anywhere.
+  // The same for an aligned word of 4 bytes of which the first ones may lie before the array:
+  // allocations begin at whole words.
+  TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    copy_async<4>(valid, to, offset);
+  }
+  // Of such a word only the first `count` bytes, and zeros for the others: allocations may end
+  // anywhere.
   TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
                                    std::int64_t offset) const {
     if (!valid) return;
@@ -192,9 +200,16 @@ class DeviceContext {
     return __shfl_sync(~0u, value, static_cast<int>(lane));
   }
 
+  // Whether any lane of the warp says so, all of which make this call.
+  TTLG_DEVICE bool any(bool value) const { return __any_sync(~0u, value) != 0; }
+
  private:
   TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
       : in_(in), out_(out), shared_(shared) {}
+
+  static TTLG_DEVICE std::uint32_t phase_of(const std::byte* origin) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(origin)) % 4;
+  }
 
   // One block of dynamic shared memory serves every kernel.
   static TTLG_DEVICE std::byte* dynamic_shared() {

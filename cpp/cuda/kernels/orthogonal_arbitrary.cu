@@ -19,11 +19,13 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
                               const std::byte* in, std::byte* out, cudaStream_t stream) {
   const auto& p = std::get<ArbitraryArguments>(launch.arguments);
-  return with_access(launch, [&](auto width, auto vector_in, auto vector_out) {
-    return with_grid(launch_grid.grid, [&](const auto& grid) {
-      return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),
-                                                       capacity_of<decltype(grid)>>,
-                           launch, stream, grid, p, in, out);
+  return with_wide_width(launch, [&](auto any_width) {
+    return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
+      return with_grid(launch_grid.grid, [&](const auto& grid) {
+        return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),
+                                                         capacity_of<decltype(grid)>>,
+                             launch, stream, grid, p, in, out);
+      });
     });
   });
 }

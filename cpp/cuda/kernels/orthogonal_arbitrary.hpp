@@ -1,6 +1,7 @@
-// Orthogonal-Arbitrary (TTLG, Alg. 4 and 5): the combined fastest modes
-// of input and output may overlap. The slice is their union. Its elements, numbered in input order,
-// pass through shared memory and leave in output order. It handles every permutation.
+// Orthogonal-Arbitrary (TTLG, Alg. 4 and 5): the combined fastest modes of input and output may
+// overlap. The slice is their union. Its elements, numbered in input order, pass through shared
+// memory and leave in output order. It handles every permutation, here of elements of 4 bytes or
+// more; orthogonal_arbitrary_packed.hpp has the narrower ones.
 //
 // Alg. 4's offset arrays are kept where they cost nothing to read: a thread moves the same elements
 // of every slice of its block, so it computes their offsets once and holds them in registers, in
@@ -47,47 +48,53 @@ inline constexpr int kArbitraryThreads = OrthogonalArbitraryPolicy::kThreads;
 
 template <int kWidth>
 TTLG_DEVICE std::uint32_t swizzled_byte(const SharedLayout& layout, std::uint32_t element) {
-  return swizzle(layout, kWidth < 4 ? 4 : kWidth, element * kWidth);
+  return swizzle(layout, kWidth, element * kWidth);
 }
 
-// Which of a thread's accesses to one side lie in a slice, a bit for each.
-struct Validity {
-  std::uint32_t whole = 0;         // in whole slices
-  std::uint32_t last_rows = 0;     // in the last of the blocked rows
-  std::uint32_t last_columns = 0;  // in the last of the blocked columns
-
+// Which of a thread's at most 8 accesses to one side lie in a slice: a bit for each in whole
+// slices, in the last of the blocked rows, and in the last of the blocked columns; and a mark for
+// each.
+class Validity {
+ public:
   TTLG_DEVICE void add(std::uint32_t k, bool in_whole, bool in_last_rows, bool in_last_columns) {
-    whole |= std::uint32_t{in_whole} << k;
-    last_rows |= std::uint32_t{in_last_rows} << k;
-    last_columns |= std::uint32_t{in_last_columns} << k;
+    bits_ |= std::uint32_t{in_whole} << k | std::uint32_t{in_last_rows} << (kRows + k) |
+             std::uint32_t{in_last_columns} << (kColumns + k);
   }
-  TTLG_DEVICE void keep() {
-    whole = opaque(whole);
-    last_rows = opaque(last_rows);
-    last_columns = opaque(last_columns);
+  TTLG_DEVICE void leave_out_of_last_rows(std::uint32_t k) { bits_ &= ~(1u << (kRows + k)); }
+  TTLG_DEVICE void leave_out_of_last_columns(std::uint32_t k) { bits_ &= ~(1u << (kColumns + k)); }
+  TTLG_DEVICE void mark(std::uint32_t k, bool marked) {
+    bits_ |= std::uint32_t{marked} << (kMarks + k);
   }
+  TTLG_DEVICE void keep() { bits_ = opaque(bits_); }
+
+  TTLG_DEVICE std::uint32_t marks() const { return bits_ >> kMarks; }
   TTLG_DEVICE std::uint32_t at(const BlockOrigin& origin) const {
-    std::uint32_t bits = whole;
-    if (origin.last_row_block) bits &= last_rows;
-    if (origin.last_column_block) bits &= last_columns;
+    std::uint32_t bits = bits_ & 0xff;
+    if (origin.last_row_block) bits &= bits_ >> kRows;
+    if (origin.last_column_block) bits &= bits_ >> kColumns;
     return bits;
   }
+
+ private:
+  static constexpr std::uint32_t kRows = 8;
+  static constexpr std::uint32_t kColumns = 16;
+  static constexpr std::uint32_t kMarks = 24;
+  std::uint32_t bits_ = 0;
 };
 
-TTLG_DEVICE bool has_bit(std::uint32_t bits, std::uint32_t k) { return (bits >> k & 1) != 0; }
+TTLG_DEVICE bool has_bit(std::uint32_t bits, std::uint32_t k) { return (bits & 1u << k) != 0; }
 
 // What a thread moves in every slice: offsets in elements, slots of shared memory in bytes.
 template <int kWidth, bool kVectorIn, bool kVectorOut>
 struct ThreadItems {
   using Policy = OrthogonalArbitraryPolicy;
   static constexpr int kBytes = kWidth;  // of an element
-  static constexpr std::uint32_t kInBytes = kVectorIn ? Policy::wide_in(kWidth) : kWidth;
+  static constexpr std::uint32_t kInBytes = kVectorIn ? kMaxAccessBytes : kWidth;
   static constexpr std::uint32_t kOutBytes = kVectorOut ? kMaxAccessBytes : kWidth;
   // Elements of an access.
   static constexpr std::uint32_t kInElements = kInBytes / kWidth;
   static constexpr std::uint32_t kOutElements = kOutBytes / kWidth;
-  static constexpr std::uint32_t kElements =
-      Policy::max_elements(kWidth, {kInElements > 1, kOutElements > 1});
+  static constexpr std::uint32_t kElements = Policy::max_elements(kWidth);
   static constexpr std::uint32_t kReads =
       ceil_div(kElements, std::int64_t{kArbitraryThreads} * kInElements);
   static constexpr std::uint32_t kWrites =
@@ -184,10 +191,10 @@ TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context
       element[k] += coordinate * mode.slice_step;
       items.out_offset[k] += static_cast<std::int32_t>(coordinate) * mode.out_step;
       if (m == p.column_mode && coordinate >= p.last_column_extent) {
-        items.out_valid.last_columns &= ~(1u << k);
+        items.out_valid.leave_out_of_last_columns(k);
       }
       if (m == p.row_mode && coordinate >= p.last_row_extent) {
-        items.out_valid.last_rows &= ~(1u << k);
+        items.out_valid.leave_out_of_last_rows(k);
       }
     }
   }
@@ -211,12 +218,10 @@ TTLG_DEVICE std::uint32_t accesses_of(const ArbitraryArguments& p, std::uint32_t
   return (p.elements + kArbitraryThreads * elements - 1) / (kArbitraryThreads * elements);
 }
 
-// Brings a slice of the input into shared memory. Elements that are narrower than an asynchronous
-// copy pass through registers.
+// Brings a slice of the input into shared memory.
 template <typename Items, typename Context>
 TTLG_DEVICE void fill_slice(const ArbitraryArguments& p, const Context& context, const Items& items,
                             const BlockOrigin& from) {
-  using Access = Word<Items::kInBytes>;
   constexpr std::uint32_t kHeld = kGroup < Items::kReads ? kGroup : Items::kReads;
   const Context source = context.at(from.in, 0);
   const std::uint32_t valid = items.in_valid.at(from);
@@ -224,25 +229,14 @@ TTLG_DEVICE void fill_slice(const ArbitraryArguments& p, const Context& context,
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < Items::kReads; first += kHeld) {
     if (first >= reads) break;
-    Access held[kHeld];
     TTLG_UNROLL
     for (std::uint32_t k = first; k < first + kHeld; ++k) {
-      const std::int64_t offset = std::int64_t{opaque(items.in_offset[k])} * Items::kBytes;
-      if constexpr (kCopiesAsynchronously<Access>) {
-        source.template copy_async<sizeof(Access)>(has_bit(valid, k), items.slot(Items::of_read(k)),
-                                                   offset);
-      } else {
-        held[k - first] = source.template load<Access>(has_bit(valid, k), offset);
-      }
-    }
-    if constexpr (!kCopiesAsynchronously<Access>) {
-      TTLG_UNROLL
-      for (std::uint32_t k = first; k < first + kHeld; ++k) {
-        source.shared_store(has_bit(valid, k), items.slot(Items::of_read(k)), held[k - first]);
-      }
+      source.template copy_async<Items::kInBytes>(
+          has_bit(valid, k), items.slot(Items::of_read(k)),
+          std::int64_t{opaque(items.in_offset[k])} * Items::kBytes);
     }
   }
-  if constexpr (kCopiesAsynchronously<Access>) context.commit_copies();
+  context.commit_copies();
 }
 
 // One access of the output, gathered element by element.
@@ -265,8 +259,7 @@ TTLG_DEVICE auto take_from_slice(const Context& context, bool valid, const Items
         result.part[2 * e] = static_cast<std::uint32_t>(element);
         result.part[2 * e + 1] = static_cast<std::uint32_t>(element >> 32);
       } else {
-        constexpr std::uint32_t kPerPart = 4 / kBytes;
-        result.part[e / kPerPart] |= std::uint32_t{element} << (8 * kBytes * (e % kPerPart));
+        result.part[e] = element;
       }
     }
     return result;
@@ -292,33 +285,27 @@ TTLG_DEVICE void drain_slice(const ArbitraryArguments& p, const Context& context
   }
 }
 
-template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
-TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryArguments& p,
-                                      const Context& context) {
-  using Items = ThreadItems<kWidth, kVectorIn, kVectorOut>;
-  Items items{};
-  find_output(p, context, items);
-  find_input(p, context, items);
-  items.keep();
-  SharedWalk walk(grid, p.coarsening, context);
+// Calls fill(buffer, i) and drain(buffer, i) for the i-th of a block's slices. With two buffers a
+// slice is on its way to one of them while the last is written to the output from the other.
+template <typename Walk, typename Context, typename Fill, typename Drain>
+TTLG_DEVICE void move_slices(Walk& walk, const Context& context, std::uint32_t buffer_bytes,
+                             const Fill& fill, const Drain& drain) {
   std::uint32_t filled = 0;  // slices
   bool drains = false;       // whether the last of them is in, or on its way to, the full buffer
   Context full = context.at_shared(kRingBytes);
-  Context empty = full.at_shared(p.buffer_bytes);
+  Context empty = full.at_shared(buffer_bytes);
   while (true) {
-    if constexpr (kCopiesAsynchronously<Word<Items::kInBytes>>) {
-      context.template wait_copies<0>();
-    }
+    context.template wait_copies<0>();
     // What was filled is there, and what was drained is free.
     context.barrier();
     const bool exists = walk.exists(filled);
     // With a single buffer, filling and draining take turns.
-    const bool fills = exists && !(drains && p.buffer_bytes == 0);
+    const bool fills = exists && !(drains && buffer_bytes == 0);
     if (fills) {
-      fill_slice(p, empty, items, walk.at(filled));
+      fill(empty, filled);
       walk.announce(filled + 1);
     }
-    if (drains) drain_slice(p, full, items, walk.at(filled - 1));
+    if (drains) drain(full, filled - 1);
     if (!exists) return;
     drains = fills;
     if (fills) {
@@ -328,6 +315,21 @@ TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryA
       full = last;
     }
   }
+}
+
+template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes, typename Context>
+TTLG_DEVICE void orthogonal_arbitrary(const Grid<kModes>& grid, const ArbitraryArguments& p,
+                                      const Context& context) {
+  using Items = ThreadItems<kWidth, kVectorIn, kVectorOut>;
+  Items items{};
+  find_output(p, context, items);
+  find_input(p, context, items);
+  items.keep();
+  SharedWalk walk(grid, p.coarsening, context);
+  move_slices(
+      walk, context, p.buffer_bytes,
+      [&](const Context& empty, std::uint32_t i) { fill_slice(p, empty, items, walk.at(i)); },
+      [&](const Context& full, std::uint32_t i) { drain_slice(p, full, items, walk.at(i)); });
 }
 
 }  // namespace ttlg::cuda

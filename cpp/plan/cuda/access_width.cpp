@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "plan/cuda/packed_slice.hpp"
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
@@ -37,16 +38,22 @@ bool is_contiguous(const Mode& run, std::int64_t element_bytes) {
 }  // namespace
 
 VectorAccess vector_runs(const SlicedProblem& sliced) {
-  if (sliced.problem.element_bytes == kMaxAccessBytes) return {true, true};
-  const std::int64_t wide_in =
-      wide_in_bytes(sliced.parameters.schema, sliced.problem.element_bytes);
-  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide_in),
-          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, kMaxAccessBytes)};
+  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  if (element_bytes == kMaxAccessBytes) return {true, true};
+  const Schema schema = sliced.parameters.schema;
+  if (schema == Schema::orthogonal_arbitrary &&
+      OrthogonalArbitraryPolicy::is_packed(element_bytes)) {
+    const PackedSlice runs = packed_slice(sliced);
+    return {runs.in.may_be_aligned, runs.out.may_be_aligned};
+  }
+  const std::int64_t wide = wide_bytes(schema, element_bytes);
+  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide),
+          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, wide)};
 }
 
 VectorAccess planned_access(const SlicedProblem& sliced) {
   return aligned_access(vector_runs(sliced),
-                        wide_in_bytes(sliced.parameters.schema, sliced.problem.element_bytes),
+                        wide_bytes(sliced.parameters.schema, sliced.problem.element_bytes),
                         sliced.alignment, sliced.alignment);
 }
 

@@ -7,22 +7,22 @@
 
 namespace ttlg::cuda {
 
-// For the Orthogonal kernels: bytes of the wide accesses to the input. Orthogonal-Arbitrary puts
-// narrow elements into shared memory bank by bank, since its layouts may rotate the banks.
-constexpr std::int64_t wide_in_bytes(Schema schema, std::int64_t element_bytes) {
-  return schema == Schema::orthogonal_arbitrary ? OrthogonalArbitraryPolicy::wide_in(element_bytes)
-                                                : kMaxAccessBytes;
+// For the Orthogonal kernels: bytes of their wide accesses.
+constexpr std::int64_t wide_bytes(Schema schema, std::int64_t element_bytes) {
+  return schema == Schema::orthogonal_arbitrary
+             ? OrthogonalArbitraryPolicy::wide_bytes(element_bytes)
+             : kMaxAccessBytes;
 }
 
 // On which sides every piece in which slices take their axis begins and ends at a multiple of a
-// wide access where element (0, ..., 0) lies at one.
+// wide access where element (0, ..., 0) lies at one. In Orthogonal-Arbitrary pieces of elements
+// that are narrower than its wide accesses may end anywhere.
 VectorAccess vector_runs(const SlicedProblem& sliced);
 
 // Of these, those of the sides where it does.
-constexpr VectorAccess aligned_access(VectorAccess runs, std::int64_t wide_in,
+constexpr VectorAccess aligned_access(VectorAccess runs, std::int64_t wide,
                                       std::int64_t in_alignment, std::int64_t out_alignment) {
-  return {runs.vector_in && in_alignment % wide_in == 0,
-          runs.vector_out && out_alignment % kMaxAccessBytes == 0};
+  return {runs.vector_in && in_alignment % wide == 0, runs.vector_out && out_alignment % wide == 0};
 }
 
 // What both are for the alignment that the slices are planned for.

@@ -9,6 +9,7 @@
 #include "plan/cuda/device_model.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/occupancy.hpp"
+#include "plan/cuda/packed_slice.hpp"
 #include "plan/cuda/slice_geometry.hpp"
 #include "tensor/integer.hpp"
 
@@ -20,10 +21,6 @@ using Number = TermNumber;
 // What the L2 cache and the memory keep and move at once, and a line of the L1 cache.
 constexpr double kSectorBytes = 32;
 constexpr double kLineBytes = 128;
-// What is copied to shared memory asynchronously at least; narrower words of Orthogonal-Arbitrary
-// pass through registers, so many of a thread's at once.
-constexpr std::int64_t kLeastCopyBytes = 4;
-constexpr int kRegisterBatch = 4;
 
 // How the thread blocks of a kernel go about a problem.
 struct Work {
@@ -80,15 +77,21 @@ void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry&
   using Policy = OrthogonalArbitraryPolicy;
   const std::int64_t bytes = shape.volume * sliced.problem.element_bytes;
   // The lanes of short slices idle, and those of slices cut short.
-  const auto accesses = [&](std::int64_t lane_bytes) {
-    return as_double(round_up(ceil_div(bytes, lane_bytes), Policy::kThreads) / kWarpSize) *
-           as_double(shape.slices);
+  const auto accesses = [&](std::int64_t of_slice) {
+    return as_double(round_up(of_slice, Policy::kThreads) / kWarpSize) * as_double(shape.slices);
   };
-  work.in_accesses = accesses(work.in_lane_bytes);
-  work.out_accesses = accesses(work.out_lane_bytes);
+  if (Policy::is_packed(sliced.problem.element_bytes)) {
+    const PackedSlice slice = packed_slice(sliced, planned_access(sliced));
+    work.in_lane_bytes = work.out_lane_bytes = Policy::kWordBytes;
+    work.in_accesses = accesses(slice.in.all_words);
+    work.out_accesses = accesses(slice.out.all_words);
+  } else {
+    work.in_accesses = accesses(ceil_div(bytes, work.in_lane_bytes));
+    work.out_accesses = accesses(ceil_div(bytes, work.out_lane_bytes));
+  }
   work.is_persistent = true;
   // Asynchronous copies of a whole slice are in flight together.
-  work.batch = work.in_lane_bytes >= kLeastCopyBytes ? Policy::kThreads : kRegisterBatch;
+  work.batch = Policy::kThreads;
   work.shared_bytes = as_double(work.stages * bytes);
 }
 
@@ -132,7 +135,7 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
     }
   } else {
     VectorAccess access = planned_access(sliced);
-    work.in_lane_bytes = access.vector_in ? wide_in_bytes(schema, element) : element;
+    work.in_lane_bytes = access.vector_in ? kMaxAccessBytes : element;
     work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;
     access.vector_in &= !sliced.layout_cost.splits_vectors;
     work.kernel = &figures_of(schema, static_cast<int>(element), access);
@@ -234,10 +237,8 @@ void add_issue(LaunchTerms& result, const DeviceModel& model, const Work& work, 
   const double started =
       work.is_persistent ? std::ceil(std::min(work.units, waves.resident) / model.multiprocessors)
                          : work.units * waves.busiest;
-  const VectorAccess access{kernel.vector_in, kernel.vector_out};
   const double set_up = (kernel.instructions_per_line - kernel.instructions_per_further_line) *
-                        as_double(largest_slice_bytes(kernel.schema, kernel.width, access)) /
-                        kLineBytes;
+                        as_double(largest_slice_bytes(kernel.schema, kernel.width)) / kLineBytes;
   result.add(own + Number::kSetUp, set_up * started * cycle);
   // Every warp decodes the slices that come after a block's first.
   const double slices = work.units * work.repeats * waves.busiest;

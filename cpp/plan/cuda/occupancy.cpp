@@ -48,7 +48,8 @@ constexpr Index make_index() {
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
   static constexpr Index kIndex = make_index();
   const bool has_access =
-      schema == Schema::orthogonal_distinct || schema == Schema::orthogonal_arbitrary;
+      schema == Schema::orthogonal_distinct ||
+      (schema == Schema::orthogonal_arbitrary && !OrthogonalArbitraryPolicy::is_packed(width));
   const bool is_vector = width == kMaxAccessBytes;
   return kKernelFigures[kIndex[place(schema, width, has_access && (access.vector_in || is_vector),
                                      has_access && (access.vector_out || is_vector))]];

@@ -12,7 +12,7 @@ struct DeviceModel;
 
 // Bytes of the slice, or of the tile of Orthogonal-Distinct, for which the instructions of a kernel
 // are counted: the largest.
-constexpr std::int64_t largest_slice_bytes(Schema schema, int width, VectorAccess access) {
+constexpr std::int64_t largest_slice_bytes(Schema schema, int width) {
   switch (schema) {
     case Schema::copy:
       return CopyPolicy::kThreads * CopyPolicy::kBatch * width;
@@ -25,7 +25,7 @@ constexpr std::int64_t largest_slice_bytes(Schema schema, int width, VectorAcces
       return policy.tile_rows * policy.tile_columns * width;
     }
     case Schema::orthogonal_arbitrary:
-      return OrthogonalArbitraryPolicy::max_elements(width, access) * width;
+      return OrthogonalArbitraryPolicy::max_elements(width) * width;
   }
   return 0;
 }
@@ -46,8 +46,8 @@ constexpr int threads_of(Schema schema) {
   return 0;
 }
 
-// The figures of a kernel. `access` counts for the Orthogonal kernels, whose elements of 16 bytes
-// are vectors whatever it says.
+// The figures of a kernel. `access` counts for the Orthogonal kernels, but not for elements of 16
+// bytes, which are vectors, nor for packed ones.
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access);
 
 // The thread blocks of a kernel that the multiprocessors of a device hold together, one each at

@@ -109,19 +109,21 @@ struct OrthogonalArbitraryPolicy {
   static constexpr std::int64_t kSliceBytes = 32 << 10;
   static constexpr std::int64_t kPaddedSliceBytes = kSliceBytes + kSliceBytes / 4;
 
-  // Bytes of a wide access to the input. Banks are what SharedLayout may rotate.
-  static constexpr std::int64_t wide_in(std::int64_t element_bytes) {
-    return element_bytes < 4 ? 4 : kMaxAccessBytes;
+  // A bank of shared memory, the least that is copied there asynchronously. Narrower elements move
+  // in words of it.
+  static constexpr std::int64_t kWordBytes = 4;
+
+  static constexpr bool is_packed(std::int64_t element_bytes) { return element_bytes < kWordBytes; }
+
+  // Bytes of a wide access to either side.
+  static constexpr std::int64_t wide_bytes(std::int64_t element_bytes) {
+    return is_packed(element_bytes) ? kWordBytes : kMaxAccessBytes;
   }
 
-  // Elements that a slice may hold: for each of a thread's accesses an offset in registers, and for
-  // each element a slot in shared memory. Elements narrower than a bank may be more where vectors
-  // bring and fetch them.
-  static constexpr std::int64_t max_elements(std::int64_t element_bytes, VectorAccess access) {
-    const bool is_packed = element_bytes < 4 && access.vector_in && access.vector_out;
-    const std::int64_t per_thread =
-        is_packed ? kOffsetsPerThread * 4 / element_bytes : kOffsetsPerThread;
-    return std::min<std::int64_t>(kThreads * per_thread, kSliceBytes / element_bytes);
+  // Elements that a slice may hold: for each of a thread's accesses an offset in registers.
+  static constexpr std::int64_t max_elements(std::int64_t element_bytes) {
+    const std::int64_t access_bytes = std::max(element_bytes, kWordBytes);
+    return std::min(kThreads * kOffsetsPerThread * access_bytes, kSliceBytes) / element_bytes;
   }
 };
 

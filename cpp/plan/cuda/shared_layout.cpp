@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "plan/cuda/access_width.hpp"
+#include "plan/cuda/packed_slice.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -54,19 +55,29 @@ class Sample {
  public:
   Sample(std::span<const SliceMode> out_order, std::int64_t element_bytes, VectorAccess access)
       : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
-    for (const SliceMode& mode : order_) elements_ *= mode.extent;
+    for (const SliceMode& mode : order_) {
+      elements_ *= mode.extent;
+      span_ += (mode.extent - 1) * mode.step;
+    }
     columns_ = padded_row_length(order_);
-    add_drains(access.vector_out ? kMaxAccessBytes / element_bytes : 1);
+    const bool is_wide = is_packed() || access.vector_out;
+    add_drains(is_wide ? Policy::wide_bytes(element_bytes) / element_bytes : 1);
     is_filled_by_vectors_ = access.vector_in;
     add_fill();
   }
 
-  // Where a layout splits vectors, elements are filled in one by one, if they can be copied
-  // asynchronously.
-  bool admits(const SharedLayout& layout) const { return bytes_ >= 4 || !splits_vectors(layout); }
+  // Elements narrower than a word are copied in whole words, which must stay as they are. Where
+  // runs may begin within words, every layout would tear some.
+  bool admits(const SharedLayout& layout) const {
+    if (!is_packed()) return true;
+    const std::int64_t row_bytes = (layout.row_padding | columns_) * bytes_;
+    return is_filled_by_vectors_ &&
+           (layout.row_padding == 0 || row_bytes % Policy::kWordBytes == 0);
+  }
 
+  // Whether elements that come in vectors are put down one by one.
   bool splits_vectors(const SharedLayout& layout) const {
-    return is_filled_by_vectors_ && !keeps_vectors(layout, columns_, bytes_);
+    return is_filled_by_vectors_ && !fills_at_once(layout);
   }
 
   // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
@@ -76,30 +87,39 @@ class Sample {
     for (const WarpAccess& access : accesses_) {
       if (total >= limit) break;
       const bool is_fill = &access == &accesses_.back();
-      if (is_fill && is_filled_by_vectors_ && !splits_vectors(layout)) break;
+      if (is_fill && fills_at_once(layout)) break;
       total += access.weight * conflicts(layout, access, bytes_);
     }
     return total;
   }
 
-  std::int64_t elements() const { return elements_; }
-  std::int64_t columns() const { return columns_; }
-  std::int64_t rows() const { return elements_ / columns_; }
+  // From the first element to behind the last without padding.
+  std::int64_t span() const { return span_; }
+  std::int64_t rows() const { return ceil_div(span_, columns_); }
 
  private:
-  void add_lane(WarpAccess& access, std::int64_t element) const {
+  using Policy = OrthogonalArbitraryPolicy;
+
+  bool is_packed() const { return Policy::is_packed(bytes_); }
+  bool fills_at_once(const SharedLayout& layout) const {
+    return is_packed() || (is_filled_by_vectors_ && keeps_vectors(layout, columns_, bytes_));
+  }
+
+  void add_lane(WarpAccess& access, std::int64_t element, std::int64_t row) const {
     access.byte[access.lanes] = static_cast<std::uint32_t>(element) * bytes_;
-    access.row[access.lanes++] = static_cast<std::uint32_t>(element / columns_);
+    access.row[access.lanes++] = static_cast<std::uint32_t>(row);
   }
 
   void add_drained_lane(WarpAccess& access, std::int64_t out_index) const {
     if (out_index >= elements_) return;
     std::int64_t element = 0;
+    std::int64_t row = 0;
     for (const SliceMode& mode : order_) {
       element += out_index % mode.extent * mode.step;
+      row += out_index % mode.extent * (mode.step / columns_);
       out_index /= mode.extent;
     }
-    add_lane(access, element);
+    add_lane(access, element, row);
   }
 
   void add_drains(std::int64_t per_access) {
@@ -126,7 +146,8 @@ class Sample {
         .bytes = bytes_,
         .weight = static_cast<double>(std::min(rows() - 1, warps)) / static_cast<double>(warps)};
     for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
-      if (first + lane < elements_) add_lane(access, first + lane);
+      const std::int64_t element = first + lane;
+      if (element < elements_) add_lane(access, element, element / columns_);
     }
     accesses_.push_back(access);
   }
@@ -134,6 +155,7 @@ class Sample {
   std::span<const SliceMode> order_;
   std::uint32_t bytes_;
   std::int64_t elements_ = 1;
+  std::int64_t span_ = 1;
   std::int64_t columns_ = 1;
   bool is_filled_by_vectors_ = false;
   std::vector<WarpAccess> accesses_;
@@ -150,9 +172,20 @@ std::vector<int> rows_of(const SlicedProblem& sliced) {
 }
 
 std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced) {
+  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const bool is_packed = OrthogonalArbitraryPolicy::is_packed(element_bytes);
+  const VectorAccess access = planned_access(sliced);
+  const PackedRuns runs = is_packed ? packed_slice(sliced, access).in : PackedRuns{};
+  int run_modes = runs.modes;
   std::vector<SliceMode> modes(sliced.problem.modes.size());
   std::int64_t step = 1;
   const auto add = [&](int m) {
+    if (sliced.extent(m) == 1) return;
+    if (is_packed && run_modes-- <= 0) {
+      // The words of runs do not overlap.
+      step = std::max(step, runs.words * OrthogonalArbitraryPolicy::kWordBytes / element_bytes);
+      step = packed_step(step, element_bytes, sliced.mode(m).in_byte_stride);
+    }
     modes[static_cast<std::size_t>(m)] = {m, sliced.extent(m), step};
     step *= sliced.extent(m);
   };
@@ -191,13 +224,13 @@ ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
     }
   };
   const std::int64_t room =
-      OrthogonalArbitraryPolicy::kPaddedSliceBytes - sample.elements() * element_bytes;
+      OrthogonalArbitraryPolicy::kPaddedSliceBytes - sample.span() * element_bytes;
   const auto fits = [&](std::uint32_t padding) {
     return padding * sample.rows() * element_bytes <= room;
   };
   // Those that keep vectors first, so that they win where they are as good.
   const auto vector = static_cast<std::uint32_t>(
-      ceil_div(OrthogonalArbitraryPolicy::wide_in(element_bytes), element_bytes));
+      OrthogonalArbitraryPolicy::wide_bytes(element_bytes) / element_bytes);
   // By as many elements as there are banks, a row begins in the same bank as without padding.
   const auto paddings =
       static_cast<std::uint32_t>(std::min<std::int64_t>(32, kSharedLineBytes / element_bytes));

@@ -15,7 +15,8 @@ namespace ttlg::cuda {
 // the slice cuts, which comes last.
 std::vector<int> rows_of(const SlicedProblem& sliced);
 
-// A mode of the slice: elements between its neighbours when the slice is numbered in input order.
+// A mode of the slice: elements between its neighbours when the slice is numbered in input order,
+// or lies in shared memory without padding, which packed slices leave gaps in.
 struct SliceMode {
   int mode;
   std::int64_t extent;
@@ -41,7 +42,7 @@ ChosenLayout choose_shared_layout(const SlicedProblem& sliced);
 // sample says too little.
 inline bool counts_layout(const SlicedProblem& sliced) {
   return sliced.parameters.schema == Schema::orthogonal_arbitrary &&
-         sliced.problem.element_bytes >= 4;
+         !OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes);
 }
 
 }  // namespace ttlg::cuda

@@ -128,7 +128,7 @@ std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t al
   for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
     lengths.add_new(sectors * kSectorBytes / problem.element_bytes);
   }
-  lengths.add_new(OrthogonalArbitraryPolicy::max_elements(problem.element_bytes, {true, true}));
+  lengths.add_new(OrthogonalArbitraryPolicy::max_elements(problem.element_bytes));
   std::vector<Parameters> slices =
       combine(problem, Schema::orthogonal_arbitrary, lengths, lengths, [&](Parameters& parameters) {
         SlicedProblem sliced(problem, parameters, alignment);

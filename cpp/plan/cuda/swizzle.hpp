@@ -19,15 +19,15 @@ struct SharedLayout {
   bool operator==(const SharedLayout&) const = default;
 };
 
-// Whether wide accesses that are aligned in a packed slice, in rows of so many elements, stay
-// together and aligned, so that they move at once.
+// Whether 16-byte accesses that are aligned in a slice without padding, in rows of so many elements
+// of at least 4 bytes, stay together and aligned, so that they move at once.
 constexpr bool keeps_vectors(const SharedLayout& layout, std::int64_t row_elements,
                              std::int64_t element_bytes) {
-  const std::int64_t wide = OrthogonalArbitraryPolicy::wide_in(element_bytes);
-  const std::int64_t bank_bytes = std::max<std::int64_t>(element_bytes, 4);
+  const std::int64_t wide = kMaxAccessBytes;
   const std::int64_t rotations = layout.line_rotation | layout.page_rotation;
   const std::int64_t row_bytes = (layout.row_padding | row_elements) * element_bytes;
-  return rotations * bank_bytes % wide == 0 && (layout.row_padding == 0 || row_bytes % wide == 0);
+  return rotations * element_bytes % wide == 0 &&
+         (layout.row_padding == 0 || row_bytes % wide == 0);
 }
 
 // Where the byte lies that would be at `byte` if lines were not rotated.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/cuda/access_width.hpp"
+#include "plan/cuda/packed_slice.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
 
@@ -102,6 +103,20 @@ std::string stages_rejection(const SlicedProblem& sliced) {
   return {};
 }
 
+// Runs that begin or end within words make more of them.
+std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) {
+  using Policy = OrthogonalArbitraryPolicy;
+  if (sliced.max_distance() > INT32_MAX / sliced.problem.element_bytes) {
+    return ExceededLimit{"the distance of two bytes of a slice", INT32_MAX};
+  }
+  constexpr std::int64_t kLanes = Policy::kThreads * Policy::kOffsetsPerThread;
+  const VectorAccess access = planned_access(sliced);
+  const PackedSlice slice = packed_slice(sliced, access);
+  const std::int64_t idle = kLanes / kWarpSize * packed_idle_lanes(access);
+  if (slice.in.all_words <= kLanes && slice.out.all_words <= kLanes - idle) return std::nullopt;
+  return ExceededLimit{"the words of a slice", kLanes - idle};
+}
+
 }  // namespace
 
 std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& sliced) {
@@ -120,11 +135,9 @@ std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& slice
   if (sliced.max_distance() > INT32_MAX) {
     return ExceededLimit{"the distance of two elements of a slice", INT32_MAX};
   }
-  // Most slices need not be looked at more closely.
-  if (volume <= Policy::max_elements(element_bytes, {})) return std::nullopt;
-  const std::int64_t limit = Policy::max_elements(element_bytes, planned_access(sliced));
-  if (volume <= limit) return std::nullopt;
-  return ExceededLimit{"the elements of a slice", limit};
+  const std::int64_t limit = Policy::max_elements(element_bytes);
+  if (volume > limit) return ExceededLimit{"the elements of a slice", limit};
+  return Policy::is_packed(element_bytes) ? exceeded_packed_limit(sliced) : std::nullopt;
 }
 
 std::string rejection_reason(const Problem& problem, const Parameters& parameters,

@@ -23,10 +23,15 @@ class Executor {
   SharedMemory& shared() { return shared_; }
   void barrier(std::uint32_t thread);
   void shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane);
+  bool any(std::uint32_t thread, bool value);
   // Takes a call down, with what the memory said of it.
   void note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong);
 
  private:
+  using Offer = std::array<std::byte, 16>;
+  // What the warp's lanes offer, of which this is one.
+  const Offer* offer(std::uint32_t thread, const void* word, std::size_t bytes);
+
   // Where a thread last stopped.
   enum class Stop : std::uint8_t { barrier, shuffle, end };
 
@@ -51,9 +56,9 @@ class Executor {
   std::vector<Stop> stops_;
   std::vector<std::vector<Call>> calls_;  // since the last barrier
   std::vector<std::uint32_t> shuffles_;   // how many so far in this block
-  // What the threads offer to a shuffle. Two in turn: a lane may reach the next shuffle before
-  // others have taken their value, but not the one after it.
-  std::array<std::vector<std::array<std::byte, 16>>, 2> offers_;
+  // What the threads offer to a shuffle or a vote. Two in turn: a lane may reach the next shuffle
+  // before others have taken their value, but not the one after it.
+  std::array<std::vector<Offer>, 2> offers_;
 };
 
 Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
@@ -175,13 +180,23 @@ void Executor::barrier(std::uint32_t thread) {
   fibers_.wait();
 }
 
-void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane) {
+auto Executor::offer(std::uint32_t thread, const void* word, std::size_t bytes) -> const Offer* {
   note(thread, {.kind = CallKind::shuffle, .bytes = bytes}, 0, {});
   auto& offers = offers_[shuffles_[thread]++ % 2];
   std::memcpy(offers[thread].data(), word, bytes);
   stops_[thread] = Stop::shuffle;
   fibers_.wait();
-  std::memcpy(word, offers[thread - thread % kLanes + lane % kLanes].data(), bytes);
+  return &offers[thread - thread % kLanes];
+}
+
+void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane) {
+  std::memcpy(word, offer(thread, word, bytes)[lane % kLanes].data(), bytes);
+}
+
+bool Executor::any(std::uint32_t thread, bool value) {
+  const Offer* const offers = offer(thread, &value, 1);
+  return std::any_of(offers, offers + kLanes,
+                     [](const Offer& each) { return each.front() != std::byte{0}; });
 }
 
 void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
@@ -191,6 +206,14 @@ void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::s
                                  " bytes at offset " + std::to_string(offset) + ")");
   }
   calls_[thread].push_back(call);
+}
+
+std::uint32_t HostContext::in_phase() const {
+  return static_cast<std::uint32_t>(executor_->global().in_position(in_origin_) % 4);
+}
+
+std::uint32_t HostContext::out_phase() const {
+  return static_cast<std::uint32_t>(executor_->global().out_position(out_origin_) % 4);
 }
 
 std::uint32_t HostContext::block() const { return executor_->block(); }
@@ -256,6 +279,8 @@ void HostContext::commit_copies() const { executor_->shared().commit_copies(thre
 void HostContext::wait_copies_but(std::size_t newest) const {
   executor_->shared().wait_copies(thread_, newest);
 }
+
+bool HostContext::any(bool value) const { return executor_->any(thread_, value); }
 
 void HostContext::shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const {
   executor_->shuffle(thread_, word, bytes, lane);

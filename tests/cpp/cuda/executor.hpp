@@ -31,7 +31,7 @@ struct Report {
 
 class Executor;
 
-// The context that a kernel gets: the members of DeviceContext, and a warp's shuffle.
+// The context that a kernel gets: the members of DeviceContext.
 class HostContext {
  public:
   HostContext(Executor& executor, std::uint32_t thread) : executor_(&executor), thread_(thread) {}
@@ -48,6 +48,9 @@ class HostContext {
     result.shared_origin_ += bytes;
     return result;
   }
+
+  std::uint32_t in_phase() const;
+  std::uint32_t out_phase() const;
 
   std::uint32_t thread() const { return thread_; }
   std::uint32_t block() const;
@@ -83,6 +86,9 @@ class HostContext {
     static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
     copy_bytes_async(kBytes, valid, to, offset);
   }
+  void copy_word_async(bool valid, std::uint32_t to, std::int64_t offset) const {
+    copy_word_async(valid, 4, to, offset);
+  }
   void copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
                        std::int64_t offset) const;
   void commit_copies() const;
@@ -97,6 +103,8 @@ class HostContext {
     shuffle_bytes(&value, checked_size<T>(), lane);
     return value;
   }
+
+  bool any(bool value) const;
 
  private:
   template <typename T>

@@ -69,6 +69,31 @@ TEST(Shuffle, MustBeReachedByAllLanes) {
   }
 }
 
+TEST(Vote, SaysWhetherAnyLaneOfTheWarpAgrees) {
+  Toy toy(2 * 64);
+  const Report report = toy.run({.threads = 64}, [](const HostContext& context) {
+    const bool never = context.any(false);
+    const bool once = context.any(context.thread() == 40);
+    context.store(true, context.thread(), static_cast<std::uint8_t>(never));
+    context.store(true, 64 + context.thread(), static_cast<std::uint8_t>(once));
+  });
+  EXPECT_EQ(report.violations, Violations{});
+  for (std::size_t i = 0; i < 128; ++i) {
+    EXPECT_EQ(toy.out.bytes()[i], static_cast<std::byte>(i >= 96)) << "the second warp's last 32";
+  }
+}
+
+TEST(Context, KnowsItsOriginsModuloFour) {
+  Toy toy(8, 3);
+  toy.expected_writes.assign(8, 0);
+  const Report report = toy.run({}, [](const HostContext& context) {
+    if (context.in_phase() != 3 || context.out_phase() != 3) throw std::logic_error("phase");
+    const HostContext moved = context.at(2, -1);
+    if (moved.in_phase() != 1 || moved.out_phase() != 2) throw std::logic_error("moved phase");
+  });
+  EXPECT_EQ(report.violations, Violations{});
+}
+
 TEST(Shuffle, ReversesAWarpAgainAndAgain) {
   Toy toy(256 * 4);
   const Report report = toy.run({.threads = 256}, [](const HostContext& context) {

@@ -61,28 +61,41 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
             const cuda::DistinctArguments& p) {
-  return cuda::with_access(
-      launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
-                                                   std::bool_constant<kOut>) {
-        return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-          return [grid, &p](const HostContext& context) {
-            cuda::orthogonal_distinct<kWidth, kIn, kOut>(grid, p, context);
-          };
-        });
+  return cuda::with_width(launch, [&](auto any_width) {
+    return cuda::with_access(launch, any_width, [&](auto width, auto in, auto out) {
+      return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
+        return [grid, &p](const HostContext& context) {
+          cuda::orthogonal_distinct<decltype(width)::value, decltype(in)::value,
+                                    decltype(out)::value>(grid, p, context);
+        };
       });
+    });
+  });
 }
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
             const cuda::ArbitraryArguments& p) {
-  return cuda::with_access(
-      launch, [&]<int kWidth, bool kIn, bool kOut>(cuda::Constant<kWidth>, std::bool_constant<kIn>,
-                                                   std::bool_constant<kOut>) {
-        return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-          return [grid, &p](const HostContext& context) {
-            cuda::orthogonal_arbitrary<kWidth, kIn, kOut>(grid, p, context);
-          };
-        });
+  return cuda::with_wide_width(launch, [&](auto any_width) {
+    return cuda::with_access(launch, any_width, [&](auto width, auto in, auto out) {
+      return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
+        return [grid, &p](const HostContext& context) {
+          cuda::orthogonal_arbitrary<decltype(width)::value, decltype(in)::value,
+                                     decltype(out)::value>(grid, p, context);
+        };
       });
+    });
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
+            const cuda::PackedArguments& p) {
+  return cuda::with_packed_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
+    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
+      return [grid, &p](const HostContext& context) {
+        cuda::orthogonal_arbitrary_packed<kWidth>(grid, p, context);
+      };
+    });
+  });
 }
 
 // An array of which element (0, ..., 0) has the wanted address.

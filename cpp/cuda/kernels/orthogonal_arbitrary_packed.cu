@@ -1,0 +1,30 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/kernels/orthogonal_arbitrary_packed.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, int kModes>
+__global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
+                                  kModes > 6 ? 1 : OrthogonalArbitraryPolicy::kMinBlocksPerSm)
+    orthogonal_arbitrary_packed_kernel(const __grid_constant__ Grid<kModes> grid,
+                                       const __grid_constant__ PackedArguments p,
+                                       const std::byte* in, std::byte* out) {
+  orthogonal_arbitrary_packed<kWidth>(grid, p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
+                                     const std::byte* in, std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<PackedArguments>(launch.arguments);
+  return with_packed_width(launch, [&](auto width) {
+    return with_grid(launch_grid.grid, [&](const auto& grid) {
+      return launch_kernel(orthogonal_arbitrary_packed_kernel<width(), capacity_of<decltype(grid)>>,
+                           launch, stream, grid, p, in, out);
+    });
+  });
+}
+
+}  // namespace ttlg::cuda

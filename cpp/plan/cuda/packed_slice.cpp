@@ -1,0 +1,46 @@
+#include "plan/cuda/packed_slice.hpp"
+
+#include "tensor/contiguous_run.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+constexpr std::int64_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
+
+PackedRuns runs_along(const SlicedProblem& sliced, std::span<const int> axis,
+                      std::int64_t Mode::* stride, bool is_aligned) {
+  const Problem& problem = sliced.problem;
+  PackedRuns result;
+  ContiguousRun run(problem.element_bytes);
+  std::uint64_t seen = 0;
+  std::int64_t bits = 0;  // of the distances of runs
+  for (const int m : axis) {
+    const Mode& mode = sliced.mode(m);
+    if (!run.extend(mode.*stride, sliced.extent(m), mode.extent)) break;
+    seen |= std::uint64_t{1} << m;
+    result.modes += sliced.extent(m) > 1;
+    if (sliced.extent(m) < mode.extent) bits |= run.bytes();
+  }
+  std::int64_t volume = problem.element_bytes;
+  for (std::size_t m = 0; m < problem.modes.size(); ++m) {
+    volume *= sliced.extents()[m];
+    if ((seen >> m & 1) == 0) bits |= problem.modes[m].*stride;
+  }
+  // A run that begins anywhere touches one word more than its bytes fill, but for one of them.
+  const std::int64_t before = is_aligned ? 0 : kWordBytes - problem.element_bytes;
+  result.bytes = run.bytes();
+  result.words = ceil_div(result.bytes + before, kWordBytes);
+  result.all_words = volume / result.bytes * result.words;
+  result.may_be_aligned = bits % kWordBytes == 0;
+  return result;
+}
+
+}  // namespace
+
+PackedSlice packed_slice(const SlicedProblem& sliced, VectorAccess access) {
+  return {runs_along(sliced, sliced.in_axis(), &Mode::in_byte_stride, access.vector_in),
+          runs_along(sliced, sliced.problem.perm, &Mode::out_byte_stride, access.vector_out)};
+}
+
+}  // namespace ttlg::cuda
