@@ -32,10 +32,7 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
   if (recast.elements() == 0) return;
   const SlicedProblem slices = sliced();
   grid = lower_grid(slices);
-  const Mode& run = slices.mode(0);
-  may_shift_ = parameters.schema == Schema::fvi_match_large && grid.launches == 1 &&
-               run.in_byte_stride == recast.element_bytes &&
-               run.out_byte_stride == recast.element_bytes;
+  may_shift_ = grid.launches == 1 && may_shift(slices);
   switch (parameters.schema) {
     case Schema::copy:
       break;

@@ -31,6 +31,10 @@ bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
   return true;
 }
 
+bool is_contiguous(const Mode& run, std::int64_t element_bytes) {
+  return run.in_byte_stride == element_bytes && run.out_byte_stride == element_bytes;
+}
+
 }  // namespace
 
 VectorAccess vector_runs(const SlicedProblem& sliced) {
@@ -56,14 +60,17 @@ VectorAccess planned_access(const SlicedProblem& sliced) {
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment) {
   const Problem& problem = sliced.problem;
   const Mode& run = problem.modes.front();
-  if (run.in_byte_stride != problem.element_bytes || run.out_byte_stride != problem.element_bytes) {
-    return problem.element_bytes;
-  }
+  if (!is_contiguous(run, problem.element_bytes)) return problem.element_bytes;
   std::int64_t bits = (sliced.extent(0) | run.extent) * problem.element_bytes | alignment;
   for (const Mode& mode : std::span(problem.modes).subspan(1)) {
     bits |= mode.in_byte_stride | mode.out_byte_stride;
   }
   return common_power(bits, kMaxAccessBytes);
+}
+
+bool may_shift(const SlicedProblem& sliced) {
+  return sliced.parameters.schema == Schema::fvi_match_large &&
+         is_contiguous(sliced.mode(0), sliced.problem.element_bytes);
 }
 
 int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes) {

@@ -32,6 +32,10 @@ VectorAccess planned_access(const SlicedProblem& sliced);
 // divides the pieces, all strides and `alignment`, a power of two that divides both pointers.
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment);
 
+// Whether FVI-Match-Large may move a launch's runs in wide words that it shifts, where they have
+// but narrow ones in common: runs that are contiguous on both sides.
+bool may_shift(const SlicedProblem& sliced);
+
 // How many lanes of a thread block take a chunk of FVI-Match-Large together, a power of two: they
 // move at least 128 bytes side by side, and have as few steps idle and as many loads in flight as
 // that allows.

@@ -60,6 +60,9 @@ inline constexpr KernelFigures kKernelFigures[] = {
     {Schema::orthogonal_distinct, 8, true, true, 48, 17.7, 15.9},
     {Schema::orthogonal_distinct, 16, true, true, 42, 17.1, 15.3},
 };
+// Where runs have no words of this width in common; the planner does not know whether a copy's
+// addresses have.
+inline constexpr KernelFigures kMatchLargeShifted = {Schema::fvi_match_large, 4, false, false, 64, 25.6, 14.2};
 // clang-format on
 
 }  // namespace ttlg::cuda

@@ -38,6 +38,7 @@ struct Work {
   int batch = 1;            // loads of a thread in flight
   int stages = 1;           // buffers in shared memory
   double shared_bytes = 0;  // of all of them
+  double conflicts = 0;     // extra passes through shared memory
 };
 
 std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
@@ -108,11 +109,15 @@ void set_match_small(Work& work, const SlicedProblem& sliced, const SliceGeometr
 void set_match_large(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   using Policy = FviMatchLargePolicy;
   const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes;
-  const std::int64_t group = run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes);
+  const bool is_shifted = work.kernel == &kMatchLargeShifted;
+  const int fewest = is_shifted ? FviMatchLargeShiftedPolicy::kEnds : 1;
+  const std::int64_t group =
+      std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes), fewest);
   work.in_accesses = row_accesses(shape.in, group * lane, lane);
   work.out_accesses = work.in_accesses;
   work.units = std::ceil(work.units * as_double(group) / Policy::kThreads);
-  work.batch = Policy::batch(static_cast<int>(work.in_lane_bytes));
+  work.batch = is_shifted ? FviMatchLargeShiftedPolicy::kBatch
+                          : Policy::batch(static_cast<int>(work.in_lane_bytes));
 }
 
 Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
@@ -120,13 +125,19 @@ Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
   const std::int64_t element = sliced.problem.element_bytes;
   const std::int64_t repeats = sliced.repeats();
   Work work{.units = as_double(shape.slices / repeats), .repeats = as_double(repeats)};
+  work.conflicts = sliced.layout_cost.conflicts * as_double(sliced.problem.elements()) / kWarpSize;
   if (schema == Schema::fvi_match_large || schema == Schema::fvi_match_small) {
     work.in_lane_bytes = work.out_lane_bytes = run_word_bytes(sliced, sliced.alignment);
     work.kernel = &figures_of(schema, static_cast<int>(work.in_lane_bytes), {});
+    if (work.in_lane_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift(sliced)) {
+      work.in_lane_bytes = work.out_lane_bytes = FviMatchLargeShiftedPolicy::kWidth;
+      work.kernel = &kMatchLargeShifted;
+    }
   } else {
-    const VectorAccess access = planned_access(sliced);
+    VectorAccess access = planned_access(sliced);
     work.in_lane_bytes = access.vector_in ? kMaxAccessBytes : element;
     work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;
+    access.vector_in &= !sliced.layout_cost.splits_vectors;
     work.kernel = &figures_of(schema, static_cast<int>(element), access);
   }
   work.stages = sliced.parameters.stages;
@@ -202,7 +213,7 @@ double wavefronts(const Work& work, double in_runs, double out_runs) {
   const double in = passes(work.in_accesses, work.in_lane_bytes);
   const double out = passes(work.out_accesses, work.out_lane_bytes);
   const double shared = work.shared_bytes > 0 ? in + out : 0;
-  return std::max(in, in_runs) + std::max(out, out_runs) + shared;
+  return std::max(in, in_runs) + std::max(out, out_runs) + shared + work.conflicts;
 }
 
 // `runs` of either side.

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/shared_layout.hpp"
 #include "plan/cuda/validate.hpp"
@@ -12,7 +11,8 @@
 namespace ttlg::cuda {
 
 Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_form,
-           Problem of_recast, const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model)
+           Problem of_recast, const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model,
+           const std::optional<ChosenLayout>& of_slice)
     : PlanBase(of_request, std::move(normal_form)),
       alignment(of_alignment),
       recast(std::move(of_recast)),
@@ -25,23 +25,26 @@ Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply with these parameters: " + reason);
   }
-  const SlicedProblem slices = sliced();
   if (parameters.schema == Schema::orthogonal_arbitrary) {
-    layout = choose_shared_layout(slice_in_output_order(slices), recast.element_bytes,
-                                  planned_access(slices));
+    const ChosenLayout chosen_layout = of_slice ? *of_slice : choose_shared_layout(sliced());
+    layout = chosen_layout.layout;
+    if (counts_layout(sliced())) layout_cost = chosen_layout.cost;
   }
-  predicted_seconds = predict_seconds(*model, slices);
+  predicted_seconds = predict_seconds(*model, sliced());
 }
 
 SlicedProblem Plan::sliced() const {
-  return {recast, parameters, first_element_alignment(recast, alignment)};
+  SlicedProblem result(recast, parameters, first_element_alignment(recast, alignment));
+  result.layout_cost = layout_cost;
+  return result;
 }
 
 Plan build_plan(const Request& request, std::int64_t alignment, const Parameters& parameters,
                 std::shared_ptr<const DeviceModel> model) {
   Problem problem = make_problem(request);
   Problem recast = recast_problem(problem, alignment);
-  return {request, alignment, std::move(problem), std::move(recast), parameters, std::move(model)};
+  return {request,    alignment,        std::move(problem), std::move(recast),
+          parameters, std::move(model), std::nullopt};
 }
 
 }  // namespace ttlg::cuda

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "plan/cuda/device_model.hpp"
+#include "plan/cuda/shared_layout.hpp"
 #include "plan/cuda/sliced_problem.hpp"
-#include "plan/cuda/swizzle.hpp"
 #include "plan/plan_base.hpp"
 
 namespace ttlg::cuda {
@@ -20,9 +21,11 @@ inline bool is_same_model(const std::shared_ptr<const DeviceModel>& x,
 
 struct Plan : PlanBase {
   // `normal_form` is make_problem(request) and `of_recast` its recast_problem. Throws
-  // std::invalid_argument where the parameters do not fit.
+  // std::invalid_argument where the parameters do not fit. A layout of the slice is chosen where
+  // none is given.
   Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_form, Problem of_recast,
-       const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model);
+       const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model,
+       const std::optional<ChosenLayout>& of_slice);
 
   std::int64_t alignment;  // of both pointers, as far as planned for
   Problem recast;          // the same problem in elements of 1, 2, 4, 8 or 16 bytes
@@ -30,6 +33,7 @@ struct Plan : PlanBase {
   std::shared_ptr<const DeviceModel> model;
   // These follow from the others.
   SharedLayout layout{};  // of Orthogonal-Arbitrary
+  LayoutCost layout_cost{};
   double predicted_seconds = 0;
 
   // The plan must outlive it.

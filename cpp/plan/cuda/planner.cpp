@@ -57,39 +57,97 @@ bool may_copy_ahead(const SlicedProblem& sliced, const DeviceModel& model) {
   return is_asynchronous && grid_blocks(sliced) > model.multiprocessors;
 }
 
-// Calls visit(candidate) for the slices of a schema, and for the few fastest of them again, with
-// two buffers and with a coarsened mode (TTLG, section IV-A). Coarsening saves the start of blocks
-// and costs parallelism. In Orthogonal-Arbitrary, whose blocks start slowly, it may suit another
-// slice than the fastest one without it; in others the paper coarsens that one (Fig. 5).
-template <typename Visit>
-void for_each_candidate(const Problem& problem, std::int64_t alignment, Schema schema,
-                        const DeviceModel& model, const Visit& visit) {
+// The slices of schemas with the times that they are predicted to take.
+class Search {
+ public:
+  Search(const Problem& problem, std::int64_t alignment, const DeviceModel& model)
+      : problem_(problem), alignment_(first_element_alignment(problem, alignment)), model_(model) {}
+
+  // The candidates of a schema, if it is admissible.
+  void add(Schema schema);
+  // Valid until more are added: the fastest candidate, null where there is none, and all of them.
+  const Candidate* fastest();
+  std::span<const Candidate> all();
+
+ private:
+  const Candidate& consider(const SlicedProblem& sliced) {
+    return found_.emplace_back(
+        Candidate{.parameters = sliced.parameters, .seconds = predict_seconds(model_, sliced)});
+  }
+  void add_variants(const Candidate& candidate, bool coarsened);
+  bool lacks_layout(const Candidate& candidate) const;
+  void lay_out(Candidate& candidate) const;
+
+  const Problem& problem_;
+  std::int64_t alignment_;
+  const DeviceModel& model_;
+  std::vector<Candidate> found_;
+};
+
+// The slices of a schema, and the few fastest of them again, with two buffers and with a coarsened
+// mode (TTLG, section IV-A). Coarsening saves the start of blocks and costs parallelism. In
+// Orthogonal-Arbitrary, whose blocks start slowly, it may suit another slice than the fastest one
+// without it; in others the paper coarsens that one (Fig. 5).
+void Search::add(Schema schema) {
+  if (!is_admissible(schema, problem_)) return;
   Fastest fastest;
-  const auto consider = [&](const SlicedProblem& sliced) {
-    const Candidate candidate{sliced.parameters, predict_seconds(model, sliced)};
-    visit(candidate);
-    return candidate;
-  };
-  for (const Parameters& parameters : slices_of(problem, schema, alignment)) {
-    const SlicedProblem sliced(problem, parameters, alignment);
+  for (const Parameters& parameters : slices_of(problem_, schema, alignment_)) {
+    const SlicedProblem sliced(problem_, parameters, alignment_);
     if (fits_grid(sliced)) fastest.show(consider(sliced));
   }
   for (const Candidate& candidate : fastest.kept()) {
-    SlicedProblem sliced(problem, candidate.parameters, alignment);
-    const bool copies_ahead = may_copy_ahead(sliced, model);
-    if (copies_ahead) {
-      sliced.parameters.stages = kMaxStages;
-      consider(sliced);
-    }
-    if (schema != Schema::orthogonal_arbitrary && &candidate != fastest.kept().data()) continue;
-    sliced.parameters.coarsened_mode = choose_coarsened_mode(sliced);
-    if (sliced.parameters.coarsened_mode < 0) continue;
-    for (int stages = 1; stages <= sliced.parameters.stages; ++stages) {
-      SlicedProblem coarsened = sliced;
-      coarsened.parameters.stages = stages;
-      consider(coarsened);
-    }
+    const bool coarsened =
+        schema == Schema::orthogonal_arbitrary || &candidate == fastest.kept().data();
+    add_variants(candidate, coarsened);
   }
+}
+
+void Search::add_variants(const Candidate& candidate, bool coarsened) {
+  SlicedProblem sliced(problem_, candidate.parameters, alignment_);
+  if (may_copy_ahead(sliced, model_)) {
+    sliced.parameters.stages = kMaxStages;
+    consider(sliced);
+  }
+  if (!coarsened) return;
+  sliced.parameters.coarsened_mode = choose_coarsened_mode(sliced);
+  if (sliced.parameters.coarsened_mode < 0) return;
+  const int most_stages = sliced.parameters.stages;
+  for (sliced.parameters.stages = 1; sliced.parameters.stages <= most_stages;
+       ++sliced.parameters.stages) {
+    consider(sliced);
+  }
+}
+
+bool Search::lacks_layout(const Candidate& candidate) const {
+  return !candidate.layout && counts_layout({problem_, candidate.parameters});
+}
+
+// A layout takes longer to find than all the rest of a plan, and can but add to a time. So slices
+// that are slower even without that than another is with it are left without one.
+const Candidate* Search::fastest() {
+  while (!found_.empty()) {
+    const auto first = std::ranges::min_element(found_, {}, &Candidate::seconds);
+    if (!lacks_layout(*first)) return &*first;
+    lay_out(*first);
+  }
+  return nullptr;
+}
+
+std::span<const Candidate> Search::all() {
+  for (Candidate& candidate : found_) {
+    if (lacks_layout(candidate)) lay_out(candidate);
+  }
+  return found_;
+}
+
+void Search::lay_out(Candidate& candidate) const {
+  SlicedProblem sliced(problem_, candidate.parameters, alignment_);
+  const auto variant = std::ranges::find_if(found_, [&](const Candidate& other) {
+    return other.layout && other.parameters.slice == candidate.parameters.slice;
+  });
+  candidate.layout = variant != found_.end() ? variant->layout : choose_shared_layout(sliced);
+  sliced.layout_cost = candidate.layout->cost;
+  candidate.seconds = predict_seconds(model_, sliced);
 }
 
 void check_forced(Schema schema, const Problem& problem) {
@@ -103,20 +161,19 @@ void check_forced(Schema schema, const Problem& problem) {
 std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& model,
                                   std::int64_t alignment) {
   const std::span<const Schema> named = classify(problem).schemas;
-  std::vector<Candidate> result;
-  const auto add = [&](Schema schema) {
-    if (!is_admissible(schema, problem)) return;
-    for_each_candidate(problem, first_element_alignment(problem, alignment), schema, model,
-                       [&](const Candidate& candidate) { result.push_back(candidate); });
-  };
-  std::ranges::for_each(named, add);
-  std::ranges::stable_sort(result, {}, &Candidate::seconds);
-  const bool named_suffice = !result.empty() && !is_slow(model, problem, result.front().seconds);
-  const auto count = named_suffice ? std::ssize(result) : 0;
+  Search search(problem, alignment, model);
+  for (const Schema schema : named) search.add(schema);
+  const std::ptrdiff_t of_named = std::ssize(search.all());
   for (const Schema schema : kSchemas) {
-    if (std::ranges::find(named, schema) == named.end()) add(schema);
+    if (std::ranges::find(named, schema) == named.end()) search.add(schema);
   }
-  std::ranges::stable_sort(result.begin() + count, result.end(), {}, &Candidate::seconds);
+  const std::span<const Candidate> all = search.all();
+  std::vector<Candidate> result(all.begin(), all.end());
+  const auto others = result.begin() + of_named;
+  std::ranges::stable_sort(result.begin(), others, {}, &Candidate::seconds);
+  const bool named_suffice = of_named > 0 && !is_slow(model, problem, result.front().seconds);
+  std::ranges::stable_sort(named_suffice ? others : result.begin(), result.end(), {},
+                           &Candidate::seconds);
   return result;
 }
 
@@ -125,31 +182,25 @@ Plan make_plan(const Request& request, std::int64_t alignment,
   Problem normal_form = make_problem(request);
   Problem problem = recast_problem(normal_form, alignment);
   if (forced) check_forced(*forced, problem);
-  std::optional<Candidate> best;
-  const auto search = [&](std::span<const Schema> schemas) {
-    for (const Schema schema : schemas) {
-      if (!is_admissible(schema, problem)) continue;
-      for_each_candidate(problem, first_element_alignment(problem, alignment), schema, *model,
-                         [&](const Candidate& candidate) {
-                           if (!best || candidate.seconds < best->seconds) best = candidate;
-                         });
-    }
+  Search search(problem, alignment, *model);
+  const auto fastest_of = [&](std::span<const Schema> schemas) {
+    for (const Schema schema : schemas) search.add(schema);
+    return search.fastest();
   };
-  if (forced) {
-    search({&*forced, 1});
-  } else {
-    search(classify(problem).schemas);
-    // The branch names the published choice. Where the model expects little of it, or its grid
-    // would be too large, any other will do (TTLG, section V).
-    if (!best || is_slow(*model, problem, best->seconds)) search(kSchemas);
-  }
-  if (!best) {
+  const Candidate* best =
+      forced ? fastest_of({&*forced, 1}) : fastest_of(classify(problem).schemas);
+  // The branch names the published choice. Where the model expects little of it, or its grid would
+  // be too large, any other will do (TTLG, section V).
+  const bool is_enough = best != nullptr && !is_slow(*model, problem, best->seconds);
+  if (!forced && !is_enough) best = fastest_of(kSchemas);
+  if (best == nullptr) {
     throw std::invalid_argument(
         "no slice is large enough to keep " + std::to_string(problem.elements()) + " elements of " +
         std::to_string(problem.modes.size()) + " modes within 2^31 - 1 thread blocks");
   }
-  return {request,          alignment,       std::move(normal_form), std::move(problem),
-          best->parameters, std::move(model)};
+  return {
+      request,          alignment,   std::move(normal_form), std::move(problem), best->parameters,
+      std::move(model), best->layout};
 }
 
 }  // namespace ttlg::cuda

@@ -13,6 +13,7 @@ namespace ttlg::cuda {
 struct Candidate {
   Parameters parameters;
   double seconds;
+  std::optional<ChosenLayout> layout{};  // of Orthogonal-Arbitrary, where its cost is counted
 };
 
 // Every admissible schema with every slice that the search visits, in the order in which make_plan

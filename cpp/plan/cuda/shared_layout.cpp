@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "plan/cuda/access_width.hpp"
 #include "plan/cuda/packed_slice.hpp"
@@ -25,21 +26,26 @@ struct WarpAccess {
 std::uint32_t conflicts(const SharedLayout& layout, const WarpAccess& access,
                         std::uint32_t element_bytes) {
   const std::uint32_t bank_bytes = std::max(access.bytes, 4u);
-  const std::uint32_t banks = kSharedLineBytes / bank_bytes;
+  const int shift = std::countr_zero(bank_bytes);
+  const std::uint32_t banks = kSharedLineBytes >> shift;
+  const std::uint32_t padding_bytes = layout.row_padding * element_bytes;
+  std::array<std::uint32_t, kWarpSize> word{};
+  for (std::size_t lane = 0; lane < word.size(); ++lane) {
+    const std::uint32_t byte = access.byte[lane] + access.row[lane] * padding_bytes;
+    word[lane] = swizzle(layout, bank_bytes, byte) >> shift;
+  }
   std::uint32_t extra = 0;
   for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
-    std::array<std::uint32_t, kSharedLineBytes / 4> load{};
+    std::array<std::uint8_t, kSharedLineBytes / 4> load{};
     std::array<std::uint32_t, kSharedLineBytes / 4> last{};  // one more than the word
-    std::uint32_t most = 1;
+    std::uint8_t most = 1;
     for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
-      const std::uint32_t byte =
-          access.byte[lane] + access.row[lane] * layout.row_padding * element_bytes;
-      const std::uint32_t word = swizzle(layout, bank_bytes, byte) / bank_bytes;
-      const std::uint32_t bank = word % banks;
-      if (last[bank] != word + 1) most = std::max(most, ++load[bank]);
-      last[bank] = word + 1;
+      const std::uint32_t bank = word[lane] & (banks - 1);
+      // Elements as wide as a bank or wider never share a word.
+      if (access.bytes >= 4 || last[bank] != word[lane] + 1) most = std::max(most, ++load[bank]);
+      if (access.bytes < 4) last[bank] = word[lane] + 1;
     }
-    extra += most - 1;
+    extra += most - 1U;
   }
   return extra;
 }
@@ -67,6 +73,11 @@ class Sample {
     const std::int64_t row_bytes = (layout.row_padding | columns_) * bytes_;
     return is_filled_by_vectors_ &&
            (layout.row_padding == 0 || row_bytes % Policy::kWordBytes == 0);
+  }
+
+  // Whether elements that come in vectors are put down one by one.
+  bool splits_vectors(const SharedLayout& layout) const {
+    return is_filled_by_vectors_ && !fills_at_once(layout);
   }
 
   // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
@@ -195,7 +206,7 @@ std::int64_t padded_row_length(std::span<const SliceMode> out_order) {
   return length;
 }
 
-SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
+ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
                                   VectorAccess access) {
   // Extra cycles, of a fill and a drain together, that are not worth a longer search.
   constexpr double kGoodEnough = 0.05;
@@ -220,9 +231,13 @@ SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
   // Those that keep vectors first, so that they win where they are as good.
   const auto vector = static_cast<std::uint32_t>(
       OrthogonalArbitraryPolicy::wide_bytes(element_bytes) / element_bytes);
+  // By as many elements as there are banks, a row begins in the same bank as without padding.
+  const auto paddings =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(32, kSharedLineBytes / element_bytes));
   for (const std::uint32_t step : {vector, 1U}) {
-    for (std::uint32_t padding = step; padding < 32 && fits(padding); padding += step) {
-      if (least > kGoodEnough) consider({.row_padding = padding});
+    for (std::uint32_t padding = step; padding < paddings && fits(padding); padding += step) {
+      const bool is_new = step == vector || padding % vector != 0;
+      if (is_new && least > kGoodEnough) consider({.row_padding = padding});
     }
   }
   constexpr std::array<std::uint32_t, 6> kRotations{0, 4, 8, 1, 2, 3};
@@ -236,7 +251,12 @@ SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
       consider({.line_rotation = line, .page_rotation = page});
     }
   }
-  return best;
+  return {best, {.conflicts = least, .splits_vectors = sample.splits_vectors(best)}};
+}
+
+ChosenLayout choose_shared_layout(const SlicedProblem& sliced) {
+  return choose_shared_layout(slice_in_output_order(sliced), sliced.problem.element_bytes,
+                              planned_access(sliced));
 }
 
 }  // namespace ttlg::cuda

@@ -28,8 +28,21 @@ std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced);
 // the output's first two modes, which a warp walks along.
 std::int64_t padded_row_length(std::span<const SliceMode> out_order);
 
+struct ChosenLayout {
+  SharedLayout layout{};
+  LayoutCost cost{};
+};
+
 // The layout with the fewest conflicts in a sample of the warps that fill and drain a slice.
-SharedLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
+ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
                                   VectorAccess access);
+ChosenLayout choose_shared_layout(const SlicedProblem& sliced);
+
+// Whether the time model counts what a layout costs. It does not for narrow elements, of which a
+// sample says too little.
+inline bool counts_layout(const SlicedProblem& sliced) {
+  return sliced.parameters.schema == Schema::orthogonal_arbitrary &&
+         !OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes);
+}
 
 }  // namespace ttlg::cuda

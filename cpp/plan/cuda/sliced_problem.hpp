@@ -16,6 +16,17 @@ namespace ttlg::cuda {
 // How many modes the axes of both sides have together.
 int axis_modes(const Problem& problem, const Slice& slice);
 
+// What the layout of Orthogonal-Arbitrary's slice in shared memory costs; nothing before one is
+// chosen.
+struct LayoutCost {
+  // Extra cycles of a fill and a drain together, for every warp's access to an element of each
+  // thread.
+  double conflicts = 0;
+  bool splits_vectors = false;  // so that elements of wide accesses are put down one by one
+
+  bool operator==(const LayoutCost&) const = default;
+};
+
 class SlicedProblem {
  public:
   // The slice's modes must be modes of the problem, which must outlive this view of it.
@@ -27,6 +38,7 @@ class SlicedProblem {
   // Other names for the same slice may be put here: `extents` stay.
   Parameters parameters;
   std::int64_t alignment;
+  LayoutCost layout_cost{};
 
   const Mode& mode(int m) const { return problem.modes[static_cast<std::size_t>(m)]; }
 

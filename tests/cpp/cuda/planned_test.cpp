@@ -92,9 +92,11 @@ class Sets : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t
   static std::int64_t itemsize() { return std::get<1>(GetParam()); }
 };
 
-// Extra cycles of Orthogonal-Arbitrary: about an eighth over a set at most. Single plans exceed it
-// where no layout suits the slice. The time model does not count conflicts: where a plan is bound
-// by memory, as these are, even half of the shared memory's cycles are worth but some per cent.
+// Extra cycles of Orthogonal-Arbitrary: at most a tenth over a set, and somewhat more of narrow
+// elements, whose conflicts the time model does not count. Single plans exceed it where
+// slices without conflicts are slower for other reasons, so the model must have known of them. The
+// worst, of extents 16 and 8 bytes, spends 0.398 of the cycles so: another slice would have none
+// at half the size, and is predicted to take 0.6 % longer.
 TEST_P(Sets, MeetFewBankConflicts) {
   constexpr int kEvery = 7 * kSampling;
   std::int64_t accesses = 0;
@@ -107,11 +109,15 @@ TEST_P(Sets, MeetFewBankConflicts) {
         run_small(paper_request(extents, perm, itemsize()), kMaxAccessBytes);
     if (plan.parameters.schema != Schema::orthogonal_arbitrary) continue;
     const std::int64_t cycles = counts.shared_loads + counts.shared_stores + counts.bank_conflicts;
-    EXPECT_LE(ratio(counts.bank_conflicts, cycles), 0.5) << describe(plan, {});
+    EXPECT_LE(ratio(counts.bank_conflicts, cycles), 0.4) << describe(plan, {});
+    if (itemsize() >= 4) {
+      const double of_access = ratio(counts.bank_conflicts * kWarpSize, plan.recast.elements());
+      EXPECT_LE(of_access, plan.layout_cost.conflicts + 0.25) << describe(plan, {});
+    }
     accesses += cycles;
     conflicts += counts.bank_conflicts;
   }
-  EXPECT_LE(ratio(conflicts, accesses), 0.13);
+  EXPECT_LE(ratio(conflicts, accesses), itemsize() >= 4 ? 0.10 : 0.13);
 }
 
 std::string set_name(const testing::TestParamInfo<Sets::ParamType>& parameters) {

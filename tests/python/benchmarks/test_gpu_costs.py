@@ -108,7 +108,7 @@ def test_predicted_times_are_sums_of_terms():
 
 @pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])
 def test_noisy_times_give_the_costs_back(overlap, seed):
-    points = synthetic(260, noise=0.03, seed=seed, overlap=overlap)
+    points = synthetic(300, noise=0.03, seed=seed, overlap=overlap)
     found = fit_costs.fit_costs(points, LAUNCH, seed=0)
     true = truth(seed)
     assert found.overlap == overlap
@@ -126,7 +126,7 @@ def test_noisy_times_give_the_costs_back(overlap, seed):
 
 
 def test_exact_times_are_predicted():
-    points = synthetic(260, noise=0, seed=1)
+    points = synthetic(300, noise=0, seed=1)
     found = fit_costs.fit_costs(points, LAUNCH, seed=0)
     assert found.test["all"].mean < 0.01
     assert found.test_regret.mean < 0.005

@@ -207,12 +207,37 @@ TEST(MakeCudaPlan, TakesTheFastestOfItsSchemas) {
     EXPECT_EQ(plan.model->name, model.name);
     const std::vector<Schema>& schemas = classify(plan.recast).schemas;
     EXPECT_NE(std::ranges::find(schemas, plan.parameters.schema), schemas.end());
-    for (const cuda::Candidate& candidate : cuda::candidates(plan.recast, model)) {
+    const std::vector<cuda::Candidate> found = cuda::candidates(plan.recast, model);
+    EXPECT_EQ(found.front().seconds, plan.predicted_seconds);
+    for (const cuda::Candidate& candidate : found) {
       if (std::ranges::find(schemas, candidate.parameters.schema) == schemas.end()) continue;
       EXPECT_LE(plan.predicted_seconds, candidate.seconds);
     }
-    EXPECT_EQ(test::built(request, 16, plan.parameters, model), plan);
+    const cuda::Plan rebuilt = test::built(request, 16, plan.parameters, model);
+    EXPECT_EQ(rebuilt, plan);
+    EXPECT_EQ(rebuilt.layout, plan.layout);
+    EXPECT_EQ(rebuilt.predicted_seconds, plan.predicted_seconds);
   }
+}
+
+// The slice that would be the fastest if no layout left it conflicts.
+TEST(MakeCudaPlan, KnowsTheBankConflictsOfASlice) {
+  const DeviceModel model = analytic_model();
+  const std::vector<std::int64_t> extents(5, 20);
+  const cuda::Plan plan = test::planned(paper_request(extents, {3, 0, 1, 2, 4}, 8), 16, model);
+  ASSERT_EQ(plan.parameters.schema, orthogonal_arbitrary);
+  EXPECT_EQ(plan.layout_cost.conflicts, 0);
+  const auto seconds_without = [&](const cuda::Candidate& candidate) {
+    return predict_seconds(model, {plan.recast, candidate.parameters});
+  };
+  std::vector<cuda::Candidate> found = cuda::candidates(plan.recast, model);
+  EXPECT_EQ(found.front().parameters, plan.parameters);
+  EXPECT_EQ(found.front().seconds, plan.predicted_seconds);
+  std::erase_if(found, [](const cuda::Candidate& candidate) { return !candidate.layout; });
+  const auto tempting = std::ranges::min_element(found, {}, seconds_without);
+  EXPECT_GE(tempting->layout->cost.conflicts, 1);
+  EXPECT_LT(seconds_without(*tempting), plan.predicted_seconds);
+  EXPECT_GT(tempting->seconds, plan.predicted_seconds);
 }
 
 TEST(MakeCudaPlan, TakesAForcedSchemaOrSaysWhatItNeeds) {

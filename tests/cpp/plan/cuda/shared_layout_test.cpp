@@ -203,7 +203,7 @@ TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(16, bytes);
     EXPECT_GT(SharedSlice(order, bytes, {}, kVectors).conflicts(), 0);
-    const SharedLayout layout = choose_shared_layout(order, bytes, kVectors);
+    const SharedLayout layout = choose_shared_layout(order, bytes, kVectors).layout;
     EXPECT_EQ(SharedSlice(order, bytes, layout, kVectors).conflicts(), 0) << bytes;
   }
 }
@@ -211,7 +211,7 @@ TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
 TEST(ChooseSharedLayout, LeavesOddExtentsAlone) {
   for (const std::int64_t bytes : {4, 8}) {
     const Order order = reversed_cube(15, bytes);
-    EXPECT_EQ(choose_shared_layout(order, bytes, {}), SharedLayout{}) << bytes;
+    EXPECT_EQ(choose_shared_layout(order, bytes, {}).layout, SharedLayout{}) << bytes;
   }
 }
 
@@ -227,30 +227,36 @@ void for_random_slices(const Check& check) {
       });
 }
 
+// A sample of the warps errs. Seen from all slices together little is lost.
 TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   int better = 0;
+  std::int64_t conflicts = 0;
+  std::int64_t of_packed = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
-    const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}));
-    // What a sample of the warps misses.
-    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / 32, 3);
+    const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}).layout);
+    const std::int64_t error = std::max<std::int64_t>(packed.accesses() / 5, 3);
+    conflicts += chosen.conflicts();
+    of_packed += packed.conflicts();
     EXPECT_LE(chosen.conflicts(), packed.conflicts() + error) << bytes << " " << packed.accesses();
     better += chosen.conflicts() < packed.conflicts();
   });
   EXPECT_GT(better, 50);
+  EXPECT_LT(conflicts, of_packed / 3);
 }
 
 TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
   constexpr std::int64_t kRoom = OrthogonalArbitraryPolicy::kPaddedSliceBytes;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
-    EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {})).bytes(), kRoom);
+    EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {}).layout).bytes(),
+              kRoom);
   });
   // Rows of 2 KB leave room for misalignments of up to 16 doubles, rows of 16 bytes for none.
   for (const std::int64_t column : {2, 256}) {
     const Problem problem = unfused_problem({column, 4096 / column, 2}, {1, 2, 0}, 8);
     const Order order =
         slice_in_output_order({problem, {orthogonal_arbitrary, {1, 1, column, 4096 / column}}});
-    const SharedLayout layout = choose_shared_layout(order, 8, {});
+    const SharedLayout layout = choose_shared_layout(order, 8, {}).layout;
     EXPECT_LE(SharedSlice(order, 8, layout).bytes(), kRoom);
     EXPECT_LE(SharedSlice(order, 8, layout).conflicts(), SharedSlice(order, 8, {}).conflicts());
   }
@@ -262,7 +268,7 @@ TEST(ChooseSharedLayout, KeepsVectorsWhereItCan) {
   int kept = 0;
   for_random_slices([&](const Order& order, std::int64_t bytes) {
     const SharedLayout layout =
-        choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false});
+        choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false}).layout;
     ++slices;
     kept += keeps_vectors(layout, padded_row_length(order), bytes);
   });
@@ -283,8 +289,10 @@ TEST(ChooseSharedLayout, PadsNarrowElementsByWholeWords) {
         const SlicedProblem sliced(problem, parameters);
         const Order order = slice_in_output_order(sliced);
         const VectorAccess access = planned_access(sliced);
-        const SharedLayout layout = choose_shared_layout(order, bytes, access);
-        if (!access.vector_in) EXPECT_EQ(layout, SharedLayout{});
+        const SharedLayout layout = choose_shared_layout(order, bytes, access).layout;
+        if (!access.vector_in) {
+          EXPECT_EQ(layout, SharedLayout{});
+        }
         if (layout.row_padding > 0) {
           EXPECT_EQ(layout.row_padding * bytes % 4, 0);
           EXPECT_EQ(padded_row_length(order) * bytes % 4, 0);
