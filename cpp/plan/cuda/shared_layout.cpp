@@ -60,10 +60,19 @@ class Sample {
       span_ += (mode.extent - 1) * mode.step;
     }
     columns_ = padded_row_length(order_);
-    const bool is_wide = is_packed() || access.vector_out;
-    add_drains(is_wide ? Policy::wide_bytes(element_bytes) / element_bytes : 1);
     is_filled_by_vectors_ = access.vector_in;
-    add_fill();
+    const std::int64_t wide = Policy::wide_bytes(element_bytes) / element_bytes;
+    if (is_packed()) {
+      add_warps(order_, wide, bytes_, static_cast<double>(wide));
+      drains_ = accesses_.size();
+      std::vector<SliceMode> in_order(order_.begin(), order_.end());
+      std::ranges::sort(in_order, {}, &SliceMode::step);
+      add_warps(in_order, wide, Policy::kWordBytes, 1);
+    } else {
+      add_warps(order_, access.vector_out ? wide : 1, bytes_, 1);
+      drains_ = accesses_.size();
+      add_fill();
+    }
   }
 
   // Elements narrower than a word are copied in whole words, which must stay as they are. Where
@@ -80,14 +89,15 @@ class Sample {
     return is_filled_by_vectors_ && !fills_at_once(layout);
   }
 
-  // Extra cycles of a fill's and a drain's average access together; or, once that is certain, any
+  // Extra cycles of a fill's and a drain's average access together, of as many drains as a packed
+  // word has elements; or, once that is certain, any
   // number that is not below `limit`.
   double cost(const SharedLayout& layout, double limit) const {
     double total = 0;
     for (const WarpAccess& access : accesses_) {
       if (total >= limit) break;
-      const bool is_fill = &access == &accesses_.back();
-      if (is_fill && fills_at_once(layout)) break;
+      const bool is_fill = &access >= &accesses_[drains_];
+      if (is_fill && !is_packed() && fills_at_once(layout)) break;
       total += access.weight * conflicts(layout, access, bytes_);
     }
     return total;
@@ -110,32 +120,40 @@ class Sample {
     access.row[access.lanes++] = static_cast<std::uint32_t>(row);
   }
 
-  void add_drained_lane(WarpAccess& access, std::int64_t out_index) const {
-    if (out_index >= elements_) return;
+  void add_lane_at(WarpAccess& access, std::span<const SliceMode> order, std::int64_t index) const {
+    if (index >= elements_) return;
     std::int64_t element = 0;
     std::int64_t row = 0;
-    for (const SliceMode& mode : order_) {
-      element += out_index % mode.extent * mode.step;
-      row += out_index % mode.extent * (mode.step / columns_);
-      out_index /= mode.extent;
+    for (const SliceMode& mode : order) {
+      element += index % mode.extent * mode.step;
+      row += index % mode.extent * (mode.step / columns_);
+      index /= mode.extent;
     }
     add_lane(access, element, row);
   }
 
-  void add_drains(std::int64_t per_access) {
+  // A few of the warps whose lanes take so many elements each in an order of the slice: one by one,
+  // of which a few are looked at, or in accesses of more bytes at once.
+  void add_warps(std::span<const SliceMode> order, std::int64_t of_lane, std::int64_t access_bytes,
+                 double weight) {
     constexpr std::int64_t kWarpsSampled = 4;
-    const std::int64_t warps = ceil_div(elements_, kWarpSize * per_access);
+    const std::size_t before = accesses_.size();
+    const std::int64_t step =
+        access_bytes > bytes_ ? of_lane : std::max<std::int64_t>(of_lane / 2, 1);
+    const std::int64_t warps = ceil_div(elements_, kWarpSize * of_lane);
     const std::int64_t stride = std::max<std::int64_t>(warps / kWarpsSampled, 1);
     for (std::int64_t warp = 0; warp < std::min(warps, kWarpsSampled * stride); warp += stride) {
-      for (std::int64_t e = 0; e < per_access; e += std::max<std::int64_t>(per_access / 2, 1)) {
-        WarpAccess& access = accesses_.emplace_back(WarpAccess{.bytes = bytes_});
+      for (std::int64_t e = 0; e < of_lane; e += step) {
+        WarpAccess& access =
+            accesses_.emplace_back(WarpAccess{.bytes = static_cast<std::uint32_t>(access_bytes)});
         for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
-          add_drained_lane(access, (warp * kWarpSize + lane) * per_access + e);
+          add_lane_at(access, order, (warp * kWarpSize + lane) * of_lane + e);
         }
       }
     }
-    for (WarpAccess& access : accesses_)
-      access.weight = 1.0 / static_cast<double>(accesses_.size());
+    for (WarpAccess& access : std::span(accesses_).subspan(before)) {
+      access.weight = weight / static_cast<double>(accesses_.size() - before);
+    }
   }
 
   // Elements meet a conflict where a warp's lie in two rows.
@@ -159,6 +177,7 @@ class Sample {
   std::int64_t columns_ = 1;
   bool is_filled_by_vectors_ = false;
   std::vector<WarpAccess> accesses_;
+  std::size_t drains_ = 0;  // the first of them; the others fill
 };
 
 }  // namespace

