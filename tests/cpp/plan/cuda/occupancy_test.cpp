@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
 
 namespace ttlg::cuda {
@@ -27,7 +28,8 @@ TEST(KernelFigures, AreFoundForEveryKernel) {
         EXPECT_EQ(found.schema, schema);
         EXPECT_EQ(found.width, width);
         const bool is_orthogonal = schema == orthogonal_distinct || schema == orthogonal_arbitrary;
-        EXPECT_EQ(found.vector_in, is_orthogonal && (access.vector_in || width == 16));
+        EXPECT_EQ(found.vector_in,
+                  is_orthogonal && (used_access(access, schema, width).vector_in || width == 16));
         EXPECT_EQ(found.vector_out, is_orthogonal && (access.vector_out || width == 16));
       }
     }
