@@ -145,8 +145,8 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
   }
 }
 
-// Calls visit(column, word) for the columns that a warp takes of narrow elements, of which the
-// lanes have a word each. Lanes without rows take those of the last one that has some.
+// Calls visit(column, word) for the columns that a warp takes of bytes, of which the lanes have
+// a word each. Lanes without rows take those of the last one that has some.
 template <int kWidth, typename Context, typename Visit>
 TTLG_DEVICE void for_each_column(const Context& context, const TilePlace& tile,
                                  std::uint32_t buffer, const Visit& visit) {
@@ -183,7 +183,7 @@ TTLG_DEVICE void for_each_column(const Context& context, const TilePlace& tile,
   }
 }
 
-// The rows that are no whole word any more, element by element.
+// The rows that make less than a word at the end of a tile, element by element.
 template <int kWidth, typename Context>
 TTLG_DEVICE void drain_last_rows(const Context& context, const TilePlace& tile,
                                  std::int64_t column_offset, std::uint32_t buffer) {
@@ -202,7 +202,7 @@ TTLG_DEVICE void drain_last_rows(const Context& context, const TilePlace& tile,
   }
 }
 
-// Of narrow elements whose lines are contiguous: words, each cut out of that of a lane and that of
+// Bytes whose lines are contiguous: words, each cut out of that of a lane and that of
 // the lane before it. The words in which a line begins and ends are stored element by element.
 template <int kWidth, typename Context>
 TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
@@ -249,7 +249,7 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
   }
 }
 
-// Of narrow elements which lie apart in the output, one by one: of the columns, first what is in
+// Bytes which lie apart in the output, one by one: of the columns, first what is in
 // the lanes' first rows.
 template <int kWidth, typename Context>
 TTLG_DEVICE void drain_elements(const DistinctArguments& p, const Context& context,

@@ -70,8 +70,8 @@ TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t 
   }
 }
 
-// The same of rows of narrow elements that begin anywhere. The lane that owns a
-// row copies its end.
+// The same of rows of narrow elements that begin anywhere. The lane that owns a row
+// copies its end.
 template <int kWidth, bool kVectorOut, typename Context>
 TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::int64_t row_offset,
                             std::uint32_t buffer) {

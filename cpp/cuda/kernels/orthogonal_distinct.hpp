@@ -79,8 +79,8 @@ class OwnedLine {
   std::int64_t offset_ = 0;
 };
 
-// Fills a buffer, whose lines are contiguous or not. Vectors are contiguous; so are elements but
-// those of views with gaps. The compiler is not to write the loop over tiles once for each.
+// Vectors are contiguous; so are elements but those of views with gaps. The compiler is not to
+// write the loop over tiles once for each.
 TTLG_DEVICE bool is_contiguous(const AxisSide<std::int64_t>& line, int width) {
   return opaque(std::uint32_t{line.is_contiguous(width)}) != 0;
 }
