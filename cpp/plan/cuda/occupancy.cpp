@@ -5,8 +5,8 @@
 #include <bit>
 #include <iterator>
 
-#include "plan/cuda/costs.hpp"
 #include "plan/cuda/access_width.hpp"
+#include "plan/cuda/costs.hpp"
 #include "plan/cuda/device_model.hpp"
 #include "tensor/integer.hpp"
 
