@@ -47,7 +47,8 @@ def text_of(kernels: Mapping[str, Mapping[str, float]]) -> str:
     for label, found in kernels.items():
         kernel, width, *vectors = re.findall(r"\w+", label)
         schema = re.sub("_(packed|shifted)$", "", kernel)
-        access = (str(bool(int(each))).lower() for each in vectors or "00")
+        both = (vectors or ["0"]) * 2  # sides, of kernels that have one form for both
+        access = (str(bool(int(each))).lower() for each in both[:2])
         values = (f"{found[name]:g}" for name in _IN_TEXT)
         rows[label] = f"{{Schema::{', '.join((schema, width, *access, *values))}}}"
     shifted = rows.pop("fvi_match_large_shifted<4>", "{}")
