@@ -53,10 +53,17 @@ _TRIPS = (
     ("m < p.run_modes", 1),  # and a run of the output has two
     ("begin < bytes", 4),  # clearing two buffers of up to 16 KB
 )
+# The same of loops that move no more than ends of lines, by the call that they come from.
+_END_TRIPS = (
+    ("fill_row_end<", 1),  # Orthogonal-Distinct: the word that a whole row ends in
+    ("drain_last_rows<", 0),  # the same: tiles cut within a word
+)
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
+    "fill_elements<",  # the same of 1 and 2 bytes
+    "drain_elements<",
     "begin, remains)",  # copy: a block that the end of the array cuts short
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",
@@ -134,6 +141,10 @@ def _instructions_per_line(steps: list[Step], warps: int) -> float:
 
 def trip_count(steps: list[Step], block: ThreadBlock) -> int:
     """Say how often a loop runs of which these steps are one pass."""
+    moving = [s.instruction for s in steps if s.instruction.loads or s.instruction.name == "STG"]
+    for text, trips in _END_TRIPS:
+        if moving and all(any(text in line for line in i.lines[1:]) for i in moving):
+            return trips
     # Of what is loaded twice only half moves.
     moved = _moved_both_ways(steps) or max(_loaded(steps), _stored(steps))
     if moved:
@@ -147,8 +158,13 @@ def trip_count(steps: list[Step], block: ThreadBlock) -> int:
 
 
 def is_rare(instruction: Instruction) -> bool:
-    """Say whether an instruction was inlined into one of the rare calls."""
-    return any(text in line for line in instruction.lines[1:] for text in _RARE)
+    """Say whether an instruction was inlined into one of the rare calls.
+
+    Not one at which the sides of a fork meet, whichever of them it is said to come from.
+    """
+    return instruction.name != "BSYNC" and any(
+        text in line for line in instruction.lines[1:] for text in _RARE
+    )
 
 
 def is_of_first_warp(instruction: Instruction) -> bool:

@@ -92,9 +92,8 @@ Launch Executable::bind_match(std::int64_t word_bytes) const {
 }
 
 Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
-  const VectorAccess access =
-      aligned_access(launch_.access, wide_bytes(parameters.schema, recast.element_bytes),
-                     in_alignment, out_alignment);
+  const VectorAccess access = aligned_access(launch_.access, parameters.schema,
+                                             recast.element_bytes, in_alignment, out_alignment);
   if (std::holds_alternative<PackedArguments>(launch_.arguments) && access != launch_.access) {
     return bind_worse(std::min(in_alignment, out_alignment));
   }

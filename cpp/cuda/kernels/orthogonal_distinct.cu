@@ -7,7 +7,7 @@ namespace {
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, int kModes>
 __global__ void __launch_bounds__(OrthogonalDistinctPolicy::kThreads,
-                                  OrthogonalDistinctPolicy::min_blocks_per_sm(kWidth, kVectorOut))
+                                  OrthogonalDistinctPolicy::kMinBlocksPerSm)
     orthogonal_distinct_kernel(const __grid_constant__ Grid<kModes> grid,
                                const __grid_constant__ DistinctArguments p, const std::byte* in,
                                std::byte* out) {
@@ -21,8 +21,10 @@ cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid
   const auto& p = std::get<DistinctArguments>(launch.arguments);
   return with_width(launch, [&](auto any_width) {
     return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
+      constexpr VectorAccess kAccess{vector_in(), vector_out()};
+      constexpr bool kVectorIn = OrthogonalDistinctPolicy::reads_vectors(width(), kAccess);
       return with_grid(launch_grid.grid, [&](const auto& grid) {
-        return launch_kernel(orthogonal_distinct_kernel<width(), vector_in(), vector_out(),
+        return launch_kernel(orthogonal_distinct_kernel<width(), kVectorIn, vector_out(),
                                                         capacity_of<decltype(grid)>>,
                              launch, stream, grid, p, in, out);
       });

@@ -16,6 +16,17 @@ TTLG_DEVICE std::uint32_t funnel_shift(std::uint32_t low, std::uint32_t high, st
 #endif
 }
 
+// The bits of `high` and, below them, those of `low`, moved up by so many bits modulo 32, of which
+// the low ones come out of `low`: with 0 it is `high`.
+TTLG_DEVICE std::uint32_t funnel_shift_left(std::uint32_t low, std::uint32_t high,
+                                            std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_l(low, high, bits);
+#else
+  return static_cast<std::uint32_t>(((std::uint64_t{high} << 32 | low) << (bits % 32)) >> 32);
+#endif
+}
+
 // The word that begins `from` bytes, less than a word, after `low` begins and ends in `high`.
 TTLG_DEVICE std::uint32_t cut_out(std::uint32_t low, std::uint32_t high, std::uint32_t from) {
   return funnel_shift(low, high, 8 * from);

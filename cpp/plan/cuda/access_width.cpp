@@ -47,13 +47,13 @@ VectorAccess vector_runs(const SlicedProblem& sliced) {
     return {runs.in.may_be_aligned, runs.out.may_be_aligned};
   }
   const std::int64_t wide = wide_bytes(schema, element_bytes);
-  return {has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide),
-          has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, wide)};
+  return used_access({has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide),
+                      has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, wide)},
+                     schema, element_bytes);
 }
 
 VectorAccess planned_access(const SlicedProblem& sliced) {
-  return aligned_access(vector_runs(sliced),
-                        wide_bytes(sliced.parameters.schema, sliced.problem.element_bytes),
+  return aligned_access(vector_runs(sliced), sliced.parameters.schema, sliced.problem.element_bytes,
                         sliced.alignment, sliced.alignment);
 }
 

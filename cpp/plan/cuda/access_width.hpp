@@ -14,15 +14,27 @@ constexpr std::int64_t wide_bytes(Schema schema, std::int64_t element_bytes) {
              : kMaxAccessBytes;
 }
 
+// Of the sides on which a kernel could use wide accesses, those on which it does.
+constexpr VectorAccess used_access(VectorAccess possible, Schema schema,
+                                   std::int64_t element_bytes) {
+  if (schema == Schema::orthogonal_distinct) {
+    possible.vector_in = OrthogonalDistinctPolicy::reads_vectors(element_bytes, possible);
+  }
+  return possible;
+}
+
 // On which sides every piece in which slices take their axis begins and ends at a multiple of a
 // wide access where element (0, ..., 0) lies at one. In Orthogonal-Arbitrary pieces of elements
 // that are narrower than its wide accesses may end anywhere.
 VectorAccess vector_runs(const SlicedProblem& sliced);
 
 // Of these, those of the sides where it does.
-constexpr VectorAccess aligned_access(VectorAccess runs, std::int64_t wide,
+constexpr VectorAccess aligned_access(VectorAccess runs, Schema schema, std::int64_t element_bytes,
                                       std::int64_t in_alignment, std::int64_t out_alignment) {
-  return {runs.vector_in && in_alignment % wide == 0, runs.vector_out && out_alignment % wide == 0};
+  const std::int64_t wide = wide_bytes(schema, element_bytes);
+  return used_access(
+      {runs.vector_in && in_alignment % wide == 0, runs.vector_out && out_alignment % wide == 0},
+      schema, element_bytes);
 }
 
 // What both are for the alignment that the slices are planned for.

@@ -46,7 +46,6 @@ inline constexpr KernelFigures kKernelFigures[] = {
     {Schema::orthogonal_arbitrary, 2, true, true, 60, 238.6, 25.3},
     {Schema::orthogonal_distinct, 1, false, false, 127, 62, 59.6},
     {Schema::orthogonal_distinct, 1, false, true, 80, 50.9, 49.3},
-    {Schema::orthogonal_distinct, 1, true, false, 117, 29.6, 27.3},
     {Schema::orthogonal_distinct, 1, true, true, 48, 19.3, 17.7},
     {Schema::orthogonal_distinct, 2, false, false, 64, 41.2, 39.4},
     {Schema::orthogonal_distinct, 2, false, true, 64, 34.8, 33},

@@ -5,6 +5,7 @@
 #include <bit>
 #include <iterator>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/costs.hpp"
 #include "plan/cuda/device_model.hpp"
 #include "tensor/integer.hpp"
@@ -47,6 +48,7 @@ constexpr Index make_index() {
 
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
   static constexpr Index kIndex = make_index();
+  access = used_access(access, schema, width);
   if (schema == Schema::orthogonal_arbitrary && OrthogonalArbitraryPolicy::is_packed(width)) {
     const bool is_aligned = access.vector_in && access.vector_out;
     access = {is_aligned, is_aligned};

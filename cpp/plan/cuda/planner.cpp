@@ -52,8 +52,9 @@ class Fastest {
 bool may_copy_ahead(const SlicedProblem& sliced, const DeviceModel& model) {
   const Schema schema = sliced.parameters.schema;
   if (schema != Schema::orthogonal_distinct && schema != Schema::orthogonal_arbitrary) return false;
-  const bool is_asynchronous =
-      sliced.problem.element_bytes >= 4 || planned_access(sliced).vector_in;
+  const bool is_asynchronous = schema == Schema::orthogonal_distinct ||
+                               sliced.problem.element_bytes >= 4 ||
+                               planned_access(sliced).vector_in;
   return is_asynchronous && grid_blocks(sliced) > model.multiprocessors;
 }
 

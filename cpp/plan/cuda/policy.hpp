@@ -73,7 +73,7 @@ struct FviMatchSmallPolicy {
 // kernel when it is compiled.
 struct OrthogonalDistinctPolicy {
   static constexpr int kThreads = 256;
-  // Loads of a thread in flight, about, where they are not asynchronous.
+  // Loads of a thread in flight, about.
   static constexpr int kLoadsInFlight = 16;
 
   constexpr explicit OrthogonalDistinctPolicy(std::int64_t element_bytes)
@@ -93,11 +93,16 @@ struct OrthogonalDistinctPolicy {
   // Of a tile in shared memory, its rows padded.
   int buffer_bytes;
 
-  // Thread blocks whose registers a multiprocessor holds at once: as many as leave their threads
-  // enough of them.
-  static constexpr int min_blocks_per_sm(int element_bytes, bool vector_out) {
-    return element_bytes > 1 ? 4 : vector_out ? 3 : 2;
+  // What narrower elements are read in where they are not read as vectors, and bytes written.
+  static constexpr int kWordBytes = 4;
+  // Whether elements are read as vectors where these fit. Bytes that are written in words are read
+  // in words.
+  static constexpr bool reads_vectors(std::int64_t element_bytes, VectorAccess access) {
+    return access.vector_in && (element_bytes > 1 || access.vector_out);
   }
+
+  // Thread blocks whose registers a multiprocessor holds at once.
+  static constexpr int kMinBlocksPerSm = 4;
 };
 
 struct OrthogonalArbitraryPolicy {

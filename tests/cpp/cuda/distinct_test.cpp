@@ -1,5 +1,5 @@
 // Orthogonal-Distinct on thread blocks that take several slices and tiles each, with one buffer and
-// with two, and the order in which they take them.
+// with two, lines that begin anywhere, and the order in which blocks take slices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,6 +86,101 @@ TEST_P(Distinct, TakesLinesWithGaps) {
 
 INSTANTIATE_TEST_SUITE_P(, Distinct,
                          testing::Combine(testing::Values(1, 2, 4, 8, 16), testing::Values(1, 2)),
+                         [](const auto& parameters) {
+                           return std::to_string(std::get<0>(parameters.param)) + "_" +
+                                  std::to_string(std::get<1>(parameters.param));
+                         });
+
+// Elements of 1 and 2 bytes, whose lines begin anywhere, in words of 4 bytes.
+class Narrow : public Distinct {
+ protected:
+  static Counts run(const Request& request, const Slice& slice, const Misalignments& misalignments,
+                    int coarsened_mode = -1) {
+    const cuda::Plan plan =
+        built(request, alignment_of(misalignments),
+              {Schema::orthogonal_distinct, slice, coarsened_mode, stages()}, small_model(1));
+    EXPECT_EQ(plan.recast.element_bytes, width());
+    const Report report = run_plan(plan, misalignments);
+    EXPECT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
+    EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, misalignments);
+    return report.counts;
+  }
+
+  static std::vector<Counts> run_at_any_addresses(const Request& request, const Slice& slice,
+                                                  int coarsened_mode = -1) {
+    std::vector<Counts> counts;
+    const auto step = static_cast<std::size_t>(width());
+    for (std::size_t in = 0; in < 4 && !HasFailure(); in += step) {
+      for (std::size_t out = 0; out < 4 && !HasFailure(); out += step) {
+        counts.push_back(run(request, slice, {.in = in, .out = out}, coarsened_mode));
+      }
+    }
+    return counts;
+  }
+
+  static Slice tile(std::int64_t columns, std::int64_t rows) { return {1, 1, columns, rows}; }
+};
+
+// Whole tiles, whose lines all begin at the same place in a word or each at another one.
+TEST_P(Narrow, BeginAnywhere) {
+  const OrthogonalDistinctPolicy policy(width());
+  for (const std::int64_t beyond : {0, 1, 2, 3}) {
+    const std::int64_t columns = 2 * policy.tile_columns;
+    const std::int64_t rows = 2 * policy.tile_rows;
+    Request request = paper_request({columns, rows}, {1, 0}, width());
+    request.in_byte_strides = {(columns + beyond) * width(), width()};
+    request.out_byte_strides = {(rows + 4 - beyond) * width(), width()};
+    for (const Counts& counts : run_at_any_addresses(request, tile(columns, rows))) {
+      EXPECT_LE(counts.load.sectors * 10, counts.load.sectors_of_run * 15);
+      EXPECT_LE(counts.store.sectors * 10, counts.store.sectors_of_run * 17);
+    }
+  }
+}
+
+// What is left of tiles after words, and tiles that are smaller than words.
+TEST_P(Narrow, EndAnywhere) {
+  const OrthogonalDistinctPolicy policy(width());
+  for (const std::int64_t columns : {2, 3, 4, 5, 18, 31, 127, 130}) {
+    for (const std::int64_t rows : {2, 3, 4, 5, 6, 7, 61, 127, 131}) {
+      const auto step = static_cast<std::size_t>(width());
+      const Misalignments misalignments{.in = static_cast<std::size_t>(columns) * step % 4,
+                                        .out = static_cast<std::size_t>(rows / 2) * step % 4};
+      run(paper_request({columns, 2, rows}, {2, 1, 0}, width()),
+          tile(std::min<std::int64_t>(columns, 126), std::min<std::int64_t>(rows, 125)),
+          misalignments);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Rows and columns that combine modes lie at steps of no kind in the other tensor.
+TEST_P(Narrow, CombineModes) {
+  run_at_any_addresses(paper_request({37, 5, 3, 29}, {3, 2, 1, 0}, width()), {2, 2, 5, 3});
+  run_at_any_addresses(paper_request({37, 5, 2, 29}, {3, 2, 1, 0}, width()), {2, 2, 5, 2});
+  run_at_any_addresses(paper_request({13, 11, 7, 19}, {3, 2, 1, 0}, width()), {2, 2, 9, 5});
+}
+
+TEST_P(Narrow, RepeatSlices) {
+  run_at_any_addresses(paper_request({33, 3, 47}, {2, 1, 0}, width()), tile(33, 47), 1);
+}
+
+// Every third element of lines of the input, of the output and of both.
+TEST_P(Narrow, LieApart) {
+  const OrthogonalDistinctPolicy policy(width());
+  for (const bool in : {false, true}) {
+    Request request =
+        paper_request({policy.tile_columns + 7, policy.tile_rows + 5}, {1, 0}, width());
+    request.out_byte_strides = request.resolved_out_byte_strides();
+    for (const bool out : {false, true}) {
+      Request apart = request;
+      for (std::int64_t& stride : apart.in_byte_strides) stride *= in ? 3 : 1;
+      for (std::int64_t& stride : apart.out_byte_strides) stride *= out ? 3 : 1;
+      run_at_any_addresses(apart, tile(policy.tile_columns, policy.tile_rows));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Narrow, testing::Combine(testing::Values(1, 2), testing::Values(1, 2)),
                          [](const auto& parameters) {
                            return std::to_string(std::get<0>(parameters.param)) + "_" +
                                   std::to_string(std::get<1>(parameters.param));

@@ -268,8 +268,9 @@ void HostContext::copy_word_async(bool valid, std::uint32_t count, std::uint32_t
   to += shared_origin_;
   offset += in_origin_;
   const GlobalMemory& memory = executor_->global();
-  executor_->note(thread_, {memory.in_position(offset), CallKind::load, kBytes, valid}, offset,
-                  valid ? memory.load_run_word(word.data(), count, offset) : "");
+  const bool loads = valid && count > 0;
+  executor_->note(thread_, {memory.in_position(offset), CallKind::load, kBytes, loads}, offset,
+                  loads ? memory.load_run_word(word.data(), count, offset) : "");
   executor_->note(thread_, {to, CallKind::shared_store, kBytes, valid}, to,
                   valid ? executor_->shared().copy_async(thread_, word.data(), kBytes, to) : "");
 }

@@ -65,8 +65,10 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
     return cuda::with_access(launch, any_width, [&](auto width, auto in, auto out) {
       return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
         return [grid, &p](const HostContext& context) {
-          cuda::orthogonal_distinct<decltype(width)::value, decltype(in)::value,
-                                    decltype(out)::value>(grid, p, context);
+          constexpr int kWidth = decltype(width)::value;
+          constexpr cuda::VectorAccess kAccess{decltype(in)::value, decltype(out)::value};
+          constexpr bool kIn = cuda::OrthogonalDistinctPolicy::reads_vectors(kWidth, kAccess);
+          cuda::orthogonal_distinct<kWidth, kIn, kAccess.vector_out>(grid, p, context);
         };
       });
     });

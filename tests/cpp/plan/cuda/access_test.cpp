@@ -31,12 +31,25 @@ TEST(VectorAccess, OfOrthogonalDistinctFollowsEachSideAlone) {
   EXPECT_EQ(access(unfused_problem({62, 64}, {1, 0}, 4), square), (VectorAccess{false, true}));
   EXPECT_EQ(access(unfused_problem({64, 64}, {1, 0}, 4), {orthogonal_distinct, {1, 1, 30, 32}}),
             (VectorAccess{false, true}));
-  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 16, 8, 16),
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square),
+                           orthogonal_distinct, 4, 8, 16),
             (VectorAccess{false, true}));
-  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square), 16, 16, 4),
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square),
+                           orthogonal_distinct, 4, 16, 4),
             (VectorAccess{true, false}));
   EXPECT_EQ(access(unfused_problem({5, 7}, {1, 0}, 16), {orthogonal_distinct, {1, 1, 3, 3}}),
             (VectorAccess{true, true}));
+}
+
+TEST(VectorAccess, OfBytesReadsVectorsWhereItWritesThem) {
+  const cuda::Parameters square{orthogonal_distinct, {1, 1, 64, 64}};
+  const VectorAccess both = access(unfused_problem({64, 64}, {1, 0}, 1), square);
+  EXPECT_EQ(both, (VectorAccess{true, true}));
+  EXPECT_EQ(access(unfused_problem({64, 62}, {1, 0}, 1), square), VectorAccess{});
+  EXPECT_EQ(access(unfused_problem({64, 60}, {1, 0}, 2), square), (VectorAccess{true, false}));
+  EXPECT_EQ(access(unfused_problem({62, 64}, {1, 0}, 1), square), (VectorAccess{false, true}));
+  EXPECT_EQ(aligned_access(both, orthogonal_distinct, 1, 16, 8), VectorAccess{});
+  EXPECT_EQ(aligned_access(both, orthogonal_distinct, 2, 16, 8), (VectorAccess{true, false}));
 }
 
 TEST(VectorAccess, JoinsTheModesOfAnAxis) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
 
 namespace ttlg::cuda {
@@ -33,7 +34,7 @@ TEST(KernelFigures, AreFoundForEveryKernel) {
         const auto expected = [&](bool on_side) {
           return is_orthogonal && (is_packed ? on_both : on_side || width == 16);
         };
-        EXPECT_EQ(found.vector_in, expected(access.vector_in));
+        EXPECT_EQ(found.vector_in, expected(used_access(access, schema, width).vector_in));
         EXPECT_EQ(found.vector_out, expected(access.vector_out));
       }
     }

@@ -1,0 +1,148 @@
+// How Orthogonal-Distinct copies a tile from the input to a buffer in shared memory.
+#pragma once
+
+#include "cuda/kernels/distinct_tile.hpp"
+
+namespace ttlg::cuda {
+
+// What the lanes take beyond the last column of a tile: of their last access, there are some
+// columns only.
+template <typename Tile, int kWidth, typename Context>
+TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std::uint32_t buffer) {
+  const std::uint32_t beyond = -tile.columns % Tile::kLaneColumns;
+  if (beyond == 0) return;
+  const std::uint32_t lane = context.thread() % kWarpSize;
+  TTLG_UNROLL_BY(1)
+  for (std::uint32_t row = context.thread() / kWarpSize; row < tile.rows;
+       row += OrthogonalDistinctPolicy::kThreads / kWarpSize) {
+    context.shared_store(lane < beyond, buffer + Tile::offset(row, tile.columns + lane),
+                         Word<kWidth>{});
+  }
+}
+
+// `row_offset` is that of the row which this lane owns.
+template <int kWidth, bool kVectorIn, bool kVectorOut, bool kContiguous, typename Context>
+TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
+                           const TilePlace& tile, std::int64_t row_offset, std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
+  using Share = FillShare<kWidth, kVectorIn>;
+  constexpr int kBytes = sizeof(typename Lanes<kWidth, kVectorIn>::Access);
+  const std::uint32_t thread = context.thread();
+  const std::uint32_t first_row = Share::line(thread);
+  const std::uint32_t first_column = Share::element(thread);
+  // What there is from the lane's first access on, of which it may be beyond the end.
+  const auto rows = static_cast<int>(Tile::filled_rows(tile.rows) - first_row);
+  const auto columns = static_cast<int>(tile.columns - first_column);
+  const std::uint32_t to = buffer + Tile::offset(first_row, first_column);
+  const Context lines = context.at(
+      tile.in + element_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column),
+      0);
+  TTLG_UNROLL
+  for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
+    const std::uint32_t row = group * Share::kGroupLines;
+    const std::int64_t across = context.shuffle(row_offset, Share::owner(thread, group, 0));
+    TTLG_UNROLL
+    for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+      const std::uint32_t column = c * Share::kChunkLength;
+      const std::int64_t along =
+          chunk_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column, column);
+      lines.template copy_async<kBytes>(
+          static_cast<int>(column) < columns && static_cast<int>(row) < rows,
+          to + Tile::offset(row, column), across + along);
+    }
+  }
+  if constexpr (!kVectorIn) fill_beyond<Tile, kWidth>(context, tile, buffer);
+}
+
+// The words of a row of so many bytes that are not whole in it, and zeros as far as lanes take
+// them. Its first word begins `before` bytes before it.
+template <typename Tile, typename Context>
+TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t to,
+                              std::int64_t words, std::uint32_t before, std::uint32_t bytes) {
+  constexpr std::uint32_t kTaken = Tile::kRowBytes / Tile::kColumns * Tile::kLaneColumns;
+  const std::uint32_t end = (bytes + kTaken - 1) / kTaken * kTaken;
+  TTLG_UNROLL_BY(1)
+  for (std::uint32_t at = bytes / kDistinctWordBytes * kDistinctWordBytes; at <= end;
+       at += kDistinctWordBytes) {
+    const auto left = static_cast<int>(before + bytes - at);
+    const int count = left < 0 ? 0 : left < 4 ? left : 4;
+    context.copy_word_async(valid, static_cast<std::uint32_t>(count), to + at, words + at);
+  }
+}
+
+// The same of rows of narrow elements that begin anywhere. The lane that owns a row
+// copies its end.
+template <int kWidth, bool kVectorOut, typename Context>
+TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::int64_t row_offset,
+                            std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, false, kVectorOut>;
+  using Share = FillShare<kWidth, false>;
+  static_assert(Share::kAcross == 1 && Share::kChunks * Share::kChunkLength == Tile::kColumns);
+  const std::uint32_t thread = context.thread();
+  const std::uint32_t lane = thread % kWarpSize;
+  const std::uint32_t warp_row = Share::warp_line(thread);
+  const auto rows = static_cast<int>(Tile::filled_rows(tile.rows) - warp_row);
+  const std::uint32_t bytes = tile.columns * kWidth;
+  // Offsets count from the word in which the input begins, and the row's from its first one.
+  const std::uint32_t phase = context.in_phase();
+  const std::int64_t begin =
+      tile.in + std::int64_t{tile.first_column} * kWidth + phase + row_offset;
+  const std::uint32_t before = static_cast<std::uint32_t>(begin) % kDistinctWordBytes;
+  const std::int64_t words = begin - before;
+  const std::uint32_t to = buffer + Tile::offset(warp_row, 0);
+  const Context from = context.at(-std::int64_t{phase}, 0);
+  const Context lines = from.at(lane * kDistinctWordBytes, 0);
+  const auto whole = static_cast<int>(bytes / kDistinctWordBytes - lane);
+  TTLG_UNROLL
+  for (std::uint32_t row = 0; row < Share::kGroups; ++row) {
+    const Context line = lines.at(context.shuffle(words, row), 0);
+    TTLG_UNROLL
+    for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+      line.copy_word_async(
+          static_cast<int>(c * kWarpSize) < whole && static_cast<int>(row) < rows,
+          kDistinctWordBytes,
+          to + lane * kDistinctWordBytes + Tile::offset(row, c * Share::kChunkLength),
+          std::int64_t{c} * kWarpSize * kDistinctWordBytes);
+    }
+  }
+  const bool owns = lane < Share::kGroups && static_cast<int>(lane) < rows;
+  const std::uint32_t own = to + Tile::offset(lane, 0);
+  context.shared_store(owns, buffer + Tile::kShifts + warp_row + lane,
+                       static_cast<std::uint8_t>(8 * before));
+  fill_row_end<Tile>(from, owns, own, words, before, bytes);
+}
+
+// The same of rows whose elements lie apart, one by one.
+template <int kWidth, bool kVectorOut, typename Context>
+TTLG_DEVICE void fill_elements(const DistinctArguments& p, const Context& context,
+                               const TilePlace& tile, std::int64_t row_offset,
+                               std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, false, kVectorOut>;
+  using Share = FillShare<kWidth, false>;
+  // Those of a word more than there are.
+  constexpr std::uint32_t kMost = Tile::kPitch / kWidth;
+  constexpr std::uint32_t kChunks = (kMost + kWarpSize - 1) / kWarpSize;
+  const std::uint32_t thread = context.thread();
+  const std::uint32_t lane = thread % kWarpSize;
+  const std::uint32_t warp_row = Share::warp_line(thread);
+  const std::uint32_t filled =
+      (tile.columns + Tile::kLaneColumns - 1) / Tile::kLaneColumns * Tile::kLaneColumns +
+      Tile::kWordElements;
+  context.shared_store(lane < Share::kGroups, buffer + Tile::kShifts + warp_row + lane,
+                       std::uint8_t{0});
+  TTLG_UNROLL_BY(1)
+  for (std::uint32_t c = 0; c < kChunks; ++c) {
+    const std::uint32_t column = c * kWarpSize + lane;
+    const Context line = context.at(tile.in + p.column_in.offset(tile.first_column + column), 0);
+    TTLG_UNROLL_BY(1)
+    for (std::uint32_t row = 0; row < Share::kGroups; ++row) {
+      const std::int64_t across = context.shuffle(row_offset, row);
+      const bool in_rows = warp_row + row < Tile::filled_rows(tile.rows);
+      context.shared_store(
+          in_rows && column < filled, buffer + Tile::offset(warp_row + row, column),
+          line.template load<Word<kWidth>>(in_rows && column < tile.columns, across));
+    }
+  }
+}
+
+}  // namespace ttlg::cuda
