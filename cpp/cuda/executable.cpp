@@ -105,7 +105,7 @@ Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_a
 // Words in which runs begin anywhere are laid out for it, and may be too many.
 Launch Executable::bind_worse(std::int64_t worse_alignment) const {
   const SlicedProblem slices(recast, parameters, worse_alignment);
-  if (exceeded_arbitrary_limit(slices)) refuse_addresses(OrthogonalArbitraryPolicy::kWordBytes);
+  if (exceeded_arbitrary_limit(slices)) refuse_addresses(kBankBytes);
   return lower_slices(slices, {});
 }
 

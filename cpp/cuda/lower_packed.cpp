@@ -11,7 +11,6 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr std::int64_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
 constexpr std::int64_t kThreads = OrthogonalArbitraryPolicy::kThreads;
 
 // The modes that the slice cuts, each of which a side may have in its runs or across them: that of
@@ -76,7 +75,7 @@ std::int64_t in_end(const Problem& problem, const LaunchGrid& grid) {
 
 // Where the last word of a slice that begins at offset 0 ends at most.
 std::int64_t in_reach(const SlicedProblem& sliced, const PackedRuns& runs) {
-  std::int64_t last = runs.words * kWordBytes;
+  std::int64_t last = runs.words * kBankBytes;
   for (std::size_t m = 0; m < sliced.problem.modes.size(); ++m) {
     const std::int64_t stride = sliced.problem.modes[m].in_byte_stride;
     last += (sliced.extents()[m] - 1) * std::max<std::int64_t>(stride, 0);
@@ -108,7 +107,7 @@ Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& l
   const CutModes cut{.column = sliced.in_axis().back(), .row = rows.empty() ? -1 : rows.back()};
   // The last word of the last run may lie three bytes further than if that began at a word.
   const std::int64_t bytes =
-      in_shared_lines(span * element_bytes - slice.in.bytes + slice.in.words * kWordBytes + 3);
+      in_shared_lines(span * element_bytes - slice.in.bytes + slice.in.words * kBankBytes + 3);
   const int stages = sliced.parameters.stages;
   PackedArguments p{.coarsening = coarsening_steps(sliced),
                     .in = packed_side(sliced, slice.in, kThreads, in_input_order(out_order), cut,

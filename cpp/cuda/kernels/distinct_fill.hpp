@@ -100,7 +100,6 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
       line.copy_word_async(
           static_cast<int>(c * kWarpSize) < whole && static_cast<int>(row) < rows,
-          kDistinctWordBytes,
           to + lane * kDistinctWordBytes + Tile::offset(row, c * Share::kChunkLength),
           std::int64_t{c} * kWarpSize * kDistinctWordBytes);
     }

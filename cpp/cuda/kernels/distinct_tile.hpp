@@ -25,7 +25,7 @@ struct DistinctArguments {
   std::uint32_t second_buffer;  // where it begins; 0 where there is none
 };
 
-inline constexpr std::uint32_t kDistinctWordBytes = OrthogonalDistinctPolicy::kWordBytes;
+inline constexpr std::uint32_t kDistinctWordBytes = kBankBytes;
 
 template <int kWidth, bool kVectorIn, bool kVectorOut>
 struct DistinctTile {

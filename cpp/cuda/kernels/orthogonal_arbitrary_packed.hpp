@@ -103,7 +103,7 @@ struct PackedArguments {
 template <int kWidth, bool kIsAligned>
 struct PackedItems {
   static constexpr bool kAligned = kIsAligned;  // whether all runs begin and end at words
-  static constexpr std::uint32_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
+  static constexpr std::uint32_t kWordBytes = kBankBytes;
   static constexpr std::uint32_t kWords = OrthogonalArbitraryPolicy::kOffsetsPerThread;
   static constexpr std::uint32_t kElements = kWordBytes / kWidth;  // of a word
   static constexpr std::uint32_t kSlots = kWords * kElements;

@@ -64,12 +64,15 @@ Work copy_work(const Problem& problem) {
 void set_distinct(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   const std::int64_t element = sliced.problem.element_bytes;
   const OrthogonalDistinctPolicy policy(element);
+  work.in_lane_bytes = std::max(work.in_lane_bytes, policy.narrow_in_bytes(element));
+  work.out_lane_bytes = std::max(work.out_lane_bytes, policy.narrow_out_bytes(element));
   work.in_accesses = row_accesses(shape.in, policy.tile_columns, work.in_lane_bytes / element);
   work.out_accesses = row_accesses(shape.out, policy.tile_rows, work.out_lane_bytes / element);
   work.is_persistent = true;
   work.tiles = as_double(ceil_div(shape.in.length, policy.tile_columns) *
                          ceil_div(shape.out.length, policy.tile_rows));
-  work.batch = OrthogonalDistinctPolicy::kLoadsInFlight;
+  // Asynchronous copies of a whole tile are in flight together.
+  work.batch = OrthogonalDistinctPolicy::kThreads;
   work.shared_bytes = as_double(work.stages * policy.buffer_bytes);
 }
 
@@ -82,7 +85,7 @@ void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry&
   };
   if (Policy::is_packed(sliced.problem.element_bytes)) {
     const PackedSlice slice = packed_slice(sliced, planned_access(sliced));
-    work.in_lane_bytes = work.out_lane_bytes = Policy::kWordBytes;
+    work.in_lane_bytes = work.out_lane_bytes = kBankBytes;
     work.in_accesses = accesses(slice.in.all_words);
     work.out_accesses = accesses(slice.out.all_words);
   } else {

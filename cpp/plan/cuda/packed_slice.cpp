@@ -6,8 +6,6 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr std::int64_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
-
 PackedRuns runs_along(const SlicedProblem& sliced, std::span<const int> axis,
                       std::int64_t Mode::* stride, bool is_aligned) {
   const Problem& problem = sliced.problem;
@@ -30,11 +28,11 @@ PackedRuns runs_along(const SlicedProblem& sliced, std::span<const int> axis,
     if ((seen >> m & 1) == 0) bits |= problem.modes[m].*stride;
   }
   // A run that begins anywhere touches one word more than its bytes fill, but for one of them.
-  const std::int64_t before = is_aligned ? 0 : kWordBytes - problem.element_bytes;
+  const std::int64_t before = is_aligned ? 0 : kBankBytes - problem.element_bytes;
   result.bytes = run.bytes();
-  result.words = ceil_div(result.bytes + before, kWordBytes);
+  result.words = ceil_div(result.bytes + before, kBankBytes);
   result.all_words = volume / result.bytes * result.words;
-  result.may_be_aligned = bits % kWordBytes == 0;
+  result.may_be_aligned = bits % kBankBytes == 0;
   return result;
 }
 

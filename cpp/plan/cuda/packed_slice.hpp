@@ -34,7 +34,7 @@ constexpr int packed_idle_lanes(VectorAccess access) { return access.vector_out 
 constexpr std::int64_t packed_step(std::int64_t least, std::int64_t element_bytes,
                                    std::int64_t in_byte_stride) {
   std::int64_t step = least;
-  while ((step * element_bytes - in_byte_stride) % OrthogonalArbitraryPolicy::kWordBytes != 0) {
+  while ((step * element_bytes - in_byte_stride) % kBankBytes != 0) {
     ++step;
   }
   return step;

@@ -13,6 +13,8 @@ inline constexpr int kWarpSize = 32;
 inline constexpr std::int64_t kMaxAccessBytes = 16;
 // What the 32 banks of shared memory deliver in a cycle: a line of it.
 inline constexpr std::uint32_t kSharedLineBytes = 128;
+// A bank of it, and the least that is copied there asynchronously.
+inline constexpr std::int64_t kBankBytes = 4;
 // CUDA's limit for the x dimension of a grid.
 inline constexpr std::int64_t kMaxGridBlocks = (std::int64_t{1} << 31) - 1;
 // Most modes that one side of a slice may combine.
@@ -73,8 +75,6 @@ struct FviMatchSmallPolicy {
 // kernel when it is compiled.
 struct OrthogonalDistinctPolicy {
   static constexpr int kThreads = 256;
-  // Loads of a thread in flight, about.
-  static constexpr int kLoadsInFlight = 16;
 
   constexpr explicit OrthogonalDistinctPolicy(std::int64_t element_bytes)
       : tile_rows(element_bytes == 1   ? 128
@@ -93,12 +93,17 @@ struct OrthogonalDistinctPolicy {
   // Of a tile in shared memory, its rows padded.
   int buffer_bytes;
 
-  // What narrower elements are read in where they are not read as vectors, and bytes written.
-  static constexpr int kWordBytes = 4;
   // Whether elements are read as vectors where these fit. Bytes that are written in words are read
   // in words.
   static constexpr bool reads_vectors(std::int64_t element_bytes, VectorAccess access) {
     return access.vector_in && (element_bytes > 1 || access.vector_out);
+  }
+  // Bytes of an access where elements are not read, or written, as vectors.
+  static constexpr std::int64_t narrow_in_bytes(std::int64_t element_bytes) {
+    return std::max(element_bytes, kBankBytes);
+  }
+  static constexpr std::int64_t narrow_out_bytes(std::int64_t element_bytes) {
+    return element_bytes == 1 ? kBankBytes : element_bytes;
   }
 
   // Thread blocks whose registers a multiprocessor holds at once.
@@ -114,20 +119,17 @@ struct OrthogonalArbitraryPolicy {
   static constexpr std::int64_t kSliceBytes = 32 << 10;
   static constexpr std::int64_t kPaddedSliceBytes = kSliceBytes + kSliceBytes / 4;
 
-  // A bank of shared memory, the least that is copied there asynchronously. Narrower elements move
-  // in words of it.
-  static constexpr std::int64_t kWordBytes = 4;
-
-  static constexpr bool is_packed(std::int64_t element_bytes) { return element_bytes < kWordBytes; }
+  // Whether elements move in words of several.
+  static constexpr bool is_packed(std::int64_t element_bytes) { return element_bytes < kBankBytes; }
 
   // Bytes of a wide access to either side.
   static constexpr std::int64_t wide_bytes(std::int64_t element_bytes) {
-    return is_packed(element_bytes) ? kWordBytes : kMaxAccessBytes;
+    return is_packed(element_bytes) ? kBankBytes : kMaxAccessBytes;
   }
 
   // Elements that a slice may hold: for each of a thread's accesses an offset in registers.
   static constexpr std::int64_t max_elements(std::int64_t element_bytes) {
-    const std::int64_t access_bytes = std::max(element_bytes, kWordBytes);
+    const std::int64_t access_bytes = std::max(element_bytes, kBankBytes);
     return std::min(kThreads * kOffsetsPerThread * access_bytes, kSliceBytes) / element_bytes;
   }
 };

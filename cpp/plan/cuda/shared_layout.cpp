@@ -67,7 +67,7 @@ class Sample {
       drains_ = accesses_.size();
       std::vector<SliceMode> in_order(order_.begin(), order_.end());
       std::ranges::sort(in_order, {}, &SliceMode::step);
-      add_warps(in_order, wide, Policy::kWordBytes, 1);
+      add_warps(in_order, wide, kBankBytes, 1);
     } else {
       add_warps(order_, access.vector_out ? wide : 1, bytes_, 1);
       drains_ = accesses_.size();
@@ -80,8 +80,7 @@ class Sample {
   bool admits(const SharedLayout& layout) const {
     if (!is_packed()) return true;
     const std::int64_t row_bytes = (layout.row_padding | columns_) * bytes_;
-    return is_filled_by_vectors_ &&
-           (layout.row_padding == 0 || row_bytes % Policy::kWordBytes == 0);
+    return is_filled_by_vectors_ && (layout.row_padding == 0 || row_bytes % kBankBytes == 0);
   }
 
   // Whether elements that come in vectors are put down one by one.
@@ -202,7 +201,7 @@ std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced) {
     if (sliced.extent(m) == 1) return;
     if (is_packed && run_modes-- <= 0) {
       // The words of runs do not overlap.
-      step = std::max(step, runs.words * OrthogonalArbitraryPolicy::kWordBytes / element_bytes);
+      step = std::max(step, runs.words * kBankBytes / element_bytes);
       step = packed_step(step, element_bytes, sliced.mode(m).in_byte_stride);
     }
     modes[static_cast<std::size_t>(m)] = {m, sliced.extent(m), step};

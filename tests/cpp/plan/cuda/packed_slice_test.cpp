@@ -18,8 +18,6 @@ using test::unfused_problem;
 
 using enum Schema;
 
-constexpr std::int64_t kWordBytes = OrthogonalArbitraryPolicy::kWordBytes;
-
 PackedSlice slice_of(const Problem& problem, const Slice& slice, VectorAccess access = {}) {
   return packed_slice({problem, {orthogonal_arbitrary, slice}}, access);
 }
@@ -106,7 +104,7 @@ TEST(PackedSteps, LeaveEveryRunWordsOfItsOwnAsTheyLieInTheInput) {
   int runs_seen = 0;
   test::for_random_candidates(
       random, 600, [&](const Problem& problem, const cuda::Parameters& parameters) {
-        if (parameters.schema != orthogonal_arbitrary || problem.element_bytes >= kWordBytes)
+        if (parameters.schema != orthogonal_arbitrary || problem.element_bytes >= kBankBytes)
           return;
         const SlicedProblem sliced(problem, parameters);
         const VectorAccess access = planned_access(sliced);
@@ -116,13 +114,13 @@ TEST(PackedSteps, LeaveEveryRunWordsOfItsOwnAsTheyLieInTheInput) {
         runs_seen += begins.size() > 1;
         std::ranges::sort(begins, {}, &Begin::slot);
         for (std::size_t i = 0; i < begins.size(); ++i) {
-          ASSERT_EQ((begins[i].slot - begins[i].in) % kWordBytes, 0);
-          if (access.vector_in) ASSERT_EQ(begins[i].in % kWordBytes, 0);
-          if (i > 0) ASSERT_GE(begins[i].slot - begins[i - 1].slot, runs.words * kWordBytes);
+          ASSERT_EQ((begins[i].slot - begins[i].in) % kBankBytes, 0);
+          if (access.vector_in) ASSERT_EQ(begins[i].in % kBankBytes, 0);
+          if (i > 0) ASSERT_GE(begins[i].slot - begins[i - 1].slot, runs.words * kBankBytes);
         }
         // In the worst case a run begins at the last element of a word.
-        const std::int64_t before = access.vector_in ? 0 : kWordBytes - problem.element_bytes;
-        ASSERT_EQ(runs.words, ceil_div(before + runs.bytes, kWordBytes));
+        const std::int64_t before = access.vector_in ? 0 : kBankBytes - problem.element_bytes;
+        ASSERT_EQ(runs.words, ceil_div(before + runs.bytes, kBankBytes));
       });
   EXPECT_GT(runs_seen, 50) << "too few cases to say anything";
 }
