@@ -68,9 +68,8 @@ _RARE = (
     "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "to_step, remains)",
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
-    "find_slots_of_short_lines(",  # shorter than a word
     "store_edges<kWidth>(",  # words that a run begins or ends in
-    "fill_words<false>(",  # slices that are cut along their runs, or at the end of the input
+    "copy_words<false>(",  # slices that are cut along their runs, or at the end of the input
 )
 # Calls that the first warp of a block makes for all of them.
 _OF_FIRST_WARP = ("announce(",)  # SharedWalk, SharedTileWalk
