@@ -5,11 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/device_model.hpp"
 #include "plan/cuda/grid_loops.hpp"
+#include "plan/cuda/kernel_work.hpp"
 #include "plan/cuda/occupancy.hpp"
-#include "plan/cuda/packed_slice.hpp"
 #include "plan/cuda/slice_geometry.hpp"
 #include "tensor/integer.hpp"
 
@@ -22,144 +21,6 @@ using Number = TermNumber;
 constexpr double kSectorBytes = 32;
 constexpr double kLineBytes = 128;
 
-// How the thread blocks of a kernel go about a problem.
-struct Work {
-  const KernelFigures* kernel = nullptr;
-  std::int64_t in_lane_bytes = 1;  // of a lane's access
-  std::int64_t out_lane_bytes = 1;
-  double in_accesses = 0;  // of warps
-  double out_accesses = 0;
-  // What a thread block takes at once: a block's whole share, or one slice after the other of those
-  // that the resident blocks share among themselves.
-  double units = 1;
-  bool is_persistent = false;
-  double repeats = 1;       // slices of a unit
-  double tiles = 1;         // of a slice
-  int batch = 1;            // loads of a thread in flight
-  int stages = 1;           // buffers in shared memory
-  double shared_bytes = 0;  // of all of them
-  double conflicts = 0;     // extra passes through shared memory
-};
-
-std::int64_t round_up(std::int64_t x, std::int64_t unit) { return ceil_div(x, unit) * unit; }
-
-// Accesses of warps to rows of one side's axis, whose ends leave lanes of the last unit idle.
-double row_accesses(const SideGeometry& side, std::int64_t unit, std::int64_t lane_elements) {
-  const std::int64_t per_row = side.whole * round_up(side.length, unit) + round_up(side.rest, unit);
-  return as_double(per_row) * as_double(side.rows) / as_double(kWarpSize * lane_elements);
-}
-
-Work copy_work(const Problem& problem) {
-  Work work{.kernel = &figures_of(Schema::copy, kMaxAccessBytes, {}),
-            .in_lane_bytes = kMaxAccessBytes,
-            .out_lane_bytes = kMaxAccessBytes,
-            .batch = CopyPolicy::kBatch};
-  work.in_accesses = std::ceil(as_double(problem.bytes()) / (kWarpSize * kMaxAccessBytes));
-  work.out_accesses = work.in_accesses;
-  work.units =
-      std::ceil(work.in_accesses * kWarpSize / (CopyPolicy::kThreads * CopyPolicy::kBatch));
-  return work;
-}
-
-void set_distinct(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  const std::int64_t element = sliced.problem.element_bytes;
-  const OrthogonalDistinctPolicy policy(element);
-  work.in_lane_bytes = std::max(work.in_lane_bytes, policy.narrow_in_bytes(element));
-  work.out_lane_bytes = std::max(work.out_lane_bytes, policy.narrow_out_bytes(element));
-  work.in_accesses = row_accesses(shape.in, policy.tile_columns, work.in_lane_bytes / element);
-  work.out_accesses = row_accesses(shape.out, policy.tile_rows, work.out_lane_bytes / element);
-  work.is_persistent = true;
-  work.tiles = as_double(ceil_div(shape.in.length, policy.tile_columns) *
-                         ceil_div(shape.out.length, policy.tile_rows));
-  // Asynchronous copies of a whole tile are in flight together.
-  work.batch = OrthogonalDistinctPolicy::kThreads;
-  work.shared_bytes = as_double(work.stages * policy.buffer_bytes);
-}
-
-void set_arbitrary(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  using Policy = OrthogonalArbitraryPolicy;
-  const std::int64_t bytes = shape.volume * sliced.problem.element_bytes;
-  // The lanes of short slices idle, and those of slices cut short.
-  const auto accesses = [&](std::int64_t of_slice) {
-    return as_double(round_up(of_slice, Policy::kThreads) / kWarpSize) * as_double(shape.slices);
-  };
-  if (Policy::is_packed(sliced.problem.element_bytes)) {
-    const PackedSlice slice = packed_slice(sliced, planned_access(sliced));
-    work.in_lane_bytes = work.out_lane_bytes = kBankBytes;
-    work.in_accesses = accesses(slice.in.all_words);
-    work.out_accesses = accesses(slice.out.all_words);
-  } else {
-    work.in_accesses = accesses(ceil_div(bytes, work.in_lane_bytes));
-    work.out_accesses = accesses(ceil_div(bytes, work.out_lane_bytes));
-  }
-  work.is_persistent = true;
-  // Asynchronous copies of a whole slice are in flight together.
-  work.batch = Policy::kThreads;
-  work.shared_bytes = as_double(work.stages * bytes);
-}
-
-void set_match_small(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  const std::int64_t element = sliced.problem.element_bytes;
-  const std::int64_t lane = work.in_lane_bytes / element;
-  work.in_accesses = row_accesses(shape.in, kWarpSize * lane, lane);
-  work.out_accesses = row_accesses(shape.out, kWarpSize * lane, lane);
-  work.batch = FviMatchSmallPolicy::batch(static_cast<int>(work.in_lane_bytes));
-  work.shared_bytes = as_double(shape.volume * element);
-}
-
-// Groups of lanes take a run each, as many as fit into a block; TTLG, Alg. 7, gives a run a block
-// of its own.
-void set_match_large(Work& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  using Policy = FviMatchLargePolicy;
-  const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes;
-  const bool is_shifted = work.kernel == &kMatchLargeShifted;
-  const int fewest = is_shifted ? FviMatchLargeShiftedPolicy::kEnds : 1;
-  const std::int64_t group =
-      std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes), fewest);
-  work.in_accesses = row_accesses(shape.in, group * lane, lane);
-  work.out_accesses = work.in_accesses;
-  work.units = std::ceil(work.units * as_double(group) / Policy::kThreads);
-  work.batch = is_shifted ? FviMatchLargeShiftedPolicy::kBatch
-                          : Policy::batch(static_cast<int>(work.in_lane_bytes));
-}
-
-Work work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
-  const Schema schema = sliced.parameters.schema;
-  const std::int64_t element = sliced.problem.element_bytes;
-  const std::int64_t repeats = sliced.repeats();
-  Work work{.units = as_double(shape.slices / repeats), .repeats = as_double(repeats)};
-  work.conflicts = sliced.layout_cost.conflicts * as_double(sliced.problem.elements()) / kWarpSize;
-  if (schema == Schema::fvi_match_large || schema == Schema::fvi_match_small) {
-    work.in_lane_bytes = work.out_lane_bytes = run_word_bytes(sliced, sliced.alignment);
-    work.kernel = &figures_of(schema, static_cast<int>(work.in_lane_bytes), {});
-    if (work.in_lane_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift(sliced)) {
-      work.in_lane_bytes = work.out_lane_bytes = FviMatchLargeShiftedPolicy::kWidth;
-      work.kernel = &kMatchLargeShifted;
-    }
-  } else {
-    VectorAccess access = planned_access(sliced);
-    work.in_lane_bytes = access.vector_in ? kMaxAccessBytes : element;
-    work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;
-    access.vector_in &= !sliced.layout_cost.splits_vectors;
-    work.kernel = &figures_of(schema, static_cast<int>(element), access);
-  }
-  work.stages = sliced.parameters.stages;
-  switch (schema) {
-    case Schema::orthogonal_distinct:
-      set_distinct(work, sliced, shape);
-      break;
-    case Schema::orthogonal_arbitrary:
-      set_arbitrary(work, sliced, shape);
-      break;
-    case Schema::fvi_match_small:
-      set_match_small(work, sliced, shape);
-      break;
-    default:
-      set_match_large(work, sliced, shape);
-  }
-  return work;
-}
-
 // How many thread blocks are on the device at once, and what follows from it.
 struct Waves {
   double resident = 1;
@@ -167,7 +28,7 @@ struct Waves {
   double busiest = 1;  // share of the units that the busiest multiprocessor has
 };
 
-Waves waves_of(const DeviceModel& model, const Work& work) {
+Waves waves_of(const DeviceModel& model, const KernelWork& work) {
   Waves waves;
   waves.resident =
       as_double(resident_blocks(model, *work.kernel, static_cast<std::int64_t>(work.shared_bytes)));
@@ -185,7 +46,7 @@ Waves waves_of(const DeviceModel& model, const Work& work) {
 // in one round meet while all resident blocks move their slices; others, after as many as lie
 // between them in the grid's order.
 double share_in_l2(const DeviceModel& model, const SlicedProblem& sliced, const SideGeometry& side,
-                   const Work& work, const Waves& waves) {
+                   const KernelWork& work, const Waves& waves) {
   if (side.run_mode < 0) return 0;
   const double apart = as_double(block_distance(sliced, side.run_mode)) * work.repeats;
   const double slice_bytes = 2 * as_double(sliced.problem.bytes()) / (work.units * work.repeats);
@@ -209,7 +70,7 @@ void add_side(LaunchTerms& result, std::size_t first, double byte_seconds, doubl
 }
 
 // Passes of 128 bytes through L1 and shared memory. Runs that lie apart take a pass each.
-double wavefronts(const Work& work, double in_runs, double out_runs) {
+double wavefronts(const KernelWork& work, double in_runs, double out_runs) {
   const auto passes = [](double accesses, std::int64_t lane_bytes) {
     return accesses * std::max(1.0, as_double(kWarpSize * lane_bytes) / kLineBytes);
   };
@@ -220,8 +81,8 @@ double wavefronts(const Work& work, double in_runs, double out_runs) {
 }
 
 // `runs` of either side.
-void add_issue(LaunchTerms& result, const DeviceModel& model, const Work& work, const Waves& waves,
-               double in_runs, double out_runs) {
+void add_issue(LaunchTerms& result, const DeviceModel& model, const KernelWork& work,
+               const Waves& waves, double in_runs, double out_runs) {
   const KernelFigures& kernel = *work.kernel;
   const double cycle = 1 / model.clock_hz;
   const double warps = threads_of(kernel.schema) / kWarpSize;
@@ -248,7 +109,7 @@ void add_issue(LaunchTerms& result, const DeviceModel& model, const Work& work, 
   result.add(own + Number::kSlices, (slices - started) * warps * cycle);
 }
 
-void add_latency(LaunchTerms& result, const Work& work, const Waves& waves) {
+void add_latency(LaunchTerms& result, const KernelWork& work, const Waves& waves) {
   const Schema schema = work.kernel->schema;
   const double slices = work.units * work.repeats;
   const double warps = threads_of(schema) / kWarpSize;
@@ -270,7 +131,7 @@ LaunchTerms count_terms(const DeviceModel& model, const SlicedProblem& sliced) {
   const double byte_seconds = 1 / model.memory_bytes_per_second;
   const bool is_copy = sliced.parameters.schema == Schema::copy;
   const SliceGeometry shape = is_copy ? SliceGeometry{} : geometry_of(sliced);
-  const Work work = is_copy ? copy_work(problem) : work_of(sliced, shape);
+  const KernelWork work = is_copy ? copy_work(problem) : work_of(sliced, shape);
   const Waves waves = waves_of(model, work);
   result.add(Number::kBytes, 2 * bytes * byte_seconds);
   result.add(Number::kRoundBytes,
