@@ -106,8 +106,10 @@ std::string stages_rejection(const SlicedProblem& sliced) {
 // Runs that begin or end within words make more of them.
 std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) {
   using Policy = OrthogonalArbitraryPolicy;
-  if (sliced.max_distance() > INT32_MAX / sliced.problem.element_bytes) {
-    return ExceededLimit{"the distance of two bytes of a slice", INT32_MAX};
+  // Words end a little behind the last byte.
+  constexpr std::int64_t kMostBytes = INT32_MAX - 2 * kBankBytes;
+  if (sliced.max_distance() > kMostBytes / sliced.problem.element_bytes) {
+    return ExceededLimit{"the distance of two bytes of a slice", kMostBytes};
   }
   constexpr std::int64_t kLanes = Policy::kThreads * Policy::kOffsetsPerThread;
   const VectorAccess access = planned_access(sliced);
