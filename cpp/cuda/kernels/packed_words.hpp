@@ -184,17 +184,27 @@ TTLG_DEVICE void find_in_words(const PackedArguments& p, const Context& context,
   }
 }
 
-// Where the line of this number, along the fastest mode, of a run of the output lies, counted from
-// the run's.
-TTLG_DEVICE std::uint32_t slot_of_line(const PackedArguments& p, std::uint32_t line) {
+// Where two neighbouring lines, along the fastest mode, of a run of the output lie, counted from
+// the run's beginning.
+struct LinePair {
   std::uint32_t slot = 0;
+  std::uint32_t next_slot = 0;
+};
+
+TTLG_DEVICE LinePair find_lines(const PackedArguments& p, std::uint32_t line) {
+  LinePair lines;
+  std::uint32_t next = line + 1;
   TTLG_UNROLL_BY(1)
   for (int m = 1; m < p.run_modes; ++m) {
-    const std::uint32_t rest = p.run_mode[m].extent.quotient(line);
-    slot += (line - rest * p.run_mode[m].extent.divisor()) * p.run_mode[m].slot_step;
+    const PackedMode& mode = p.run_mode[m];
+    const std::uint32_t rest = mode.extent.quotient(line);
+    const std::uint32_t next_rest = mode.extent.quotient(next);
+    lines.slot += (line - rest * mode.extent.divisor()) * mode.slot_step;
+    lines.next_slot += (next - next_rest * mode.extent.divisor()) * mode.slot_step;
     line = rest;
+    next = next_rest;
   }
-  return slot;
+  return lines;
 }
 
 // Where the elements of a word lie, of which `first` is the first: since that is a multiple of
@@ -206,9 +216,10 @@ TTLG_DEVICE void find_slots(const PackedArguments& p, std::uint32_t k, std::uint
   const PackedMode& fastest = p.run_mode[0];
   const std::uint32_t line = fastest.extent.quotient(first);
   const std::uint32_t along = first - line * fastest.extent.divisor();
-  const std::uint32_t slot = run_slot + slot_of_line(p, line) + along * fastest.slot_step;
+  const LinePair lines = find_lines(p, line);
+  const std::uint32_t slot = run_slot + lines.slot + along * fastest.slot_step;
   const std::uint32_t next_slot =
-      run_slot + slot_of_line(p, line + 1) + (along - fastest.extent.divisor()) * fastest.slot_step;
+      run_slot + lines.next_slot + (along - fastest.extent.divisor()) * fastest.slot_step;
   TTLG_UNROLL
   for (std::uint32_t e = 0; e < Items::kElements; ++e) {
     const bool is_next = along + e >= fastest.extent.divisor();
