@@ -136,7 +136,8 @@ void bind_plans(py::module_& module) {
           [](const Executable& plan) {
             std::map<std::string, double> result;
             if (plan.problem.bytes() == 0) return result;
-            for (const auto& [number, seconds] : count_terms(*plan.model, plan.sliced()).terms()) {
+            const cuda::LaunchTerms counted = count_terms(*plan.model, plan.sliced());
+            for (const auto& [number, seconds] : counted.terms()) {
               result[cuda::cost_names()[number]] = seconds;
             }
             return result;

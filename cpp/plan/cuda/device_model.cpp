@@ -26,7 +26,8 @@ double norm(std::array<double, 3> values, int degree) {
 
 double physical_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
   std::array<double, 3> groups{};
-  for (const Term& term : count_terms(model, sliced).terms()) {
+  const LaunchTerms counted = count_terms(model, sliced);
+  for (const Term& term : counted.terms()) {
     groups[static_cast<std::size_t>(group_of(term.number))] +=
         model.costs[term.number] * term.seconds;
   }

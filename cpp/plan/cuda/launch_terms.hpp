@@ -24,7 +24,8 @@ class LaunchTerms {
   void add(std::size_t number, double seconds) {
     if (seconds > 0) terms_[count_++] = {number, seconds};
   }
-  std::span<const Term> terms() const { return std::span(terms_).first(count_); }
+  std::span<const Term> terms() const& { return std::span(terms_).first(count_); }
+  void terms() const&& = delete;  // they would outlive it
 
  private:
   // All of memory, wavefronts, set-up, slices and lines of one width, three of latency.

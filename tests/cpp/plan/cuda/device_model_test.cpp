@@ -152,7 +152,8 @@ void for_random_launches(const Check& check) {
 TEST(PhysicalModel, IsBetweenTheLongestGroupAndAllTogether) {
   for_random_launches([](const DeviceModel& model, const SlicedProblem& sliced) {
     std::array<double, 3> groups{};
-    for (const Term& term : count_terms(model, sliced).terms()) {
+    const LaunchTerms counted = count_terms(model, sliced);
+    for (const Term& term : counted.terms()) {
       EXPECT_GT(term.seconds, 0);
       groups.at(static_cast<std::size_t>(group_of(term.number))) +=
           term.seconds * model.costs[term.number];
@@ -179,7 +180,8 @@ TEST(PhysicalModel, RisesWithEveryCost) {
   for_random_launches([&](const DeviceModel& model, const SlicedProblem& sliced) {
     const double seconds = predict_seconds(model, sliced);
     EXPECT_GE(seconds, model.launch_seconds);
-    for (const Term& term : count_terms(model, sliced).terms()) {
+    const LaunchTerms counted = count_terms(model, sliced);
+    for (const Term& term : counted.terms()) {
       DeviceModel other = model;
       other.overlap = 1;
       const double before = predict_seconds(other, sliced);

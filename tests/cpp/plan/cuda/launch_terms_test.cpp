@@ -27,7 +27,8 @@ class Counted {
   Counted(const DeviceModel& model, const Problem& problem, const cuda::Parameters& parameters)
       : Counted(model, {problem, parameters}) {}
   Counted(const DeviceModel& model, const SlicedProblem& sliced) {
-    for (const Term& term : count_terms(model, sliced).terms()) {
+    const LaunchTerms counted = count_terms(model, sliced);
+    for (const Term& term : counted.terms()) {
       seconds_[cost_names().at(term.number)] = term.seconds;
     }
   }
