@@ -118,7 +118,8 @@ TEST_P(Sets, MeetFewBankConflicts) {
     accesses += cycles;
     conflicts += counts.bank_conflicts;
   }
-  EXPECT_LE(ratio(conflicts, accesses), itemsize() >= 4 ? 0.10 : 0.17);
+  const double of_narrow = kSampling == 1 ? 0.17 : 0.4;  // a few permutations may be the worst ones
+  EXPECT_LE(ratio(conflicts, accesses), itemsize() >= 4 ? 0.10 : of_narrow);
 }
 
 std::string set_name(const testing::TestParamInfo<Sets::ParamType>& parameters) {
