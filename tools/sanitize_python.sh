@@ -16,14 +16,16 @@ ln -s "$PWD"/python/ttlg/* "$PWD/benchmarks" "$PWD"/build/asan/cpp/bindings/_cor
 libraries=$(ldd "$site"/ttlg/_core*.so)
 [[ $libraries == *libasan* ]] || { echo "the extension is not sanitized" >&2; exit 1; }
 
-# These only pass on what other tests pass to the extension.
+# These only pass on what other tests pass to the extension. The last forks while other threads
+# allocate, and GCC 12's sanitizer does not unlock its allocator in the child.
 if (($# == 0)); then
   set -- tests/python --ignore=tests/python/benchmarks \
     --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
     --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
     --ignore-glob='tests/python/test_readme*' --ignore-glob='tests/python/test_typing*' \
     --ignore-glob='tests/python/interop/test_torch_tracing*' \
-    --ignore-glob='tests/python/interop/test_jax_transforms*'
+    --ignore-glob='tests/python/interop/test_jax_transforms*' \
+    --deselect=tests/python/test_predict.py::test_fork_while_other_threads_predict
 fi
 
 # Python itself is not built with the sanitizer, so its runtime is loaded first; what Python and
