@@ -56,17 +56,16 @@ _TRIPS = (
 # The same of loops that move no more than ends of lines, by the call that they come from.
 _END_TRIPS = (
     ("fill_row_end<", 1),  # Orthogonal-Distinct: the word that a whole row ends in
-    ("drain_last_rows<", 0),  # the same: tiles cut within a word
+    ("drain_last_rows(context", 0),  # the same: tiles cut within a word
 )
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "fill_elements<",  # the same of 1 and 2 bytes
-    "drain_elements<",
+    "drain_elements(p, ",
     "begin, remains)",  # copy: a block that the end of the array cuts short
-    "to, remains)",  # FVI kernels: batches that the end of a chunk or slice cuts short
-    "to_step, remains)",
+    "kRest>(",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
     "store_edges<kWidth>(",  # words that a run begins or ends in
     "copy_words<false>(",  # slices that are cut along their runs, or at the end of the input

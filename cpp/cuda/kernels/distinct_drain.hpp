@@ -145,87 +145,87 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
   }
 }
 
+// Bytes that are written in words.
+using ByteTile = DistinctTile<1, false, false>;
+using ByteShare = DrainShare<1, false, false>;
+
 // Calls visit(column, word) for the columns that a warp takes of bytes, of which the lanes have
 // a word each. Lanes without rows take those of the last one that has some.
-template <int kWidth, typename Context, typename Visit>
+template <typename Context, typename Visit>
 TTLG_DEVICE void for_each_column(const Context& context, const TilePlace& tile,
                                  std::uint32_t buffer, const Visit& visit) {
-  using Tile = DistinctTile<kWidth, false, false>;
-  using Share = DrainShare<kWidth, false, false>;
-  static_assert(Share::kAcross == 1 && Share::kChunks * Share::kChunkLength == Tile::kRows);
-  const std::uint32_t lane_row = context.thread() % kWarpSize * Tile::kLaneRows;
-  const std::uint32_t last_row = (tile.rows - 1) / Tile::kLaneRows * Tile::kLaneRows;
+  static_assert(ByteShare::kAcross == 1 &&
+                ByteShare::kChunks * ByteShare::kChunkLength == ByteTile::kRows);
+  const std::uint32_t lane_row = context.thread() % kWarpSize * ByteTile::kLaneRows;
+  const std::uint32_t last_row = (tile.rows - 1) / ByteTile::kLaneRows * ByteTile::kLaneRows;
   const std::uint32_t row = lane_row < last_row ? lane_row : last_row;
-  const auto columns = static_cast<int>(tile.columns - Share::warp_line(context.thread()));
-  const std::uint32_t from = buffer + Tile::offset(row, Share::warp_line(context.thread()));
-  const auto shifts = shifts_of<Tile>(context, true, buffer, row);
-  std::uint32_t low[Tile::kLaneRows];
+  const auto columns = static_cast<int>(tile.columns - ByteShare::warp_line(context.thread()));
+  const std::uint32_t from = buffer + ByteTile::offset(row, ByteShare::warp_line(context.thread()));
+  const auto shifts = shifts_of<ByteTile>(context, true, buffer, row);
+  std::uint32_t low[ByteTile::kLaneRows];
   TTLG_UNROLL
-  for (std::uint32_t r = 0; r < Tile::kLaneRows; ++r) {
-    low[r] = context.template shared_load<std::uint32_t>(columns > 0, from + r * Tile::kPitch);
+  for (std::uint32_t r = 0; r < ByteTile::kLaneRows; ++r) {
+    low[r] = context.template shared_load<std::uint32_t>(columns > 0, from + r * ByteTile::kPitch);
   }
   TTLG_UNROLL
-  for (std::uint32_t first = 0; first < Share::kGroups * Share::kGroupLines;
-       first += Share::kGroupLines) {
+  for (std::uint32_t first = 0; first < ByteShare::kGroups * ByteShare::kGroupLines;
+       first += ByteShare::kGroupLines) {
     if (static_cast<int>(first) >= columns) break;
-    std::uint32_t rows[Tile::kLaneRows];
+    std::uint32_t rows[ByteTile::kLaneRows];
     TTLG_UNROLL
-    for (std::uint32_t r = 0; r < Tile::kLaneRows; ++r) {
+    for (std::uint32_t r = 0; r < ByteTile::kLaneRows; ++r) {
       const auto high = context.template shared_load<std::uint32_t>(
-          true, from + r * Tile::kPitch + first * kWidth + kDistinctWordBytes);
+          true, from + r * ByteTile::kPitch + first + kDistinctWordBytes);
       rows[r] = funnel_shift(low[r], high, shift_of(shifts, r));
       low[r] = high;
     }
     TTLG_UNROLL
-    for (std::uint32_t part = 0; part < Share::kGroupLines; ++part) {
-      visit(first + part, vector_word<kWidth>(rows, part, 0));
+    for (std::uint32_t part = 0; part < ByteShare::kGroupLines; ++part) {
+      visit(first + part, vector_word<1>(rows, part, 0));
     }
   }
 }
 
 // The rows that make less than a word at the end of a tile, element by element.
-template <int kWidth, typename Context>
+template <typename Context>
 TTLG_DEVICE void drain_last_rows(const Context& context, const TilePlace& tile,
                                  std::int64_t column_offset, std::uint32_t buffer) {
-  using Tile = DistinctTile<kWidth, false, false>;
-  using Share = DrainShare<kWidth, false, false>;
   const std::uint32_t lane = context.thread() % kWarpSize;
-  const std::uint32_t column = Share::warp_line(context.thread()) + lane;
-  const bool valid = lane < Share::kGroups * Share::kGroupLines && column < tile.columns;
+  const std::uint32_t column = ByteShare::warp_line(context.thread()) + lane;
+  const bool valid = lane < ByteShare::kGroups * ByteShare::kGroupLines && column < tile.columns;
   TTLG_UNROLL_BY(1)
-  for (std::uint32_t row = tile.rows / Tile::kLaneRows * Tile::kLaneRows; row < tile.rows; ++row) {
+  for (std::uint32_t row = tile.rows / ByteTile::kLaneRows * ByteTile::kLaneRows; row < tile.rows;
+       ++row) {
     const std::uint32_t before =
-        context.template shared_load<std::uint8_t>(true, buffer + Tile::kShifts + row) / 8;
-    context.store(valid, tile.out + (tile.first_row + row) * std::int64_t{kWidth} + column_offset,
-                  context.template shared_load<Word<kWidth>>(
-                      valid, buffer + Tile::offset(row, column) + before));
+        context.template shared_load<std::uint8_t>(true, buffer + ByteTile::kShifts + row) / 8;
+    context.store(valid, tile.out + tile.first_row + row + column_offset,
+                  context.template shared_load<std::uint8_t>(
+                      valid, buffer + ByteTile::offset(row, column) + before));
   }
 }
 
 // Bytes whose lines are contiguous: words, each cut out of that of a lane and that of
 // the lane before it. The words in which a line begins and ends are stored element by element.
-template <int kWidth, typename Context>
+template <typename Context>
 TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
                              std::int64_t column_offset, std::uint32_t buffer) {
-  using Share = DrainShare<kWidth, false, false>;
-  constexpr std::uint32_t kColumns = Share::kGroups * Share::kGroupLines;
+  constexpr std::uint32_t kColumns = ByteShare::kGroups * ByteShare::kGroupLines;
   static_assert(2 * kColumns == kWarpSize);
-  drain_last_rows<kWidth>(context, tile, column_offset, buffer);
+  drain_last_rows(context, tile, column_offset, buffer);
   const std::uint32_t thread = context.thread();
   const std::uint32_t lane = thread % kWarpSize;
-  const auto columns = static_cast<int>(tile.columns - Share::warp_line(thread));
-  const std::uint32_t count = tile.rows * kWidth / kDistinctWordBytes;  // of words
+  const auto columns = static_cast<int>(tile.columns - ByteShare::warp_line(thread));
+  const std::uint32_t count = tile.rows / kDistinctWordBytes;  // of words
   const std::uint32_t whole = count == 0 ? 0 : (count - 1) * kDistinctWordBytes + 1;
   const std::uint32_t phase = context.out_phase();
-  const std::int64_t begin =
-      tile.out + std::int64_t{tile.first_row} * kWidth + phase + column_offset;
+  const std::int64_t begin = tile.out + tile.first_row + phase + column_offset;
   // Offsets count from the word in which the output begins.
   const Context to = context.at(0, -std::int64_t{phase});
   // Each lane keeps one of the words that belong to a column in part only. If there are all rows,
   // the first lane has both of them in one: it follows the last lane.
   const std::uint32_t kept_from = lane < kColumns ? 0 : count;
   std::uint32_t ends = 0;
-  for_each_column<kWidth>(context, tile, buffer, [&](std::uint32_t column, std::uint32_t word) {
+  for_each_column(context, tile, buffer, [&](std::uint32_t column, std::uint32_t word) {
     const std::int64_t at = context.shuffle(begin, column);
     const auto low = static_cast<std::uint32_t>(at);
     const std::uint32_t cut = funnel_shift_left(context.shuffle(word, thread - 1), word, 8 * low);
@@ -234,8 +234,8 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
     const std::uint32_t end = context.shuffle(cut, kept_from);
     if (lane % kColumns == column) ends = end;
   });
-  constexpr std::uint32_t kLanes = kDistinctWordBytes / kWidth;  // for a column
-  const std::uint32_t byte = lane % kLanes * kWidth;
+  constexpr std::uint32_t kLanes = kDistinctWordBytes;  // for a column
+  const std::uint32_t byte = lane % kLanes;
   TTLG_UNROLL
   for (std::uint32_t first = 0; first < kColumns; first += kWarpSize / kLanes) {
     const std::uint32_t column = first + lane / kLanes;
@@ -245,29 +245,27 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
     const std::uint32_t word = context.shuffle(ends, is_head ? column : kColumns + column);
     to.store(static_cast<int>(column) < columns && count > 0 && before > 0,
              at - before + byte + (is_head ? 0 : count * kDistinctWordBytes),
-             static_cast<Word<kWidth>>(word >> (8 * byte)));
+             static_cast<std::uint8_t>(word >> (8 * byte)));
   }
 }
 
 // Bytes which lie apart in the output, one by one: of the columns, first what is in
 // the lanes' first rows.
-template <int kWidth, typename Context>
+template <typename Context>
 TTLG_DEVICE void drain_elements(const DistinctArguments& p, const Context& context,
                                 const TilePlace& tile, std::int64_t column_offset,
                                 std::uint32_t buffer) {
-  using Tile = DistinctTile<kWidth, false, false>;
-  using Share = DrainShare<kWidth, false, false>;
   const std::uint32_t thread = context.thread();
-  const auto columns = static_cast<int>(tile.columns - Share::warp_line(thread));
+  const auto columns = static_cast<int>(tile.columns - ByteShare::warp_line(thread));
   TTLG_UNROLL_BY(1)
-  for (std::uint32_t r = 0; r < Tile::kLaneRows; ++r) {
-    const std::uint32_t row = thread % kWarpSize * Tile::kLaneRows + r;
+  for (std::uint32_t r = 0; r < ByteTile::kLaneRows; ++r) {
+    const std::uint32_t row = thread % kWarpSize * ByteTile::kLaneRows + r;
     const bool in_rows = row < tile.rows;
     const Context line = context.at(0, tile.out + p.row_out.offset(tile.first_row + row));
-    for_each_column<kWidth>(context, tile, buffer, [&](std::uint32_t column, std::uint32_t word) {
+    for_each_column(context, tile, buffer, [&](std::uint32_t column, std::uint32_t word) {
       line.store(in_rows && static_cast<int>(column) < columns,
                  context.shuffle(column_offset, column),
-                 static_cast<Word<kWidth>>(word >> (8 * kWidth * r)));
+                 static_cast<std::uint8_t>(word >> (8 * r)));
     });
   }
 }

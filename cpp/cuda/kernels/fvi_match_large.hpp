@@ -32,22 +32,6 @@ struct MatchLargeArguments {
   GroupSteps outer;
 };
 
-// Moves a batch of words, `steps` apart, of which valid(b) says whether the b-th exists.
-template <int kWidth, int kBatch, typename From, typename To, typename Valid>
-TTLG_DEVICE void move_batch(const GroupSteps& steps, From& from, To& to, const Valid& valid) {
-  Word<kWidth> held[kBatch];
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    held[b] = from.template load<Word<kWidth>>(valid(b));
-    from.advance(steps.in_step);
-  }
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    to.store(valid(b), held[b]);
-    to.advance(steps.out_step);
-  }
-}
-
 template <int kWidth, int kModes, typename Context>
 TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArguments& p,
                                  const Context& context) {
@@ -78,11 +62,11 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
     int step = 0;
     for (; step + kBatch <= whole_steps; step += kBatch) {
       const auto all = [](int) { return true; };
-      move_batch<kWidth, kBatch>(p.inner, from, to, all);
+      move_batch<kWidth, kBatch>(from, p.inner.in_step, all, to, p.inner.out_step, all);
     }
     for (; step < steps; step += kRest) {
       const auto remains = [left = own_steps - step](int b) { return b < left; };
-      move_batch<kWidth, kRest>(p.inner, from, to, remains);
+      move_batch<kWidth, kRest>(from, p.inner.in_step, remains, to, p.inner.out_step, remains);
     }
     in += p.outer.in_step;
     out += p.outer.out_step;

@@ -69,38 +69,24 @@ TTLG_DEVICE void for_columns(const Context& context, const FastDivisor32& run,
   }
 }
 
-// Moves the words of a batch of lines, of which within(b) says whether the b-th is one.
-template <int kWidth, int kBatch, typename From, typename To, typename FromStep, typename ToStep,
-          typename Within>
-TTLG_DEVICE void move_batch(bool exists, From& from, FromStep from_step, To& to, ToStep to_step,
-                            const Within& within) {
-  Word<kWidth> held[kBatch];
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    held[b] = from.template load<Word<kWidth>>(within(b));
-    from.advance(from_step);
-  }
-  TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
-    to.store(exists && within(b), held[b]);
-    to.advance(to_step);
-  }
-}
-
 // Goes along a column in batches.
 template <int kWidth, typename From, typename To, typename FromStep, typename ToStep>
 TTLG_DEVICE void move_column(const MatchSmallColumn& column, std::uint32_t lines, From& from,
                              FromStep from_step, To& to, ToStep to_step) {
   constexpr int kBatch = FviMatchSmallPolicy::batch(kWidth);
   constexpr int kRest = kBatch / 2;
+  // Lanes beyond a line load, but do not store.
+  const auto stored = [&](const auto& within) {
+    return [&](int b) { return column.exists && within(b); };
+  };
   std::uint32_t line = column.line;
   for (; line + (kBatch - 1) * column.step < lines; line += kBatch * column.step) {
     const auto all = [](int) { return true; };
-    move_batch<kWidth, kBatch>(column.exists, from, from_step, to, to_step, all);
+    move_batch<kWidth, kBatch>(from, from_step, all, to, to_step, stored(all));
   }
   for (; line < lines; line += kRest * column.step) {
     const auto remains = [&](int b) { return line + b * column.step < lines; };
-    move_batch<kWidth, kRest>(column.exists, from, from_step, to, to_step, remains);
+    move_batch<kWidth, kRest>(from, from_step, remains, to, to_step, stored(remains));
   }
 }
 

@@ -112,9 +112,9 @@ TTLG_DEVICE void drain(const DistinctArguments& p, const Context& context, const
   const std::int64_t offset = line.offset_at(tile.first_column);
   if constexpr (DistinctTile<kWidth, kVectorIn, kVectorOut>::kOutWords) {
     if (is_contiguous(p.row_out, kWidth)) {
-      drain_words<kWidth>(context, tile, offset, buffer);
+      drain_words(context, tile, offset, buffer);
     } else {
-      drain_elements<kWidth>(p, context, tile, offset, buffer);
+      drain_elements(p, context, tile, offset, buffer);
     }
   } else if (kIsVector<kWidth, kVectorOut> || is_contiguous(p.row_out, kWidth)) {
     drain_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, tile, offset, buffer);

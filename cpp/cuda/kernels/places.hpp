@@ -126,4 +126,23 @@ class SharedPlace<DeviceContext> {
 
 #endif
 
+// Moves a batch of words, steps apart on both sides, of which loads(b) and stores(b) say whether
+// the b-th is loaded and stored. All are loaded before the first is needed.
+template <int kWidth, int kBatch, typename From, typename FromStep, typename Loads, typename To,
+          typename ToStep, typename Stores>
+TTLG_DEVICE void move_batch(From& from, FromStep from_step, const Loads& loads, To& to,
+                            ToStep to_step, const Stores& stores) {
+  Word<kWidth> held[kBatch];
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    held[b] = from.template load<Word<kWidth>>(loads(b));
+    from.advance(from_step);
+  }
+  TTLG_UNROLL
+  for (int b = 0; b < kBatch; ++b) {
+    to.store(stores(b), held[b]);
+    to.advance(to_step);
+  }
+}
+
 }  // namespace ttlg::cuda
