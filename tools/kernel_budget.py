@@ -63,7 +63,7 @@ _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "fill_elements<",  # the same of 1 and 2 bytes
-    "drain_elements(p, ",
+    "drain_elements(p.row_out, ",
     "begin, remains)",  # copy: a block that the end of the array cuts short
     "kRest>(",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
