@@ -117,9 +117,9 @@ class TilePair {
 template <int kWidth, bool kVector, typename Context>
 TTLG_DEVICE void square(const SquareArguments& p, const Context& context) {
   const std::uint32_t matrix = p.visits.quotient(context.block());
-  const TilePair<kWidth, kVector> tiles(p,
-                                        p.tiles.at(context.block() - matrix * p.visits.divisor()));
-  if (!tiles.exists()) return;
+  const auto tile = p.tiles.at(context.block() - matrix * p.visits.divisor());
+  if (tile.x > tile.y) return;
+  const TilePair<kWidth, kVector> tiles(p, tile);
   const std::int64_t origin = p.matrices.offset(matrix);
   const Context in_matrix = context.at(origin, origin);
   tiles.fill(in_matrix);
