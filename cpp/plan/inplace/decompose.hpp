@@ -29,16 +29,24 @@ class Decomposer {
 
   Decomposer(const Problem& folded, const Limits& limits) : limits_(limits), modes_(folded) {}
 
-  std::optional<Steps> best() const { return from(modes_.start()); }
+  std::optional<Steps> best() const {
+    const std::optional<Sequence> sequence = from(modes_.start());
+    return sequence ? std::optional(joined({}, *sequence)) : std::nullopt;
+  }
 
+  // Of those that take the same time, the best first.
   std::vector<Steps> all() const {
+    const std::optional<Steps> chosen = best();
     std::vector<Steps> found;
-    if (std::ranges::is_sorted(modes_.start())) found.emplace_back();
+    if (chosen) found.push_back(*chosen);
     for_exchanges(modes_.start(), [&](const std::vector<Steps>& choices, const auto& after) {
       if (choices.empty()) return;
-      const std::optional<Steps> rest = from(after());
+      const std::optional<Sequence> rest = from(after());
       if (!rest) return;
-      for (const Steps& first : choices) found.emplace_back(first).append(*rest);
+      for (const Steps& first : choices) {
+        Steps each = joined(first, *rest);
+        if (!chosen || each.steps != chosen->steps) found.push_back(std::move(each));
+      }
     });
     std::ranges::stable_sort(found, {}, &Steps::seconds);
     return found;
@@ -47,18 +55,27 @@ class Decomposer {
  private:
   static constexpr std::size_t kMostSearched = 6;
 
+  using Sequence = std::vector<Steps>;
+
   struct Move {
     Order order;  // after it
     Steps chosen;
   };
 
+  // Seconds are added up in the order of the steps, as by search(), so that rounding makes nothing
+  // faster than what that finds.
+  static Steps joined(Steps first, const Sequence& rest) {
+    for (const Steps& next : rest) first.append(next);
+    return first;
+  }
+
   // The fastest sequence from an order on.
-  std::optional<Steps> from(Order order) const {
-    Steps result;
+  std::optional<Sequence> from(Order order) const {
+    Sequence result;
     while (count_groups(order) > kMostSearched) {
       const std::optional<Move> move = best_by_neighbors(order);
       if (!move) return std::nullopt;
-      result.append(move->chosen);
+      result.push_back(move->chosen);
       order = move->order;
     }
     return search(order, std::move(result));
@@ -126,7 +143,7 @@ class Decomposer {
   }
 
   // Dijkstra's algorithm over the orders of the modes.
-  std::optional<Steps> search(const Order& from, Steps result) const {
+  std::optional<Sequence> search(const Order& from, Sequence result) const {
     struct Reached {
       double seconds;
       Order before;
@@ -146,7 +163,7 @@ class Decomposer {
         for (Order at = order; at != from; at = reached.at(at).before) {
           steps.push_back(&reached.at(at).steps);
         }
-        for (; !steps.empty(); steps.pop_back()) result.append(*steps.back());
+        for (; !steps.empty(); steps.pop_back()) result.push_back(*steps.back());
         return result;
       }
       for_moves(order, [&](const Move& move) {
