@@ -121,7 +121,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
       static_cast<std::uint64_t>(std::min<std::int64_t>(wanted, RunsPolicy::kThreads))));
   const std::int64_t chunk = lanes * RunsPolicy::kBatch;
   // With a single band this is V1.
-  const std::int64_t band = step.kernel == InplaceKernel::runs ? step.width : step.rows;
+  const std::int64_t band = step.kernel == InplaceKernel::runs ? RunsPolicy::kBand : step.rows;
   const Enumeration<std::int64_t> pairs(Scheme::v1b, {.m = step.rows, .w = band});
   const std::int64_t items = pairs.count() * ceil_div(words, chunk);  // of a matrix
   RunsArguments arguments{.matrices = lower_matrices(step),

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::Values(1, 2, 4, 8, 16));
 TEST(Runs, TransposesElementsOfAnySize) {
   for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {
     for (const std::int64_t order : {1, 2, 7, 20}) {
-      InplaceStep step = square(InplaceKernel::runs, order, bytes, 8);
+      InplaceStep step = square(InplaceKernel::runs, order, bytes, 0);
       expect_transposed(step);
       step.batch = 2;
       step.between = 3;
