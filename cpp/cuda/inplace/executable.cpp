@@ -22,7 +22,7 @@ std::vector<InplaceLaunch> InplaceExecutable::bind(const std::byte* data) const 
 std::vector<InplaceLaunch> InplaceExecutable::lower(std::int64_t address) const {
   std::vector<InplaceLaunch> launches;
   for (const InplaceStep& step : steps) {
-    for (InplaceLaunch& launch : lower_inplace(step, address)) {
+    for (InplaceLaunch& launch : lower_inplace(step, *model, address)) {
       launches.push_back(std::move(launch));
     }
   }
