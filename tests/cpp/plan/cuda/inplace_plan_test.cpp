@@ -158,6 +158,11 @@ TEST(InplacePlan, GoesBySquaresWhereThatTakesLess) {
   EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 32, 32, 1, 32, 4, 1}));
   EXPECT_EQ(inplace_candidates(plan).size(), 3U);
   only_step(plan_of_matrix(64, 96, 4));  // would be three
+  only_step(plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::r2c}));
+  const InplacePlan forced = plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::runs});
+  expect_carried_out(forced);
+  ASSERT_EQ(forced.steps.size(), 2U);
+  EXPECT_EQ(forced.steps[1].kernel, InplaceKernel::runs);
   EXPECT_EQ(inplace_candidates(plan_of_matrix(64, 96, 4)).size(), 2U);
 }
 
