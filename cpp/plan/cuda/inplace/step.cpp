@@ -48,7 +48,7 @@ std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name) {
 std::string inplace_kernel_names() { return kNames.list(); }
 
 std::int64_t tiles_of(const InplaceStep& step) {
-  return ceil_div(step.columns, square_tile_order(step.element_bytes));
+  return ceil_div(step.columns, SquarePolicy(step.element_bytes).tile_order);
 }
 
 bool is_valid(const InplaceStep& step) {

@@ -6,12 +6,6 @@
 
 namespace ttlg::cuda {
 
-// The order of the tiles that square_* exchange, in elements: 32 as in the paper (Gorawski and
-// Lorek, section 3), and more of those elements of which 32 are less than a line of 128 bytes.
-constexpr std::int64_t square_tile_order(std::int64_t element_bytes) {
-  return std::max<std::int64_t>(32, 128 / element_bytes);
-}
-
 // The width of square_v1b's bands, in tiles of a matrix that has so many on a side: 8 as in the
 // paper, and less than all, as its section 5 has it. The pages that a band's tiles touch at a time,
 // and those of their mirror images, must be within the reach of the TLB.
