@@ -1,7 +1,6 @@
 #include "plan/cuda/inplace/step_choice.hpp"
 
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "plan/cuda/inplace/step_limits.hpp"
@@ -87,10 +86,6 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
 
 std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrices& matrices) const {
   std::vector<Decomposition<InplaceStep>> choices = step_choices(matrices);
-  if (forced || matrices.rows == matrices.columns ||
-      std::gcd(matrices.rows, matrices.columns) == 1) {
-    return choices;
-  }
   auto squares = fastest_of_each<InplaceStep>(by_squares(matrices), *this);
   const auto direct = fastest(choices);
   if (squares && (!direct || squares->seconds < direct->seconds)) {

@@ -10,8 +10,6 @@
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/inplace/plan.hpp"
-#include "plan/cuda/inplace/step_choice.hpp"
-#include "plan/cuda/inplace/step_limits.hpp"
 #include "plan/inplace_steps.hpp"
 
 namespace ttlg::cuda {
@@ -160,6 +158,11 @@ TEST(InplacePlan, GoesBySquaresWhereThatTakesLess) {
   EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 32, 32, 1, 32, 4, 1}));
   EXPECT_EQ(inplace_candidates(plan).size(), 3U);
   only_step(plan_of_matrix(64, 96, 4));  // would be three
+  only_step(plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::r2c}));
+  const InplacePlan forced = plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::runs});
+  expect_carried_out(forced);
+  ASSERT_EQ(forced.steps.size(), 2U);
+  EXPECT_EQ(forced.steps[1].kernel, InplaceKernel::runs);
   EXPECT_EQ(inplace_candidates(plan_of_matrix(64, 96, 4)).size(), 2U);
 }
 
@@ -288,49 +291,6 @@ TEST(InplacePlan, IsWhatItWasBuiltFrom) {
            {InplaceKernel::runs, 1, 70, 1, 70, 20, 0}}) {
     EXPECT_THROW(build(wrong), std::invalid_argument) << text_of({wrong});
   }
-}
-
-TEST(InplaceStep, CountsPassesAndLaunches) {
-  const auto step = [](InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
-                       std::int64_t width = 0) {
-    return InplaceStep{kernel, 1, rows, 1, columns, 4, width};
-  };
-  EXPECT_EQ(passes(step(InplaceKernel::square_v1b, 100, 100, 1)), 1);
-  EXPECT_EQ(passes(step(InplaceKernel::runs, 100, 100)), 1);
-  EXPECT_EQ(passes(step(InplaceKernel::c2r, 100, 99)), 2);
-  EXPECT_EQ(passes(step(InplaceKernel::r2c, 100, 98)), 3);
-  EXPECT_EQ(launches(step(InplaceKernel::square_v1b, 9600, 9600, 8)), 1);
-  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 9600, 9600, 128)), 6);  // three on a side
-  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 4096, 4096, 128)), 1);
-  EXPECT_EQ(launches(step(InplaceKernel::c2r, 100, 98)), 3);
-}
-
-TEST(InplaceStep, CountsSectors) {
-  DeviceModel model = *kModel;
-  model.launch_seconds = 0;
-  const auto copies = [&](InplaceKernel kernel, std::int64_t bytes, std::int64_t width = 0) {
-    const InplaceStep step{kernel, 1, 100, 1, 100, bytes, width};
-    return step_seconds(step, model) * model.memory_bytes_per_second /
-           (2 * static_cast<double>(step.bytes()));
-  };
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_v1b, 4, 1), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_sg, 4, 4), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 4), (1 + 32.0 / 4) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 16), (1 + 32.0 / 16) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 64), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 12), (1 + 40.0 / 12) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4), 3);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4000), 4);  // rows through the workspace
-}
-
-TEST(InplaceKernel, HasItsName) {
-  for (int number = 0; number < kInplaceKernels; ++number) {
-    const auto kernel = static_cast<InplaceKernel>(number);
-    EXPECT_EQ(inplace_kernel_from_name(kernel_name(kernel)), kernel);
-  }
-  EXPECT_EQ(inplace_kernel_names(),
-            "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
-            "'square_tw', 'runs', 'c2r', 'r2c'");
 }
 
 }  // namespace
