@@ -21,7 +21,7 @@ const std::shared_ptr<const DeviceModel> kModel =
     std::make_shared<const DeviceModel>(test::analytic_model());
 
 InplacePlan plan_for(const Request& request, const InplaceOptions& options = {}) {
-  return make_inplace_plan(request, 16, kModel, options);
+  return make_inplace_plan(request, kModel, options);
 }
 
 InplacePlan plan_of_matrix(std::int64_t rows, std::int64_t columns, std::int64_t itemsize,
@@ -250,7 +250,7 @@ TEST(InplacePlan, RowsOnChipDependOnTheDevice) {
   const auto k40c = std::make_shared<const DeviceModel>(test::k40c_model());
   const Request request = inplace_request({20001, 20000}, {1, 0}, 4);
   EXPECT_EQ(plan_for(request).workspace_bytes, 0);
-  EXPECT_EQ(make_inplace_plan(request, 16, k40c, {}).workspace_bytes, 15 * 80000);
+  EXPECT_EQ(make_inplace_plan(request, k40c, {}).workspace_bytes, 15 * 80000);
 }
 
 TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
@@ -268,10 +268,9 @@ TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
 
 TEST(InplacePlan, IsWhatItWasBuiltFrom) {
   const Request request = inplace_request({130, 5, 130}, {2, 1, 0}, 4);
-  const InplacePlan plan = make_inplace_plan(request, 4, kModel, {});
-  EXPECT_EQ(plan.alignment, 4);
+  const InplacePlan plan = plan_for(request);
   const auto build = [&](const InplaceStep& step) {
-    return build_inplace_plan(request, 4, {step}, kModel, plan.workspace_limit);
+    return build_inplace_plan(request, {step}, kModel, plan.workspace_limit);
   };
   const InplacePlan again = build(plan.steps[0]);
   EXPECT_EQ(again, plan);
@@ -279,7 +278,7 @@ TEST(InplacePlan, IsWhatItWasBuiltFrom) {
   InplaceStep narrow = plan.steps[0];
   narrow.width = 1;
   EXPECT_NE(build(narrow), plan);
-  EXPECT_NE(make_inplace_plan(request, 8, kModel, {}), plan);
+  EXPECT_NE(plan_for(request, {.workspace = 1000}), plan);
   for (const InplaceStep& wrong : std::vector<InplaceStep>{
            {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 0},
            {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 3},  // there are three tiles
