@@ -111,7 +111,7 @@ class SquareLowering {
 
 // Lanes lie side by side on a run as far as a line of memory or the run goes, and then take several
 // words each.
-std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address, std::int64_t band) {
+std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
   constexpr std::int64_t kLine = 128;
   const std::int64_t word = common_power(step.element_bytes | address, kMaxAccessBytes);
   const std::int64_t words = step.element_bytes / word;
@@ -120,6 +120,8 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address, st
   const auto lanes = static_cast<std::int64_t>(std::bit_ceil(
       static_cast<std::uint64_t>(std::min<std::int64_t>(wanted, RunsPolicy::kThreads))));
   const std::int64_t chunk = lanes * RunsPolicy::kBatch;
+  // With a single band this is V1.
+  const std::int64_t band = step.kernel == InplaceKernel::runs ? RunsPolicy::kBand : step.rows;
   const Enumeration<std::int64_t> pairs(Scheme::v1b, {.m = step.rows, .w = band});
   const std::int64_t items = pairs.count() * ceil_div(words, chunk);  // of a matrix
   RunsArguments arguments{.matrices = lower_matrices(step),
@@ -127,7 +129,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address, st
                           .pairs = FastDivisor(pairs.count()),
                           .chunks = FastDivisor(ceil_div(words, chunk)),
                           .scheme = pairs,
-                          .words = narrow32(words),
+                          .words = words,
                           .chunk_words = narrow32(chunk),
                           .group_lanes = narrow32(lanes),
                           .group_shift = static_cast<std::uint32_t>(
@@ -150,17 +152,12 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address, st
 
 }  // namespace
 
-std::vector<Launch> lower_inplace(const InplaceStep& step, std::int64_t address) {
-  if (step.rows == 1 || step.bytes() == 0) return {};
-  switch (step.kernel) {
-    case InplaceKernel::runs:
-      return lower_runs(step, address, step.width);
-    case InplaceKernel::square_tw:
-      return lower_runs(step, address, step.rows);
-    default:
-      return address % step.element_bytes == 0 ? SquareLowering(step, address).all()
-                                               : lower_runs(step, address, step.rows);
-  }
+std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address) {
+  if (step.rows == 1) return {};
+  const bool by_elements = step.kernel == InplaceKernel::runs ||
+                           step.kernel == InplaceKernel::square_tw ||
+                           address % step.element_bytes != 0;
+  return by_elements ? lower_runs(step, address) : SquareLowering(step, address).all();
 }
 
 }  // namespace ttlg::cuda

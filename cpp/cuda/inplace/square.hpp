@@ -41,44 +41,45 @@ struct SquareArguments {
   TileOrder tiles;
 };
 
-// A tile of a matrix, in as many parts as tiles of Orthogonal-Distinct make it square.
+// A tile and the one on the other side of the diagonal, in as many parts as tiles of
+// Orthogonal-Distinct make them square.
 template <int kWidth, bool kVector>
-class SquareTile {
+class TilePair {
  public:
   static constexpr auto kOrder = static_cast<std::uint32_t>(SquarePolicy(kWidth).tile_order);
 
-  TTLG_DEVICE SquareTile(const SquareArguments& p, std::uint32_t x, std::uint32_t y)
-      : order_(p.order),
-        row_stride_(p.matrices.row_stride),
-        first_row_(y * kOrder),
-        first_column_(x * kOrder) {}
+  TTLG_DEVICE TilePair(const SquareArguments& p, const Entry<std::uint32_t>& tile)
+      : order_(p.order), row_stride_(p.matrices.row_stride), tile_(tile) {}
 
-  // Copies the tile to a buffer.
+  // Whether the tile is in the matrix, and not above its diagonal.
+  TTLG_DEVICE bool exists() const { return tile_.x <= tile_.y && tile_.y <= (order_ - 1) / kOrder; }
+
+  // Copies them to their buffers.
   template <typename Context>
-  TTLG_DEVICE void fill(const Context& context, std::uint32_t buffer) const {
+  TTLG_DEVICE void fill(const Context& context) const {
     const std::uint32_t owned = FillShare<kWidth, kVector>::owned(context.thread());
-    for_each_part(buffer, [&](const TilePlace& part, std::uint32_t at) {
+    for_each_part([&](const TilePlace& part, std::uint32_t buffer) {
       // Beyond the last row, the first one is filled in again.
       const std::uint32_t row = Tile::kOutWords && owned >= part.rows ? 0 : owned;
       const std::int64_t offset = (part.first_row + row) * row_stride_;
       if constexpr (Tile::kInWords) {
-        fill_words<kWidth, kVector>(context, part, offset, at);
+        fill_words<kWidth, kVector>(context, part, offset, buffer);
       } else {
-        fill_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset, at);
+        fill_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset, buffer);
       }
     });
   }
 
-  // Writes its transpose to where that belongs.
+  // Writes the transpose of each to where the other was.
   template <typename Context>
-  TTLG_DEVICE void drain(const Context& context, std::uint32_t buffer) const {
+  TTLG_DEVICE void drain(const Context& context) const {
     const std::uint32_t owned = DrainShare<kWidth, kVector, kVector>::owned(context.thread());
-    for_each_part(buffer, [&](const TilePlace& part, std::uint32_t at) {
+    for_each_part([&](const TilePlace& part, std::uint32_t buffer) {
       const std::int64_t offset = (part.first_column + owned) * row_stride_;
       if constexpr (Tile::kOutWords) {
-        drain_words(context, part, offset, at);
+        drain_words(context, part, offset, buffer);
       } else {
-        drain_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset, at);
+        drain_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset, buffer);
       }
     });
   }
@@ -88,20 +89,21 @@ class SquareTile {
 
   // Calls visit(part, its buffer) for those that begin inside the matrix.
   template <typename Visit>
-  TTLG_DEVICE void for_each_part(std::uint32_t buffer, const Visit& visit) const {
+  TTLG_DEVICE void for_each_part(const Visit& visit) const {
+    constexpr std::uint32_t kAcross = kOrder / Tile::kColumns;
+    constexpr std::uint32_t kParts = kOrder / Tile::kRows * kAcross;
+    const std::uint32_t parts = tile_.x == tile_.y ? kParts : 2 * kParts;
     TTLG_UNROLL_BY(1)
-    for (std::uint32_t down = 0; down < kOrder; down += Tile::kRows) {
-      TTLG_UNROLL_BY(1)
-      for (std::uint32_t across = 0; across < kOrder; across += Tile::kColumns) {
-        const std::uint32_t row = first_row_ + down;
-        const std::uint32_t column = first_column_ + across;
-        if (row < order_ && column < order_) {
-          visit(TilePlace{0, 0, row, column, least(order_ - row, Tile::kRows),
-                          least(order_ - column, Tile::kColumns)},
-                buffer);
-        }
-        buffer += OrthogonalDistinctPolicy(kWidth).buffer_bytes;
-      }
+    for (std::uint32_t i = 0; i < parts; ++i) {
+      const bool is_above = i >= kParts;
+      const std::uint32_t row =
+          (is_above ? tile_.x : tile_.y) * kOrder + i % kParts / kAcross * Tile::kRows;
+      const std::uint32_t column =
+          (is_above ? tile_.y : tile_.x) * kOrder + i % kAcross * Tile::kColumns;
+      if (row >= order_ || column >= order_) continue;
+      visit(TilePlace{0, 0, row, column, least(order_ - row, Tile::kRows),
+                      least(order_ - column, Tile::kColumns)},
+            i * OrthogonalDistinctPolicy(kWidth).buffer_bytes);
     }
   }
 
@@ -109,28 +111,22 @@ class SquareTile {
 
   std::uint32_t order_;
   std::int64_t row_stride_;
-  std::uint32_t first_row_;
-  std::uint32_t first_column_;
+  Entry<std::uint32_t> tile_;
 };
 
 template <int kWidth, bool kVector, typename Context>
-TTLG_DEVICE void square(const SquareArguments& p, const Context& whole) {
-  using Tile = SquareTile<kWidth, kVector>;
-  const std::uint32_t matrix = p.visits.quotient(whole.block());
-  const auto [x, y] = p.tiles.at(whole.block() - matrix * p.visits.divisor());
-  if (x > y || y * std::uint64_t{Tile::kOrder} >= p.order) return;
+TTLG_DEVICE void square(const SquareArguments& p, const Context& context) {
+  const std::uint32_t matrix = p.visits.quotient(context.block());
+  const auto tile = p.tiles.at(context.block() - matrix * p.visits.divisor());
+  if (tile.x > tile.y) return;
+  const TilePair<kWidth, kVector> tiles(p, tile);
   const std::int64_t origin = p.matrices.offset(matrix);
-  const Context context = whole.at(origin, origin);
-  const std::uint32_t second = SquarePolicy(kWidth).tile_bytes;
-  const Tile below(p, x, y);
-  const Tile above(p, y, x);
-  below.fill(context, 0);
-  if (x != y) above.fill(context, second);
+  const Context in_matrix = context.at(origin, origin);
+  tiles.fill(in_matrix);
   context.commit_copies();
   context.template wait_copies<0>();
   context.barrier();
-  below.drain(context, 0);
-  if (x != y) above.drain(context, second);
+  tiles.drain(in_matrix);
 }
 
 }  // namespace ttlg::cuda

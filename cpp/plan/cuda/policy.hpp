@@ -130,6 +130,7 @@ struct RunsPolicy {
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocksPerSm = 4;
   static constexpr int kBatch = 4;  // words of a thread on either side of the diagonal
+  static constexpr int kBand = 32;  // runs, in the order of V1B
 };
 
 struct OrthogonalArbitraryPolicy {

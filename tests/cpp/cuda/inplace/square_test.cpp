@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::Values(1, 2, 4, 8, 16));
 TEST(Runs, TransposesElementsOfAnySize) {
   for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {
     for (const std::int64_t order : {1, 2, 7, 20}) {
-      InplaceStep step = square(InplaceKernel::runs, order, bytes, 8);
+      InplaceStep step = square(InplaceKernel::runs, order, bytes, 0);
       expect_transposed(step);
       step.batch = 2;
       step.between = 3;
@@ -95,7 +95,7 @@ TEST(Runs, TransposesElementsOfAnySize) {
 TEST(Square, LaunchesAsManyBlocksAsTheFormulasSay) {
   const auto blocks = [](const InplaceStep& step) {
     std::int64_t sum = 0;
-    for (const Launch& launch : lower_inplace(step, 0)) sum += launch.blocks;
+    for (const Launch& launch : lower_square(step, 0)) sum += launch.blocks;
     return sum;
   };
   for (const std::int64_t tiles : {1, 2, 5, 8, 9}) {
@@ -108,7 +108,7 @@ TEST(Square, LaunchesAsManyBlocksAsTheFormulasSay) {
     for (const std::int64_t region : {1, 2, 4}) {
       const InplaceStep step = square(InplaceKernel::square_sg, order, 4, region);
       const std::int64_t regions = ceil_div(tiles, region);
-      EXPECT_EQ(std::ssize(lower_inplace(step, 0)), regions * (regions + 1) / 2);
+      EXPECT_EQ(std::ssize(lower_square(step, 0)), regions * (regions + 1) / 2);
       EXPECT_EQ(blocks(step), region * region * regions * (regions + 1) / 2);
     }
     const std::int64_t pairs = order * (order - 1) / 2;
@@ -120,7 +120,7 @@ TEST(Square, TakesSeveralLaunchesBeyondTheLimitOfAGrid) {
   InplaceStep step = square(InplaceKernel::square_v1b, 640, 4);  // 55 blocks
   step.batch = std::int64_t{1} << 27;
   std::int64_t matrices = 0;
-  for (const Launch& launch : lower_inplace(step, 0)) {
+  for (const Launch& launch : lower_square(step, 0)) {
     const auto& p = std::get<SquareArguments>(launch.arguments);
     EXPECT_EQ(p.matrices.first, matrices);
     EXPECT_LE(launch.blocks, kMaxGridBlocks);

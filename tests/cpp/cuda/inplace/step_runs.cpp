@@ -86,8 +86,8 @@ Report run_step(const InplaceStep& step, std::size_t misalignment, bool backward
   });
   const std::vector<std::byte> expected = oracle(step, array.bytes());
   Report result;
-  for (const Launch& launch :
-       lower_inplace(step, static_cast<std::int64_t>(misalignment % kMaxAccessBytes))) {
+  for (const auto& [launch, from, to] :
+       lower_inplace(step, static_cast<std::int64_t>(misalignment))) {
     const std::vector<std::uint8_t> writes = expected_writes(step, launch);
     const Arrays arrays{.in = array.bytes(),
                         .out = array.bytes(),
