@@ -60,7 +60,7 @@ def test_every_block_is_run():
     languages = re.findall(r"^```(\w*)\n.*?^```$", TEXT, re.MULTILINE | re.DOTALL)
     assert TEXT.count("```") == 2 * len(languages)
     assert Counter(languages) == {"python": 9, "sh": 2, "text": 1}
-    assert len(programs()) == 6
+    assert len(programs()) == 7
 
 
 def test_there_are_commands():

@@ -172,6 +172,7 @@ def test_no_numbers_give_no_entries():
         (lambda: schemes.decode("V1", 10, 5), r"k must be in 0\.\.9, not 10"),
         (lambda: schemes.decode("V1", -1, 5), r"k must be in 0\.\.9, not -1"),
         (lambda: schemes.decode("V1", [3, 10, 4], 5), r"k must be in 0\.\.9, not 10"),
+        (lambda: schemes.decode("V1", [3, -1, 4], 5), r"k must be in 0\.\.9, not -1"),
         (lambda: schemes.decode("V1", 2**70, 5), r"0\.\.9, not 1180591620717411303424"),
         (lambda: schemes.decode("V1", np.array([2**63], "u8"), 5), "not 9223372036854775808"),
         (lambda: schemes.decode("V1", 0, 1), "no entries"),
