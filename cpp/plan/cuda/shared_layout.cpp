@@ -21,8 +21,7 @@ std::vector<int> rows_of(const SlicedProblem& sliced) {
 std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
   const bool is_packed = OrthogonalArbitraryPolicy::is_packed(element_bytes);
-  const VectorAccess access = planned_access(sliced);
-  const PackedRuns runs = is_packed ? packed_slice(sliced, access).in : PackedRuns{};
+  const PackedRuns runs = is_packed ? packed_slice(sliced).in : PackedRuns{};
   int run_modes = runs.modes;
   std::vector<SliceMode> modes(sliced.problem.modes.size());
   std::int64_t step = 1;
