@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
 
 #include "cuda/lower.hpp"
 #include "cuda/lower_detail.hpp"
@@ -82,26 +81,20 @@ std::int64_t in_reach(const SlicedProblem& sliced, const PackedRuns& runs) {
   return last;
 }
 
-// The slice's modes as the input has them: in the order of their distances in shared memory.
-std::vector<SliceMode> in_input_order(std::vector<SliceMode> modes) {
-  std::ranges::sort(modes, {}, &SliceMode::step);
-  return modes;
-}
-
 }  // namespace
 
 Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
                               const LaunchGrid& grid) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
   const PackedSlice slice = packed_slice(sliced);
-  std::vector<SliceMode> out_order = slice_in_output_order(sliced);
+  SliceModes out_order = slice_in_output_order(sliced);
   const std::int64_t row_length = padded_row_length(out_order);
   std::int64_t span = 1;
   for (SliceMode& mode : out_order) {
     mode.step += mode.step / row_length * layout.row_padding;
     span += (mode.extent - 1) * mode.step;
   }
-  const std::vector<int> rows = rows_of(sliced);
+  const auto rows = rows_of(sliced);
   const CutModes cut{.column = sliced.in_axis().back(), .row = rows.empty() ? -1 : rows.back()};
   // The last word of the last run may lie three bytes further than if that began at a word.
   const std::int64_t bytes =

@@ -88,8 +88,7 @@ struct Begin {
 };
 
 std::vector<Begin> begins_of(const SlicedProblem& sliced, const PackedRuns& runs) {
-  std::vector<SliceMode> modes = slice_in_output_order(sliced);
-  std::ranges::sort(modes, {}, &SliceMode::step);
+  const SliceModes modes = in_input_order(slice_in_output_order(sliced));
   std::vector<Begin> begins(1);
   for (const SliceMode& mode : std::span(modes).subspan(static_cast<std::size_t>(runs.modes))) {
     const std::vector<Begin> before = begins;
