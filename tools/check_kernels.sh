@@ -11,7 +11,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for source in cpp/cuda/kernels/*.cu; do
+for source in cpp/cuda/{kernels,inplace}/*.cu; do
   nvcc -std=c++20 --expt-relaxed-constexpr -I cpp -arch=compute_90 -ptx -o "$work/kernel.ptx" "$source"
   kernels=$(grep -cE '\.entry' "$work/kernel.ptx")
   if grep -nE '\b(div|rem)\.[us]|\b(ld|st)\.local' "$work/kernel.ptx"; then

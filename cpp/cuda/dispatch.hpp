@@ -44,6 +44,17 @@ auto with_access(const Launch& launch, Constant<kWidth> width, const Visit& visi
   }
 }
 
+// visit(width, vectors): of both sides.
+template <int kWidth, typename Visit>
+auto with_vectors(const Launch& launch, Constant<kWidth> width, const Visit& visit) {
+  if constexpr (kWidth == 16) {
+    return visit(width, std::true_type{});
+  } else {
+    return launch.access.vector_in && launch.access.vector_out ? visit(width, std::true_type{})
+                                                               : visit(width, std::false_type{});
+  }
+}
+
 // visit(width, aligned): whether the runs of packed elements are whole words on both sides.
 template <typename Visit>
 auto with_packed_access(const Launch& launch, const Visit& visit) {

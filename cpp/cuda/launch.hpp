@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/inplace/runs.hpp"
+#include "cuda/inplace/square.hpp"
 #include "cuda/kernels/copy.hpp"
 #include "cuda/kernels/fvi_match_large.hpp"
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
@@ -18,9 +20,9 @@
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using KernelArguments =
-    std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
-                 MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments>;
+using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
+                                     MatchSmallArguments, DistinctArguments, ArbitraryArguments,
+                                     PackedArguments, SquareArguments, RunsArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {
@@ -48,7 +50,7 @@ struct LaunchGrid {
   }
 };
 
-// The rest, for a pair of pointers.
+// The rest, for a pair of pointers, or for one if the kernel works in place.
 struct Launch {
   int word_bytes = 1;
   VectorAccess access{};

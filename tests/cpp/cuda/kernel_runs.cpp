@@ -101,6 +101,22 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
   });
 }
 
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::SquareArguments& p) {
+  return cuda::with_width(launch, [&](auto any_width) {
+    return cuda::with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
+      return [&p](const HostContext& context) {
+        cuda::square<decltype(width)::value, decltype(vectors)::value>(p, context);
+      };
+    });
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RunsArguments& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cuda::runs<kWidth>(p, context); };
+  });
+}
+
 // An array of which element (0, ..., 0) has the wanted address.
 class Array {
  public:
