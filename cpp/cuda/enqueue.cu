@@ -10,7 +10,7 @@ using Enqueue = cudaError_t (*)(const Launch&, const LaunchGrid&, const std::byt
 constexpr Enqueue kEnqueue[] = {
     enqueue_copy,     enqueue_match_large, enqueue_match_large_shifted, enqueue_match_small,
     enqueue_distinct, enqueue_arbitrary,   enqueue_arbitrary_packed,    enqueue_square,
-    enqueue_runs};
+    enqueue_runs,     enqueue_row_shuffle, enqueue_column_shuffle};
 
 }  // namespace
 

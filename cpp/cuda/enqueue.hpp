@@ -52,5 +52,9 @@ cudaError_t enqueue_square(const Launch& launch, const LaunchGrid& launch_grid, 
                            std::byte* out, cudaStream_t stream);
 cudaError_t enqueue_runs(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
                          std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_row_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
+                                const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_column_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
+                                   const std::byte* in, std::byte* out, cudaStream_t stream);
 
 }  // namespace ttlg::cuda

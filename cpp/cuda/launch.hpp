@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/inplace/column_shuffle.hpp"
+#include "cuda/inplace/row_shuffle.hpp"
 #include "cuda/inplace/runs.hpp"
 #include "cuda/inplace/square.hpp"
 #include "cuda/kernels/copy.hpp"
@@ -20,9 +22,10 @@
 namespace ttlg::cuda {
 
 using AnyGrid = Grid<kMaxRank + 3>;
-using KernelArguments = std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
-                                     MatchSmallArguments, DistinctArguments, ArbitraryArguments,
-                                     PackedArguments, SquareArguments, RunsArguments>;
+using KernelArguments =
+    std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
+                 MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments,
+                 SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

@@ -22,7 +22,8 @@ struct InplaceLaunch {
 };
 
 // The launches of a step on an array at this address, which may be any.
-std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, std::int64_t address);
+std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const DeviceModel& model,
+                                         std::int64_t address);
 
 // The same by one of the kernels for square matrices.
 std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address);

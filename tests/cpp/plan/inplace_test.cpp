@@ -98,6 +98,8 @@ TEST(DenseProblem, RefusesGaps) {
   EXPECT_THROW(dense_problem(request), std::invalid_argument);
   request.in_byte_strides = {-160, 4};
   EXPECT_THROW(dense_problem(request), std::invalid_argument);
+  request.out_byte_strides = {120, -4};  // without gaps, but elsewhere
+  EXPECT_THROW(dense_problem(request), std::invalid_argument);
 }
 
 }  // namespace

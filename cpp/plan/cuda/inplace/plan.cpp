@@ -30,8 +30,7 @@ std::optional<Decomposition<InplaceStep>> decompose_within(const Problem& folded
 
 }  // namespace
 
-InplacePlan build_inplace_plan(const Request& request, std::int64_t alignment,
-                               std::vector<InplaceStep> steps,
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                std::shared_ptr<const DeviceModel> model,
                                std::int64_t workspace_limit) {
   const Problem folded = dense_problem(request);
@@ -40,7 +39,6 @@ InplacePlan build_inplace_plan(const Request& request, std::int64_t alignment,
     throw std::invalid_argument("these steps do not carry the transposition out");
   }
   InplacePlan plan(request, make_problem(request));
-  plan.alignment = alignment;
   plan.steps = std::move(steps);
   plan.model = std::move(model);
   plan.workspace_limit = workspace_limit;
@@ -52,8 +50,7 @@ InplacePlan build_inplace_plan(const Request& request, std::int64_t alignment,
   return plan;
 }
 
-InplacePlan make_inplace_plan(const Request& request, std::int64_t alignment,
-                              std::shared_ptr<const DeviceModel> model,
+InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
                               const InplaceOptions& options) {
   const Problem folded = dense_problem(request);
   StepLimits limits{.model = *model, .workspace = options.workspace, .forced = options.forced};
@@ -67,8 +64,7 @@ InplacePlan make_inplace_plan(const Request& request, std::int64_t alignment,
     }
     steps = std::move(found->steps);
   }
-  return build_inplace_plan(request, alignment, std::move(steps), std::move(model),
-                            limits.workspace);
+  return build_inplace_plan(request, std::move(steps), std::move(model), limits.workspace);
 }
 
 std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan) {
@@ -77,8 +73,8 @@ std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan) {
   std::vector<InplacePlan> plans;
   const StepLimits limits{.model = *plan.model, .workspace = plan.workspace_limit};
   for (Decomposition<InplaceStep>& each : decompositions(folded, limits)) {
-    plans.push_back(build_inplace_plan(plan.request, plan.alignment, std::move(each.steps),
-                                       plan.model, plan.workspace_limit));
+    plans.push_back(
+        build_inplace_plan(plan.request, std::move(each.steps), plan.model, plan.workspace_limit));
   }
   return plans;
 }

@@ -18,7 +18,6 @@ namespace ttlg::cuda {
 struct InplacePlan : PlanBase {
   using PlanBase::PlanBase;
 
-  std::int64_t alignment = 1;  // of the array, as far as planned for
   std::vector<InplaceStep> steps{};
   std::shared_ptr<const DeviceModel> model{};
   std::int64_t workspace_limit = 0;  // what the planner could use
@@ -26,7 +25,7 @@ struct InplacePlan : PlanBase {
   double predicted_seconds = 0;
 
   bool operator==(const InplacePlan& other) const {
-    return request == other.request && alignment == other.alignment && steps == other.steps &&
+    return request == other.request && steps == other.steps &&
            workspace_limit == other.workspace_limit && is_same_model(model, other.model);
   }
 };
@@ -42,8 +41,7 @@ struct InplaceOptions {
 
 // Chooses the steps. Throws std::invalid_argument for an array with gaps, and where nothing can be
 // done in this workspace or by this kernel.
-InplacePlan make_inplace_plan(const Request& request, std::int64_t alignment,
-                              std::shared_ptr<const DeviceModel> model,
+InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
                               const InplaceOptions& options);
 
 // The ways that the planner has for this plan's request, device and workspace, the fastest first.
@@ -51,8 +49,7 @@ std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan);
 
 // The plan with these very steps. Throws std::invalid_argument if they do not carry the request
 // out.
-InplacePlan build_inplace_plan(const Request& request, std::int64_t alignment,
-                               std::vector<InplaceStep> steps,
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                std::shared_ptr<const DeviceModel> model,
                                std::int64_t workspace_limit);
 

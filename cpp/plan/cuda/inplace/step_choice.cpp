@@ -1,7 +1,6 @@
 #include "plan/cuda/inplace/step_choice.hpp"
 
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "plan/cuda/inplace/step_limits.hpp"
@@ -80,6 +79,8 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
     if (forced.value_or(kernel) != kernel) continue;
     const InplaceStep step = step_by(kernel, matrices);
     if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
+    const bool permutes = kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
+    if (permutes && !(is_row_on_chip(step, model) && are_columns_on_chip(step, model))) continue;
     choices.push_back({{step}, step_seconds(step, model)});
   }
   return choices;
@@ -87,10 +88,6 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
 
 std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrices& matrices) const {
   std::vector<Decomposition<InplaceStep>> choices = step_choices(matrices);
-  if (forced || matrices.rows == matrices.columns ||
-      std::gcd(matrices.rows, matrices.columns) == 1) {
-    return choices;
-  }
   auto squares = fastest_of_each<InplaceStep>(by_squares(matrices), *this);
   const auto direct = fastest(choices);
   if (squares && (!direct || squares->seconds < direct->seconds)) {

@@ -10,8 +10,6 @@
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/inplace/plan.hpp"
-#include "plan/cuda/inplace/step_choice.hpp"
-#include "plan/cuda/inplace/step_limits.hpp"
 #include "plan/inplace_steps.hpp"
 
 namespace ttlg::cuda {
@@ -23,7 +21,7 @@ const std::shared_ptr<const DeviceModel> kModel =
     std::make_shared<const DeviceModel>(test::analytic_model());
 
 InplacePlan plan_for(const Request& request, const InplaceOptions& options = {}) {
-  return make_inplace_plan(request, 16, kModel, options);
+  return make_inplace_plan(request, kModel, options);
 }
 
 InplacePlan plan_of_matrix(std::int64_t rows, std::int64_t columns, std::int64_t itemsize,
@@ -105,12 +103,12 @@ TEST(InplacePlan, InvolutionsAreOneStep) {
     return only_step(plan);
   };
   const InplaceKernel v1b = InplaceKernel::square_v1b;
-  EXPECT_EQ(step_of({5, 70, 70}, {0, 2, 1}),  // T_yxz
-            (InplaceStep{v1b, 5, 70, 1, 70, 4, 2}));
-  EXPECT_EQ(step_of({70, 5, 70}, {2, 1, 0}),  // T_zyx
-            (InplaceStep{v1b, 1, 70, 5, 70, 4, 2}));
-  EXPECT_EQ(step_of({70, 70, 5}, {1, 0, 2}),  // T_xzy
-            (InplaceStep{InplaceKernel::runs, 1, 70, 1, 70, 20, 0}));
+  EXPECT_EQ(step_of({5, 130, 130}, {0, 2, 1}),  // T_yxz
+            (InplaceStep{v1b, 5, 130, 1, 130, 4, 2}));
+  EXPECT_EQ(step_of({130, 5, 130}, {2, 1, 0}),  // T_zyx
+            (InplaceStep{v1b, 1, 130, 5, 130, 4, 2}));
+  EXPECT_EQ(step_of({130, 130, 5}, {1, 0, 2}),  // T_xzy
+            (InplaceStep{InplaceKernel::runs, 1, 130, 1, 130, 20, 0}));
   EXPECT_EQ(step_of({70, 70, 4}, {1, 0, 2}), (InplaceStep{v1b, 1, 70, 1, 70, 16, 2}));
   // Batched.
   EXPECT_EQ(step_of({2, 40, 3, 40}, {0, 3, 2, 1}), (InplaceStep{v1b, 2, 40, 3, 40, 4, 1}));
@@ -133,7 +131,7 @@ TEST(InplacePlan, PrefersBandsOfSquareMatrices) {
     EXPECT_EQ(step.width, 8);
   }
   EXPECT_EQ(only_step(plan_of_matrix(3, 3, 4)).width, 1);      // a tile
-  EXPECT_EQ(only_step(plan_of_matrix(160, 160, 4)).width, 4);  // five
+  EXPECT_EQ(only_step(plan_of_matrix(300, 300, 4)).width, 4);  // five
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 12)).kernel, InplaceKernel::runs);
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 200)).kernel, InplaceKernel::runs);
 }
@@ -160,6 +158,11 @@ TEST(InplacePlan, GoesBySquaresWhereThatTakesLess) {
   EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 32, 32, 1, 32, 4, 1}));
   EXPECT_EQ(inplace_candidates(plan).size(), 3U);
   only_step(plan_of_matrix(64, 96, 4));  // would be three
+  only_step(plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::r2c}));
+  const InplacePlan forced = plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::runs});
+  expect_carried_out(forced);
+  ASSERT_EQ(forced.steps.size(), 2U);
+  EXPECT_EQ(forced.steps[1].kernel, InplaceKernel::runs);
   EXPECT_EQ(inplace_candidates(plan_of_matrix(64, 96, 4)).size(), 2U);
 }
 
@@ -247,7 +250,7 @@ TEST(InplacePlan, RowsOnChipDependOnTheDevice) {
   const auto k40c = std::make_shared<const DeviceModel>(test::k40c_model());
   const Request request = inplace_request({20001, 20000}, {1, 0}, 4);
   EXPECT_EQ(plan_for(request).workspace_bytes, 0);
-  EXPECT_EQ(make_inplace_plan(request, 16, k40c, {}).workspace_bytes, 15 * 80000);
+  EXPECT_EQ(make_inplace_plan(request, k40c, {}).workspace_bytes, 15 * 80000);
 }
 
 TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
@@ -264,11 +267,10 @@ TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
 }
 
 TEST(InplacePlan, IsWhatItWasBuiltFrom) {
-  const Request request = inplace_request({70, 5, 70}, {2, 1, 0}, 4);
-  const InplacePlan plan = make_inplace_plan(request, 4, kModel, {});
-  EXPECT_EQ(plan.alignment, 4);
+  const Request request = inplace_request({130, 5, 130}, {2, 1, 0}, 4);
+  const InplacePlan plan = plan_for(request);
   const auto build = [&](const InplaceStep& step) {
-    return build_inplace_plan(request, 4, {step}, kModel, plan.workspace_limit);
+    return build_inplace_plan(request, {step}, kModel, plan.workspace_limit);
   };
   const InplacePlan again = build(plan.steps[0]);
   EXPECT_EQ(again, plan);
@@ -276,61 +278,18 @@ TEST(InplacePlan, IsWhatItWasBuiltFrom) {
   InplaceStep narrow = plan.steps[0];
   narrow.width = 1;
   EXPECT_NE(build(narrow), plan);
-  EXPECT_NE(make_inplace_plan(request, 8, kModel, {}), plan);
+  EXPECT_NE(plan_for(request, {.workspace = 1000}), plan);
   for (const InplaceStep& wrong : std::vector<InplaceStep>{
-           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 0},
-           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 3},  // there are three tiles
-           {InplaceKernel::square_v1, 1, 70, 5, 70, 4, 1},
-           {InplaceKernel::square_sg, 1, 70, 5, 70, 4, 4},
-           {InplaceKernel::c2r, 1, 70, 5, 70, 4, 0},
-           {InplaceKernel::runs, 1, 70, 5, 70, 4, 1},
-           {InplaceKernel::runs, 5, 70, 1, 70, 4, 0},
-           {InplaceKernel::runs, 1, 70, 1, 70, 20, 0}}) {
+           {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 0},
+           {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 3},  // there are three tiles
+           {InplaceKernel::square_v1, 1, 130, 5, 130, 4, 1},
+           {InplaceKernel::square_sg, 1, 130, 5, 130, 4, 4},
+           {InplaceKernel::c2r, 1, 130, 5, 130, 4, 0},
+           {InplaceKernel::runs, 1, 130, 5, 130, 4, 1},
+           {InplaceKernel::runs, 5, 130, 1, 130, 4, 0},
+           {InplaceKernel::runs, 1, 130, 1, 130, 20, 0}}) {
     EXPECT_THROW(build(wrong), std::invalid_argument) << text_of({wrong});
   }
-}
-
-TEST(InplaceStep, CountsPassesAndLaunches) {
-  const auto step = [](InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
-                       std::int64_t width = 0) {
-    return InplaceStep{kernel, 1, rows, 1, columns, 4, width};
-  };
-  EXPECT_EQ(passes(step(InplaceKernel::square_v1b, 100, 100, 1)), 1);
-  EXPECT_EQ(passes(step(InplaceKernel::runs, 100, 100)), 1);
-  EXPECT_EQ(passes(step(InplaceKernel::c2r, 100, 99)), 2);
-  EXPECT_EQ(passes(step(InplaceKernel::r2c, 100, 98)), 3);
-  EXPECT_EQ(launches(step(InplaceKernel::square_v1b, 9600, 9600, 8)), 1);
-  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 9600, 9600, 128)), 6);  // three on a side
-  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 4096, 4096, 128)), 1);
-  EXPECT_EQ(launches(step(InplaceKernel::c2r, 100, 98)), 3);
-}
-
-TEST(InplaceStep, CountsSectors) {
-  DeviceModel model = *kModel;
-  model.launch_seconds = 0;
-  const auto copies = [&](InplaceKernel kernel, std::int64_t bytes, std::int64_t width = 0) {
-    const InplaceStep step{kernel, 1, 100, 1, 100, bytes, width};
-    return step_seconds(step, model) * model.memory_bytes_per_second /
-           (2 * static_cast<double>(step.bytes()));
-  };
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_v1b, 4, 1), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_sg, 4, 4), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 4), (1 + 32.0 / 4) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 16), (1 + 32.0 / 16) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 64), 1);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 12), (1 + 40.0 / 12) / 2);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4), 3);
-  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4000), 4);  // rows through the workspace
-}
-
-TEST(InplaceKernel, HasItsName) {
-  for (int number = 0; number < kInplaceKernels; ++number) {
-    const auto kernel = static_cast<InplaceKernel>(number);
-    EXPECT_EQ(inplace_kernel_from_name(kernel_name(kernel)), kernel);
-  }
-  EXPECT_EQ(inplace_kernel_names(),
-            "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
-            "'square_tw', 'runs', 'c2r', 'r2c'");
 }
 
 }  // namespace
