@@ -48,6 +48,7 @@ class GroupLowering {
         bytes_(columns_ * matrices.element_bytes),
         before_(columns_before(matrices, columns_)),
         groups_(ceil_div(before_ + matrices.c2r.n, columns_)),
+        access_(access_of_groups(matrices, columns_, before_)),
         // Tiles that are one row high are the most that there can be.
         at_once_(at_once(matrices.batch * groups_, matrices.c2r.m * bytes_, matrices.c2r.m,
                          workspace_bytes)) {}
@@ -62,6 +63,7 @@ class GroupLowering {
                                            .out = workspace(),
                                            .first = first,
                                            .count = count,
+                                           .word = matrices_.word_bytes(),
                                            .alike = shuffles ? 1 : matrices_.c2r.b,
                                            .permutes_in = shuffles && !matrices_.forward,
                                            .permutes_out = shuffles && matrices_.forward}),
@@ -71,6 +73,7 @@ class GroupLowering {
                                            .out = array(),
                                            .first = first,
                                            .count = count,
+                                           .word = access_,
                                            .alike = C2rPolicy::kMaxExtent,
                                            .permutes_in = false,
                                            .permutes_out = false}),
@@ -86,6 +89,7 @@ class GroupLowering {
     GroupSide out;
     std::int64_t first;  // of all matrices' groups
     std::int64_t count;
+    std::int64_t word;   // in which rows are written
     std::int64_t alike;  // columns that are rotated alike
     bool permutes_in;
     bool permutes_out;
@@ -93,7 +97,6 @@ class GroupLowering {
 
   Launch lower(const Pass& pass) const {
     const C2r& c2r = matrices_.c2r;
-    const std::int64_t word = matrices_.word_bytes();
     // Turns among the columns of a group, at most.
     const std::int64_t turns =
         columns_ == 1 ? 0 : std::min(columns_ - 1, (columns_ - 1) / pass.alike + 1);
@@ -101,12 +104,13 @@ class GroupLowering {
         std::max<std::int64_t>(ColumnGatherPolicy::kTileBytes / bytes_ - turns, 1);
     const std::int64_t rows = even_piece(c2r.m, most_rows);
     const std::int64_t tiles = ceil_div(c2r.m, rows);
-    const int threads = threads_of((rows + turns) * bytes_, bytes_ / word);
-    const std::int64_t access = access_of_groups(matrices_, columns_, before_);
+    const int threads = threads_of((rows + turns) * bytes_, bytes_ / pass.word);
+    // Words of several elements are only moved where these do not part.
+    const std::int64_t words = std::max<std::int64_t>(matrices_.element_bytes / pass.word, 1);
     const ColumnGatherArguments p{.height = FastDivisor(c2r.m),
                                   .columns = narrow32(c2r.n),
                                   .element_bytes = narrow32(matrices_.element_bytes),
-                                  .element_words = FastDivisor32(matrices_.element_bytes / word),
+                                  .element_words = FastDivisor32(words),
                                   .groups = FastDivisor(groups_),
                                   .first_group = pass.first,
                                   .group_columns = narrow32(columns_),
@@ -119,10 +123,10 @@ class GroupLowering {
                                   .turn_columns = FastDivisor32(pass.alike),
                                   .turns_back = !matrices_.forward,
                                   .lift = ceil_div(c2r.n, c2r.m) * c2r.m,
-                                  .access_bytes = narrow32(access),
-                                  .fill = share(threads, access, pass.permutes_in),
-                                  .drain = share(threads, word, pass.permutes_out)};
-    return {.word_bytes = static_cast<int>(word),
+                                  .access_bytes = narrow32(access_),
+                                  .fill = share(threads, access_, pass.permutes_in),
+                                  .drain = share(threads, pass.word, pass.permutes_out)};
+    return {.word_bytes = static_cast<int>(pass.word),
             .access = {},
             .blocks = narrow32(pass.count * tiles),
             .threads = threads,
@@ -158,6 +162,7 @@ class GroupLowering {
   std::int64_t bytes_;    // of its rows
   std::int64_t before_;
   std::int64_t groups_;  // of a matrix
+  std::int64_t access_;  // bytes of the widest
   std::int64_t at_once_;
 };
 
