@@ -219,8 +219,8 @@ def label_of(mangled: str) -> tuple[str, int] | None:
     if not found:
         return None
     arguments = [int(n) for n in re.findall(r"\d+", found[2])]
-    has_modes = re.search(r"E(Lb\d+E)*Li\d+E$", found[2])
-    modes = arguments.pop() if has_modes else 0
+    has_grid = "4GridI" in mangled
+    modes = arguments.pop() if has_grid else 0
     return f"{found[1]}<{','.join(map(str, arguments))}>", modes
 
 
