@@ -63,7 +63,7 @@ _END_TRIPS = (
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
-    "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
+    "line.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "fill_elements<",  # the same of 1 and 2 bytes
     "drain_elements(p.row_out, ",
     "begin, remains)",  # copy: a block that the end of the array cuts short
