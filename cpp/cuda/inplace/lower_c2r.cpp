@@ -1,33 +1,13 @@
 #include <algorithm>
-#include <bit>
-#include <numeric>
 #include <stdexcept>
 
 #include "cuda/inplace/c2r.hpp"
+#include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_detail.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
-
-constexpr std::int64_t kSectorBytes = 32;
-
-std::uint32_t blocks_of(std::int64_t blocks) {
-  if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many thread blocks");
-  return narrow32(blocks);
-}
-
-// For so many bytes of shared memory, but each of so many words of an element or a row.
-int threads_of(std::int64_t bytes, std::int64_t words) {
-  const std::int64_t threads = std::clamp<std::int64_t>(
-      bytes / C2rPolicy::kBytesPerThread, C2rPolicy::kMinThreads, C2rPolicy::kMaxThreads);
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max(threads, words))));
-}
-
-bool is_counted(const PermutedMatrices& matrices) {
-  return std::max(matrices.c2r.m, matrices.c2r.n) <= C2rPolicy::kMaxExtent &&
-         matrices.element_bytes / matrices.word_bytes() <= C2rPolicy::kMaxWords;
-}
 
 RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
   const C2r& c2r = matrices.c2r;
@@ -61,12 +41,13 @@ std::int64_t elements_of_word(const PermutedMatrices& matrices) {
 
 }  // namespace
 
-std::int64_t PermutedMatrices::word_bytes() const {
-  return common_power(address | element_bytes, kMaxAccessBytes);
+bool is_supported(const PermutedMatrices& matrices) {
+  return std::max(matrices.c2r.m, matrices.c2r.n) <= C2rPolicy::kMaxExtent &&
+         matrices.element_bytes / matrices.word_bytes() <= C2rPolicy::kMaxWords;
 }
 
 bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
-  return is_counted(matrices) &&
+  return is_supported(matrices) &&
          in_shared_lines(kMaxAccessBytes + matrices.row_bytes()) <= on_chip_bytes;
 }
 
@@ -113,17 +94,6 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
 
 namespace {
 
-// Columns of which rows are whole sectors.
-std::int64_t columns_of_sectors(std::int64_t element_bytes) {
-  return kSectorBytes / std::gcd(element_bytes, kSectorBytes);
-}
-
-// A multiple of that, unless it is less.
-std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
-  const std::int64_t grain = columns_of_sectors(element_bytes);
-  return columns < grain ? columns : columns / grain * grain;
-}
-
 // Columns of a group, if there were shared memory for all of them: about a line, or more if columns
 // are short.
 std::int64_t columns_wanted(const PermutedMatrices& matrices) {
@@ -156,20 +126,6 @@ std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_
   return suffices(all, kSectorBytes) ? all : 0;
 }
 
-// How many columns before the first one the first group begins, so that groups begin with lines, or
-// with sectors.
-std::int64_t columns_before(const PermutedMatrices& matrices, std::int64_t columns) {
-  const std::int64_t size = matrices.element_bytes;
-  if (columns == matrices.c2r.n) return 0;
-  for (std::int64_t unit : {128, 64, 32}) {
-    if (matrices.row_bytes() % unit != 0 || columns * size % unit != 0) continue;
-    for (std::int64_t before = 0; before < columns; ++before) {
-      if ((matrices.address - before * size) % unit == 0) return before;
-    }
-  }
-  return 0;
-}
-
 RowSequence row_sequence(const PermutedMatrices& matrices, bool in_order_of_q, std::int64_t rows,
                          std::int64_t pitch) {
   const C2r& c2r = matrices.c2r;
@@ -196,7 +152,7 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
 }  // namespace
 
 bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
-  return is_counted(matrices) && columns_of_group(matrices, on_chip_bytes) > 0;
+  return is_supported(matrices) && columns_of_group(matrices, on_chip_bytes) > 0;
 }
 
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
@@ -209,12 +165,7 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
   const std::int64_t group_bytes = columns * size;
   const std::int64_t before = columns_before(matrices, columns);
   const std::int64_t groups = ceil_div(before + c2r.n, columns);
-  const std::int64_t aligned = common_power(
-      matrices.address | matrices.row_bytes() | group_bytes | before * size, kMaxAccessBytes);
-  // All of a vector, or a bank of shared memory, or a word.
-  const std::int64_t access = aligned == kMaxAccessBytes ? aligned
-                              : aligned >= kBankBytes    ? std::max(word, kBankBytes)
-                                                         : word;
+  const std::int64_t access = access_of_groups(matrices, columns, before);
   const int threads = threads_of(c2r.m * group_bytes, group_bytes / word);
   const bool shuffles = pass == ColumnPass::shuffle;
   const ColumnShuffleArguments p{

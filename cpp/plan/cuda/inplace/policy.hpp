@@ -43,8 +43,8 @@ struct ColumnShufflePolicy {
 
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
-  static constexpr int kThreads = 256;
-  static constexpr int kBatch = 8;  // words of a thread
+  static constexpr int kThreads = 256;  // at least
+  static constexpr int kBatch = 8;      // words of a thread
 };
 
 struct ColumnGatherPolicy {
