@@ -16,7 +16,7 @@ What is approximate:
   ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
   gaps.
 - What only the first warp of a block executes is shared out among its warps.
-- The Orthogonal kernels have two buffers where they copy asynchronously.
+- The Orthogonal kernels have two buffers.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
 """
