@@ -36,7 +36,6 @@ struct RowShare {
 
 struct ColumnShuffleArguments {
   FastDivisor height;  // m
-  std::uint32_t columns;
   std::uint32_t element_bytes;
   FastDivisor32 element_words;
   std::int64_t row_bytes;

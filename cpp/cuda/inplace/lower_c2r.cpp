@@ -170,7 +170,7 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
   const bool shuffles = pass == ColumnPass::shuffle;
   const ColumnShuffleArguments p{
       .height = FastDivisor(c2r.m),
-      .columns = narrow32(c2r.n),
+
       .element_bytes = narrow32(size),
       .element_words = FastDivisor32(size / word),
       .row_bytes = matrices.row_bytes(),

@@ -15,8 +15,7 @@ struct C2rPolicy {
   static constexpr int kMinThreads = 64;
   // Registers for that many threads of a multiprocessor.
   static constexpr int kMinBlocksPerSm = 1;
-  // What a thread moves at least, unless there are too many of them: so much of the shared memory
-  // of a multiprocessor for each of the threads that it holds.
+  // What a thread moves, unless these are too many threads or too few.
   static constexpr std::int64_t kBytesPerThread = 256;
   // Elements of a thread in flight where they are too narrow for asynchronous copies.
   static constexpr int kBatch = 16;

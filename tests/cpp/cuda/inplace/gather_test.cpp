@@ -135,5 +135,37 @@ TEST(Gather, ReadsFewSectorsTwice) {
   }
 }
 
+// The products of Eqs. 31 and 34 exceed 32 bits long before places do.
+TEST(Gather, FindsPlacesBeyond32Bits) {
+  Random random(7);
+  constexpr std::int64_t kMost = INT32_MAX;
+  for (const std::int64_t length : {kMost, kMost - 7, INT64_C(2000000000), INT64_C(10000000)}) {
+    for (const std::int64_t other : {1, 12, 31, 640}) {
+      const C2rCase wide{.rows = other, .columns = length};
+      const auto launches = lower(wide, C2rPass::rows, workspace(wide, C2rPass::rows, other));
+      const auto& rows = std::get<RowGatherArguments>(launches.front().launch.arguments);
+      const C2r c2r(other, length);
+      const C2rCase tall{.rows = length, .columns = other};
+      const auto groups = lower(tall, C2rPass::shuffle, workspace(tall, C2rPass::shuffle, 1));
+      const auto& columns = std::get<ColumnGatherArguments>(groups.front().launch.arguments);
+      const std::uint32_t step = columns.drain.rows.divisor();
+      for (int n = 0; n < 100; ++n) {
+        const auto i = static_cast<std::uint32_t>(pick(random, 0, other - 1));
+        const auto j = static_cast<std::uint32_t>(pick(random, 0, length - 1));
+        const std::int64_t to = (((i + j / c2r.b) % other) + j * (other % length)) % length;
+        ASSERT_EQ(ShuffledRow(rows, i)(j), to) << other << " x " << length;
+        ASSERT_EQ(UnshuffledRow(rows, i)(static_cast<std::uint32_t>(to)), j)
+            << other << " x " << length;
+        InverseCursor cursor(columns.drain.order, j);
+        for (std::int64_t row = j; row < std::min<std::int64_t>(length, j + 3 * step);
+             row += step) {
+          ASSERT_EQ(C2r(length, other).q(cursor.row()), row) << length << " x " << other;
+          cursor.advance();
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ttlg::test
