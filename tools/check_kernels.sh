@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Checks in the kernels' PTX what the compiler's own warnings do not say: no integer division
-# and nothing in local memory (TTLG, section IV-B). Spills are errors of the build itself.
+# and nothing in local memory (TTLG, section IV-B). Spills are errors of the build itself. Of kernels
+# that use the header for users' code, checks also that they need no stack and no shared memory
+# (Catanzaro et al., section 6.2).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,12 +13,31 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for source in cpp/cuda/kernels/*.cu; do
-  nvcc -std=c++20 --expt-relaxed-constexpr -I cpp -arch=compute_90 -ptx -o "$work/kernel.ptx" "$source"
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+# Compiles a source to PTX with these options of nvcc, and counts its kernels.
+check_ptx() {
+  local source=$1
+  nvcc "${@:2}" -ptx -o "$work/kernel.ptx" "$source"
   kernels=$(grep -cE '\.entry' "$work/kernel.ptx")
-  if grep -nE '\b(div|rem)\.[us]|\b(ld|st)\.local' "$work/kernel.ptx"; then
-    echo "$source: these instructions divide, or use local memory" >&2
-    exit 1
-  fi
+  ! grep -nE '\b(div|rem)\.[us]|\b(ld|st)\.local' "$work/kernel.ptx" ||
+    fail "$source: these instructions divide, or use local memory"
   printf '%-45s %3d kernels: no division, no local memory\n' "$source" "$kernels"
+}
+
+for source in cpp/cuda/kernels/*.cu; do
+  check_ptx "$source" -std=c++20 --expt-relaxed-constexpr -I cpp -arch=compute_90
+done
+
+source=tests/cpp/cuda/coalesced_ptr_kernels.cu
+check_ptx "$source" -std=c++17 -I python/ttlg/include -arch=compute_80
+for architecture in sm_80 sm_90; do
+  nvcc -arch=$architecture -Xptxas=-v -cubin -o "$work/kernel.cubin" "$work/kernel.ptx" 2>"$work/log"
+  lean=$(grep -c ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' "$work/log" || true)
+  ((lean == kernels)) || fail "$source: $((kernels - lean)) kernels use the stack on $architecture"
+  ! grep -n smem "$work/log" || fail "$source: these kernels use shared memory on $architecture"
+  printf '%-45s %3d kernels: no stack, no shared memory on %s\n' "$source" "$lean" $architecture
 done

@@ -194,7 +194,7 @@ void expect_costs(const Shape& shape, const Counts& counts, const Tally& tally,
       EXPECT_EQ(side.sectors, kThreads * shape.bytes() / kSectorBytes) << "each of them once";
     }
   }
-  const auto ceil_log2 = [](std::size_t x) { return std::bit_width(x - 1); };
+  const auto ceil_log2 = [](std::size_t x) { return static_cast<int>(std::bit_width(x - 1)); };
   const int steps = ceil_log2(std::min(shape.words, std::size_t{32})) +
                     ceil_log2(std::gcd(shape.words, std::size_t{32}));
   EXPECT_EQ(tally.selects, 2 * kThreads * m * steps);

@@ -28,6 +28,11 @@
 #include <cstring>
 #endif
 
+#if defined(__GNUC__) && !defined(__CUDACC_RTC__)
+#define TTLG_MAY_ALIAS [[gnu::may_alias]]
+#else
+#define TTLG_MAY_ALIAS
+#endif
 #ifdef __CUDACC__
 #define TTLG_LANE __device__ __forceinline__
 #define TTLG_UNROLLED _Pragma("unroll")
@@ -43,13 +48,13 @@ using Address = unsigned long long;
 
 constexpr unsigned kLanes = 32;
 
-constexpr unsigned ceil_log2(unsigned x) {
+TTLG_LANE constexpr unsigned ceil_log2(unsigned x) {
   unsigned result = 0;
   while ((1u << result) < x) ++result;
   return result;
 }
 
-constexpr unsigned inverse_mod(unsigned x, unsigned m) {
+TTLG_LANE constexpr unsigned inverse_mod(unsigned x, unsigned m) {
   for (unsigned y = 1; y < m; ++y) {
     if (x * y % m == 1) return y;
   }
@@ -86,10 +91,8 @@ struct Matrix {
   // d'_i(j) of Eq. 24, modulo n, for which the shuffle instruction sees.
   static TTLG_LANE unsigned shuffled(unsigned i, unsigned j) {
     unsigned row = i + (j >> kLog2B);
-    if (a == 1) {
-      row &= m - 1;
-    } else if (m % kLanes != 0 && i + c > m) {  // other rows do not come to m
-      row -= row >= m ? m : 0;
+    if (m % kLanes != 0 && i + c > m) {  // other rows do not come to m
+      row = a == 1 ? row % m : row - (row >= m ? m : 0);
     }
     return row + j * (m % kLanes);
   }
@@ -106,9 +109,9 @@ struct Matrix {
   }
 };
 
-// May be part of an object of any type.
+// Part of an object of any type.
 template <unsigned kBytes>
-struct alignas(kBytes) [[gnu::may_alias]] Word {
+struct TTLG_MAY_ALIAS alignas(kBytes) Word {
   unsigned part[kBytes / 4];
 };
 
@@ -362,5 +365,6 @@ class coalesced_ptr {
 
 }  // namespace ttlg
 
+#undef TTLG_MAY_ALIAS
 #undef TTLG_LANE
 #undef TTLG_UNROLLED
