@@ -7,6 +7,7 @@ import pytest
 
 import ttlg
 
+REPOSITORY = Path(__file__).parents[2]
 KERNEL = r"""
 #include <ttlg/coalesced_ptr.cuh>
 %s
@@ -49,8 +50,16 @@ def test_nvrtc_compiles_it(nvrtc, structure, options):
     assert ("shfl.sync.idx" in ptx) == ("x[" in structure), "single words stay with their lanes"
 
 
+def test_nvrtc_compiles_the_example(nvrtc):
+    text = (REPOSITORY / "docs/structures.md").read_text()
+    example = re.search(r"^```cuda\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    ptx, log = nvrtc.compile(example, "-std=c++17")
+    assert log == ""
+    assert ".entry advance" in ptx
+
+
 def test_nvrtc_compiles_the_tests_that_need_a_gpu(nvrtc):
-    source = Path(__file__).parents[1] / "gpu/coalesced_ptr.cu"
+    source = REPOSITORY / "tests/gpu/coalesced_ptr.cu"
     kernels = ["gather<7, 4>", "scatter<64, 16>"]
     ptx, log = nvrtc.compile(source.read_text(), "-std=c++17", kernels=kernels)
     assert (log, ptx.count(".entry")) == ("", 4)

@@ -77,7 +77,7 @@ struct Matrix {
   // q(i) = (i n - floor(i / a)) mod m (Eq. 33).
   static TTLG_LANE constexpr unsigned q(unsigned i) { return (i * kLanes - i / a) % m; }
 
-  // j mod m, but for bits beyond the first `kSteps`. No product comes near to 2^11.
+  // j mod m, of which the first `kSteps` bits count. The reciprocal is exact as j m < 2^11.
   static TTLG_LANE unsigned rotation(unsigned j) {
     return m == c || m > kLanes ? j : j - (j * (2048 / m + 1) >> 11) * m;
   }
@@ -104,8 +104,8 @@ struct Matrix {
     const unsigned quotient = (j - i % c) >> kLog2C;  // (j - i - k) / c + i / c, modulo b
     unsigned e = (quotient - i / c) * a_inverse;
     if (i + c > m) e += (j >> kLog2C) - quotient;  // 1 if i + k >= m
-    const unsigned k_b = (j - i) << kLog2B;
-    return (k_b & ~(b - 1)) | (e & (b - 1));
+    if (c == 1) return e;
+    return ((j - i) << kLog2B & ~(b - 1)) | (e & (b - 1));
   }
 };
 
