@@ -50,6 +50,12 @@ def test_nvrtc_compiles_it(nvrtc, structure, options):
     assert ("shfl.sync.idx" in ptx) == ("x[" in structure), "single words stay with their lanes"
 
 
+def test_lanes_see_what_they_have_stored(nvrtc):
+    """The lane that loads a word waits for the one that stored it, and the other way round."""
+    ptx, _ = nvrtc.compile(KERNEL % "struct T { float x[7]; };", "-std=c++17")
+    assert ptx.count("bar.warp.sync") == 3 * 1 + 3 * 2, "before a load, and around a store"
+
+
 def test_nvrtc_compiles_the_example(nvrtc):
     text = (REPOSITORY / "docs/structures.md").read_text()
     example = re.search(r"^```cuda\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]

@@ -14,14 +14,16 @@
 //
 // Where all 32 lanes of a warp load or store together, consecutive lanes touch consecutive words,
 // and the words change lanes in registers. The lanes' addresses may be any; if they are those of
-// consecutive structures, as a vote of the warp finds out, whole lines move. Elsewhere, in the last
-// warp of a grid or where lanes have diverged, each lane touches its own structure word by word:
-// that is slower and as correct. Lanes that might have diverged before are brought together by
-// __syncwarp(). As with plain pointers, lanes must not store to the same structure, nor store to
-// one that another lane loads, without synchronization.
+// consecutive structures, as a vote of the warp finds out, every access is one of consecutive
+// words. Elsewhere, in the last warp of a grid or where lanes have diverged, each lane touches its
+// own structure word by word: that is as correct, but not coalesced. Lanes that might have diverged
+// before are brought together by __syncwarp(). As with plain pointers, a lane sees what it has
+// stored, and lanes must not store to the same structure, nor store to one that another lane loads,
+// without synchronization.
 //
 // T is trivially copyable, aligned to 4 bytes or more and of at most 64 words of 4 bytes. Words
-// have 8 or 16 bytes if T is aligned so: alignas(16), where the size permits it, is faster.
+// have 8 or 16 bytes if T is aligned so: alignas(16), where the size permits it, takes fewer
+// instructions.
 #pragma once
 
 #ifndef __CUDACC_RTC__
@@ -222,6 +224,7 @@ TTLG_LANE T load(const T* own, const Lanes& lanes) {
       x[i] = lanes.load(reinterpret_cast<const W*>(own) + i);
     }
   } else if constexpr (Layout<T>::kWords > 1) {
+    lanes.sync();
     for_each_word<const W>(own, lanes, [&](const W* from, unsigned r) { x[r] = lanes.load(from); });
     r2c(x, lanes);
   }
@@ -241,7 +244,9 @@ TTLG_LANE void store(T* own, const T& value, const Lanes& lanes) {
       lanes.store(reinterpret_cast<W*>(own) + i, x[i]);
   } else if constexpr (Layout<T>::kWords > 1) {
     c2r(x, lanes);
+    lanes.sync();
     for_each_word<W>(own, lanes, [&](W* to, unsigned r) { lanes.store(to, x[r]); });
+    lanes.sync();
   }
 }
 
@@ -259,6 +264,10 @@ struct DeviceLanes {
   // Whether all lanes make this call together. Lanes that do all learn so, and thus make all the
   // calls that follow.
   TTLG_LANE bool whole() const { return __activemask() == ~0u; }
+
+  // Orders the lanes' accesses before and after it: words that one lane loads or stores here belong
+  // to structures that another may access by itself.
+  TTLG_LANE void sync() const { __syncwarp(); }
 
   TTLG_LANE bool all(bool value) const { return __all_sync(~0u, value) != 0; }
 
