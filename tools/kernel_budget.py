@@ -1,6 +1,6 @@
 """Count the instructions that the kernels spend on each 128-byte line, and hold them to a record.
 
-Compiles ``cpp/cuda/kernels/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
+Compiles ``cpp/cuda/{kernels,inplace}/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
 width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kernels/budget.json``,
 ``--record`` rewrites it and ``cpp/plan/cuda/kernel_figures.hpp``, which has for the planner what it
 needs of the record. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
@@ -45,6 +45,7 @@ BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
 
 # How often loops run that move nothing, by the source lines they come from; the first that fits.
 _TRIPS = (
+    ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
     ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
     ("m < inner_modes", 1),  # across it: two modes
     ("fill_beyond", 0),  # Orthogonal-Distinct: tiles cut within what a lane takes
@@ -55,6 +56,7 @@ _TRIPS = (
 )
 # The same of loops that move no more than ends of lines, by the call that they come from.
 _END_TRIPS = (
+    ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
     ("fill_row_end<", 1),  # Orthogonal-Distinct: the word that a whole row ends in
     ("drain_last_rows(context", 0),  # the same: tiles cut within a word
 )
@@ -63,7 +65,7 @@ _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
     "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "fill_elements<",  # the same of 1 and 2 bytes
-    "drain_elements(p, ",
+    "drain_elements(p.row_out, ",
     "begin, remains)",  # copy: a block that the end of the array cuts short
     "kRest>(",  # FVI kernels: batches that the end of a chunk or slice cuts short
     "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
@@ -217,7 +219,8 @@ def label_of(mangled: str) -> tuple[str, int] | None:
     if not found:
         return None
     arguments = [int(n) for n in re.findall(r"\d+", found[2])]
-    modes = arguments.pop() if len(arguments) > 1 else 0
+    has_modes = re.search(r"E(Lb\d+E)*Li\d+E$", found[2])
+    modes = arguments.pop() if has_modes else 0
     return f"{found[1]}<{','.join(map(str, arguments))}>", modes
 
 
@@ -362,7 +365,10 @@ def main(arguments: list[str] | None = None) -> int:
         missing = "nvcc" if nvdisasm else "nvdisasm"
         print(f"{missing} was not found: the kernels' instructions were not counted")
         return 0
-    sources = sorted((ROOT / "cpp/cuda/kernels").glob("*.cu"), reverse=True)  # the longest first
+    rooms = ("cpp/cuda/kernels", "cpp/cuda/inplace")
+    sources = [  # the longest first
+        source for room in rooms for source in sorted((ROOT / room).glob("*.cu"), reverse=True)
+    ]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         work = Path(folder)
         blocks = thread_blocks(work)

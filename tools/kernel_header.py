@@ -38,6 +38,7 @@ inline constexpr KernelFigures kMatchLargeShifted = {shifted};
 
 }}  // namespace ttlg::cuda
 """
+_INPLACE = ("square", "runs")  # of which the planner counts bytes alone
 _IN_TEXT = ("registers", "instructions_per_line", "instructions_per_further_line")
 
 
@@ -46,6 +47,8 @@ def text_of(kernels: Mapping[str, Mapping[str, float]]) -> str:
     rows = {}
     for label, found in kernels.items():
         kernel, width, *vectors = re.findall(r"\w+", label)
+        if kernel in _INPLACE:
+            continue
         schema = re.sub("_(packed|shifted)$", "", kernel)
         both = (vectors or ["0"]) * 2  # sides, of kernels that have one form for both
         access = (str(bool(int(each))).lower() for each in both[:2])

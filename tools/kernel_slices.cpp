@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "cuda/inplace/runs.hpp"
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/occupancy.hpp"
@@ -39,6 +40,14 @@ void print_width() {
       print(Schema::orthogonal_arbitrary, kWidth, buffers);
     }
   }
+  const SquarePolicy square(kWidth);
+  const int tile_bytes = square.tile_order * square.tile_order * kWidth;
+  for (const bool vectors : {false, true}) {
+    std::printf("square<%d,%d> %d %d %d 1\n", kWidth, vectors, SquarePolicy::kThreads,
+                2 * tile_bytes, 2 * square.tile_bytes);
+  }
+  std::printf("runs<%d> %d %d 0 1\n", kWidth, RunsPolicy::kThreads,
+              2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);

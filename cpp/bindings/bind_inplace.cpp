@@ -10,7 +10,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/layout.hpp"
+#include "bindings/inplace_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/inplace/execute.hpp"
 #include "cpu/this_machine.hpp"
@@ -51,15 +51,6 @@ InplaceStep to_step(const py::dict& values) {
           .width = number("width")};
 }
 
-// The steps' kernels in their order.
-std::string kernels_of(const InplacePlan& plan) {
-  std::string names;
-  for (const InplaceStep& step : plan.steps) {
-    names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
-  }
-  return names.empty() ? "none" : names;
-}
-
 py::dict parameters_of(const InplacePlan& plan) {
   py::list steps;
   for (const InplaceStep& step : plan.steps) steps.append(to_dict(step));
@@ -89,43 +80,14 @@ py::list candidates_for(const InplacePlan& plan) {
   return rows;
 }
 
-// Strides of the same order of axes in memory as in C, or as in Fortran.
-Integers fortran_byte_strides(const Integers& shape, std::int64_t itemsize) {
-  Integers strides = contiguous_byte_strides(Integers(shape.rbegin(), shape.rend()), itemsize);
-  return {strides.rbegin(), strides.rend()};
-}
-
-[[noreturn]] void refuse_layout(const Integers& shape, const Integers& byte_strides) {
-  throw py::value_error("an array of shape " + text_of(shape) + " and byte strides " +
-                        text_of(byte_strides) +
-                        " does not fill its memory in C or Fortran order, so it has no place for "
-                        "the result; pass a contiguous copy, or call ttlg.transpose(x, axes), "
-                        "which returns a new array");
-}
-
 std::shared_ptr<InplacePlan> cached_plan(const Integers& shape, const Integers& byte_strides,
                                          std::int64_t itemsize, const std::vector<int>& order,
                                          int threads, std::int64_t workspace,
                                          const std::optional<std::string>& kernel) {
-  Integers out_shape;
-  for (const int axis : order) out_shape.push_back(shape[static_cast<std::size_t>(axis)]);
-  LayoutKey key{.shape = shape,
-                .in_byte_strides = byte_strides,
-                .axes = order,
-                .itemsize = itemsize,
-                .inplace = true};
-  const Layout layout{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
-  Integers out_strides;
-  if (!has_byte_strides(layout, contiguous_byte_strides(shape, itemsize))) {
-    if (!has_byte_strides(layout, fortran_byte_strides(shape, itemsize))) {
-      refuse_layout(shape, byte_strides);
-    }
-    out_strides = fortran_byte_strides(out_shape, itemsize);
-    key.out_byte_strides = out_strides;
-  }
+  const InplaceLayout layout(shape, byte_strides, itemsize, order);
   const auto forced = kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
   return std::const_pointer_cast<InplacePlan>(inplace_plan_cache().get(
-      key, {{.threads = threads, .workspace = workspace, .forced = forced}}));
+      layout.key, {{.threads = threads, .workspace = workspace, .forced = forced}}));
 }
 
 InplacePlan build(const Request& request, const std::vector<py::dict>& steps, int threads,
@@ -138,12 +100,7 @@ InplacePlan build(const Request& request, const std::vector<py::dict>& steps, in
 
 // Everything that can fail happens before the first element moves.
 void run_inplace(const InplacePlan& plan, const TensorView& x) {
-  check_planned_input(plan, x);
-  if (x.readonly) {
-    throw py::value_error(
-        "x is read-only; pass a writable array, or call ttlg.transpose(x, axes), which returns a "
-        "new one");
-  }
+  check_planned_inplace(plan, x);
   const std::int64_t bytes = cpu::whole_lines(plan.workspace_bytes);
   const std::unique_ptr<std::byte, decltype(&std::free)> workspace(
       static_cast<std::byte*>(std::aligned_alloc(cpu::kLineBytes, static_cast<std::size_t>(bytes))),
@@ -164,7 +121,7 @@ void run_inplace(const InplacePlan& plan, const TensorView& x) {
 void bind_inplace(py::module_& module) {
   py::class_<InplacePlan, PlanBase, std::shared_ptr<InplacePlan>>(
       module, "InplacePlan", "How an array is transposed on the CPU where it lies.")
-      .def_property_readonly("kernel", &kernels_of)
+      .def_property_readonly("kernel", &kernels_of<InplacePlan>)
       .def_property_readonly("parameters", &parameters_of)
       .def_property_readonly("costs", &costs_of)
       .def_readonly("threads", &InplacePlan::threads)

@@ -22,27 +22,28 @@ void check_matches(const TensorView& view, const Integers& shape, const Integers
   }
 }
 
+// Calls visit(cache) for the planner cache of each kind of plan.
+template <typename Visit>
+void for_each_cache(const Visit& visit) {
+  visit(cpu_plan_cache());
+  visit(cuda_plan_cache());
+  visit(inplace_plan_cache());
+  visit(cuda_inplace_plan_cache());
+}
+
 void bind_cache(py::module_& module) {
   module.def("cache_info", [] {
-    const CacheInfo cpu = cpu_plan_cache().info();
-    const CacheInfo cuda = cuda_plan_cache().info();
-    const CacheInfo inplace = inplace_plan_cache().info();
-    return py::make_tuple(cpu.hits + cuda.hits + inplace.hits,
-                          cpu.misses + cuda.misses + inplace.misses, cpu.capacity,
-                          cpu.size + cuda.size + inplace.size);
+    CacheInfo sum{};
+    for_each_cache([&](const auto& cache) {
+      const CacheInfo info = cache.info();
+      sum = {sum.hits + info.hits, sum.misses + info.misses, info.capacity, sum.size + info.size};
+    });
+    return py::make_tuple(sum.hits, sum.misses, sum.capacity, sum.size);
   });
-  module.def("cache_clear", [] {
-    cpu_plan_cache().clear();
-    cuda_plan_cache().clear();
-    inplace_plan_cache().clear();
-  });
+  module.def("cache_clear", [] { for_each_cache([](auto& cache) { cache.clear(); }); });
   module.def(
       "cache_resize",
-      [](std::size_t capacity) {
-        cpu_plan_cache().resize(capacity);
-        cuda_plan_cache().resize(capacity);
-        inplace_plan_cache().resize(capacity);
-      },
+      [](std::size_t capacity) { for_each_cache([&](auto& cache) { cache.resize(capacity); }); },
       py::arg("capacity"));
 }
 

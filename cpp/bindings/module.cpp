@@ -6,6 +6,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind_cpu.hpp"
 #include "bindings/bind_cuda.hpp"
+#include "bindings/bind_cuda_inplace.hpp"
 #include "bindings/bind_inplace.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/bind_predict.hpp"
@@ -110,6 +111,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::bind_inplace(module);
+  ttlg::bindings::bind_cuda_inplace(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::bind_new_ndarray(module);

@@ -45,6 +45,11 @@ cpu::InplacePlanCache& inplace_plan_cache() {
   return cache;
 }
 
+cuda::InplacePlanCache& cuda_inplace_plan_cache() {
+  static cuda::InplacePlanCache& cache = make_cache<cuda::InplacePlanCache>({});
+  return cache;
+}
+
 double predicted_seconds(const cpu::Plan& plan, bool fresh) {
   const auto machine = cpu::this_machine();
   const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);

@@ -14,6 +14,7 @@ namespace ttlg::bindings {
 cpu::PlanCache& cpu_plan_cache();
 cuda::PlanCache& cuda_plan_cache();
 cpu::InplacePlanCache& inplace_plan_cache();
+cuda::InplacePlanCache& cuda_inplace_plan_cache();
 
 // What the planner is told of an output's address: whether it is that of a cache line. Had it more
 // values, a layout would take more places in the planner cache.

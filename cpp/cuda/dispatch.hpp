@@ -44,6 +44,48 @@ auto with_access(const Launch& launch, Constant<kWidth> width, const Visit& visi
   }
 }
 
+// visit(width, vectors): of both sides.
+template <int kWidth, typename Visit>
+auto with_vectors(const Launch& launch, Constant<kWidth> width, const Visit& visit) {
+  if constexpr (kWidth == 16) {
+    return visit(width, std::true_type{});
+  } else {
+    return launch.access.vector_in && launch.access.vector_out ? visit(width, std::true_type{})
+                                                               : visit(width, std::false_type{});
+  }
+}
+
+// visit(width, elements in a word, forward): elements narrower than a bank may be moved by as many
+// as fill one.
+template <typename Visit>
+auto with_row_shuffle(const Launch& launch, const Visit& visit) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth> width) {
+    const auto with_direction = [&](auto in_word) {
+      return std::get<RowShuffleArguments>(launch.arguments).forward
+                 ? visit(width, in_word, std::true_type{})
+                 : visit(width, in_word, std::false_type{});
+    };
+    if constexpr (kWidth < kBankBytes) {
+      if (launch.access.vector_in) return with_direction(Constant<kBankBytes / kWidth>{});
+    }
+    return with_direction(Constant<1>{});
+  });
+}
+
+// visit(width, bytes of an access of the input): a word, a bank of shared memory or a vector.
+template <typename Visit>
+auto with_column_access(const Launch& launch, std::uint32_t access_bytes, const Visit& visit) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth> width) {
+    if constexpr (kWidth < kMaxAccessBytes) {
+      if (access_bytes == kMaxAccessBytes) return visit(width, Constant<kMaxAccessBytes>{});
+    }
+    if constexpr (kWidth < kBankBytes) {
+      if (access_bytes == kBankBytes) return visit(width, Constant<kBankBytes>{});
+    }
+    return visit(width, width);
+  });
+}
+
 // visit(width, aligned): whether the runs of packed elements are whole words on both sides.
 template <typename Visit>
 auto with_packed_access(const Launch& launch, const Visit& visit) {

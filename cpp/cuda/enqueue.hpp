@@ -47,4 +47,14 @@ cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_gri
 cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
                                      const std::byte* in, std::byte* out, cudaStream_t stream);
 
+// The same of those that work in place, where both pointers are the array's.
+cudaError_t enqueue_square(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
+                           std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_runs(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
+                         std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_row_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
+                                const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_column_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
+                                   const std::byte* in, std::byte* out, cudaStream_t stream);
+
 }  // namespace ttlg::cuda

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cuda/check.hpp"
 #include "cuda/device_guard.hpp"
@@ -15,7 +16,7 @@ namespace {
 // Share of a GPU's nominal memory rate that a copy reaches.
 constexpr double kCopyShare = 0.9;
 
-std::string problem_text(const cuda::Plan& plan) {
+std::string problem_text(const PlanBase& plan) {
   std::string text = " for the extents";
   for (const Mode& mode : plan.problem.modes) text += ' ' + std::to_string(mode.extent);
   text += ", perm";
@@ -133,6 +134,30 @@ void execute(const Executable& plan, const std::byte* in, std::byte* out, int de
          problem_text(plan));
   }
   if (follower) follower->wait_for_leader();
+}
+
+void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,
+                     int device, std::uintptr_t stream) {
+  const std::vector<InplaceLaunch> launches = plan.bind(data);
+  if (launches.empty()) return;
+  const DeviceGuard guard(device);
+  check_pointer(data, "x", device);
+  if (workspace != nullptr) check_pointer(workspace, "the workspace", device);
+  const RelaxedCapture relaxed;
+  static const LaunchGrid kNoGrid;
+  const auto at = [&](const InplaceLaunch::Place& place) {
+    return (place.in_workspace ? workspace : data) + place.offset;
+  };
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& [launch, from, to] = launches[i];
+    const cudaError_t error =
+        enqueue(launch, kNoGrid, at(from), at(to), reinterpret_cast<cudaStream_t>(stream));
+    if (error == cudaSuccess) continue;
+    fail(error,
+         "launching kernel " + std::to_string(i + 1) + " of " + std::to_string(launches.size()) +
+             " in place",
+         device, problem_text(plan));
+  }
 }
 
 void synchronize(int device, std::uintptr_t stream) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "cuda/executable.hpp"
+#include "cuda/inplace/executable.hpp"
 
 namespace ttlg::cuda {
 
@@ -23,6 +24,11 @@ class Error : public std::runtime_error {
 // thread's current device stays what it was, and no context is created but one of `device`.
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream);
+
+// The same in the memory of `data`, with `workspace_bytes` of the plan in `workspace`, null where
+// it needs none. Both are free to be used, or given back, on this stream as soon as this returns.
+void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,
+                     int device, std::uintptr_t stream);
 
 // Waits for all work on a stream.
 void synchronize(int device, std::uintptr_t stream);

@@ -5,6 +5,10 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/inplace/column_shuffle.hpp"
+#include "cuda/inplace/row_shuffle.hpp"
+#include "cuda/inplace/runs.hpp"
+#include "cuda/inplace/square.hpp"
 #include "cuda/kernels/copy.hpp"
 #include "cuda/kernels/fvi_match_large.hpp"
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
@@ -20,7 +24,8 @@ namespace ttlg::cuda {
 using AnyGrid = Grid<kMaxRank + 3>;
 using KernelArguments =
     std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
-                 MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments>;
+                 MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments,
+                 SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {
@@ -48,7 +53,7 @@ struct LaunchGrid {
   }
 };
 
-// The rest, for a pair of pointers.
+// The rest, for a pair of pointers, or for one if the kernel works in place.
 struct Launch {
   int word_bytes = 1;
   VectorAccess access{};

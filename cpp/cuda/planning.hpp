@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cuda/executable.hpp"
+#include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/plan_cache.hpp"
 
@@ -37,6 +38,28 @@ struct Planning {
   }
 };
 
+// The same for plans in place.
+struct InplacePlanning {
+  using Plan = InplaceExecutable;
+  struct Choice {
+    std::shared_ptr<const DeviceModel> model;
+    InplaceOptions options{};
+
+    bool operator==(const Choice& other) const {
+      return options == other.options && is_same_model(model, other.model);
+    }
+    std::uint64_t hash() const {
+      return std::hash<std::string>{}(model->name) +
+             static_cast<std::uint64_t>(options.workspace) * 16 + number_of(options.forced);
+    }
+  };
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return Plan(make_inplace_plan(request, choice.model, choice.options));
+  }
+};
+
 using PlanCache = ttlg::PlanCache<Planning>;
+using InplacePlanCache = ttlg::PlanCache<InplacePlanning>;
 
 }  // namespace ttlg::cuda

@@ -169,6 +169,12 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
 
 
+def name_device(model: _core.DeviceModel) -> str:
+    """Name a GPU, and say whether its model's times are those of hardware."""
+    doubt = "" if model.calibrated else ", uncalibrated: no hardware has fitted this model"
+    return model.name + doubt
+
+
 def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
     """Write the text of a plan for a CUDA device."""
     counts = core.transactions()
@@ -176,13 +182,12 @@ def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
         f"{counts[f'{side}_dram']} {verb}"
         for side, verb in (("in", "to read"), ("out", "to write"))
     )
-    doubt = "" if core.model.calibrated else ", uncalibrated: no hardware has fitted this model"
     lines = [
         *describe_problem(core, dtype, 14),
         f"  words         of {count_of(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {microseconds(core.predicted_seconds)} on {core.model.name}{doubt}",
+        f"  predicted     {microseconds(core.predicted_seconds)} on {name_device(core.model)}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

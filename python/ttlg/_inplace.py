@@ -3,9 +3,9 @@
 import operator
 from typing import Any, SupportsIndex
 
-from ttlg import _core
+from ttlg import _core, _models
 from ttlg._libraries import library_of
-from ttlg._libraries.dlpack import Library
+from ttlg._libraries.dlpack import Library, refuse_threads
 from ttlg._typing import ArrayT, Axes
 
 
@@ -13,6 +13,7 @@ def transpose_inplace(
     x: ArrayT,
     axes: Axes | None = None,
     *,
+    stream: Any = None,
     threads: int | None = None,
     workspace: SupportsIndex | None = None,
 ) -> ArrayT:
@@ -23,16 +24,20 @@ def transpose_inplace(
     Parameters
     ----------
     x : array
-        Writable array of NumPy or PyTorch in host memory, in C or Fortran order without gaps, of
-        any rank up to 64 and any dtype whose elements have a fixed size, objects not.
+        Writable array of NumPy, PyTorch or CuPy, in host memory or on a CUDA device, in C or
+        Fortran order without gaps, of any rank up to 64 and any dtype whose elements have a fixed
+        size, objects not.
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
+    stream : optional
+        As for `transpose`: of a CUDA device, the stream that the work is ordered on.
     threads : int, optional
-        The most threads to use. By default `get_num_threads()`. Small arrays use fewer.
+        The most threads to use in host memory. By default `get_num_threads()`. Small arrays use fewer.
     workspace : int, optional
         The most bytes to use besides the array, 1 or more. By default a twentieth of the array or
-        2 MiB a thread, whichever is more, and more than that only for matrices a few rows or
-        columns of which exceed it.
+        2 MiB a thread (16 MiB on a CUDA device), whichever is more, and more than that only for
+        matrices a few rows or columns of which exceed it. On a CUDA device it comes from the
+        library of `x`.
 
     Returns
     -------
@@ -48,12 +53,15 @@ def transpose_inplace(
         or `workspace` are no integers.
     ValueError
         `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only;
-        `workspace` is too small for any way.
+        `workspace` is too small for any way; `stream` is for an array in host memory, or
+        `threads` for one on a CUDA device.
     BufferError
         The array is out of reach, or a PyTorch tensor that requires grad or is traced: as for
         `transpose`.
     MemoryError
-        The system has no room for the workspace.
+        The system has no room for the workspace; on a CUDA device its library's own error.
+    CudaError
+        The driver refused.
 
     Notes
     -----
@@ -62,8 +70,9 @@ def transpose_inplace(
     end.
 
     Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
-    by kernels of several kinds: tiles of square matrices change places (Gorawski and Lorek); C2R
-    and R2C permute rows and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1); matrices
+    by kernels of several kinds: tiles of square matrices change places, on a CUDA device in the
+    order of a banded enumeration scheme (Gorawski and Lorek, section 5); C2R and R2C permute rows
+    and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1). In host memory also, matrices
     that fit the workspace go through it, long ones of few rows or columns piece by piece; large
     elements move along the cycles of the permutation. The sequence of the least predicted time is
     taken.
@@ -82,10 +91,25 @@ def transpose_inplace(
     """
     limit = read_workspace(workspace)
     library = library_of(x)
-    view = library.view_inplace(x)
-    plan = _core.inplace_plan_for(view, axes, threads, limit)
+    view = library.view_inplace(x, stream)
+    plan = inplace_plan_for(view, axes, threads, limit)
     result: ArrayT = run_inplace(plan, library, x, view)
     return result
+
+
+def inplace_plan_for(
+    view: _core.TensorView,
+    axes: Axes | None,
+    threads: int | None = None,
+    workspace: int = 0,
+    kernel: str | None = None,
+) -> _core.InplacePlan | _core.CudaInplacePlan:
+    """Take the plan for an array where it lies from the planner cache."""
+    if view.on_host:
+        return _core.inplace_plan_for(view, axes, threads, workspace, kernel)
+    refuse_threads(view, threads)
+    model = _models.model_of(view.device)
+    return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
 
 
 def read_workspace(workspace: SupportsIndex | None) -> int:
@@ -98,7 +122,18 @@ def read_workspace(workspace: SupportsIndex | None) -> int:
     return min(limit, 2**63 - 1)
 
 
-def run_inplace(plan: _core.InplacePlan, library: Library, x: Any, view: _core.TensorView) -> Any:
+def run_inplace(
+    plan: _core.InplacePlan | _core.CudaInplacePlan,
+    library: Library,
+    x: Any,
+    view: _core.TensorView,
+) -> Any:
     """Carry a plan out on `x`, an array of `library`, seen as `view`."""
-    library.run_into(plan, x, view)
+    if view.on_host:
+        library.run_into(plan, x, view)
+    else:
+        # Taken before the first element moves. Its library reuses it after what is on this stream.
+        bytes_needed = plan.workspace_bytes
+        workspace = library.workspace(x, view, bytes_needed) if bytes_needed else None
+        library.run_into(plan, x, view, workspace)
     return library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

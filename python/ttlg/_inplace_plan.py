@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ttlg._candidates import Candidate
+from ttlg._core import CudaInplacePlan as CudaCorePlan
 from ttlg._core import InplacePlan as CorePlan
-from ttlg._explain import Explanation, count_of, describe_problem, microseconds
+from ttlg._explain import Explanation, count_of, describe_problem, microseconds, name_device
 from ttlg._inplace import run_inplace
 from ttlg._libraries import library_of
 from ttlg._plan import Plan
@@ -20,9 +21,9 @@ class InplacePlan(Plan):
 
     __slots__ = ()
 
-    _core: CorePlan  # type: ignore[assignment]
+    _core: CorePlan | CudaCorePlan  # type: ignore[assignment]
 
-    def __init__(self, core: CorePlan, dtype: str) -> None:
+    def __init__(self, core: CorePlan | CudaCorePlan, dtype: str) -> None:
         self._core = core
         self._dtype = dtype
 
@@ -33,8 +34,10 @@ class InplacePlan(Plan):
         ----------
         x : array
             As for `transpose_inplace`.
-        out, stream : None
-            There is nothing but `x` to write to, and no stream in host memory.
+        out : None
+            There is nothing but `x` to write to.
+        stream : optional
+            As for `transpose_inplace`.
 
         Returns
         -------
@@ -46,13 +49,15 @@ class InplacePlan(Plan):
         TypeError, ValueError, BufferError, MemoryError
             As for `transpose_inplace`, and ValueError if `x` is not of the planned layout.
         """
-        if out is not None or stream is not None:
+        if out is not None:
             raise ValueError(
-                "this plan works in the memory of x: leave out= and stream= out, or make another "
-                "with inplace=False"
+                "this plan works in the memory of x: leave out= out, or make another with "
+                "inplace=False"
             )
         library = library_of(x)
-        return run_inplace(self._core, library, x, library.view_inplace(x))
+        view = library.view_inplace(x, stream)
+        self._check_device(view)
+        return run_inplace(self._core, library, x, view)
 
     @property
     def workspace_bytes(self) -> int:
@@ -92,7 +97,7 @@ class InplacePlan(Plan):
             *describe_problem(self._core, self.dtype, 11),
             f"  kernel     {self.kernel}, in place: {_passes(passes)} over memory",
             f"  workspace  {count_of(self.workspace_bytes, 'byte')} of at most {limit}",
-            f"  threads    {self.threads}",
+            *self._machine_lines(),
             f"  predicted  {microseconds(self.predicted_time)}",
             *(["steps, each of which transposes matrices where they lie:"] if passes else []),
             *(f"{number:2}  {step}" for number, step in enumerate(self._steps(), 1)),
@@ -109,11 +114,20 @@ class InplacePlan(Plan):
                 )
         return Explanation("\n".join(lines))
 
+    def _machine(self) -> dict[str, object]:
+        """Name what carries the plan out."""
+        if isinstance(self._core, CudaCorePlan):
+            return {"device": name_device(self._core.model)}
+        return {"threads": self.threads}
+
+    def _machine_lines(self) -> list[str]:
+        return [f"  {name:11}{value}" for name, value in self._machine().items()]
+
     def __repr__(self) -> str:
+        where = f"threads={self.threads}" if self.threads else f"device={self.device!r}"
         return (
             f"<ttlg.Plan {self.dtype} {self.shape} axes={self.axes} strides={self.strides} "
-            f"inplace kernel={self.kernel!r} threads={self.threads} "
-            f"workspace_bytes={self.workspace_bytes}>"
+            f"inplace kernel={self.kernel!r} {where} workspace_bytes={self.workspace_bytes}>"
         )
 
     def _repr_html_(self) -> str:
@@ -121,7 +135,7 @@ class InplacePlan(Plan):
             "transpose": f"{self.dtype} {self.shape} by axes {self.axes} -> {self.out_shape}",
             "strides": f"{self.strides} -> {self.out_strides} bytes, in place",
             "fused": f"extents {self.extents}, perm {self.perm} (fastest mode first)",
-            "threads": self.threads,
+            **self._machine(),
             "workspace": count_of(self.workspace_bytes, "byte"),
         }
         facts |= {f"step {number}": step for number, step in enumerate(self._steps(), 1)}
@@ -139,9 +153,10 @@ def _passes(number: int) -> str:
 def _describe(step: dict[str, Any]) -> str:
     """Name the matrices of a step and what it does with them, in a line."""
     batch = f"{step['batch']} x " if step["batch"] > 1 else ""
-    width = f", {_WIDTHS[step['kernel']]} {step['width']}" if step["kernel"] in _WIDTHS else ""
+    width = f", {_WIDTHS[step['kernel']]} {step['width']}" if step["width"] else ""
+    between = f"{step['between']} x " if step.get("between", 1) > 1 else ""
     size = count_of(step["element_bytes"], "byte")
-    return f"{step['kernel']} {batch}({step['rows']} x {step['columns']}) of {size}{width}"
+    return f"{step['kernel']} {batch}({step['rows']} x {between}{step['columns']}) of {size}{width}"
 
 
 _WIDTHS = {
@@ -149,4 +164,6 @@ _WIDTHS = {
     "c2r": "bands of columns",
     "r2c": "bands of columns",
     "pieces": "elements of a piece",
+    "square_v1b": "tiles of a band",
+    "square_sg": "tiles of a region's side",
 }

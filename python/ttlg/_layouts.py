@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ttlg import _core
-from ttlg._inplace import run_inplace, transpose_inplace
+from ttlg._inplace import inplace_plan_for, run_inplace, transpose_inplace
 from ttlg._libraries import library_of
 from ttlg._typing import ArrayT
 
@@ -57,7 +57,7 @@ def asorder(x: ArrayT, order: Literal["C", "F"], *, inplace: bool = False) -> Ar
         return x
     moved = x
     if inplace:
-        run_inplace(_core.inplace_plan_for(view, None, None, 0), library, x, view)
+        run_inplace(inplace_plan_for(view, None), library, x, view)
     elif order == "F":
         moved = library.transpose(x, None, None, None)
     else:

@@ -12,6 +12,8 @@ from ttlg._typing import Array, ArrayT, CudaKernel, OutT
 if TYPE_CHECKING:
     from ttlg._explain import Explanation
 
+_ON_GPU = (_core.CudaPlan, _core.CudaInplacePlan)
+
 
 class Plan:
     """How one transposition is carried out; make one with `ttlg.plan` or `ttlg.plan_for`.
@@ -157,7 +159,7 @@ class Plan:
     @property
     def device(self) -> str:
         """``cpu``, or the name of the device model that the plan was made for."""
-        return self._core.model.name if isinstance(self._core, _core.CudaPlan) else "cpu"
+        return self._core.model.name if isinstance(self._core, _ON_GPU) else "cpu"
 
     @property
     def threads(self) -> int | None:
@@ -169,7 +171,7 @@ class Plan:
         >>> ttlg.plan((64, 30), threads=8).threads  # few bytes are not worth a second one
         1
         """
-        return None if isinstance(self._core, _core.CudaPlan) else self.parameters["threads"]
+        return None if isinstance(self._core, _ON_GPU) else self.parameters["threads"]
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -186,8 +188,8 @@ class Plan:
         """What the planner chose.
 
         In place: the ``steps``, each of which transposes ``batch`` matrices of ``rows`` and
-        ``columns`` where they lie; ``threads``, and the ``workspace_limit`` in bytes that the steps
-        had to keep. Else:
+        ``columns`` where they lie, on a GPU with ``between`` elements between the two; on the CPU
+        ``threads``; and the ``workspace_limit`` in bytes that the steps had to keep. Else:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is
         contiguous on both sides counts as one element (for ``copy``: the bytes of a chunk),
@@ -416,7 +418,7 @@ class Plan:
 
 def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan:
     """Make what callers see of a plan."""
-    if isinstance(core, _core.InplacePlan):
+    if isinstance(core, _core.InplacePlan | _core.CudaInplacePlan):
         from ttlg._inplace_plan import InplacePlan  # which imports what only people read
 
         return InplacePlan(core, dtype)

@@ -6,14 +6,15 @@ from typing import Any
 
 from ttlg import _core
 
-AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.InplacePlan
+AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.InplacePlan | _core.CudaInplacePlan
+_OF_CPU = (_core.CpuPlan, _core.InplacePlan)
 
 
 def write(core: AnyPlan, dtype: str) -> str:
     """Write a plan and its dtype's name."""
     record: dict[str, Any] = {
         "ttlg": _core.__version__,
-        "device": core.model.to_dict() if isinstance(core, _core.CudaPlan) else "cpu",
+        "device": "cpu" if isinstance(core, _OF_CPU) else core.model.to_dict(),
         "shape": core.shape,
         "byte_strides": core.byte_strides,
         "axes": core.axes,
@@ -46,12 +47,15 @@ def read(text: str) -> tuple[AnyPlan, str]:
             data.get("out_alignment", 1),
         )
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
-        if data["inplace"]:
+        on_cpu = data["device"] == "cpu"
+        if data["inplace"] and on_cpu:
             return _core.build_inplace_plan(request, **parameters), dtype
-        if data["device"] == "cpu":
+        if on_cpu:
             measured = data.get("measured", [])
             return build_measured(request, kernel, parameters, measured), dtype
         model = _core.DeviceModel(**data["device"])
+        if data["inplace"]:
+            return _core.build_cuda_inplace_plan(request, model=model, **parameters), dtype
         return _core.build_cuda_plan(
             request, alignment=data["alignment"], model=model, kernel=kernel, **parameters
         ), dtype

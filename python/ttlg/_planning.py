@@ -7,11 +7,11 @@ from typing import Any, Literal, SupportsIndex
 
 from ttlg import _core, _models
 from ttlg._dtypes import describe_dtype
-from ttlg._inplace import read_workspace
+from ttlg._inplace import inplace_plan_for, read_workspace
 from ttlg._libraries import library_of
 from ttlg._plan import Plan, wrap
 from ttlg._plan_json import AnyPlan
-from ttlg._typing import Array, Axes, CpuKernel, CudaKernel, InplaceKernel
+from ttlg._typing import Array, Axes, CpuKernel, CudaInplaceKernel, CudaKernel, InplaceKernel
 
 
 def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def plan(
     device: str = "cpu",
     inplace: bool = False,
     threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
     workspace: SupportsIndex | None = None,
 ) -> Plan:
@@ -120,16 +120,19 @@ def plan(
         model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
         explains itself and predicts its time anywhere but runs on such a GPU alone.
     inplace : bool
-        Plan for the result to take the memory of the input, as `transpose_inplace` does, on the
-        CPU: calls of the plan return a view of that memory. The input is in C or Fortran order.
+        Plan for the result to take the memory of the input, as `transpose_inplace` does: calls of
+        the plan return a view of that memory. The input is in C or Fortran order.
     threads : int, optional
         The most threads to use on the CPU; `get_num_threads()` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
         ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,
         ``"fvi_match_large"``, ``"fvi_match_small"``, ``"orthogonal_distinct"`` or
-        ``"orthogonal_arbitrary"``; in place, for every step, ``"buffered"``, ``"square"``,
-        ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``.
+        ``"orthogonal_arbitrary"``; in place, for every step, on the CPU ``"buffered"``,
+        ``"square"``, ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``, and on a GPU
+        ``"square_v1b"``, ``"square_v1"``, ``"square_v1r"``, ``"square_v2"``, ``"square_ip"``,
+        ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
+        elements, ``"c2r"`` or ``"r2c"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
@@ -150,8 +153,7 @@ def plan(
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
-        `threads`, ``tune="measure"`` or `inplace` is asked of a GPU, ``tune="measure"`` of a plan
-        in place and `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        `threads` or ``tune="measure"`` is asked of a GPU, ``tune="measure"`` of a plan in place and `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
@@ -229,10 +231,14 @@ def core_plan(
     extents = _extents(shape)
     order = _core.normalize_axes(axes, extents)
     if model is not None:
-        _refuse_on_gpu(device, threads, tune, inplace)
+        _refuse_on_gpu(device, threads, tune)
     count = _core.resolve_threads(threads)
     try:
         byte_strides = _byte_strides(extents, itemsize, strides, element_strides)
+        if inplace and model is not None:
+            return _core.cached_cuda_inplace_plan(
+                extents, byte_strides, itemsize, order, workspace, model, kernel
+            )
         if inplace:
             return _core.cached_inplace_plan(
                 extents, byte_strides, itemsize, order, count, workspace, kernel
@@ -254,7 +260,7 @@ def plan_for(
     out: Any = None,
     inplace: bool = False,
     threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
     workspace: SupportsIndex | None = None,
 ) -> Plan:
@@ -336,7 +342,7 @@ def _plan_inplace_for(
     if out is not None:
         raise ValueError("out= and inplace=True name two places for the result; pass one")
     view = library_of(x).view_inplace(x)
-    return wrap(_core.inplace_plan_for(view, axes, threads, workspace, kernel), view.dtype)
+    return wrap(inplace_plan_for(view, axes, threads, workspace, kernel), view.dtype)
 
 
 def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
@@ -356,8 +362,6 @@ def _check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any)
         raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")
 
 
-def _refuse_on_gpu(device: str, threads: int | None, tune: str, inplace: bool = False) -> None:
+def _refuse_on_gpu(device: str, threads: int | None, tune: str) -> None:
     if threads is not None or tune != "model":
         raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")
-    if inplace:
-        raise ValueError(f"inplace=True is for device 'cpu', not {device!r}: leave it out")

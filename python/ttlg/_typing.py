@@ -9,6 +9,18 @@ CudaKernel: TypeAlias = Literal[
     "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"
 ]
 InplaceKernel: TypeAlias = Literal["buffered", "square", "c2r", "r2c", "cells", "pieces"]
+CudaInplaceKernel: TypeAlias = Literal[
+    "square_v1b",
+    "square_v1",
+    "square_v1r",
+    "square_v2",
+    "square_ip",
+    "square_sg",
+    "square_tw",
+    "runs",
+    "c2r",
+    "r2c",
+]
 
 
 class Array(Protocol):

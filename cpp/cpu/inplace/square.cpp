@@ -5,8 +5,8 @@
 
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads.hpp"
-#include "tensor/banded_triangle.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/schemes.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t kBand = 8;
 
 class TilePairs {
+  using Triangle = Enumeration<std::int64_t>;
+
  public:
   TilePairs(const InplaceStep& step, const Kernels& table)
       : order_(step.rows),
@@ -24,7 +26,7 @@ class TilePairs {
         tiles_(ceil_div(order_, tile_)),
         transpose_(transposing_kernel(table, size_)),
         table_(table),
-        triangle_(tiles_, kBand) {
+        triangle_(Scheme::v1b, {.m = tiles_, .w = kBand}) {
     for (std::int64_t k = 0; k < tile_; ++k) {
       const auto i = static_cast<std::size_t>(k);
       along_[i] = k * size_;
@@ -39,7 +41,7 @@ class TilePairs {
   void exchange(std::byte* data, std::int64_t begin, std::int64_t end) const {
     std::int64_t matrix = begin / pairs();
     std::int64_t k = begin % pairs();
-    auto entry = k < triangle_.count() ? triangle_.at(k) : BandedTriangle::Entry{};
+    auto entry = k < triangle_.count() ? triangle_.at<Scheme::v1b>(k) : Triangle::Entry{};
     for (std::int64_t number = begin; number < end; ++number) {
       std::byte* const first = data + matrix * order_ * order_ * size_;
       if (k < triangle_.count()) {
@@ -53,7 +55,7 @@ class TilePairs {
       if (++k < pairs()) continue;
       k = 0;
       ++matrix;
-      if (triangle_.count() > 0) entry = triangle_.at(0);
+      if (triangle_.count() > 0) entry = triangle_.at<Scheme::v1b>(0);
     }
   }
 
@@ -78,14 +80,14 @@ class TilePairs {
   }
 
   // The rows of the tile above, unlike these, go on with what follows.
-  void request_below(std::byte* matrix, BandedTriangle::Entry entry) const {
+  void request_below(std::byte* matrix, Triangle::Entry entry) const {
     const std::byte* const below = tile_at(matrix, entry.x, entry.y);
     for (std::int64_t i = 0; i < extent(entry.y); ++i) {
       request(below + down_[static_cast<std::size_t>(i)], extent(entry.x) * size_);
     }
   }
 
-  void exchange_pair(std::byte* matrix, BandedTriangle::Entry entry) const {
+  void exchange_pair(std::byte* matrix, Triangle::Entry entry) const {
     alignas(kLineBytes) std::byte buffer[kMaxTileBytes];
     std::byte* const below = tile_at(matrix, entry.x, entry.y);
     std::byte* const above = tile_at(matrix, entry.y, entry.x);
@@ -110,7 +112,7 @@ class TilePairs {
   const std::int64_t tiles_;
   const BlockKernel transpose_;
   const Kernels& table_;
-  const BandedTriangle triangle_;
+  const Triangle triangle_;
   std::array<std::int64_t, kMaxTileOrder> along_;
   std::array<std::int64_t, kMaxTileOrder> down_;
   std::array<std::int64_t, kMaxTileOrder> down_buffer_;

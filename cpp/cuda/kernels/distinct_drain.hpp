@@ -2,6 +2,8 @@
 // it to the output.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/kernels/distinct_tile.hpp"
 #include "cuda/kernels/shifted.hpp"
 
@@ -98,21 +100,21 @@ TTLG_DEVICE Taken take(const Context& context, bool valid, std::uint32_t from,
 }
 
 // `column_offset` is that of the column which this lane owns.
-template <int kWidth, bool kVectorIn, bool kVectorOut, bool kContiguous, typename Context>
-TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
-                            const TilePlace& tile, std::int64_t column_offset,
-                            std::uint32_t buffer) {
+template <int kWidth, bool kVectorIn, bool kVectorOut, typename Line, typename Context>
+TTLG_DEVICE void drain_tile(const Line& line, const Context& context, const TilePlace& tile,
+                            std::int64_t column_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
   using Share = DrainShare<kWidth, kVectorIn, kVectorOut>;
   using Taken = Word<Tile::kLaneColumns * kWidth>;
+  [[maybe_unused]] constexpr bool kContiguous = std::is_same_v<Line, ContiguousLine>;
   const std::uint32_t thread = context.thread();
   const std::uint32_t first_column = Share::line(thread);
   const std::uint32_t first_row = Share::element(thread);
   const std::uint32_t from = buffer + Tile::offset(first_row, first_column);
   const auto rows = static_cast<int>(tile.rows - first_row);
   const auto columns = static_cast<int>(tile.columns - first_column);
-  const Context lines = context.at(
-      0, tile.out + element_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row));
+  const Context lines =
+      context.at(0, tile.out + element_offset<kWidth>(line, tile.first_row + first_row));
   TTLG_UNROLL
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t column = group * Share::kGroupLines;
@@ -126,8 +128,7 @@ TTLG_DEVICE void drain_tile(const DistinctArguments& p, const Context& context,
       const std::uint32_t row = c * Share::kChunkLength;
       const bool in_rows = static_cast<int>(row) < rows;
       const int same_columns = Share::kChunks > 1 ? opaque(columns) : columns;
-      const std::int64_t along =
-          chunk_offset<kWidth, kContiguous>(p.row_out, tile.first_row + first_row, row);
+      const std::int64_t along = chunk_offset<kWidth>(line, tile.first_row + first_row, row);
       const auto shifts = shifts_of<Tile>(context, in_rows, buffer, first_row + row);
       Taken taken[Tile::kLaneRows];
       TTLG_UNROLL
@@ -252,7 +253,7 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
 // Bytes which lie apart in the output, one by one: of the columns, first what is in
 // the lanes' first rows.
 template <typename Context>
-TTLG_DEVICE void drain_elements(const DistinctArguments& p, const Context& context,
+TTLG_DEVICE void drain_elements(const AxisSide<std::int64_t>& row_axis, const Context& context,
                                 const TilePlace& tile, std::int64_t column_offset,
                                 std::uint32_t buffer) {
   const std::uint32_t thread = context.thread();
@@ -261,7 +262,7 @@ TTLG_DEVICE void drain_elements(const DistinctArguments& p, const Context& conte
   for (std::uint32_t r = 0; r < ByteTile::kLaneRows; ++r) {
     const std::uint32_t row = thread % kWarpSize * ByteTile::kLaneRows + r;
     const bool in_rows = row < tile.rows;
-    const Context line = context.at(0, tile.out + p.row_out.offset(tile.first_row + row));
+    const Context line = context.at(0, tile.out + row_axis.offset(tile.first_row + row));
     for_each_column(context, tile, buffer, [&](std::uint32_t column, std::uint32_t word) {
       line.store(in_rows && static_cast<int>(column) < columns,
                  context.shuffle(column_offset, column),

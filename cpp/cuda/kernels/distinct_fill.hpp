@@ -21,9 +21,9 @@ TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std:
 }
 
 // `row_offset` is that of the row which this lane owns.
-template <int kWidth, bool kVectorIn, bool kVectorOut, bool kContiguous, typename Context>
-TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
-                           const TilePlace& tile, std::int64_t row_offset, std::uint32_t buffer) {
+template <int kWidth, bool kVectorIn, bool kVectorOut, typename Line, typename Context>
+TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TilePlace& tile,
+                           std::int64_t row_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
   using Share = FillShare<kWidth, kVectorIn>;
   constexpr int kBytes = sizeof(typename Lanes<kWidth, kVectorIn>::Access);
@@ -34,9 +34,8 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
   const auto rows = static_cast<int>(Tile::filled_rows(tile.rows) - first_row);
   const auto columns = static_cast<int>(tile.columns - first_column);
   const std::uint32_t to = buffer + Tile::offset(first_row, first_column);
-  const Context lines = context.at(
-      tile.in + element_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column),
-      0);
+  const Context lines =
+      context.at(tile.in + element_offset<kWidth>(line, tile.first_column + first_column), 0);
   TTLG_UNROLL
   for (std::uint32_t group = 0; group < Share::kGroups; ++group) {
     const std::uint32_t row = group * Share::kGroupLines;
@@ -45,7 +44,7 @@ TTLG_DEVICE void fill_tile(const DistinctArguments& p, const Context& context,
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
       const std::uint32_t column = c * Share::kChunkLength;
       const std::int64_t along =
-          chunk_offset<kWidth, kContiguous>(p.column_in, tile.first_column + first_column, column);
+          chunk_offset<kWidth>(line, tile.first_column + first_column, column);
       lines.template copy_async<kBytes>(
           static_cast<int>(column) < columns && static_cast<int>(row) < rows,
           to + Tile::offset(row, column), across + along);
@@ -113,7 +112,7 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::
 
 // The same of rows whose elements lie apart, one by one.
 template <int kWidth, bool kVectorOut, typename Context>
-TTLG_DEVICE void fill_elements(const DistinctArguments& p, const Context& context,
+TTLG_DEVICE void fill_elements(const AxisSide<std::int64_t>& line, const Context& context,
                                const TilePlace& tile, std::int64_t row_offset,
                                std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, false, kVectorOut>;
@@ -132,14 +131,14 @@ TTLG_DEVICE void fill_elements(const DistinctArguments& p, const Context& contex
   TTLG_UNROLL_BY(1)
   for (std::uint32_t c = 0; c < kChunks; ++c) {
     const std::uint32_t column = c * kWarpSize + lane;
-    const Context line = context.at(tile.in + p.column_in.offset(tile.first_column + column), 0);
+    const Context from = context.at(tile.in + line.offset(tile.first_column + column), 0);
     TTLG_UNROLL_BY(1)
     for (std::uint32_t row = 0; row < Share::kGroups; ++row) {
       const std::int64_t across = context.shuffle(row_offset, row);
       const bool in_rows = warp_row + row < Tile::filled_rows(tile.rows);
       context.shared_store(
           in_rows && column < filled, buffer + Tile::offset(warp_row + row, column),
-          line.template load<Word<kWidth>>(in_rows && column < tile.columns, across));
+          from.template load<Word<kWidth>>(in_rows && column < tile.columns, across));
     }
   }
 }

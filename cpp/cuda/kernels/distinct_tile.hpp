@@ -135,17 +135,26 @@ using DrainShare =
               DistinctTile<kWidth, kVectorIn, kVectorOut>::kLaneColumns,
               DistinctTile<kWidth, kVectorIn, kVectorOut>::kLaneRows>;
 
+// A line whose elements leave no gaps.
+struct ContiguousLine {};
+
 // Where an element lies along a line, and how much further another one.
-template <int kWidth, bool kContiguous>
-TTLG_DEVICE std::int64_t element_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index) {
-  if constexpr (kContiguous) return std::int64_t{index} * kWidth;
-  return axis.offset(index);
+template <int kWidth>
+TTLG_DEVICE std::int64_t element_offset(ContiguousLine, std::uint32_t index) {
+  return std::int64_t{index} * kWidth;
 }
-template <int kWidth, bool kContiguous>
-TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& axis, std::uint32_t index,
+template <int kWidth>
+TTLG_DEVICE std::int64_t element_offset(const AxisSide<std::int64_t>& line, std::uint32_t index) {
+  return line.offset(index);
+}
+template <int kWidth>
+TTLG_DEVICE std::int64_t chunk_offset(ContiguousLine, std::uint32_t, std::uint32_t further) {
+  return std::int64_t{further} * kWidth;
+}
+template <int kWidth>
+TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& line, std::uint32_t index,
                                       std::uint32_t further) {
-  if constexpr (kContiguous) return std::int64_t{further} * kWidth;
-  return axis.offset(index + further) - axis.offset(index);
+  return line.offset(index + further) - line.offset(index);
 }
 
 }  // namespace ttlg::cuda

@@ -97,12 +97,12 @@ TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const 
     if (is_contiguous(p.column_in, kWidth)) {
       fill_words<kWidth, kVectorOut>(context, tile, offset, buffer);
     } else {
-      fill_elements<kWidth, kVectorOut>(p, context, tile, offset, buffer);
+      fill_elements<kWidth, kVectorOut>(p.column_in, context, tile, offset, buffer);
     }
   } else if (kIsVector<kWidth, kVectorIn> || is_contiguous(p.column_in, kWidth)) {
-    fill_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, tile, offset, buffer);
+    fill_tile<kWidth, kVectorIn, kVectorOut>(ContiguousLine{}, context, tile, offset, buffer);
   } else {
-    fill_tile<kWidth, kVectorIn, kVectorOut, false>(p, context, tile, offset, buffer);
+    fill_tile<kWidth, kVectorIn, kVectorOut>(p.column_in, context, tile, offset, buffer);
   }
 }
 
@@ -114,12 +114,12 @@ TTLG_DEVICE void drain(const DistinctArguments& p, const Context& context, const
     if (is_contiguous(p.row_out, kWidth)) {
       drain_words(context, tile, offset, buffer);
     } else {
-      drain_elements(p, context, tile, offset, buffer);
+      drain_elements(p.row_out, context, tile, offset, buffer);
     }
   } else if (kIsVector<kWidth, kVectorOut> || is_contiguous(p.row_out, kWidth)) {
-    drain_tile<kWidth, kVectorIn, kVectorOut, true>(p, context, tile, offset, buffer);
+    drain_tile<kWidth, kVectorIn, kVectorOut>(ContiguousLine{}, context, tile, offset, buffer);
   } else {
-    drain_tile<kWidth, kVectorIn, kVectorOut, false>(p, context, tile, offset, buffer);
+    drain_tile<kWidth, kVectorIn, kVectorOut>(p.row_out, context, tile, offset, buffer);
   }
 }
 

@@ -110,6 +110,29 @@ struct OrthogonalDistinctPolicy {
   static constexpr int kMinBlocksPerSm = 4;
 };
 
+// Tiles of square matrices in place, each made of one or two tiles of Orthogonal-Distinct.
+struct SquarePolicy {
+  static constexpr int kThreads = OrthogonalDistinctPolicy::kThreads;
+  static constexpr int kMinBlocksPerSm = 4;
+
+  constexpr explicit SquarePolicy(std::int64_t element_bytes) {
+    const OrthogonalDistinctPolicy part(element_bytes);
+    tile_order = std::max(part.tile_rows, part.tile_columns);
+    tile_bytes = tile_order / part.tile_rows * (tile_order / part.tile_columns) * part.buffer_bytes;
+  }
+
+  int tile_order;  // in elements
+  int tile_bytes;  // of shared memory; a tile and its partner take twice as many
+};
+
+// Runs of any length in place, in words.
+struct RunsPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kMinBlocksPerSm = 4;
+  static constexpr int kBatch = 4;  // words of a thread on either side of the diagonal
+  static constexpr int kBand = 32;  // runs, in the order of V1B
+};
+
 struct OrthogonalArbitraryPolicy {
   // Threads hold offsets in registers: more of them hold fewer each.
   static constexpr int kThreads = 512;

@@ -18,10 +18,24 @@ class CuPy(Library):
 
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
         """Allocate an array on the device of `x`, for the stream that `source` is ordered on."""
+        return self._allocate(x, source, shape, x.dtype)
+
+    def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
+        """Allocate bytes of the memory pool."""
+        return self.view(self._allocate(x, source, (size,), "u1"), "the workspace", source.stream)
+
+    def _allocate(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: Any
+    ) -> Any:
         cupy = sys.modules["cupy"]
         with x.device:
             if self.current_stream(x) == source.stream:
-                return cupy.empty(shape, x.dtype)
+                return cupy.empty(shape, dtype)
             # The pool reuses memory for work on the stream that it was allocated on.
             with cupy.cuda.ExternalStream(source.stream, x.device.id):
-                return cupy.empty(shape, x.dtype)
+                return cupy.empty(shape, dtype)
+
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View the memory of `x`."""
+        straight = x if x.flags.c_contiguous else x.T
+        return straight.reshape(shape[::-1]).T if fortran else straight.reshape(shape)

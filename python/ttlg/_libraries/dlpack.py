@@ -49,11 +49,16 @@ def plan_for(
     """
     if x.on_host:
         return _core.cpu_plan_for(x, axes, out, threads)
+    refuse_threads(x, threads)
+    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
+
+
+def refuse_threads(x: _core.TensorView, threads: int | None) -> None:
+    """Refuse threads for an array on a CUDA device."""
     if threads is not None:
         raise ValueError(
             f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
         )
-    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
 class Library:
@@ -101,27 +106,28 @@ class Library:
             target.set_owner_stream(self.current_stream(out))
         return target
 
-    def view_inplace(self, x: Any) -> _core.TensorView:
+    def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
         """Look at an array that is to be transposed where it lies."""
         if type(self).reshaped is Library.reshaped:
             raise TypeError(
                 f"x of type {type(x).__module__}.{type(x).__qualname__} cannot be transposed in "
-                "place; pass an array of NumPy or PyTorch that shares its memory, or call "
+                "place; pass an array of NumPy, PyTorch or CuPy that shares its memory, or call "
                 "ttlg.transpose(x, axes), which returns a new array"
             )
-        view = self.view(x, "x")
-        if not view.on_host:
-            raise BufferError(
-                f"x lives on {view.device}, where nothing is transposed in place; call "
-                "ttlg.transpose(x, axes), which returns a new array"
-            )
-        return view
+        return self.view_input(x, stream)
+
+    def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
+        """Allocate so many bytes on the device of `x`, for the stream that `source` is ordered on.
+
+        The view keeps them.
+        """
+        raise NotImplementedError  # where view_inplace refuses
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
         raise TypeError(
             f"x of type {type(x).__module__}.{type(x).__qualname__} has no order of its axes in "
-            "memory to choose; pass an array of NumPy or PyTorch"
+            "memory to choose; pass an array of NumPy, PyTorch or CuPy"
         )
 
     def written(self, out: Any) -> None:
@@ -160,7 +166,7 @@ class Library:
         target = out_library.view_output(out, source, stream)
         out_library.run_into(plan_for(source, axes, target, threads), out, source, target)
 
-    def run_into(self, plan: Any, out: Any, *views: _core.TensorView) -> None:
+    def run_into(self, plan: Any, out: Any, *views: _core.TensorView | None) -> None:
         """Carry `plan` out on the views of its arrays, which writes to `out` of this library."""
         try:
             plan.run(*views)

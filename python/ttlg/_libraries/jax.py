@@ -45,7 +45,7 @@ class Jax(JaxMemory):
             )
         return _transpose_traced(x, axes, threads)
 
-    def view_inplace(self, x: Any) -> _core.TensorView:
+    def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
         """Refuse: nothing that JAX or a program made by it still needs may change."""
         raise TypeError(
             "arrays of JAX never change; call ttlg.transpose(x, axes), which returns a new array"

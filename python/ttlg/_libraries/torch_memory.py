@@ -58,6 +58,11 @@ class TorchMemory(Library):
         """Allocate a tensor on the device of `x`."""
         return x.new_empty(shape)
 
+    def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
+        """Allocate bytes of the caching allocator."""
+        buffer = x.new_empty(size, dtype=sys.modules["torch"].uint8)
+        return self.view(buffer, "the workspace", source.stream)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""
         backwards = tuple(range(x.ndim))[::-1]

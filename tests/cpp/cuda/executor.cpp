@@ -17,7 +17,7 @@ class Executor {
   Report run();
 
   // What the threads call.
-  std::uint32_t block() const { return block_; }
+  std::uint32_t block() const { return backwards_ ? blocks_ - 1 - block_ : block_; }
   std::uint32_t blocks() const { return blocks_; }
   GlobalMemory& global() { return global_; }
   SharedMemory& shared() { return shared_; }
@@ -46,11 +46,12 @@ class Executor {
   bool is_over() const { return report_.violations.size() >= kMaxViolations; }
 
   std::uint32_t blocks_;
+  bool backwards_;
   GlobalMemory global_;
   SharedMemory shared_;
   AccessCounter counter_;
   Fibers fibers_;
-  std::uint32_t block_ = 0;
+  std::uint32_t block_ = 0;  // how many have run
   Report report_;
   // By thread.
   std::vector<Stop> stops_;
@@ -63,6 +64,7 @@ class Executor {
 
 Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
     : blocks_(grid.blocks),
+      backwards_(grid.backwards),
       global_(arrays),
       shared_(static_cast<std::size_t>(grid.shared_bytes), static_cast<std::size_t>(grid.threads)),
       counter_(arrays.in.size(), arrays.out.size(), static_cast<std::size_t>(grid.shared_bytes)),
@@ -92,6 +94,7 @@ Report Executor::run() {
 
 void Executor::run_block() {
   fibers_.restart();
+  global_.begin_block();
   shared_.begin_block();
   counter_.begin_block();
   std::ranges::fill(shuffles_, 0);
@@ -109,6 +112,7 @@ void Executor::run_block() {
       report_pending_copies();
       return;
     }
+    global_.pass_barrier();
     shared_.pass_barrier();
     ++counter_.counts.barriers;
   }
@@ -171,7 +175,7 @@ void Executor::report_missing_writes() {
 
 void Executor::report_violation(std::size_t thread, const std::string& what) {
   if (is_over()) return;
-  report_.violations.push_back("block " + std::to_string(block_) + ", thread " +
+  report_.violations.push_back("block " + std::to_string(block()) + ", thread " +
                                std::to_string(thread) + ": " + what);
 }
 
@@ -224,9 +228,9 @@ void HostContext::barrier() const { executor_->barrier(thread_); }
 
 void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const {
   offset = in_origin_ + offset;
-  const GlobalMemory& memory = executor_->global();
+  GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.in_position(offset), CallKind::load, bytes, valid}, offset,
-                  valid ? memory.load(word, bytes, offset) : "");
+                  valid ? memory.load(thread_, word, bytes, offset) : "");
 }
 
 void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
@@ -234,7 +238,7 @@ void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
   offset = out_origin_ + offset;
   GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.out_position(offset), CallKind::store, bytes, valid}, offset,
-                  valid ? memory.store(word, bytes, offset) : "");
+                  valid ? memory.store(thread_, word, bytes, offset) : "");
 }
 
 void HostContext::shared_load_bytes(void* word, std::size_t bytes, bool valid,
@@ -267,10 +271,10 @@ void HostContext::copy_word_async(bool valid, std::uint32_t count, std::uint32_t
   std::array<std::byte, kBytes> word{};
   to += shared_origin_;
   offset += in_origin_;
-  const GlobalMemory& memory = executor_->global();
+  GlobalMemory& memory = executor_->global();
   const bool loads = valid && count > 0;
   executor_->note(thread_, {memory.in_position(offset), CallKind::load, kBytes, loads}, offset,
-                  loads ? memory.load_run_word(word.data(), count, offset) : "");
+                  loads ? memory.load_run_word(thread_, word.data(), count, offset) : "");
   executor_->note(thread_, {to, CallKind::shared_store, kBytes, valid}, to,
                   valid ? executor_->shared().copy_async(thread_, word.data(), kBytes, to) : "");
 }

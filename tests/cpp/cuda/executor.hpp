@@ -16,8 +16,9 @@ namespace ttlg::test {
 
 struct Grid {
   std::uint32_t blocks = 1;
-  int threads = kLanes;  // of a block: whole warps, at most 1024
-  int shared_bytes = 0;  // of a block
+  int threads = kLanes;    // of a block: whole warps, at most 1024
+  int shared_bytes = 0;    // of a block
+  bool backwards = false;  // whether the last block runs first
 };
 
 // What a kernel did wrong, nothing if it is right. It says so up to kMaxViolations times; then the

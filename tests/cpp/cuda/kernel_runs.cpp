@@ -101,6 +101,40 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
   });
 }
 
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::SquareArguments& p) {
+  return cuda::with_width(launch, [&](auto any_width) {
+    return cuda::with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
+      return [&p](const HostContext& context) {
+        cuda::square<decltype(width)::value, decltype(vectors)::value>(p, context);
+      };
+    });
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowShuffleArguments& p) {
+  return cuda::with_row_shuffle(launch, [&](auto width, auto in_word, auto forward) -> Kernel {
+    return [&p](const HostContext& context) {
+      cuda::row_shuffle<decltype(width)::value, decltype(in_word)::value, decltype(forward)::value>(
+          p, context);
+    };
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
+            const cuda::ColumnShuffleArguments& p) {
+  return cuda::with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
+    return [&p](const HostContext& context) {
+      cuda::column_shuffle<decltype(width)::value, decltype(access)::value>(p, context);
+    };
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RunsArguments& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cuda::runs<kWidth>(p, context); };
+  });
+}
+
 // An array of which element (0, ..., 0) has the wanted address.
 class Array {
  public:

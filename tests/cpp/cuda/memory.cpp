@@ -30,17 +30,21 @@ std::int64_t position_in(std::span<const std::byte> array, std::size_t index) {
 
 }  // namespace
 
-std::string_view GlobalMemory::load(void* word, std::size_t bytes, std::int64_t offset) const {
+std::string_view GlobalMemory::load(std::uint32_t thread, void* word, std::size_t bytes,
+                                    std::int64_t offset) {
   const std::size_t index = index_of(offset, arrays_.in_origin);
   if (!is_inside(index, bytes, arrays_.in.size())) return "loads out of bounds";
   const std::byte* from = arrays_.in.data() + index;
   if (!is_aligned(from, bytes)) return "loads from a misaligned address";
+  for (std::size_t i = index; i < index + bytes; ++i) {
+    if (const auto wrong = check_load(thread, i); !wrong.empty()) return wrong;
+  }
   std::memcpy(word, from, bytes);
   return {};
 }
 
-std::string_view GlobalMemory::load_run_word(void* word, std::size_t count,
-                                             std::int64_t offset) const {
+std::string_view GlobalMemory::load_run_word(std::uint32_t thread, void* word, std::size_t count,
+                                             std::int64_t offset) {
   constexpr auto kAnything = std::byte{0xa5};
   auto* const bytes = static_cast<std::byte*>(word);
   const std::size_t first = index_of(offset, arrays_.in_origin);
@@ -51,12 +55,14 @@ std::string_view GlobalMemory::load_run_word(void* word, std::size_t count,
     const std::size_t index = first + i;  // before the array, it wraps around
     const bool is_before = index > SIZE_MAX - kBankWordBytes;
     if (!is_before && index >= arrays_.in.size()) return "loads out of bounds";
+    if (const auto wrong = is_before ? "" : check_load(thread, index); !wrong.empty()) return wrong;
     bytes[i] = is_before ? kAnything : arrays_.in[index];
   }
   return {};
 }
 
-std::string_view GlobalMemory::store(const void* word, std::size_t bytes, std::int64_t offset) {
+std::string_view GlobalMemory::store(std::uint32_t thread, const void* word, std::size_t bytes,
+                                     std::int64_t offset) {
   const std::size_t index = index_of(offset, arrays_.out_origin);
   if (!is_inside(index, bytes, arrays_.out.size())) return "stores out of bounds";
   std::byte* to = arrays_.out.data() + index;
@@ -64,9 +70,34 @@ std::string_view GlobalMemory::store(const void* word, std::size_t bytes, std::i
   for (std::size_t i = index; i < index + bytes; ++i) {
     if (arrays_.expected_writes[i] == 0) return "stores to a byte that is none of the result's";
     if (written_[i]) return "stores to a byte that was written before";
+    if (const auto wrong = check_store(thread, i); !wrong.empty()) return wrong;
     written_[i] = true;
   }
   std::memcpy(to, word, bytes);
+  return {};
+}
+
+std::string_view GlobalMemory::check_load(std::uint32_t thread, std::size_t index) {
+  if (!is_inplace_ || arrays_.shares_words) return {};
+  if (written_[index]) return "loads a byte that was stored before";
+  Reader& reader = readers_[index];
+  reader.in_other_block |= reader.interval > 0 && reader.interval < first_interval_;
+  const bool in_this_interval = reader.interval == interval_;
+  reader.has_company = in_this_interval && (reader.has_company || reader.thread != thread);
+  reader.interval = interval_;
+  reader.thread = thread;
+  return {};
+}
+
+std::string_view GlobalMemory::check_store(std::uint32_t thread, std::size_t index) const {
+  if (!is_inplace_ || arrays_.shares_words) return {};
+  const Reader& reader = readers_[index];
+  if (reader.in_other_block || (reader.interval > 0 && reader.interval < first_interval_)) {
+    return "stores to a byte that another block loads";
+  }
+  if (reader.interval == interval_ && (reader.has_company || reader.thread != thread)) {
+    return "stores to a byte in a race with a thread that loads it";
+  }
   return {};
 }
 

@@ -12,24 +12,39 @@
 namespace ttlg::test {
 
 // The arrays of a launch. A kernel's offset 0 is the byte `in_origin` resp. `out_origin` of them.
+// In place, both are the same array.
 struct Arrays {
   std::span<const std::byte> in;
   std::span<std::byte> out;
   std::span<const std::uint8_t> expected_writes;  // by byte of `out`: 1 where one is to be written
   std::int64_t in_origin = 0;
   std::int64_t out_origin = 0;
+  // In place: whether words may be loaded of which other blocks store a part, as long as nobody
+  // uses that part. Then only the result tells.
+  bool shares_words = false;
 };
 
-// Accesses return what is wrong with them, or nothing.
+// Accesses return what is wrong with them, or nothing. In place, the order of the blocks and of the
+// threads between two barriers must not matter, and loads take the read-only path: a byte is
+// loaded by the block alone that stores it, before a barrier that comes before the store.
 class GlobalMemory {
  public:
-  explicit GlobalMemory(const Arrays& arrays) : arrays_(arrays), written_(arrays.out.size()) {}
+  explicit GlobalMemory(const Arrays& arrays)
+      : arrays_(arrays),
+        is_inplace_(!arrays.in.empty() && arrays.in.data() == arrays.out.data()),
+        written_(arrays.out.size()),
+        readers_(is_inplace_ ? arrays.in.size() : 0) {}
 
-  std::string_view load(void* word, std::size_t bytes, std::int64_t offset) const;
+  void begin_block() { first_interval_ = ++interval_; }
+  void pass_barrier() { ++interval_; }
+
+  std::string_view load(std::uint32_t thread, void* word, std::size_t bytes, std::int64_t offset);
   // The first `count` bytes of an aligned word of 4. Those of them that come before the array may
   // be loaded and are anything.
-  std::string_view load_run_word(void* word, std::size_t count, std::int64_t offset) const;
-  std::string_view store(const void* word, std::size_t bytes, std::int64_t offset);
+  std::string_view load_run_word(std::uint32_t thread, void* word, std::size_t count,
+                                 std::int64_t offset);
+  std::string_view store(std::uint32_t thread, const void* word, std::size_t bytes,
+                         std::int64_t offset);
 
   // Where an offset lies, from the beginning of the side's first line.
   std::int64_t in_position(std::int64_t offset) const;
@@ -39,8 +54,23 @@ class GlobalMemory {
   std::vector<std::int64_t> missing_writes() const;
 
  private:
+  // Who loaded a byte of an array in place: the newest interval, and whether threads did so in it
+  // besides `thread`, or other blocks in earlier ones.
+  struct Reader {
+    std::int64_t interval = 0;  // between barriers, from 1
+    std::uint32_t thread = 0;
+    bool has_company = false;
+    bool in_other_block = false;
+  };
+  std::string_view check_load(std::uint32_t thread, std::size_t index);
+  std::string_view check_store(std::uint32_t thread, std::size_t index) const;
+
   Arrays arrays_;
+  bool is_inplace_;
   std::vector<bool> written_;
+  std::vector<Reader> readers_;
+  std::int64_t interval_ = 0;
+  std::int64_t first_interval_ = 0;  // of this block
 };
 
 // The shared memory of a block. Two threads may not touch a byte between the same barriers if one

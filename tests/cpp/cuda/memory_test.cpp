@@ -112,6 +112,44 @@ TEST(GlobalMemory, MustBeWrittenEverywhere) {
             Violations{"byte -3 of the result is never written"});
 }
 
+// Words of an array in place change places with those of the lane that is so much further.
+Kernel move_words(std::uint32_t lanes, bool waits) {
+  return [lanes, waits](const HostContext& context) {
+    const std::uint32_t begin = kLanes * context.block();
+    const auto from = std::int64_t{4} * (begin + (context.thread() + lanes) % kLanes);
+    const Word word = context.load<Word>(true, from);
+    if (waits) context.barrier();
+    context.store(true, std::int64_t{4} * (begin + context.thread()), word);
+  };
+}
+
+TEST(GlobalMemory, MayBeTransposedInPlace) {
+  EXPECT_EQ(Toy(2 * kRow).run_inplace({.blocks = 2}, move_words(1, true)).violations, Violations{});
+  EXPECT_EQ(Toy(2 * kRow).run_inplace({.blocks = 2}, move_words(0, false)).violations,
+            Violations{});
+}
+
+TEST(GlobalMemory, MustNotBeTransposedInPlaceInARace) {
+  EXPECT_EQ(Toy(kRow).run_inplace({}, move_words(1, false)).violations.front(),
+            "block 0, thread 1: stores to a byte in a race with a thread that loads it (4 bytes at "
+            "offset 4)");
+}
+
+TEST(GlobalMemory, MustNotBeLoadedAfterItIsStoredInPlace) {
+  Toy toy(2 * kRow);
+  const auto load_first = [](const HostContext& context) {
+    context.load<Word>(context.thread() == 5, 12);
+    context.barrier();
+    context.store(true, std::int64_t{4} * (kLanes * context.block() + context.thread()), Word{1});
+  };
+  EXPECT_EQ(toy.run_inplace({.blocks = 2}, load_first).violations,
+            Violations{"block 1, thread 5: loads a byte that was stored before (4 bytes at offset "
+                       "12)"});
+  // The other way round, the one that stores is at fault.
+  EXPECT_EQ(toy.run_inplace({.blocks = 2, .backwards = true}, load_first).violations.front(),
+            "block 0, thread 3: stores to a byte that another block loads (4 bytes at offset 12)");
+}
+
 TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
   EXPECT_EQ(run_shared(32,
                        [](const HostContext& context) {

@@ -25,6 +25,9 @@ struct Toy {
   Report run(const Grid& grid, const Kernel& kernel) {
     return run_kernel(grid, {in.bytes(), out.bytes(), expected_writes}, kernel);
   }
+  Report run_inplace(const Grid& grid, const Kernel& kernel) {
+    return run_kernel(grid, {in.bytes(), in.bytes(), expected_writes}, kernel);
+  }
 };
 
 // Runs a kernel that uses shared memory only and writes no result.

@@ -2,31 +2,20 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 #include <utility>
 
-#include "plan/cpu/inplace/decompose.hpp"
+#include "plan/cpu/inplace/step_choice.hpp"
 #include "plan/cpu/planner.hpp"
+#include "plan/inplace/decompose.hpp"
+#include "plan/inplace/permutes.hpp"
+#include "plan/inplace/problem.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 constexpr std::int64_t kShareOfArray = 20;
 constexpr std::int64_t kLeastWorkspace = 2 << 20;  // of each thread: rows and columns, in L2
-
-// Whether both sides fill the same memory without gaps.
-bool is_dense(const Problem& problem) {
-  std::int64_t in_step = problem.element_bytes;
-  std::int64_t out_step = problem.element_bytes;
-  for (std::size_t k = 0; k < problem.modes.size(); ++k) {
-    const Mode& in = problem.modes[k];
-    const Mode& out = problem.modes[static_cast<std::size_t>(problem.perm[k])];
-    if (in.in_byte_stride != in_step || out.out_byte_stride != out_step) return false;
-    in_step *= in.extent;
-    out_step *= out.extent;
-  }
-  return problem.in_byte_offset == 0 && problem.out_byte_offset == 0;
-}
 
 // How a matrix of a `buffered` step gets into the workspace.
 Plan plan_into_buffer(const InplaceStep& step, const Machine& machine, int threads) {
@@ -48,35 +37,19 @@ int team_of(std::int64_t bytes, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
 }
 
-// Folded, and without gaps.
-Problem dense_problem(const Request& request) {
-  Problem folded = fold_run(make_problem(request));
-  if (folded.bytes() > 0 && !is_dense(folded)) {
-    throw std::invalid_argument(
-        "only an array that fills its memory without gaps can be transposed in place");
-  }
-  return folded;
-}
-
 [[noreturn]] void refuse(const Problem& folded, const InplaceOptions& options) {
-  const std::string bytes = std::to_string(folded.bytes()) + " bytes in place";
-  if (options.forced) {
-    throw std::invalid_argument("kernel '" + std::string(kernel_name(*options.forced)) +
-                                "' cannot carry out every step, or not in the workspace, to "
-                                "transpose " +
-                                bytes);
-  }
-  throw std::invalid_argument("a workspace of " + std::to_string(options.workspace) +
-                              " bytes is too small for any way to transpose " + bytes);
+  std::optional<std::string_view> forced;
+  if (options.forced) forced = kernel_name(*options.forced);
+  refuse_steps(folded, forced, options.workspace);
 }
 
 // A few rows of a short and wide matrix may be more than its twentieth part.
-Decomposition decompose_by_default(const Problem& folded, StepLimits& limits,
-                                   const InplaceOptions& options) {
+Decomposition<InplaceStep> decompose_by_default(const Problem& folded, StepLimits& limits,
+                                                const InplaceOptions& options) {
   const std::int64_t bytes = folded.bytes();
   limits.workspace = std::max(bytes / kShareOfArray, limits.threads * kLeastWorkspace);
   while (limits.workspace / limits.threads <= 4 * bytes + kLeastWorkspace) {
-    if (std::optional<Decomposition> found = decompose(folded, limits)) return *found;
+    if (auto found = decompose(folded, limits)) return *found;
     limits.workspace *= 2;
   }
   refuse(folded, options);
@@ -116,11 +89,11 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
                     .threads = team_of(bytes, options.threads),
                     .workspace = options.workspace,
                     .forced = options.forced};
-  Decomposition found;
+  Decomposition<InplaceStep> found;
   if (bytes > 0 && options.workspace == 0) {
     found = decompose_by_default(folded, limits, options);
   } else if (bytes > 0) {
-    std::optional<Decomposition> within = decompose(folded, limits);
+    auto within = decompose(folded, limits);
     if (!within) refuse(folded, options);
     found = std::move(*within);
   }
@@ -132,9 +105,9 @@ std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan, const Machi
   const Problem folded = dense_problem(plan.request);
   if (folded.bytes() == 0) return {plan};
   std::vector<InplacePlan> plans;
-  for (Decomposition& each : decompositions(
-           folded,
-           {.machine = machine, .threads = plan.threads, .workspace = plan.workspace_limit})) {
+  const StepLimits limits{
+      .machine = machine, .threads = plan.threads, .workspace = plan.workspace_limit};
+  for (Decomposition<InplaceStep>& each : decompositions(folded, limits)) {
     plans.push_back(build_inplace_plan(plan.request, std::move(each.steps), machine, plan.threads,
                                        plan.workspace_limit));
   }

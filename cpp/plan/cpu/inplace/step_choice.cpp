@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
 
 #include "plan/cpu/block.hpp"
@@ -99,8 +98,12 @@ class Copies {
 // The steps that may transpose matrices, by kernel.
 class Steps {
  public:
-  Steps(const InplaceStep& matrices, const Machine& machine)
-      : matrices_(matrices), machine_(machine) {}
+  Steps(const Matrices& matrices, const Machine& machine)
+      : matrices_{.batch = matrices.batch,
+                  .rows = matrices.rows,
+                  .columns = matrices.columns,
+                  .element_bytes = matrices.element_bytes},
+        machine_(machine) {}
 
   std::vector<InplaceStep> of(InplaceKernel kernel) const {
     std::vector<InplaceStep> steps;
@@ -166,7 +169,7 @@ class Steps {
     return widths;
   }
 
-  const InplaceStep& matrices_;
+  InplaceStep matrices_;
   const Machine& machine_;
 };
 
@@ -177,67 +180,40 @@ double step_seconds(const InplaceStep& step, const Machine& machine, int threads
   return Copies(machine, threads).of(step) * lines * line_seconds(machine) / threads;
 }
 
-std::vector<Decomposition> step_choices(const InplaceStep& matrices, const StepLimits& limits) {
-  const Steps steps(matrices, limits.machine);
-  std::vector<Decomposition> choices;
+std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices& matrices) const {
+  const Steps steps(matrices, machine);
+  std::vector<Decomposition<InplaceStep>> choices;
   for (int number = 0; number < kInplaceKernels; ++number) {
     const auto kernel = static_cast<InplaceKernel>(number);
-    if (limits.forced.value_or(kernel) != kernel) continue;
-    std::optional<Decomposition> best;
+    if (forced.value_or(kernel) != kernel) continue;
+    std::vector<Decomposition<InplaceStep>> widths;
     for (const InplaceStep& step : steps.of(kernel)) {
-      if (workspace_bytes(step, limits.threads) > limits.workspace) continue;
-      const double seconds = step_seconds(step, limits.machine, limits.threads);
-      if (!best || seconds < best->seconds) best = Decomposition{{step}, seconds};
+      if (workspace_bytes(step, threads) > workspace) continue;
+      widths.push_back({{step}, step_seconds(step, machine, threads)});
     }
-    if (best) choices.push_back(std::move(*best));
+    if (auto best = fastest(std::move(widths))) choices.push_back(std::move(*best));
   }
   return choices;
 }
 
-std::optional<Decomposition> fastest(std::vector<Decomposition> choices) {
-  const auto best = std::ranges::min_element(choices, {}, &Decomposition::seconds);
-  return best == choices.end() ? std::nullopt : std::optional(std::move(*best));
-}
-
 namespace {
 
-// Rows (i1, i0) and columns (j1, j0), where i0 and j0 count to c. The rows of squares come
-// together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong. Shorter
-// rows take longer than a pass for C2R's rotation.
-std::optional<Decomposition> by_squares(const InplaceStep& matrices, const StepLimits& limits) {
+// Shorter rows take longer than a pass for C2R's rotation.
+bool is_worth_squares(const Matrices& matrices) {
   constexpr std::int64_t kLeastRow = 512;
   const C2r c2r(matrices.rows, matrices.columns);
-  if (limits.forced || matrices.rows == matrices.columns || !rotates_apart(c2r) ||
-      c2r.c * matrices.element_bytes < kLeastRow) {
-    return std::nullopt;
-  }
-  InplaceStep together = matrices;
-  together.batch *= c2r.a;
-  together.rows = c2r.c;
-  together.columns = c2r.b;
-  together.element_bytes *= c2r.c;
-  InplaceStep squares = matrices;
-  squares.batch *= c2r.a * c2r.b;
-  squares.rows = squares.columns = c2r.c;
-  InplaceStep apart = matrices;
-  apart.rows = c2r.a;
-  apart.element_bytes *= c2r.c;
-  Decomposition whole;
-  for (const InplaceStep& step : {together, squares, apart}) {
-    if (step.rows == 1 || step.columns == 1) continue;
-    const std::optional<Decomposition> best = fastest(step_choices(step, limits));
-    if (!best) return std::nullopt;
-    whole.append(*best);
-  }
-  return whole;
+  return matrices.rows != matrices.columns && rotates_apart(c2r) &&
+         c2r.c * matrices.element_bytes >= kLeastRow;
 }
 
 }  // namespace
 
-std::vector<Decomposition> matrix_choices(const InplaceStep& matrices, const StepLimits& limits) {
-  std::vector<Decomposition> choices = step_choices(matrices, limits);
-  if (std::optional<Decomposition> squares = by_squares(matrices, limits)) {
-    choices.push_back(std::move(*squares));
+std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrices& matrices) const {
+  std::vector<Decomposition<InplaceStep>> choices = step_choices(matrices);
+  if (!forced && is_worth_squares(matrices)) {
+    if (auto squares = fastest_of_each<InplaceStep>(by_squares(matrices), *this)) {
+      choices.push_back(std::move(*squares));
+    }
   }
   return choices;
 }

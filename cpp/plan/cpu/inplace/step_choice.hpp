@@ -7,39 +7,32 @@
 
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/machine.hpp"
+#include "plan/inplace/decomposition.hpp"
+#include "plan/inplace/matrices.hpp"
 
 namespace ttlg::cpu {
-
-// Steps one after another, and their predicted time.
-struct Decomposition {
-  std::vector<InplaceStep> steps;
-  double seconds = 0;
-
-  void append(const Decomposition& next) {
-    steps.insert(steps.end(), next.steps.begin(), next.steps.end());
-    seconds += next.seconds;
-  }
-};
-
-// What all steps of a plan have in common.
-struct StepLimits {
-  const Machine& machine;
-  int threads;
-  std::int64_t workspace;
-  std::optional<InplaceKernel> forced{};
-};
 
 // The predicted time of a step.
 double step_seconds(const InplaceStep& step, const Machine& machine, int threads);
 
-// Every kernel that can transpose these matrices in this workspace, at its best width by
-// prediction.
-std::vector<Decomposition> step_choices(const InplaceStep& matrices, const StepLimits& limits);
+// What all steps of a plan have in common, and what follows from it: see
+// plan/inplace/decompose.hpp.
+struct StepLimits {
+  using Step = InplaceStep;
+  static constexpr bool kExchanges = false;
 
-// The same, and where rows and columns have a large divisor c in common, a c and b c of them, three
-// steps for squares of order c and for their rows.
-std::vector<Decomposition> matrix_choices(const InplaceStep& matrices, const StepLimits& limits);
+  const Machine& machine;
+  int threads;
+  std::int64_t workspace;
+  std::optional<InplaceKernel> forced{};
 
-std::optional<Decomposition> fastest(std::vector<Decomposition> choices);
+  // Every kernel that can transpose these matrices in this workspace, at its best width by
+  // prediction.
+  std::vector<Decomposition<InplaceStep>> step_choices(const Matrices& matrices) const;
+
+  // The same, and three steps for squares and their rows where rows and columns have a large
+  // divisor in common.
+  std::vector<Decomposition<InplaceStep>> matrix_choices(const Matrices& matrices) const;
+};
 
 }  // namespace ttlg::cpu

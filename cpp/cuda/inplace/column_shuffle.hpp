@@ -1,0 +1,188 @@
+// The rotations and the column shuffle of C2R and R2C (Catanzaro et al., PPoPP 2014) in shared
+// memory. A block moves a group of neighbouring columns, which it reads and writes once. Rows of
+// the group are brought to the places where they are wanted as they are read, and columns are
+// rotated as they are written:
+//
+//   C2R  x'[i] = x[(i + j div b) mod m]  (Eq. 23)     row i is kept at place i
+//        x'[i] = x[(q(i) + j) mod m]     (Eqs. 32, 33)                      i
+//   R2C  x'[i] = x[q^-1((i - j) mod m)]  (Eqs. 34, 35)                      q(i)
+//        x'[i] = x[(i - j div b) mod m]  (Eq. 36)                           i
+//
+// Where a row of the group is as wide as shared memory, a word's bank follows from its column
+// alone, so that no order of rows leads to conflicts. Of elements narrower than a bank, those that
+// share one are in neighbouring rows, which column_slot keeps apart.
+#pragma once
+
+#include "cuda/kernels/context.hpp"
+#include "plan/cuda/inplace/policy.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+
+template <int kWidth>
+TTLG_DEVICE std::uint32_t column_slot(std::uint32_t offset) {
+  if constexpr (kWidth == 1) return offset ^ ((offset >> 2) & 0x60);
+  if constexpr (kWidth == 2) return offset ^ ((offset >> 1) & 0x40);
+  return offset;
+}
+
+// Rows (i * factor - i div period) mod m: i itself, or q(i) (Eq. 33).
+struct RowSequence {
+  std::uint32_t factor;
+  FastDivisor32 period;
+  // Of a step by the rows that the threads of a block take at a time: i modulo the period, and the
+  // place of the row in bytes, for steps that stay in a period and those that do not.
+  std::uint32_t in_period;
+  std::uint32_t place[2];
+};
+
+// How the threads of a block share the rows of a group among them.
+struct RowShare {
+  FastDivisor32 accesses;  // of a row
+  std::uint32_t rows;      // at a time
+  RowSequence sequence;    // their places in shared memory
+};
+
+struct ColumnShuffleArguments {
+  FastDivisor height;  // m
+  std::uint32_t columns;
+  std::uint32_t element_bytes;
+  FastDivisor32 element_words;
+  std::int64_t row_bytes;
+  std::int64_t matrix_bytes;
+  FastDivisor32 groups;  // of a matrix
+  std::uint32_t group_columns;
+  std::uint32_t group_bytes;
+  std::int64_t first_column;   // of the first group, which may begin before the matrix
+  FastDivisor32 turn_columns;  // columns that are rotated alike
+  bool turns_back;
+  std::int64_t lift;  // a multiple of m that is more than is ever subtracted
+  std::uint32_t access_bytes;
+  RowShare fill;
+  RowShare drain;
+};
+
+// The thread's rows of a group, and their places in shared memory.
+class RowCursor {
+ public:
+  TTLG_DEVICE RowCursor(const ColumnShuffleArguments& p, const RowShare& share, std::uint32_t row,
+                        std::int64_t turn)
+      : sequence_(share.sequence),
+        end_(static_cast<std::uint32_t>(p.height.divisor()) * p.group_bytes) {
+    const std::uint32_t periods = sequence_.period.quotient(row);
+    in_period_ = row - periods * sequence_.period.divisor();
+    const std::int64_t at = std::int64_t{row} * sequence_.factor - periods + turn + p.lift;
+    place_ =
+        static_cast<std::uint32_t>(at - p.height.quotient(at) * p.height.divisor()) * p.group_bytes;
+  }
+
+  TTLG_DEVICE std::uint32_t place() const { return place_; }
+
+  TTLG_DEVICE void advance() {
+    in_period_ += sequence_.in_period;
+    const bool leaves = in_period_ >= sequence_.period.divisor();
+    if (leaves) in_period_ -= sequence_.period.divisor();
+    place_ += leaves ? sequence_.place[1] : sequence_.place[0];
+    if (place_ >= end_) place_ -= end_;
+  }
+
+ private:
+  const RowSequence& sequence_;
+  std::uint32_t end_;
+  std::uint32_t in_period_;
+  std::uint32_t place_;
+};
+
+// A thread's share of a group: the same bytes of every so many rows.
+struct GroupShare {
+  std::uint32_t row;    // the first
+  std::uint32_t byte;   // of a row of the group
+  std::int64_t offset;  // of the first access in the array
+  int left;             // rows from the first on, none for a thread that has no share
+
+  template <typename Context>
+  TTLG_DEVICE GroupShare(const ColumnShuffleArguments& p, const RowShare& share, int width,
+                         const Context& context) {
+    row = share.accesses.quotient(context.thread());
+    byte = (context.thread() - row * share.accesses.divisor()) * static_cast<std::uint32_t>(width);
+    const std::uint32_t matrix = p.groups.quotient(context.block());
+    const std::uint32_t group = context.block() - matrix * p.groups.divisor();
+    const std::int64_t in_row =
+        (p.first_column + std::int64_t{group} * p.group_columns) * p.element_bytes + byte;
+    offset = matrix * p.matrix_bytes + row * p.row_bytes + in_row;
+    const bool is_in_row = 0 <= in_row && in_row < p.row_bytes && row < share.rows;
+    left = is_in_row ? static_cast<int>(p.height.divisor() - row) : 0;
+  }
+};
+
+// Copies or moves words of every row that is left to a thread, from global to shared memory.
+template <int kWidth, int kAccess, typename Context>
+TTLG_DEVICE void fill_group(const ColumnShuffleArguments& p, const Context& context) {
+  GroupShare share(p, p.fill, kAccess, context);
+  RowCursor cursor(p, p.fill, share.row, 0);
+  const int rows = static_cast<int>(p.fill.rows);
+  const std::int64_t step = p.fill.rows * p.row_bytes;
+  if constexpr (kCopiesAsynchronously<Word<kAccess>>) {
+    TTLG_UNROLL_BY(4)
+    for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= rows) {
+      context.template copy_async<kAccess>(
+          share.left > 0, column_slot<kWidth>(cursor.place() + share.byte), share.offset);
+      cursor.advance();
+      share.offset += step;
+      share.left -= rows;
+    }
+  } else {
+    constexpr int kBatch = C2rPolicy::kBatch;
+    for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= kBatch * rows) {
+      Word<kAccess> held[kBatch];
+      TTLG_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        held[i] = context.template load<Word<kAccess>>(share.left > i * rows, share.offset);
+        share.offset += step;
+      }
+      TTLG_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        context.shared_store(share.left > 0, column_slot<kWidth>(cursor.place() + share.byte),
+                             held[i]);
+        cursor.advance();
+        share.left -= rows;
+      }
+    }
+  }
+}
+
+template <int kWidth, typename Context>
+TTLG_DEVICE void drain_group(const ColumnShuffleArguments& p, const Context& context) {
+  GroupShare share(p, p.drain, kWidth, context);
+  const std::uint32_t matrix = p.groups.quotient(context.block());
+  const std::uint32_t group = context.block() - matrix * p.groups.divisor();
+  const std::int64_t column = p.first_column + std::int64_t{group} * p.group_columns +
+                              p.element_words.quotient(share.byte / kWidth);
+  // Before the first column nothing is moved.
+  const std::int64_t turn =
+      p.turn_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
+  RowCursor cursor(p, p.drain, share.row, p.turns_back ? -turn : turn);
+  const int rows = static_cast<int>(p.drain.rows);
+  const std::int64_t step = p.drain.rows * p.row_bytes;
+  TTLG_UNROLL_BY(4)
+  for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= rows) {
+    context.store(share.left > 0, share.offset,
+                  context.template shared_load<Word<kWidth>>(
+                      share.left > 0, column_slot<kWidth>(cursor.place() + share.byte)));
+    cursor.advance();
+    share.offset += step;
+    share.left -= rows;
+  }
+}
+
+// Rows are read by kAccess bytes and written by words.
+template <int kWidth, int kAccess, typename Context>
+TTLG_DEVICE void column_shuffle(const ColumnShuffleArguments& p, const Context& context) {
+  fill_group<kWidth, kAccess>(p, context);
+  context.commit_copies();
+  context.template wait_copies<0>();
+  context.barrier();
+  drain_group<kWidth>(p, context);
+}
+
+}  // namespace ttlg::cuda

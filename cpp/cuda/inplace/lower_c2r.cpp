@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
+
+#include "cuda/inplace/c2r.hpp"
+#include "cuda/lower_detail.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+constexpr std::int64_t kSectorBytes = 32;
+
+std::uint32_t blocks_of(std::int64_t blocks) {
+  if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many thread blocks");
+  return narrow32(blocks);
+}
+
+// For so many bytes of shared memory, but each of so many words of an element or a row.
+int threads_of(std::int64_t bytes, std::int64_t words) {
+  const std::int64_t threads = std::clamp<std::int64_t>(
+      bytes / C2rPolicy::kBytesPerThread, C2rPolicy::kMinThreads, C2rPolicy::kMaxThreads);
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max(threads, words))));
+}
+
+bool is_counted(const PermutedMatrices& matrices) {
+  return std::max(matrices.c2r.m, matrices.c2r.n) <= C2rPolicy::kMaxExtent &&
+         matrices.element_bytes / matrices.word_bytes() <= C2rPolicy::kMaxWords;
+}
+
+RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
+  const C2r& c2r = matrices.c2r;
+  const std::int64_t rows = elements / c2r.n;
+  const std::int64_t columns = elements % c2r.n;
+  RowStep step{.elements = narrow32(elements),
+               .column = narrow32(columns),
+               .in_block = narrow32(columns % c2r.b),
+               .turn = {},
+               .place = {},
+               .row = {}};
+  for (const int further : {0, 1}) {
+    // A further row begins with block 0 again.
+    const std::int64_t turn =
+        floor_mod(rows + columns / c2r.b + (further == 1 ? 1 - c2r.c : 0), c2r.m);
+    const std::int64_t place = multiply_mod(columns, c2r.m % c2r.n, c2r.n) + turn;
+    step.turn[further] = narrow32(turn);
+    step.place[further] = narrow32(place % c2r.n * matrices.element_bytes);
+    step.row[further] = narrow32((rows + further) * matrices.row_bytes());
+  }
+  return step;
+}
+
+// Elements of a word of both sides.
+std::int64_t elements_of_word(const PermutedMatrices& matrices) {
+  const bool aligned = (matrices.address | matrices.row_bytes()) % kBankBytes == 0;
+  const bool is_word = matrices.element_bytes == matrices.word_bytes();
+  return aligned && is_word ? std::max<std::int64_t>(kBankBytes / matrices.element_bytes, 1) : 1;
+}
+
+}  // namespace
+
+std::int64_t PermutedMatrices::word_bytes() const {
+  return common_power(address | element_bytes, kMaxAccessBytes);
+}
+
+bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
+  return is_counted(matrices) &&
+         in_shared_lines(kMaxAccessBytes + matrices.row_bytes()) <= on_chip_bytes;
+}
+
+Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
+  if (!rows_fit(matrices, on_chip_bytes)) {
+    throw std::invalid_argument("a row does not fit into shared memory");
+  }
+  const C2r& c2r = matrices.c2r;
+  const std::int64_t rows = matrices.batch * c2r.m;
+  const std::int64_t piece =
+      std::min(RowShufflePolicy::kPieceBytes, on_chip_bytes - kSharedLineBytes - kMaxAccessBytes);
+  const std::int64_t rows_of_block =
+      std::min(std::max<std::int64_t>(piece / matrices.row_bytes(), 1), rows);
+  const std::int64_t bytes = rows_of_block * matrices.row_bytes();
+  const std::int64_t words = matrices.element_bytes / matrices.word_bytes();
+  const std::int64_t in_word = elements_of_word(matrices);
+  const int threads = threads_of(bytes, words);
+  const RowShuffleArguments p{
+      .rows = rows,
+      .height = FastDivisor(c2r.m),
+      .width = FastDivisor(c2r.n),
+      .block = FastDivisor32(c2r.b),
+      .stride = narrow32(c2r.m % c2r.n),
+      .unwound_place = narrow32((c2r.n - c2r.m % c2r.n) * matrices.element_bytes),
+      .element_bytes = narrow32(matrices.element_bytes),
+      .element_words = FastDivisor32(words),
+      .rows_of_block = narrow32(rows_of_block),
+      .phase = narrow32(matrices.address % kMaxAccessBytes),
+      .threads = narrow32(threads),
+      .forward = matrices.forward,
+      .step = row_step(matrices, threads / words * in_word),
+      .next = row_step(matrices, 1)};
+  return {.word_bytes = static_cast<int>(matrices.word_bytes()),
+          .access = {.vector_in = in_word > 1, .vector_out = in_word > 1},
+          .blocks = blocks_of(ceil_div(rows, rows_of_block)),
+          .threads = threads,
+          .shared_bytes = static_cast<int>(in_shared_lines(kMaxAccessBytes + bytes)),
+          .arguments = p};
+}
+
+namespace {
+
+// Columns of which rows are whole sectors.
+std::int64_t columns_of_sectors(std::int64_t element_bytes) {
+  return kSectorBytes / std::gcd(element_bytes, kSectorBytes);
+}
+
+// A multiple of that, unless it is less.
+std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
+  const std::int64_t grain = columns_of_sectors(element_bytes);
+  return columns < grain ? columns : columns / grain * grain;
+}
+
+// Columns of a group, if there were shared memory for all of them: about a line, or more if columns
+// are short.
+std::int64_t columns_wanted(const PermutedMatrices& matrices) {
+  const std::int64_t size = matrices.element_bytes;
+  const std::int64_t line = ColumnShufflePolicy::kGroupBytes / size;
+  std::int64_t columns = std::max<std::int64_t>(in_sectors(line, size), 1);
+  while (2 * columns * size * matrices.c2r.m <= ColumnShufflePolicy::kPieceBytes &&
+         2 * columns * size <= ColumnShufflePolicy::kMaxRowWords * matrices.word_bytes()) {
+    columns *= 2;
+  }
+  return std::min(columns, matrices.c2r.n);
+}
+
+// As many of them as leave room for another group, but for the sake of that not fewer than half a
+// line; or else as many as fit, or 0.
+std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
+  const std::int64_t size = matrices.element_bytes;
+  const std::int64_t wanted = columns_wanted(matrices);
+  const auto fitting = [&](std::int64_t bytes) {
+    const std::int64_t lines = bytes / kSharedLineBytes * kSharedLineBytes;
+    const std::int64_t columns = lines / (size * matrices.c2r.m);
+    return columns >= wanted ? wanted : in_sectors(columns, size);
+  };
+  const auto suffices = [&](std::int64_t columns, std::int64_t bytes) {
+    return columns == wanted || (columns > 0 && columns * size >= bytes);
+  };
+  const std::int64_t half = fitting(on_chip_bytes / 2);
+  if (suffices(half, ColumnShufflePolicy::kGroupBytes / 2)) return half;
+  const std::int64_t all = fitting(on_chip_bytes);
+  return suffices(all, kSectorBytes) ? all : 0;
+}
+
+// How many columns before the first one the first group begins, so that groups begin with lines, or
+// with sectors.
+std::int64_t columns_before(const PermutedMatrices& matrices, std::int64_t columns) {
+  const std::int64_t size = matrices.element_bytes;
+  if (columns == matrices.c2r.n) return 0;
+  for (std::int64_t unit : {128, 64, 32}) {
+    if (matrices.row_bytes() % unit != 0 || columns * size % unit != 0) continue;
+    for (std::int64_t before = 0; before < columns; ++before) {
+      if ((matrices.address - before * size) % unit == 0) return before;
+    }
+  }
+  return 0;
+}
+
+RowSequence row_sequence(const PermutedMatrices& matrices, bool in_order_of_q, std::int64_t rows,
+                         std::int64_t pitch) {
+  const C2r& c2r = matrices.c2r;
+  const std::int64_t factor = in_order_of_q ? c2r.n % c2r.m : 1 % c2r.m;
+  const std::int64_t period = in_order_of_q ? c2r.a : C2rPolicy::kMaxExtent;
+  const std::int64_t step = multiply_mod(rows % c2r.m, factor, c2r.m) - rows / period;
+  return {.factor = narrow32(factor),
+          .period = FastDivisor32(period),
+          .in_period = narrow32(rows % period),
+          .place = {narrow32(floor_mod(step, c2r.m) * pitch),
+                    narrow32(floor_mod(step - 1, c2r.m) * pitch)}};
+}
+
+RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int threads,
+                   std::int64_t access_bytes, std::int64_t group_bytes) {
+  const std::int64_t accesses = group_bytes / access_bytes;
+  const std::int64_t rows = threads / accesses;
+  return {.accesses = FastDivisor32(accesses),
+          .rows = narrow32(rows),
+          .sequence = row_sequence(matrices, in_order_of_q, rows, group_bytes)};
+}
+
+}  // namespace
+
+bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
+  return is_counted(matrices) && columns_of_group(matrices, on_chip_bytes) > 0;
+}
+
+Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
+                            std::int64_t on_chip_bytes) {
+  const C2r& c2r = matrices.c2r;
+  const std::int64_t size = matrices.element_bytes;
+  const std::int64_t word = matrices.word_bytes();
+  const std::int64_t columns = columns_of_group(matrices, on_chip_bytes);
+  if (columns == 0) throw std::invalid_argument("the columns do not fit into shared memory");
+  const std::int64_t group_bytes = columns * size;
+  const std::int64_t before = columns_before(matrices, columns);
+  const std::int64_t groups = ceil_div(before + c2r.n, columns);
+  const std::int64_t aligned = common_power(
+      matrices.address | matrices.row_bytes() | group_bytes | before * size, kMaxAccessBytes);
+  // All of a vector, or a bank of shared memory, or a word.
+  const std::int64_t access = aligned == kMaxAccessBytes ? aligned
+                              : aligned >= kBankBytes    ? std::max(word, kBankBytes)
+                                                         : word;
+  const int threads = threads_of(c2r.m * group_bytes, group_bytes / word);
+  const bool shuffles = pass == ColumnPass::shuffle;
+  const ColumnShuffleArguments p{
+      .height = FastDivisor(c2r.m),
+      .columns = narrow32(c2r.n),
+      .element_bytes = narrow32(size),
+      .element_words = FastDivisor32(size / word),
+      .row_bytes = matrices.row_bytes(),
+      .matrix_bytes = matrices.matrix_bytes(),
+      .groups = FastDivisor32(groups),
+      .group_columns = narrow32(columns),
+      .group_bytes = narrow32(group_bytes),
+      .first_column = -before,
+      .turn_columns = FastDivisor32(shuffles ? 1 : c2r.b),
+      .turns_back = !matrices.forward,
+      .lift = (ceil_div(c2r.n + C2rPolicy::kMaxThreads, c2r.m) + 1) * c2r.m,
+      .access_bytes = narrow32(access),
+      .fill = row_share(matrices, shuffles && !matrices.forward, threads, access, group_bytes),
+      .drain = row_share(matrices, shuffles && matrices.forward, threads, word, group_bytes)};
+  return {.word_bytes = static_cast<int>(word),
+          .access = {},
+          .blocks = blocks_of(checked_mul(matrices.batch, groups)),
+          .threads = threads,
+          .shared_bytes = static_cast<int>(in_shared_lines(c2r.m * group_bytes)),
+          .arguments = p};
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,24 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/inplace/runs.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth>
+__global__ void __launch_bounds__(RunsPolicy::kThreads, RunsPolicy::kMinBlocksPerSm)
+    runs_kernel(const __grid_constant__ RunsArguments p, const std::byte* in, std::byte* out) {
+  runs<kWidth>(p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_runs(const Launch& launch, const LaunchGrid&, const std::byte* in,
+                         std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<RunsArguments>(launch.arguments);
+  return with_width(launch, [&](auto width) {
+    return launch_kernel(runs_kernel<width()>, launch, stream, p, in, out);
+  });
+}
+
+}  // namespace ttlg::cuda

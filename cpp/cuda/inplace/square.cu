@@ -1,0 +1,26 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/inplace/square.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, bool kVector>
+__global__ void __launch_bounds__(SquarePolicy::kThreads, SquarePolicy::kMinBlocksPerSm)
+    square_kernel(const __grid_constant__ SquareArguments p, const std::byte* in, std::byte* out) {
+  square<kWidth, kVector>(p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_square(const Launch& launch, const LaunchGrid&, const std::byte* in,
+                           std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<SquareArguments>(launch.arguments);
+  return with_width(launch, [&](auto any_width) {
+    return with_vectors(launch, any_width, [&](auto width, auto vector) {
+      return launch_kernel(square_kernel<width(), vector()>, launch, stream, p, in, out);
+    });
+  });
+}
+
+}  // namespace ttlg::cuda

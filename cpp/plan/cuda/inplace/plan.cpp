@@ -1,0 +1,82 @@
+#include "plan/cuda/inplace/plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "plan/cuda/inplace/step_choice.hpp"
+#include "plan/inplace/decompose.hpp"
+#include "plan/inplace/permutes.hpp"
+#include "plan/inplace/problem.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+constexpr std::int64_t kShareOfArray = 20;
+constexpr std::int64_t kLeastWorkspace = 16 << 20;  // little beside any device's memory
+
+// By default a row of a small array with large elements may be more than its twentieth part.
+std::optional<Decomposition<InplaceStep>> decompose_within(const Problem& folded,
+                                                           StepLimits& limits, bool is_default) {
+  const std::int64_t bytes = folded.bytes();
+  if (is_default) limits.workspace = std::max(bytes / kShareOfArray, kLeastWorkspace);
+  auto found = decompose(folded, limits);
+  for (; is_default && !found && limits.workspace < bytes; found = decompose(folded, limits)) {
+    limits.workspace *= 2;
+  }
+  return found;
+}
+
+}  // namespace
+
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
+                               std::shared_ptr<const DeviceModel> model,
+                               std::int64_t workspace_limit) {
+  const Problem folded = dense_problem(request);
+  if (folded.bytes() == 0 ? !steps.empty()
+                          : !permutes(steps, folded) || !std::ranges::all_of(steps, is_valid)) {
+    throw std::invalid_argument("these steps do not carry the transposition out");
+  }
+  InplacePlan plan(request, make_problem(request));
+  plan.steps = std::move(steps);
+  plan.model = std::move(model);
+  plan.workspace_limit = workspace_limit;
+  for (const InplaceStep& step : plan.steps) {
+    plan.predicted_seconds += step_seconds(step, *plan.model);
+    plan.workspace_bytes =
+        std::max(plan.workspace_bytes, cuda::workspace_bytes(step, *plan.model, workspace_limit));
+  }
+  return plan;
+}
+
+InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
+                              const InplaceOptions& options) {
+  const Problem folded = dense_problem(request);
+  StepLimits limits{.model = *model, .workspace = options.workspace, .forced = options.forced};
+  std::vector<InplaceStep> steps;
+  if (folded.bytes() > 0) {
+    auto found = decompose_within(folded, limits, options.workspace == 0);
+    if (!found) {
+      std::optional<std::string_view> forced;
+      if (options.forced) forced = kernel_name(*options.forced);
+      refuse_steps(folded, forced, options.workspace);
+    }
+    steps = std::move(found->steps);
+  }
+  return build_inplace_plan(request, std::move(steps), std::move(model), limits.workspace);
+}
+
+std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan) {
+  const Problem folded = dense_problem(plan.request);
+  if (folded.bytes() == 0) return {plan};
+  std::vector<InplacePlan> plans;
+  const StepLimits limits{.model = *plan.model, .workspace = plan.workspace_limit};
+  for (Decomposition<InplaceStep>& each : decompositions(folded, limits)) {
+    plans.push_back(
+        build_inplace_plan(plan.request, std::move(each.steps), plan.model, plan.workspace_limit));
+  }
+  return plans;
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,56 @@
+// The plan of a transposition in place on a CUDA device: steps that each transpose a batch of
+// matrices where they lie. Any permutation of any rank is a sequence of them; which is the cheapest
+// is searched for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plan/cuda/device_model.hpp"
+#include "plan/cuda/inplace/step.hpp"
+#include "plan/cuda/plan.hpp"
+#include "plan/plan_base.hpp"
+
+namespace ttlg::cuda {
+
+struct InplacePlan : PlanBase {
+  using PlanBase::PlanBase;
+
+  std::vector<InplaceStep> steps{};
+  std::shared_ptr<const DeviceModel> model{};
+  std::int64_t workspace_limit = 0;  // what the planner could use
+  std::int64_t workspace_bytes = 0;  // what the steps do use
+  double predicted_seconds = 0;
+
+  bool operator==(const InplacePlan& other) const {
+    return request == other.request && steps == other.steps &&
+           workspace_limit == other.workspace_limit && is_same_model(model, other.model);
+  }
+};
+
+// What the planner chooses from.
+struct InplaceOptions {
+  std::int64_t workspace = 0;  // the most bytes besides the array; 0: a twentieth of it, or what a
+                               // row takes where that is more
+  std::optional<InplaceKernel> forced{};
+
+  bool operator==(const InplaceOptions&) const = default;
+};
+
+// Chooses the steps. Throws std::invalid_argument for an array with gaps, and where nothing can be
+// done in this workspace or by this kernel.
+InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
+                              const InplaceOptions& options);
+
+// The ways that the planner has for this plan's request, device and workspace, the fastest first.
+std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan);
+
+// The plan with these very steps. Throws std::invalid_argument if they do not carry the request
+// out.
+InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
+                               std::shared_ptr<const DeviceModel> model,
+                               std::int64_t workspace_limit);
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,37 @@
+// Which kernel transposes a batch of matrices in place, and what that takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/cuda/device_model.hpp"
+#include "plan/cuda/inplace/step.hpp"
+#include "plan/inplace/decomposition.hpp"
+#include "plan/inplace/matrices.hpp"
+
+namespace ttlg::cuda {
+
+// The predicted time of a step: its launches, and what it moves at the speed of a copy. The bytes
+// are counted; nothing has been fitted to measurements.
+double step_seconds(const InplaceStep& step, const DeviceModel& model);
+
+// What all steps of a plan have in common, and what follows from it: see
+// plan/inplace/decompose.hpp.
+struct StepLimits {
+  using Step = InplaceStep;
+  static constexpr bool kExchanges = true;
+
+  const DeviceModel& model;
+  std::int64_t workspace;
+  std::optional<InplaceKernel> forced{};
+
+  // Every kernel that can transpose these matrices in this workspace. Of those of the same
+  // predicted time, the first is preferred.
+  std::vector<Decomposition<InplaceStep>> step_choices(const Matrices& matrices) const;
+
+  // The same, and steps for squares and their rows where they take less time.
+  std::vector<Decomposition<InplaceStep>> matrix_choices(const Matrices& matrices) const;
+};
+
+}  // namespace ttlg::cuda

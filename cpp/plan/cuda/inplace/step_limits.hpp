@@ -1,0 +1,26 @@
+// What the planner takes the kernels that transpose in place to be able to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ttlg::cuda {
+
+// The width of square_v1b's bands, in tiles of a matrix that has so many on a side: 8 as in the
+// paper, and less than all, as its section 5 has it. The pages that a band's tiles touch at a time,
+// and those of their mirror images, must be within the reach of the TLB.
+constexpr std::int64_t band_width(std::int64_t tiles) {
+  return std::clamp<std::int64_t>(tiles - 1, 1, 8);
+}
+
+// The order of square_sg's regions, in tiles. Smaller ones touch fewer pages, but there is a launch
+// for each of them.
+constexpr std::int64_t region_order(std::int64_t tiles) {
+  return std::min<std::int64_t>(tiles, 128);
+}
+
+// Of a multiprocessor's shared memory, what c2r and r2c do not have for a row: a kilobyte that CUDA
+// keeps for itself, and tables.
+inline constexpr std::int64_t kReservedSharedBytes = 4 << 10;
+
+}  // namespace ttlg::cuda

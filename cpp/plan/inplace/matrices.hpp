@@ -1,0 +1,38 @@
+// What one step of a transposition in place does to memory, whichever kernel does it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ttlg {
+
+// Memory [batch][rows][between][columns][element], where rows and columns change places and what is
+// between them stays where it is. Only rows and columns of the same number have anything between
+// them: their exchange leaves every other mode in its place.
+struct Matrices {
+  std::int64_t batch = 1;
+  std::int64_t rows = 1;
+  std::int64_t between = 1;
+  std::int64_t columns = 1;
+  std::int64_t element_bytes = 1;
+
+  std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }
+  bool operator==(const Matrices&) const = default;
+};
+
+template <typename Step>
+Matrices matrices_of(const Step& step) {
+  Matrices matrices{.batch = step.batch,
+                    .rows = step.rows,
+                    .columns = step.columns,
+                    .element_bytes = step.element_bytes};
+  if constexpr (requires { step.between; }) matrices.between = step.between;
+  return matrices;
+}
+
+// Three steps instead of one, less those that would move nothing: rows (i1, i0) and columns
+// (j1, j0), where i0 and j0 count to the greatest common divisor. The rows of squares come
+// together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong.
+std::vector<Matrices> by_squares(const Matrices& matrices);
+
+}  // namespace ttlg

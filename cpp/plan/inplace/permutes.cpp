@@ -1,0 +1,118 @@
+#include "plan/inplace/permutes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+namespace ttlg {
+namespace {
+
+// Whether the matrices are so many bytes.
+bool fills(const Matrices& matrices, std::int64_t bytes) {
+  for (const std::int64_t extent : {matrices.batch, matrices.rows, matrices.between,
+                                    matrices.columns, matrices.element_bytes}) {
+    if (extent < 1 || bytes % extent != 0) return false;
+    bytes /= extent;
+  }
+  return bytes == 1;
+}
+
+// A tensor without gaps, its modes as they lie in memory, the slowest first.
+class Layout {
+ public:
+  explicit Layout(const Problem& folded) : element_bytes_(folded.element_bytes) {
+    for (const Mode& mode : folded.modes | std::views::reverse) {
+      parts_.push_back({mode.extent, mode.out_byte_stride});
+    }
+  }
+
+  // Whether what is transposed is modes, or parts of them.
+  bool apply(const Matrices& matrices) {
+    const auto& [batch, rows, between, columns, element_bytes] = matrices;
+    if (rows * between == 1 || between * columns == 1) return true;
+    join();
+    // Where rows, what is between them and columns, columns, and elements begin. What is divided
+    // later lies behind the places that were found before.
+    const std::array<std::int64_t, 4> inside{matrices.matrix_bytes(),
+                                             between * columns * element_bytes,
+                                             columns * element_bytes, element_bytes};
+    std::array<std::size_t, 4> first{};
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      const std::optional<std::size_t> found = cut(inside[i]);
+      if (!found) return false;
+      first[i] = *found;
+    }
+    const auto at = [&](std::size_t i) {
+      return parts_.begin() + static_cast<std::ptrdiff_t>(first[i]);
+    };
+    std::vector<Part> exchanged(at(2), at(3));
+    exchanged.insert(exchanged.end(), at(1), at(2));
+    exchanged.insert(exchanged.end(), at(0), at(1));
+    std::ranges::copy(exchanged, at(0));
+    return true;
+  }
+
+  bool is_result() const {
+    std::int64_t bytes = element_bytes_;
+    for (const Part& part : parts_ | std::views::reverse) {
+      if (part.out_byte_stride != bytes) return false;
+      bytes *= part.extent;
+    }
+    return true;
+  }
+
+ private:
+  struct Part {
+    std::int64_t extent;
+    std::int64_t out_byte_stride;
+  };
+
+  // Makes one part of those that follow one another in the result.
+  void join() {
+    std::vector<Part> joined;
+    for (const Part& part : parts_) {
+      if (!joined.empty() && joined.back().out_byte_stride == part.extent * part.out_byte_stride) {
+        joined.back() = {joined.back().extent * part.extent, part.out_byte_stride};
+      } else {
+        joined.push_back(part);
+      }
+    }
+    parts_ = std::move(joined);
+  }
+
+  // The number of the first part of those that contain so many bytes; one is divided if need be.
+  std::optional<std::size_t> cut(std::int64_t bytes) {
+    if (bytes % element_bytes_ != 0) return std::nullopt;
+    std::int64_t left = bytes / element_bytes_;
+    std::size_t i = parts_.size();
+    while (i > 0 && left % parts_[i - 1].extent == 0) left /= parts_[--i].extent;
+    if (left == 1) return i;
+    if (i == 0 || parts_[i - 1].extent % left != 0) return std::nullopt;
+    Part& outer = parts_[i - 1];
+    const Part inner{left, outer.out_byte_stride};
+    outer = {outer.extent / left, left * outer.out_byte_stride};
+    parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(i), inner);
+    return i;
+  }
+
+  std::int64_t element_bytes_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+bool permutes(const std::vector<Matrices>& sequence, const Problem& folded) {
+  Layout layout(folded);
+  return std::ranges::all_of(sequence,
+                             [&](const Matrices& each) {
+                               return fills(each, folded.bytes()) && layout.apply(each);
+                             }) &&
+         layout.is_result();
+}
+
+}  // namespace ttlg

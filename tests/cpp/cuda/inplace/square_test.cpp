@@ -1,0 +1,145 @@
+// Square matrices in place: every kernel and scheme, sizes around those of tiles, and what they
+// cost.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/inplace/step_runs.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using namespace cuda;
+using Violations = std::vector<std::string>;
+
+constexpr InplaceKernel kSquareKernels[] = {InplaceKernel::square_v1b, InplaceKernel::square_v1,
+                                            InplaceKernel::square_v1r, InplaceKernel::square_v2,
+                                            InplaceKernel::square_ip,  InplaceKernel::square_sg,
+                                            InplaceKernel::square_tw};
+
+InplaceStep square(InplaceKernel kernel, std::int64_t order, std::int64_t element_bytes,
+                   std::int64_t width = 2) {
+  return {.kernel = kernel,
+          .rows = order,
+          .columns = order,
+          .element_bytes = element_bytes,
+          .width = width};
+}
+
+void expect_transposed(const InplaceStep& step, std::size_t misalignment = 0) {
+  for (const bool backwards : {false, true}) {
+    EXPECT_EQ(run_step(step, misalignment, backwards).violations, Violations{})
+        << describe(step, misalignment) << (backwards ? ", backwards" : "");
+  }
+}
+
+class Square : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Square, TransposesByEveryKernel) {
+  const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
+  for (const InplaceKernel kernel : kSquareKernels) {
+    for (const std::int64_t order : {tile - 1, 3 * tile, 5 * tile + 1}) {
+      expect_transposed(square(kernel, order, GetParam()));
+    }
+  }
+}
+
+TEST_P(Square, TransposesEverySize) {
+  const std::int64_t most = 200;
+  for (std::int64_t order = 1; order <= most; order += order < 40 ? 1 : 7) {
+    expect_transposed(square(InplaceKernel::square_v1b, order, GetParam(), 1 + order % 3));
+  }
+}
+
+TEST_P(Square, TransposesBatchesAndModesBetween) {
+  const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
+  for (const std::int64_t order : {std::int64_t{5}, tile, tile + 3}) {
+    for (const InplaceKernel kernel : {InplaceKernel::square_v1b, InplaceKernel::square_sg}) {
+      InplaceStep step = square(kernel, order, GetParam(), 1);
+      step.batch = 2;
+      step.between = 3;
+      expect_transposed(step);
+    }
+  }
+}
+
+TEST_P(Square, TransposesAtEveryAddress) {
+  const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
+  for (std::size_t misalignment = 1; misalignment < 16; misalignment += 2) {
+    const auto aligned = misalignment * static_cast<std::size_t>(GetParam());
+    expect_transposed(square(InplaceKernel::square_v1b, tile + 16, GetParam()), aligned % 256);
+    expect_transposed(square(InplaceKernel::square_v1b, 19, GetParam()), misalignment);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::Values(1, 2, 4, 8, 16));
+
+TEST(Runs, TransposesElementsOfAnySize) {
+  for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {
+    for (const std::int64_t order : {1, 2, 7, 20}) {
+      InplaceStep step = square(InplaceKernel::runs, order, bytes, 0);
+      expect_transposed(step);
+      step.batch = 2;
+      step.between = 3;
+      expect_transposed(step, 4);
+      expect_transposed(step, 1);
+    }
+  }
+}
+
+// The blocks of the papers' grids: all tiles of IP, the regions of SG, and those on and below the
+// diagonal of the schemes alone (Gorawski and Lorek, section 3).
+TEST(Square, LaunchesAsManyBlocksAsTheFormulasSay) {
+  const auto blocks = [](const InplaceStep& step) {
+    std::int64_t sum = 0;
+    for (const Launch& launch : lower_square(step, 0)) sum += launch.blocks;
+    return sum;
+  };
+  for (const std::int64_t tiles : {1, 2, 5, 8, 9}) {
+    const std::int64_t order = tiles * 64 - 3;
+    for (const InplaceKernel scheme : {InplaceKernel::square_v1b, InplaceKernel::square_v1,
+                                       InplaceKernel::square_v1r, InplaceKernel::square_v2}) {
+      EXPECT_EQ(blocks(square(scheme, order, 4)), tiles * (tiles + 1) / 2);
+    }
+    EXPECT_EQ(blocks(square(InplaceKernel::square_ip, order, 4)), tiles * tiles);
+    for (const std::int64_t region : {1, 2, 4}) {
+      const InplaceStep step = square(InplaceKernel::square_sg, order, 4, region);
+      const std::int64_t regions = ceil_div(tiles, region);
+      EXPECT_EQ(std::ssize(lower_square(step, 0)), regions * (regions + 1) / 2);
+      EXPECT_EQ(blocks(step), region * region * regions * (regions + 1) / 2);
+    }
+    const std::int64_t pairs = order * (order - 1) / 2;
+    EXPECT_EQ(blocks(square(InplaceKernel::square_tw, order, 4)), ceil_div(pairs, 256));
+  }
+}
+
+TEST(Square, TakesSeveralLaunchesBeyondTheLimitOfAGrid) {
+  InplaceStep step = square(InplaceKernel::square_v1b, 640, 4);  // 55 blocks
+  step.batch = std::int64_t{1} << 27;
+  std::int64_t matrices = 0;
+  for (const Launch& launch : lower_square(step, 0)) {
+    const auto& p = std::get<SquareArguments>(launch.arguments);
+    EXPECT_EQ(p.matrices.first, matrices);
+    EXPECT_LE(launch.blocks, kMaxGridBlocks);
+    EXPECT_EQ(launch.blocks % 55, 0);
+    matrices += launch.blocks / 55;
+  }
+  EXPECT_EQ(matrices, step.batch);
+}
+
+// Rows of whole lines: every sector is moved once each way, and no access meets a bank conflict.
+TEST_P(Square, TouchesEverySectorOnce) {
+  const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
+  const InplaceStep step = square(InplaceKernel::square_v1b, 3 * tile, GetParam());
+  const Report report = run_step(step);
+  EXPECT_EQ(report.violations, Violations{});
+  EXPECT_EQ(report.counts.load.sectors, step.bytes() / kSectorBytes);
+  EXPECT_EQ(report.counts.store.sectors, step.bytes() / kSectorBytes);
+  EXPECT_EQ(report.counts.bank_conflicts, 0);
+}
+
+}  // namespace
+}  // namespace ttlg::test

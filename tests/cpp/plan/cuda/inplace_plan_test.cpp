@@ -1,0 +1,297 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/inplace/plan.hpp"
+#include "plan/inplace_steps.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+using test::inplace_request;
+
+const std::shared_ptr<const DeviceModel> kModel =
+    std::make_shared<const DeviceModel>(test::analytic_model());
+
+InplacePlan plan_for(const Request& request, const InplaceOptions& options = {}) {
+  return make_inplace_plan(request, 16, kModel, options);
+}
+
+InplacePlan plan_of_matrix(std::int64_t rows, std::int64_t columns, std::int64_t itemsize,
+                           const InplaceOptions& options = {}) {
+  return plan_for(inplace_request({rows, columns}, {1, 0}, itemsize), options);
+}
+
+std::string text_of(const std::vector<InplaceStep>& steps) {
+  std::string text;
+  for (const InplaceStep& step : steps) {
+    text += std::string(kernel_name(step.kernel)) + " " + std::to_string(step.batch) + " x " +
+            std::to_string(step.rows) + " x " + std::to_string(step.between) + " x " +
+            std::to_string(step.columns) + " of " + std::to_string(step.element_bytes) +
+            " bytes, width " + std::to_string(step.width) + "; ";
+  }
+  return text;
+}
+
+void expect_carried_out(const InplacePlan& plan) {
+  EXPECT_TRUE(std::ranges::all_of(plan.steps, is_valid)) << text_of(plan.steps);
+  EXPECT_EQ(test::bytes_after(plan.steps, plan.problem.bytes()), test::expected_bytes(plan.request))
+      << text_of(plan.steps);
+  EXPECT_LE(plan.workspace_bytes, plan.workspace_limit);
+}
+
+// What the planner chooses as a single step.
+InplaceStep only_step(const InplacePlan& plan) {
+  EXPECT_EQ(plan.steps.size(), 1U) << text_of(plan.steps);
+  return plan.steps.empty() ? InplaceStep{} : plan.steps.front();
+}
+
+TEST(InplacePlan, CarriesEveryPermutationOut) {
+  for (const std::vector<std::int64_t>& shape :
+       std::vector<std::vector<std::int64_t>>{{7, 5},
+                                              {6, 6},
+                                              {5, 7, 3},
+                                              {4, 4, 4},
+                                              {3, 4, 3},
+                                              {6, 2, 9, 5},
+                                              {3, 3, 2, 3},
+                                              {3, 4, 2, 5, 3},
+                                              {2, 3, 2, 3, 2}}) {
+    std::vector<int> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    do {
+      for (const std::int64_t itemsize : {4, 3}) {
+        expect_carried_out(plan_for(inplace_request(shape, axes, itemsize)));
+      }
+    } while (std::ranges::next_permutation(axes).found);
+  }
+}
+
+TEST(InplacePlan, TakesAnyRank) {
+  test::Random random(3);
+  for (const std::size_t rank : {7U, 9U, 11U}) {
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<std::int64_t> shape(rank, 2);
+      expect_carried_out(plan_for(inplace_request(shape, test::random_axes(random, rank), 1)));
+    }
+  }
+}
+
+TEST(InplacePlan, EveryCandidateCarriesThePermutationOut) {
+  for (const std::vector<int>& axes : {std::vector<int>{3, 2, 1, 0}, {0, 3, 2, 1}, {1, 0, 3, 2}}) {
+    const InplacePlan plan = plan_for(inplace_request({3, 4, 3, 4}, axes, 4));
+    const std::vector<InplacePlan> candidates = inplace_candidates(plan);
+    ASSERT_FALSE(candidates.empty());
+    EXPECT_EQ(candidates.front(), plan);
+    EXPECT_TRUE(std::ranges::is_sorted(candidates, {}, &InplacePlan::predicted_seconds));
+    for (const InplacePlan& each : candidates) expect_carried_out(each);
+  }
+}
+
+// Gorawski and Lorek, section 7: the modes are named in the order x, y, z from the fastest.
+TEST(InplacePlan, InvolutionsAreOneStep) {
+  const auto step_of = [](std::vector<std::int64_t> shape, std::vector<int> axes) {
+    const InplacePlan plan = plan_for(inplace_request(std::move(shape), std::move(axes), 4));
+    expect_carried_out(plan);
+    return only_step(plan);
+  };
+  const InplaceKernel v1b = InplaceKernel::square_v1b;
+  EXPECT_EQ(step_of({5, 70, 70}, {0, 2, 1}),  // T_yxz
+            (InplaceStep{v1b, 5, 70, 1, 70, 4, 2}));
+  EXPECT_EQ(step_of({70, 5, 70}, {2, 1, 0}),  // T_zyx
+            (InplaceStep{v1b, 1, 70, 5, 70, 4, 2}));
+  EXPECT_EQ(step_of({70, 70, 5}, {1, 0, 2}),  // T_xzy
+            (InplaceStep{InplaceKernel::runs, 1, 70, 1, 70, 20, 0}));
+  EXPECT_EQ(step_of({70, 70, 4}, {1, 0, 2}), (InplaceStep{v1b, 1, 70, 1, 70, 16, 2}));
+  // Batched.
+  EXPECT_EQ(step_of({2, 40, 3, 40}, {0, 3, 2, 1}), (InplaceStep{v1b, 2, 40, 3, 40, 4, 1}));
+  EXPECT_EQ(step_of({2, 20, 3, 20, 7}, {0, 3, 2, 1, 4}),
+            (InplaceStep{InplaceKernel::runs, 2, 20, 3, 20, 28, 0}));
+  // Groups of several modes.
+  EXPECT_EQ(step_of({4, 9, 5, 6, 6}, {3, 4, 2, 0, 1}), (InplaceStep{v1b, 1, 36, 5, 36, 4, 1}));
+}
+
+TEST(InplacePlan, ExchangesGroupsOfOneVolumeOnly) {
+  for (const InplaceStep& step : plan_for(inplace_request({70, 5, 71}, {2, 1, 0}, 4)).steps) {
+    EXPECT_EQ(step.between, 1);
+  }
+}
+
+TEST(InplacePlan, PrefersBandsOfSquareMatrices) {
+  for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+    const InplaceStep step = only_step(plan_of_matrix(4096, 4096, size));
+    EXPECT_EQ(step.kernel, InplaceKernel::square_v1b);
+    EXPECT_EQ(step.width, 8);
+  }
+  EXPECT_EQ(only_step(plan_of_matrix(3, 3, 4)).width, 1);      // a tile
+  EXPECT_EQ(only_step(plan_of_matrix(160, 160, 4)).width, 4);  // five
+  EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 12)).kernel, InplaceKernel::runs);
+  EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 200)).kernel, InplaceKernel::runs);
+}
+
+// Catanzaro et al., section 5.2.
+TEST(InplacePlan, PrefersTheShorterRows) {
+  for (const std::int64_t size : {4, 3, 100}) {
+    EXPECT_EQ(only_step(plan_of_matrix(1001, 1000, size)).kernel, InplaceKernel::c2r);
+    EXPECT_EQ(only_step(plan_of_matrix(1000, 1001, size)).kernel, InplaceKernel::r2c);
+    EXPECT_EQ(only_step(plan_of_matrix(1002, 1000, size)).kernel, InplaceKernel::c2r);
+  }
+  // Where neither may be expected to be faster, both are candidates.
+  const std::vector<InplacePlan> candidates = inplace_candidates(plan_of_matrix(1001, 1000, 4));
+  ASSERT_EQ(candidates.size(), 2U);
+  EXPECT_EQ(candidates[0].predicted_seconds, candidates[1].predicted_seconds);
+  EXPECT_EQ(only_step(candidates[1]).kernel, InplaceKernel::r2c);
+}
+
+TEST(InplacePlan, GoesBySquaresWhereThatTakesLess) {
+  const InplacePlan plan = plan_of_matrix(32, 1024, 4);
+  expect_carried_out(plan);
+  ASSERT_EQ(plan.steps.size(), 2U);
+  EXPECT_EQ(plan.steps[0], (InplaceStep{InplaceKernel::runs, 1, 32, 1, 32, 128, 0}));
+  EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 32, 32, 1, 32, 4, 1}));
+  EXPECT_EQ(inplace_candidates(plan).size(), 3U);
+  only_step(plan_of_matrix(64, 96, 4));  // would be three
+  only_step(plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::r2c}));
+  const InplacePlan forced = plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::runs});
+  expect_carried_out(forced);
+  ASSERT_EQ(forced.steps.size(), 2U);
+  EXPECT_EQ(forced.steps[1].kernel, InplaceKernel::runs);
+  EXPECT_EQ(inplace_candidates(plan_of_matrix(64, 96, 4)).size(), 2U);
+}
+
+TEST(InplacePlan, ForcedKernelsTakeEveryStep) {
+  for (int number = 0; number < kInplaceKernels; ++number) {
+    const auto kernel = static_cast<InplaceKernel>(number);
+    const InplacePlan plan = plan_of_matrix(80, 80, 4, {.forced = kernel});
+    expect_carried_out(plan);
+    EXPECT_EQ(only_step(plan).kernel, kernel);
+  }
+  const Request rotation = inplace_request({4, 6, 5}, {2, 1, 0}, 4);
+  for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
+    const InplacePlan plan = plan_for(rotation, {.forced = kernel});
+    expect_carried_out(plan);
+    for (const InplaceStep& step : plan.steps) EXPECT_EQ(step.kernel, kernel);
+  }
+}
+
+void expect_refused(const Request& request, const InplaceOptions& options,
+                    const std::string& message) {
+  try {
+    plan_for(request, options);
+    FAIL() << "not refused: " << message;
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(error.what(), message);
+  }
+}
+
+TEST(InplacePlan, SaysWhatAKernelCannotDo) {
+  const auto refusal = [](const std::string& kernel, const std::string& bytes) {
+    return "kernel '" + kernel +
+           "' cannot carry out every step, or not in the workspace, to "
+           "transpose " +
+           bytes + " bytes in place";
+  };
+  for (const InplaceKernel kernel : {InplaceKernel::square_v1b, InplaceKernel::square_ip,
+                                     InplaceKernel::square_sg, InplaceKernel::runs}) {
+    expect_refused(inplace_request({30, 40}, {1, 0}, 4), {.forced = kernel},
+                   refusal(std::string(kernel_name(kernel)), "4800"));
+  }
+  expect_refused(inplace_request({30, 30}, {1, 0}, 12), {.forced = InplaceKernel::square_v1b},
+                 refusal("square_v1b", "10800"));
+  expect_refused(inplace_request({1000, 400000}, {1, 0}, 4),
+                 {.workspace = 16, .forced = InplaceKernel::c2r}, refusal("c2r", "1600000000"));
+}
+
+TEST(InplacePlan, RefusesGapsAndTooSmallAWorkspace) {
+  Request request = inplace_request({400000, 400001}, {1, 0}, 4);
+  expect_refused(request, {.workspace = 16},
+                 "a workspace of 16 bytes is too small for any way to transpose 640001600000 bytes "
+                 "in place");
+  request.in_byte_strides[0] *= 2;
+  expect_refused(request, {},
+                 "only an array that fills its memory without gaps can be transposed in place");
+}
+
+TEST(InplacePlan, KeepsToTheWorkspace) {
+  EXPECT_EQ(plan_of_matrix(57089, 57088, 4).workspace_bytes, 0);  // 223 KB of 227 KB
+  EXPECT_GT(plan_of_matrix(57090, 57089, 4).workspace_bytes, 0);
+  const std::int64_t row = 60000 * 4;
+  for (const std::int64_t rows : {1, 2, 7}) {
+    for (const std::int64_t more : {std::int64_t{0}, row - 1}) {
+      const InplacePlan plan = plan_of_matrix(60001, 60000, 4, {.workspace = rows * row + more});
+      EXPECT_EQ(only_step(plan).kernel, InplaceKernel::c2r);
+      EXPECT_EQ(plan.workspace_bytes, rows * row);
+      EXPECT_EQ(plan.workspace_limit, rows * row + more);
+    }
+  }
+  // One for each multiprocessor.
+  EXPECT_EQ(plan_of_matrix(60001, 60000, 4).workspace_bytes, kModel->multiprocessors * row);
+  EXPECT_THROW(plan_of_matrix(60001, 60000, 4, {.workspace = row - 1}), std::invalid_argument);
+  // Longer rows by the other kernel, if they must be.
+  const InplacePlan wide = plan_of_matrix(50, 60000, 4, {.forced = InplaceKernel::c2r});
+  EXPECT_EQ(wide.workspace_bytes, 50 * row);
+  EXPECT_GT(wide.predicted_seconds, plan_of_matrix(50, 60000, 4).predicted_seconds);
+}
+
+TEST(InplacePlan, LargeElementsMayNeedMoreThanATwentieth) {
+  const InplacePlan plan = plan_of_matrix(3, 2, 60 << 20);
+  EXPECT_EQ(plan.workspace_bytes, 2 * (60 << 20));
+  EXPECT_LT(plan.workspace_limit, plan.problem.bytes());
+}
+
+TEST(InplacePlan, RowsOnChipDependOnTheDevice) {
+  const auto k40c = std::make_shared<const DeviceModel>(test::k40c_model());
+  const Request request = inplace_request({20001, 20000}, {1, 0}, 4);
+  EXPECT_EQ(plan_for(request).workspace_bytes, 0);
+  EXPECT_EQ(make_inplace_plan(request, 16, k40c, {}).workspace_bytes, 15 * 80000);
+}
+
+TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
+  Request request = inplace_request({6, 4, 5}, {2, 0, 1}, 4);
+  request.in_byte_strides = {4, 24, 96};
+  request.out_byte_strides = {4, 20, 120};
+  expect_carried_out(plan_for(request));
+  const InplacePlan empty = plan_for(inplace_request({0, 4}, {1, 0}, 4));
+  EXPECT_TRUE(empty.steps.empty());
+  EXPECT_EQ(inplace_candidates(empty).size(), 1U);
+  const InplacePlan unmoved = plan_for(inplace_request({6, 4}, {0, 1}, 4));
+  EXPECT_TRUE(unmoved.steps.empty());
+  EXPECT_EQ(unmoved.predicted_seconds, 0);
+}
+
+TEST(InplacePlan, IsWhatItWasBuiltFrom) {
+  const Request request = inplace_request({70, 5, 70}, {2, 1, 0}, 4);
+  const InplacePlan plan = make_inplace_plan(request, 4, kModel, {});
+  EXPECT_EQ(plan.alignment, 4);
+  const auto build = [&](const InplaceStep& step) {
+    return build_inplace_plan(request, 4, {step}, kModel, plan.workspace_limit);
+  };
+  const InplacePlan again = build(plan.steps[0]);
+  EXPECT_EQ(again, plan);
+  EXPECT_EQ(again.predicted_seconds, plan.predicted_seconds);
+  InplaceStep narrow = plan.steps[0];
+  narrow.width = 1;
+  EXPECT_NE(build(narrow), plan);
+  EXPECT_NE(make_inplace_plan(request, 8, kModel, {}), plan);
+  for (const InplaceStep& wrong : std::vector<InplaceStep>{
+           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 0},
+           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 3},  // there are three tiles
+           {InplaceKernel::square_v1, 1, 70, 5, 70, 4, 1},
+           {InplaceKernel::square_sg, 1, 70, 5, 70, 4, 4},
+           {InplaceKernel::c2r, 1, 70, 5, 70, 4, 0},
+           {InplaceKernel::runs, 1, 70, 5, 70, 4, 1},
+           {InplaceKernel::runs, 5, 70, 1, 70, 4, 0},
+           {InplaceKernel::runs, 1, 70, 1, 70, 20, 0}}) {
+    EXPECT_THROW(build(wrong), std::invalid_argument) << text_of({wrong});
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cuda

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/inplace/step.hpp"
+#include "plan/cuda/inplace/step_choice.hpp"
+#include "plan/cuda/inplace/step_limits.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+TEST(StepLimits, KeepBandsAndRegionsWithinTheMatrix) {
+  for (std::int64_t tiles = 1; tiles <= 300; ++tiles) {
+    const std::int64_t order = tiles * square_tile_order(4);
+    for (const std::int64_t rows : {order, order - 31}) {
+      InplaceStep step{InplaceKernel::square_v1b, 1, rows, 1, rows, 4, band_width(tiles)};
+      EXPECT_EQ(tiles_of(step), tiles);
+      EXPECT_TRUE(is_valid(step));
+      step.width = std::max<std::int64_t>(tiles, 2);
+      EXPECT_FALSE(is_valid(step));
+      step = {InplaceKernel::square_sg, 1, rows, 1, rows, 4, region_order(tiles)};
+      EXPECT_TRUE(is_valid(step));
+      step.width = tiles + 1;
+      EXPECT_FALSE(is_valid(step));
+    }
+  }
+  EXPECT_EQ(band_width(9), 8);
+  EXPECT_EQ(band_width(8), 7);
+  EXPECT_EQ(square_tile_order(1), 128);
+  EXPECT_EQ(square_tile_order(16), 32);
+}
+
+TEST(InplaceStep, CountsPassesAndLaunches) {
+  const auto step = [](InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
+                       std::int64_t width = 0) {
+    return InplaceStep{kernel, 1, rows, 1, columns, 4, width};
+  };
+  EXPECT_EQ(passes(step(InplaceKernel::square_v1b, 100, 100, 1)), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::runs, 100, 100)), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::c2r, 100, 99)), 2);
+  EXPECT_EQ(passes(step(InplaceKernel::r2c, 100, 98)), 3);
+  EXPECT_EQ(launches(step(InplaceKernel::square_v1b, 9600, 9600, 8)), 1);
+  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 9600, 9600, 128)), 6);  // three on a side
+  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 4096, 4096, 128)), 1);
+  EXPECT_EQ(launches(step(InplaceKernel::c2r, 100, 98)), 3);
+}
+
+TEST(InplaceStep, CountsSectors) {
+  DeviceModel model = test::analytic_model();
+  model.launch_seconds = 0;
+  const auto copies = [&](InplaceKernel kernel, std::int64_t bytes, std::int64_t width = 0) {
+    const InplaceStep step{kernel, 1, 100, 1, 100, bytes, width};
+    return step_seconds(step, model) * model.memory_bytes_per_second /
+           (2 * static_cast<double>(step.bytes()));
+  };
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_v1b, 4, 1), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_sg, 4, 4), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 4), (1 + 32.0 / 4) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 16), (1 + 32.0 / 16) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 64), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 12), (1 + 40.0 / 12) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4), 3);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4000), 4);  // rows through the workspace
+}
+
+TEST(InplaceKernel, HasItsName) {
+  for (int number = 0; number < kInplaceKernels; ++number) {
+    const auto kernel = static_cast<InplaceKernel>(number);
+    EXPECT_EQ(inplace_kernel_from_name(kernel_name(kernel)), kernel);
+  }
+  EXPECT_EQ(inplace_kernel_names(),
+            "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
+            "'square_tw', 'runs', 'c2r', 'r2c'");
+}
+
+}  // namespace
+}  // namespace ttlg::cuda

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "plan/inplace/matrices.hpp"
+#include "plan/inplace/permutes.hpp"
+#include "plan/inplace/problem.hpp"
+#include "plan/inplace_steps.hpp"
+
+namespace ttlg {
+namespace {
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t i = 1; i <= number; ++i) {
+    if (number % i == 0) divisors.push_back(i);
+  }
+  return divisors;
+}
+
+// All that are so many bytes together.
+std::vector<Matrices> all_matrices(std::int64_t bytes) {
+  std::vector<Matrices> all;
+  for (const std::int64_t batch : divisors_of(bytes)) {
+    for (const std::int64_t rows : divisors_of(bytes / batch)) {
+      for (const std::int64_t between : divisors_of(bytes / batch / rows)) {
+        for (const std::int64_t columns : divisors_of(bytes / batch / rows / between)) {
+          const std::int64_t rest = bytes / batch / rows / between / columns;
+          all.push_back({batch, rows, between, columns, rest});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Permutes, AcceptsJustTheStepThatPermutes) {
+  for (const std::vector<std::int64_t>& shape :
+       std::vector<std::vector<std::int64_t>>{{2, 3, 2}, {4, 4}, {3, 3, 3}, {2, 2, 3, 2}, {4, 6}}) {
+    std::vector<int> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    do {
+      const Request request = test::inplace_request(shape, axes, 2);
+      const Problem folded = dense_problem(request);
+      const test::ByteNumbers expected = test::expected_bytes(request);
+      for (const Matrices& each : all_matrices(folded.bytes())) {
+        const std::vector<Matrices> sequence{each};
+        const bool is_right = test::bytes_after(sequence, folded.bytes()) == expected;
+        // What moves nothing may lie across the modes.
+        if (permutes(sequence, folded) == is_right) continue;
+        EXPECT_TRUE(is_right && each.rows == 1 && each.columns == 1)
+            << each.batch << " " << each.rows << " " << each.between << " " << each.columns << " "
+            << each.element_bytes;
+      }
+    } while (std::ranges::next_permutation(axes).found);
+  }
+}
+
+TEST(Permutes, RefusesOtherBytes) {
+  const Problem folded = dense_problem(test::inplace_request({6, 4}, {1, 0}, 2));
+  EXPECT_TRUE(
+      permutes(std::vector<Matrices>{{.rows = 6, .columns = 4, .element_bytes = 2}}, folded));
+  for (const Matrices& wrong :
+       std::vector<Matrices>{{.rows = 6, .columns = 4, .element_bytes = 1},
+                             {.batch = 2, .rows = 6, .columns = 4, .element_bytes = 2},
+                             {.rows = 6, .between = 2, .columns = 4, .element_bytes = 2},
+                             {.rows = 6, .between = 0, .columns = 4, .element_bytes = 2},
+                             {.rows = -6, .columns = -4, .element_bytes = 2},
+                             {.rows = std::int64_t{1} << 62, .columns = 4, .element_bytes = 2}}) {
+    EXPECT_FALSE(permutes(std::vector<Matrices>{wrong}, folded));
+  }
+}
+
+TEST(BySquares, TransposesWithoutStepsThatMoveNothing) {
+  for (std::int64_t m = 1; m <= 24; ++m) {
+    for (std::int64_t n = 1; n <= 24; ++n) {
+      const Matrices matrices{.batch = 2, .rows = m, .columns = n, .element_bytes = 3};
+      const std::vector<Matrices> sequence = by_squares(matrices);
+      const std::int64_t bytes = 2 * m * n * 3;
+      EXPECT_EQ(test::bytes_after(sequence, bytes),
+                test::bytes_after(std::vector<Matrices>{matrices}, bytes));
+      for (const Matrices& each : sequence) {
+        EXPECT_GT(each.rows, 1);
+        EXPECT_GT(each.columns, 1);
+      }
+    }
+  }
+}
+
+TEST(DenseProblem, RefusesGaps) {
+  Request request = test::inplace_request({30, 40}, {1, 0}, 4);
+  EXPECT_EQ(dense_problem(request).bytes(), 4800);
+  request.in_byte_strides = {200, 4};
+  EXPECT_THROW(dense_problem(request), std::invalid_argument);
+  request.in_byte_strides = {-160, 4};
+  EXPECT_THROW(dense_problem(request), std::invalid_argument);
+  request.out_byte_strides = {120, -4};  // without gaps, but elsewhere
+  EXPECT_THROW(dense_problem(request), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ttlg
