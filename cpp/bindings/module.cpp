@@ -10,6 +10,7 @@
 #include "bindings/bind_inplace.hpp"
 #include "bindings/bind_plan.hpp"
 #include "bindings/bind_predict.hpp"
+#include "bindings/bind_schemes.hpp"
 #include "bindings/bind_time_model.hpp"
 #include "bindings/ndarray_call.hpp"
 #include "bindings/new_ndarray.hpp"
@@ -111,6 +112,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::bind_inplace(module);
+  ttlg::bindings::bind_schemes(module);
   ttlg::bindings::bind_cuda_inplace(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;

@@ -174,7 +174,7 @@ class Enumeration {
   Entry next(Entry entry) const {
     assert(scheme_ == Scheme::v1b && !reversed_);
     const Index x0 = begin_of_band(entry.x);
-    if (++entry.x < std::min<Index>(entry.y, x0 + width_at(x0))) return entry;
+    if (++entry.x < std::min<Index>(entry.y, x0 + w())) return entry;
     if (++entry.y < m_) return {x0, entry.y};
     return {x0 + w(), x0 + w() + 1};
   }
@@ -189,8 +189,6 @@ class Enumeration {
 
   TTLG_HOST_DEVICE Index w() const { return width_.divisor(); }
   TTLG_HOST_DEVICE Index begin_of_band(Index x) const { return width_.quotient(x) * w(); }
-  // Entries below the diagonal have m - 1 columns, of which the last band gets what is left.
-  TTLG_HOST_DEVICE Index width_at(Index x0) const { return std::min<Index>(w(), m_ - 1 - x0); }
   // Entries of all columns before this one.
   TTLG_HOST_DEVICE Index first_at(Index x0) const { return count_ - sum_below<Index>(m_ - x0); }
 
@@ -202,13 +200,13 @@ class Enumeration {
   }
 
   // Section 5. A band begins at the number where its first column would begin in V2, so the column
-  // in which V2 has this number tells the band (Eq. 15). All but the last, which is a triangle, are
-  // a triangle and then a rectangle.
+  // in which V2 has this number tells the band (Eq. 15). It is a triangle of w rows and then a
+  // rectangle, but the last one may be narrower and then ends within such a triangle.
   template <typename Root>
   TTLG_HOST_DEVICE Entry in_bands(Index k, Root root) const {
     const Index x0 = begin_of_band(m_ - 1 - row_below_diagonal(count_ - 1 - k, root));
     const Index in_band = k - first_at(x0);
-    const Index triangle = sum_below<Index>(width_at(x0) + 1);
+    const Index triangle = sum_below<Index>(w() + 1);
     if (in_band < triangle) {
       const Entry entry = in_rows(in_band, root);
       return {entry.x + x0, entry.y + x0};
@@ -240,7 +238,7 @@ class Enumeration {
       case Scheme::v1b: {
         const Index x0 = begin_of_band(x);
         const Index row = y - x0 - 1;
-        const Index above = std::min(row, width_at(x0));  // rows of the triangle
+        const Index above = std::min(row, w());  // rows of the triangle
         return first_at(x0) + sum_below<Index>(above + 1) + (row - above) * w() + (x - x0);
       }
       default: {

@@ -5,6 +5,7 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
+from ttlg import schemes
 from ttlg._api import permute_dims, transpose
 from ttlg._calibrate import calibrate
 from ttlg._candidates import Candidate, CudaCandidate
@@ -56,6 +57,7 @@ __all__ = [
     "plan_for",
     "predict_time",
     "predict_times",
+    "schemes",
     "set_num_threads",
     "set_result_pool",
     "show_config",

@@ -9,6 +9,7 @@ from ttlg._typing import Axes, CpuKernel, CudaKernel
 
 __version__: str
 MAX_THREADS: int
+SCHEMES: tuple[str, ...]
 
 class TensorView:
     @property
@@ -193,6 +194,13 @@ class CudaPlan(PlanBase):
     def run(self, x: TensorView, out: TensorView) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
+
+class Enumeration:
+    def __init__(self, scheme: str, m: int, n: int, w: int, reversed: bool) -> None: ...
+    @property
+    def count(self) -> int: ...
+    def decode(self, k: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def encode(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
 class CudaInplacePlan(PlanBase):
     @property

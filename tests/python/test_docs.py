@@ -18,6 +18,7 @@ MODULES = ["ttlg"] + [
     if module.name not in ("__main__", "_core", "torch") and not module.ispkg
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
+FUNCTIONS += [ttlg.schemes.count, ttlg.schemes.decode, ttlg.schemes.encode, ttlg.schemes.plot]
 METHODS = [
     member for name, member in vars(ttlg.Plan).items() if name[0] != "_" or name == "__call__"
 ]

@@ -59,8 +59,8 @@ def test_every_block_is_run():
     """In test_python_blocks, test_examples_with_their_output, .ci/run and test_the_explained_plan."""
     languages = re.findall(r"^```(\w*)\n.*?^```$", TEXT, re.MULTILINE | re.DOTALL)
     assert TEXT.count("```") == 2 * len(languages)
-    assert Counter(languages) == {"python": 8, "sh": 2, "text": 1}
-    assert len(programs()) == 6
+    assert Counter(languages) == {"python": 9, "sh": 2, "text": 1}
+    assert len(programs()) == 7
 
 
 def test_there_are_commands():

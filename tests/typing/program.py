@@ -96,6 +96,15 @@ def files(folder: Path) -> None:
     ttlg.transpose_file(folder / "in.npy", os.path.join(folder, "out.npy"), np.array([1, 0]))
 
 
+def orders(k: npt.NDArray[np.int64]) -> None:
+    assert_type(ttlg.schemes.decode("V1", 3, 9), tuple[int, int])
+    columns, rows = ttlg.schemes.decode("V1B", k, 9, 2)
+    assert_type(columns, npt.NDArray[np.int64])
+    assert_type(ttlg.schemes.encode("V1B", columns, rows, 9, 2), npt.NDArray[np.int64])
+    assert_type(ttlg.schemes.encode("V1", 0, rows, 9), npt.NDArray[np.int64])
+    assert_type(ttlg.schemes.encode("V1", 1, 2, 9), int)
+
+
 def main() -> None:
     x = np.zeros((2, 3), np.float32)
     tensor = torch.zeros(2, 3)
@@ -107,6 +116,7 @@ def main() -> None:
     predictions(tensor)
     forced("tile", "model")
     settings()
+    orders(np.arange(3))
     with tempfile.TemporaryDirectory() as folder:
         files(Path(folder))
 

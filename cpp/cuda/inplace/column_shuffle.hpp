@@ -13,7 +13,7 @@
 // share one are in neighbouring rows, which column_slot keeps apart.
 #pragma once
 
-#include "cuda/kernels/context.hpp"
+#include "cuda/inplace/turns.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 
@@ -40,6 +40,7 @@ struct RowSequence {
 struct RowShare {
   FastDivisor32 accesses;  // of a row
   std::uint32_t rows;      // at a time
+  std::uint32_t turns;     // that this takes
   RowSequence sequence;    // their places in shared memory
 };
 
@@ -82,8 +83,7 @@ class RowCursor {
     in_period_ += sequence_.in_period;
     const bool leaves = in_period_ >= sequence_.period.divisor();
     if (leaves) in_period_ -= sequence_.period.divisor();
-    place_ += leaves ? sequence_.place[1] : sequence_.place[0];
-    if (place_ >= end_) place_ -= end_;
+    place_ = wrapped(place_ + (leaves ? sequence_.place[1] : sequence_.place[0]), end_);
   }
 
  private:
@@ -97,82 +97,72 @@ class RowCursor {
 struct GroupShare {
   std::uint32_t row;    // the first
   std::uint32_t byte;   // of a row of the group
-  std::int64_t offset;  // of the first access in the array
-  int left;             // rows from the first on, none for a thread that has no share
+  std::int64_t column;  // of the array
+  std::int64_t offset;  // of the first access
+  std::uint32_t own_turns;
 
   template <typename Context>
   TTLG_DEVICE GroupShare(const ColumnShuffleArguments& p, const RowShare& share, int width,
                          const Context& context) {
     row = share.accesses.quotient(context.thread());
-    byte = (context.thread() - row * share.accesses.divisor()) * static_cast<std::uint32_t>(width);
+    const std::uint32_t access = context.thread() - row * share.accesses.divisor();
+    byte = access * static_cast<std::uint32_t>(width);
     const std::uint32_t matrix = p.groups.quotient(context.block());
     const std::uint32_t group = context.block() - matrix * p.groups.divisor();
-    const std::int64_t in_row =
-        (p.first_column + std::int64_t{group} * p.group_columns) * p.element_bytes + byte;
+    const std::int64_t first = p.first_column + std::int64_t{group} * p.group_columns;
+    const std::int64_t in_row = first * p.element_bytes + byte;
+    column = first + p.element_words.quotient(access);
     offset = matrix * p.matrix_bytes + row * p.row_bytes + in_row;
-    const bool is_in_row = 0 <= in_row && in_row < p.row_bytes && row < share.rows;
-    left = is_in_row ? static_cast<int>(p.height.divisor() - row) : 0;
+    const bool is_any = 0 <= in_row && in_row < p.row_bytes && row < share.rows;
+    const bool is_in_last = row + (share.turns - 1) * share.rows < p.height.divisor();
+    own_turns = is_any ? share.turns - (is_in_last ? 0 : 1) : 0;
   }
 };
 
-// Copies or moves words of every row that is left to a thread, from global to shared memory.
 template <int kWidth, int kAccess, typename Context>
 TTLG_DEVICE void fill_group(const ColumnShuffleArguments& p, const Context& context) {
-  GroupShare share(p, p.fill, kAccess, context);
+  const GroupShare share(p, p.fill, kAccess, context);
   RowCursor cursor(p, p.fill, share.row, 0);
-  const int rows = static_cast<int>(p.fill.rows);
-  const std::int64_t step = p.fill.rows * p.row_bytes;
+  Source from(context, share.offset);
+  const SharedPlace shared = all_shared(context);
+  const std::int64_t step = opaque(p.fill.rows * p.row_bytes);
+  const auto slot = [&] { return column_slot<kWidth>(cursor.place() + share.byte); };
   if constexpr (kCopiesAsynchronously<Word<kAccess>>) {
-    TTLG_UNROLL_BY(4)
-    for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= rows) {
-      context.template copy_async<kAccess>(
-          share.left > 0, column_slot<kWidth>(cursor.place() + share.byte), share.offset);
+    for_turns(p.fill.turns, share.own_turns, [&](bool valid) {
+      shared.template copy_async<kAccess>(valid, from, slot());
       cursor.advance();
-      share.offset += step;
-      share.left -= rows;
-    }
+      from.advance(step);
+    });
   } else {
-    constexpr int kBatch = C2rPolicy::kBatch;
-    for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= kBatch * rows) {
-      Word<kAccess> held[kBatch];
-      TTLG_UNROLL
-      for (int i = 0; i < kBatch; ++i) {
-        held[i] = context.template load<Word<kAccess>>(share.left > i * rows, share.offset);
-        share.offset += step;
-      }
-      TTLG_UNROLL
-      for (int i = 0; i < kBatch; ++i) {
-        context.shared_store(share.left > 0, column_slot<kWidth>(cursor.place() + share.byte),
-                             held[i]);
-        cursor.advance();
-        share.left -= rows;
-      }
-    }
+    const auto load = [&](bool valid) {
+      const auto word = from.template load<Word<kAccess>>(valid);
+      from.advance(step);
+      return word;
+    };
+    const auto store = [&](bool valid, Word<kAccess> word) {
+      shared.store(valid, word, slot());
+      cursor.advance();
+    };
+    for_batches<C2rPolicy::kBatch, Word<kAccess>>(p.fill.turns, share.own_turns, load, store);
   }
 }
 
 template <int kWidth, typename Context>
 TTLG_DEVICE void drain_group(const ColumnShuffleArguments& p, const Context& context) {
-  GroupShare share(p, p.drain, kWidth, context);
-  const std::uint32_t matrix = p.groups.quotient(context.block());
-  const std::uint32_t group = context.block() - matrix * p.groups.divisor();
-  const std::int64_t column = p.first_column + std::int64_t{group} * p.group_columns +
-                              p.element_words.quotient(share.byte / kWidth);
+  const GroupShare share(p, p.drain, kWidth, context);
   // Before the first column nothing is moved.
-  const std::int64_t turn =
-      p.turn_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
+  const auto column = static_cast<std::uint32_t>(share.column < 0 ? 0 : share.column);
+  const std::int64_t turn = p.turn_columns.quotient(column);
   RowCursor cursor(p, p.drain, share.row, p.turns_back ? -turn : turn);
-  const int rows = static_cast<int>(p.drain.rows);
-  const std::int64_t step = p.drain.rows * p.row_bytes;
-  TTLG_UNROLL_BY(4)
-  for (int all = static_cast<int>(p.height.divisor()); all > 0; all -= rows) {
-    context.store(share.left > 0, share.offset,
-                  context.template shared_load<Word<kWidth>>(
-                      share.left > 0, column_slot<kWidth>(cursor.place() + share.byte)));
+  Target to(context, share.offset);
+  const SharedPlace shared = all_shared(context);
+  const std::int64_t step = opaque(p.drain.rows * p.row_bytes);
+  for_turns(p.drain.turns, share.own_turns, [&](bool valid) {
+    const std::uint32_t slot = column_slot<kWidth>(cursor.place() + share.byte);
+    to.store(valid, shared.template load<Word<kWidth>>(valid, slot));
     cursor.advance();
-    share.offset += step;
-    share.left -= rows;
-  }
+    to.advance(step);
+  });
 }
 
 // Rows are read by kAccess bytes and written by words.

@@ -33,8 +33,7 @@ RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
   const C2r& c2r = matrices.c2r;
   const std::int64_t rows = elements / c2r.n;
   const std::int64_t columns = elements % c2r.n;
-  RowStep step{.elements = narrow32(elements),
-               .column = narrow32(columns),
+  RowStep step{.column = narrow32(columns),
                .in_block = narrow32(columns % c2r.b),
                .turn = {},
                .place = {},
@@ -45,7 +44,9 @@ RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
         floor_mod(rows + columns / c2r.b + (further == 1 ? 1 - c2r.c : 0), c2r.m);
     const std::int64_t place = multiply_mod(columns, c2r.m % c2r.n, c2r.n) + turn;
     step.turn[further] = narrow32(turn);
-    step.place[further] = narrow32(place % c2r.n * matrices.element_bytes);
+    for (const int unwound : {0, 1}) {
+      step.place[unwound][further] = narrow32(floor_mod(place - unwound * c2r.m, c2r.n));
+    }
     step.row[further] = narrow32((rows + further) * matrices.row_bytes());
   }
   return step;
@@ -83,24 +84,28 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
   const std::int64_t words = matrices.element_bytes / matrices.word_bytes();
   const std::int64_t in_word = elements_of_word(matrices);
   const int threads = threads_of(bytes, words);
-  const RowShuffleArguments p{
-      .rows = rows,
-      .height = FastDivisor(c2r.m),
-      .width = FastDivisor(c2r.n),
-      .block = FastDivisor32(c2r.b),
-      .stride = narrow32(c2r.m % c2r.n),
-      .unwound_place = narrow32((c2r.n - c2r.m % c2r.n) * matrices.element_bytes),
-      .element_bytes = narrow32(matrices.element_bytes),
-      .element_words = FastDivisor32(words),
-      .rows_of_block = narrow32(rows_of_block),
-      .phase = narrow32(matrices.address % kMaxAccessBytes),
-      .threads = narrow32(threads),
-      .forward = matrices.forward,
-      .step = row_step(matrices, threads / words * in_word),
-      .next = row_step(matrices, 1)};
+  const std::int64_t blocks = ceil_div(rows, rows_of_block);
+  const std::int64_t last_rows = rows - (blocks - 1) * rows_of_block;
+  const std::int64_t at_once = threads / words * in_word;
+  const RowShuffleArguments p{.rows = rows,
+                              .height = FastDivisor(c2r.m),
+                              .width = FastDivisor(c2r.n),
+                              .block = FastDivisor32(c2r.b),
+                              .stride = narrow32(c2r.m % c2r.n),
+                              .element_bytes = narrow32(matrices.element_bytes),
+                              .element_words = FastDivisor32(words),
+                              .rows_of_block = narrow32(rows_of_block),
+                              .phase = narrow32(matrices.address % kMaxAccessBytes),
+                              .whole_turns = narrow32(rows_of_block * c2r.n / at_once),
+                              .last_turns = narrow32(last_rows * c2r.n / at_once),
+                              .threads = narrow32(threads),
+                              .forward = matrices.forward,
+                              .elements_at_once = narrow32(at_once),
+                              .step = row_step(matrices, at_once - in_word + 1),
+                              .next = row_step(matrices, 1)};
   return {.word_bytes = static_cast<int>(matrices.word_bytes()),
           .access = {.vector_in = in_word > 1, .vector_out = in_word > 1},
-          .blocks = blocks_of(ceil_div(rows, rows_of_block)),
+          .blocks = blocks_of(blocks),
           .threads = threads,
           .shared_bytes = static_cast<int>(in_shared_lines(kMaxAccessBytes + bytes)),
           .arguments = p};
@@ -184,6 +189,7 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
   const std::int64_t rows = threads / accesses;
   return {.accesses = FastDivisor32(accesses),
           .rows = narrow32(rows),
+          .turns = narrow32(ceil_div(matrices.c2r.m, rows)),
           .sequence = row_sequence(matrices, in_order_of_q, rows, group_bytes)};
 }
 

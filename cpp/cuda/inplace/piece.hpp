@@ -2,7 +2,7 @@
 // copied by 16 bytes where these are aligned in global memory, and by words at both ends.
 #pragma once
 
-#include "cuda/kernels/context.hpp"
+#include "cuda/inplace/turns.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {
@@ -24,13 +24,13 @@ class Piece {
     last_ = whole < first_ ? first_ : whole;
   }
 
-  // Where a byte of it is in shared memory.
-  TTLG_DEVICE std::uint32_t slot(std::uint32_t byte) const { return swizzled(phase_ + byte); }
-
   template <typename Context>
   TTLG_DEVICE void fill(const Context& context, std::uint32_t threads) const {
+    const SharedPlace shared = all_shared(context);
+    Source from(context, first_part(context));
     for_parts(context, threads, [&](bool valid, std::uint32_t offset) {
-      context.template copy_async<16>(valid, swizzled(offset), origin_ + offset);
+      shared.template copy_async<16>(valid, from, swizzled(offset));
+      from.advance(16 * threads);
     });
     at_end(context, [&](bool valid, std::uint32_t offset) {
       context.shared_store(valid, swizzled(offset),
@@ -40,9 +40,11 @@ class Piece {
 
   template <typename Context>
   TTLG_DEVICE void drain(const Context& context, std::uint32_t threads) const {
+    const SharedPlace shared = all_shared(context);
+    Target to(context, first_part(context));
     for_parts(context, threads, [&](bool valid, std::uint32_t offset) {
-      context.store(valid, origin_ + offset,
-                    context.template shared_load<Word16>(valid, swizzled(offset)));
+      to.store(valid, shared.template load<Word16>(valid, swizzled(offset)));
+      to.advance(16 * threads);
     });
     at_end(context, [&](bool valid, std::uint32_t offset) {
       context.store(valid, origin_ + offset,
@@ -51,15 +53,23 @@ class Piece {
   }
 
  private:
+  template <typename Context>
+  TTLG_DEVICE std::int64_t first_part(const Context& context) const {
+    return origin_ + first_ + 16 * context.thread();
+  }
+
   template <typename Context, typename Move>
   TTLG_DEVICE void for_parts(const Context& context, std::uint32_t threads,
                              const Move& move) const {
+    constexpr std::uint32_t kUnrolled = 4;
     const std::uint32_t step = 16 * threads;
     std::uint32_t offset = first_ + 16 * context.thread();
-    TTLG_UNROLL_BY(4)
-    for (std::uint32_t all = first_; all < last_; all += step) {
-      move(offset < last_, offset);
-      offset += step;
+    for (std::uint32_t all = first_; all < last_; all += kUnrolled * step) {
+      TTLG_UNROLL
+      for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+        move(offset < last_, offset);
+        offset += step;
+      }
     }
   }
 

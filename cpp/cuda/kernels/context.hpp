@@ -155,18 +155,8 @@ class DeviceContext {
   // read once this thread has waited for their group, and by other threads after a barrier as well.
   template <int kBytes>
   TTLG_DEVICE void copy_async(bool valid, std::uint32_t to, std::int64_t offset) const {
-    if (!valid) return;
-    // Not __pipeline_memcpy_async, which turns an address of shared memory into a generic one and
-    // back, for each copy.
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_)) + to;
-    if constexpr (kBytes == 16) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(in_ + offset)
-                   : "memory");
-    } else {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(in_ + offset),
-                   "n"(kBytes)
-                   : "memory");
-    }
+    copy_async<kBytes>(valid, static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_)) + to,
+                       in_ + offset);
   }
 
   // The same for an aligned word of 4 bytes of which the first ones may lie before the array:
@@ -204,6 +194,21 @@ class DeviceContext {
   TTLG_DEVICE bool any(bool value) const { return __any_sync(~0u, value) != 0; }
 
  private:
+  // Not __pipeline_memcpy_async, which turns an address of shared memory into a generic one and
+  // back, for each copy.
+  template <int kBytes>
+  static TTLG_DEVICE void copy_async(bool valid, std::uint32_t address, const std::byte* from) {
+    if (!valid) return;
+    if constexpr (kBytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from),
+                   "n"(kBytes)
+                   : "memory");
+    }
+  }
+
   TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
       : in_(in), out_(out), shared_(shared) {}
 

@@ -16,6 +16,7 @@ class Source {
   TTLG_DEVICE T load(bool valid, int beyond = 0) const {
     return context_.template load<T>(valid, offset_ + beyond);
   }
+  TTLG_DEVICE std::int64_t offset() const { return offset_; }
   TTLG_DEVICE void advance(std::int64_t bytes) { offset_ += bytes; }
 
  private:
@@ -49,12 +50,16 @@ class SharedPlace {
       : context_(context), offset_(offset) {}
 
   template <typename T>
-  TTLG_DEVICE T load(bool valid) const {
-    return context_.template shared_load<T>(valid, offset_);
+  TTLG_DEVICE T load(bool valid, std::uint32_t beyond = 0) const {
+    return context_.template shared_load<T>(valid, offset_ + beyond);
   }
   template <typename T>
-  TTLG_DEVICE void store(bool valid, T value) const {
-    context_.shared_store(valid, offset_, value);
+  TTLG_DEVICE void store(bool valid, T value, std::uint32_t beyond = 0) const {
+    context_.shared_store(valid, offset_ + beyond, value);
+  }
+  template <int kBytes>
+  TTLG_DEVICE void copy_async(bool valid, const Source<Context>& from, std::uint32_t beyond) const {
+    context_.template copy_async<kBytes>(valid, offset_ + beyond, from.offset());
   }
   TTLG_DEVICE void advance(std::uint32_t bytes) { offset_ += bytes; }
 
@@ -77,6 +82,7 @@ class Source<DeviceContext> {
   TTLG_DEVICE T load(bool valid, int beyond = 0) const {
     return context_.load<T>(valid, beyond);
   }
+  TTLG_DEVICE const std::byte* address() const { return context_.in_; }
   TTLG_DEVICE void advance(std::int64_t bytes) { context_.in_ = opaque(context_.in_ + bytes); }
 
  private:
@@ -107,18 +113,23 @@ class SharedPlace<DeviceContext> {
       : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(context.shared_)) + offset) {}
 
   template <typename T>
-  TTLG_DEVICE T load(bool valid) const {
-    return valid ? DeviceContext::read<T>(pointer()) : T{};
+  TTLG_DEVICE T load(bool valid, std::uint32_t beyond = 0) const {
+    return valid ? DeviceContext::read<T>(pointer(beyond)) : T{};
   }
   template <typename T>
-  TTLG_DEVICE void store(bool valid, T value) const {
-    if (valid) DeviceContext::write(pointer(), value);
+  TTLG_DEVICE void store(bool valid, T value, std::uint32_t beyond = 0) const {
+    if (valid) DeviceContext::write(pointer(beyond), value);
+  }
+  template <int kBytes>
+  TTLG_DEVICE void copy_async(bool valid, const Source<DeviceContext>& from,
+                              std::uint32_t beyond) const {
+    DeviceContext::copy_async<kBytes>(valid, address_ + beyond, from.address());
   }
   TTLG_DEVICE void advance(std::uint32_t bytes) { address_ = opaque(address_ + bytes); }
 
  private:
-  TTLG_DEVICE std::byte* pointer() const {
-    return static_cast<std::byte*>(__cvta_shared_to_generic(address_));
+  TTLG_DEVICE std::byte* pointer(std::uint32_t beyond) const {
+    return static_cast<std::byte*>(__cvta_shared_to_generic(address_ + beyond));
   }
 
   std::uint32_t address_;

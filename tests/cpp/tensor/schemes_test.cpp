@@ -121,6 +121,20 @@ TYPED_TEST(Schemes, ListEveryEntryOnceAndInOrder) {
   }
 }
 
+TYPED_TEST(Schemes, BandsAreAtMostAsWideAsTheMatrix) {
+  for (const Scheme scheme : {Scheme::v1b, Scheme::v1bf}) {
+    const std::vector<Plain> entries = listed(scheme, {.m = 40, .n = 7, .w = 40});
+    for (const std::int64_t w : {std::int64_t{41}, std::int64_t{100000}, INT64_MAX}) {
+      const auto enumeration = TestFixture::make(scheme, {.m = 40, .n = 7, .w = w});
+      for (std::int64_t k = 0; k < std::ssize(entries); ++k) {
+        const Plain entry = entries[static_cast<std::size_t>(k)];
+        ASSERT_EQ(TestFixture::at(enumeration, k), entry) << "w " << w << ", k " << k;
+        ASSERT_EQ(TestFixture::number_of(enumeration, entry), k) << "w " << w;
+      }
+    }
+  }
+}
+
 // Roots that are off as the roots of an approximate square root may be, and further.
 struct WrongRoot {
   int ulps;

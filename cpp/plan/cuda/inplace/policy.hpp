@@ -17,9 +17,9 @@ struct C2rPolicy {
   static constexpr int kMinBlocksPerSm = 1;
   // What a thread moves at least, unless there are too many of them: so much of the shared memory
   // of a multiprocessor for each of the threads that it holds.
-  static constexpr std::int64_t kBytesPerThread = 128;
-  // Loads of a thread in flight where words are too narrow for asynchronous copies.
-  static constexpr int kBatch = 8;
+  static constexpr std::int64_t kBytesPerThread = 256;
+  // Elements of a thread in flight where they are too narrow for asynchronous copies.
+  static constexpr int kBatch = 16;
 
   // Dimensions, and sums of two of them, are counted in 32 bits on the device.
   static constexpr std::int64_t kMaxExtent = INT32_MAX;

@@ -69,8 +69,18 @@ std::int64_t launches(const InplaceStep& step) {
   return regions * (regions + 1) / 2;
 }
 
+std::int64_t on_chip_bytes(const DeviceModel& model) {
+  return model.shared_bytes_per_multiprocessor - kReservedSharedBytes;
+}
+
+bool are_columns_on_chip(const InplaceStep& step, const DeviceModel& model) {
+  constexpr std::int64_t kSectorBytes = 32;
+  const std::int64_t width = ceil_div(kSectorBytes, step.element_bytes) * step.element_bytes;
+  return c2r_of(step).m * width <= on_chip_bytes(model);
+}
+
 bool is_row_on_chip(const InplaceStep& step, const DeviceModel& model) {
-  return row_bytes(step) <= model.shared_bytes_per_multiprocessor - kReservedSharedBytes;
+  return row_bytes(step) <= on_chip_bytes(model);
 }
 
 std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {

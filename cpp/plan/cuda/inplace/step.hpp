@@ -69,7 +69,13 @@ int passes(const InplaceStep& step);
 // How many kernels it launches.
 std::int64_t launches(const InplaceStep& step);
 
-// Whether c2r and r2c shuffle rows in shared memory. Longer ones go through a workspace.
+// The shared memory of a thread block.
+std::int64_t on_chip_bytes(const DeviceModel& model);
+
+// Whether c2r and r2c have room in it for the columns of a sector's width.
+bool are_columns_on_chip(const InplaceStep& step, const DeviceModel& model);
+
+// The same for a row. Longer ones go through a workspace.
 bool is_row_on_chip(const InplaceStep& step, const DeviceModel& model);
 
 // The bytes that a step needs besides its matrices, and what it uses of so many: a row, and as many

@@ -79,6 +79,8 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
     if (forced.value_or(kernel) != kernel) continue;
     const InplaceStep step = step_by(kernel, matrices);
     if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
+    const bool permutes = kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
+    if (permutes && !(is_row_on_chip(step, model) && are_columns_on_chip(step, model))) continue;
     choices.push_back({{step}, step_seconds(step, model)});
   }
   return choices;

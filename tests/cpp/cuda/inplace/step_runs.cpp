@@ -8,6 +8,7 @@
 
 #include "cuda/aligned.hpp"
 #include "cuda/kernel_runs.hpp"
+#include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
 namespace {
@@ -87,7 +88,7 @@ Report run_step(const InplaceStep& step, std::size_t misalignment, bool backward
   const std::vector<std::byte> expected = oracle(step, array.bytes());
   Report result;
   for (const auto& [launch, from, to] :
-       lower_inplace(step, static_cast<std::int64_t>(misalignment))) {
+       lower_inplace(step, analytic_model(), static_cast<std::int64_t>(misalignment))) {
     const std::vector<std::uint8_t> writes = expected_writes(step, launch);
     const Arrays arrays{.in = array.bytes(),
                         .out = array.bytes(),

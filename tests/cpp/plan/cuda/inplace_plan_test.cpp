@@ -21,7 +21,7 @@ const std::shared_ptr<const DeviceModel> kModel =
     std::make_shared<const DeviceModel>(test::analytic_model());
 
 InplacePlan plan_for(const Request& request, const InplaceOptions& options = {}) {
-  return make_inplace_plan(request, 16, kModel, options);
+  return make_inplace_plan(request, kModel, options);
 }
 
 InplacePlan plan_of_matrix(std::int64_t rows, std::int64_t columns, std::int64_t itemsize,
@@ -103,12 +103,12 @@ TEST(InplacePlan, InvolutionsAreOneStep) {
     return only_step(plan);
   };
   const InplaceKernel v1b = InplaceKernel::square_v1b;
-  EXPECT_EQ(step_of({5, 70, 70}, {0, 2, 1}),  // T_yxz
-            (InplaceStep{v1b, 5, 70, 1, 70, 4, 2}));
-  EXPECT_EQ(step_of({70, 5, 70}, {2, 1, 0}),  // T_zyx
-            (InplaceStep{v1b, 1, 70, 5, 70, 4, 2}));
-  EXPECT_EQ(step_of({70, 70, 5}, {1, 0, 2}),  // T_xzy
-            (InplaceStep{InplaceKernel::runs, 1, 70, 1, 70, 20, 0}));
+  EXPECT_EQ(step_of({5, 130, 130}, {0, 2, 1}),  // T_yxz
+            (InplaceStep{v1b, 5, 130, 1, 130, 4, 2}));
+  EXPECT_EQ(step_of({130, 5, 130}, {2, 1, 0}),  // T_zyx
+            (InplaceStep{v1b, 1, 130, 5, 130, 4, 2}));
+  EXPECT_EQ(step_of({130, 130, 5}, {1, 0, 2}),  // T_xzy
+            (InplaceStep{InplaceKernel::runs, 1, 130, 1, 130, 20, 0}));
   EXPECT_EQ(step_of({70, 70, 4}, {1, 0, 2}), (InplaceStep{v1b, 1, 70, 1, 70, 16, 2}));
   // Batched.
   EXPECT_EQ(step_of({2, 40, 3, 40}, {0, 3, 2, 1}), (InplaceStep{v1b, 2, 40, 3, 40, 4, 1}));
@@ -131,7 +131,7 @@ TEST(InplacePlan, PrefersBandsOfSquareMatrices) {
     EXPECT_EQ(step.width, 8);
   }
   EXPECT_EQ(only_step(plan_of_matrix(3, 3, 4)).width, 1);      // a tile
-  EXPECT_EQ(only_step(plan_of_matrix(160, 160, 4)).width, 4);  // five
+  EXPECT_EQ(only_step(plan_of_matrix(300, 300, 4)).width, 4);  // five
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 12)).kernel, InplaceKernel::runs);
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 200)).kernel, InplaceKernel::runs);
 }
@@ -250,7 +250,7 @@ TEST(InplacePlan, RowsOnChipDependOnTheDevice) {
   const auto k40c = std::make_shared<const DeviceModel>(test::k40c_model());
   const Request request = inplace_request({20001, 20000}, {1, 0}, 4);
   EXPECT_EQ(plan_for(request).workspace_bytes, 0);
-  EXPECT_EQ(make_inplace_plan(request, 16, k40c, {}).workspace_bytes, 15 * 80000);
+  EXPECT_EQ(make_inplace_plan(request, k40c, {}).workspace_bytes, 15 * 80000);
 }
 
 TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
@@ -267,11 +267,10 @@ TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
 }
 
 TEST(InplacePlan, IsWhatItWasBuiltFrom) {
-  const Request request = inplace_request({70, 5, 70}, {2, 1, 0}, 4);
-  const InplacePlan plan = make_inplace_plan(request, 4, kModel, {});
-  EXPECT_EQ(plan.alignment, 4);
+  const Request request = inplace_request({130, 5, 130}, {2, 1, 0}, 4);
+  const InplacePlan plan = plan_for(request);
   const auto build = [&](const InplaceStep& step) {
-    return build_inplace_plan(request, 4, {step}, kModel, plan.workspace_limit);
+    return build_inplace_plan(request, {step}, kModel, plan.workspace_limit);
   };
   const InplacePlan again = build(plan.steps[0]);
   EXPECT_EQ(again, plan);
@@ -279,16 +278,16 @@ TEST(InplacePlan, IsWhatItWasBuiltFrom) {
   InplaceStep narrow = plan.steps[0];
   narrow.width = 1;
   EXPECT_NE(build(narrow), plan);
-  EXPECT_NE(make_inplace_plan(request, 8, kModel, {}), plan);
+  EXPECT_NE(plan_for(request, {.workspace = 1000}), plan);
   for (const InplaceStep& wrong : std::vector<InplaceStep>{
-           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 0},
-           {InplaceKernel::square_v1b, 1, 70, 5, 70, 4, 3},  // there are three tiles
-           {InplaceKernel::square_v1, 1, 70, 5, 70, 4, 1},
-           {InplaceKernel::square_sg, 1, 70, 5, 70, 4, 4},
-           {InplaceKernel::c2r, 1, 70, 5, 70, 4, 0},
-           {InplaceKernel::runs, 1, 70, 5, 70, 4, 1},
-           {InplaceKernel::runs, 5, 70, 1, 70, 4, 0},
-           {InplaceKernel::runs, 1, 70, 1, 70, 20, 0}}) {
+           {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 0},
+           {InplaceKernel::square_v1b, 1, 130, 5, 130, 4, 3},  // there are three tiles
+           {InplaceKernel::square_v1, 1, 130, 5, 130, 4, 1},
+           {InplaceKernel::square_sg, 1, 130, 5, 130, 4, 4},
+           {InplaceKernel::c2r, 1, 130, 5, 130, 4, 0},
+           {InplaceKernel::runs, 1, 130, 5, 130, 4, 1},
+           {InplaceKernel::runs, 5, 130, 1, 130, 4, 0},
+           {InplaceKernel::runs, 1, 130, 1, 130, 20, 0}}) {
     EXPECT_THROW(build(wrong), std::invalid_argument) << text_of({wrong});
   }
 }

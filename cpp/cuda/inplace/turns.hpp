@@ -1,0 +1,47 @@
+// What the passes of C2R and R2C have in common.
+#pragma once
+
+#include "cuda/kernels/places.hpp"
+
+namespace ttlg::cuda {
+
+// x mod n for x < 2 n, without a branch or a division.
+TTLG_DEVICE std::uint32_t wrapped(std::uint32_t x, std::uint32_t n) {
+  const std::uint32_t less = x - n;  // a large number where x is below n
+  return less < x ? less : x;
+}
+
+// All of the block's shared memory. Its address stays in a register, where the compiler would work
+// it out anew for every access.
+template <typename Context>
+TTLG_DEVICE SharedPlace<Context> all_shared(const Context& context) {
+  SharedPlace place(context, 0);
+  place.advance(0);
+  return place;
+}
+
+// Calls move(valid) for each of `count` turns or some more, of which the first `own` are the
+// thread's.
+template <typename Move>
+TTLG_DEVICE void for_turns(std::uint32_t count, std::uint32_t own, const Move& move) {
+  constexpr std::uint32_t kUnrolled = 4;
+  for (std::uint32_t first = 0; first < count; first += kUnrolled) {
+    TTLG_UNROLL
+    for (std::uint32_t i = 0; i < kUnrolled; ++i) move(first + i < own);
+  }
+}
+
+// The same in two steps, of so many turns together: move them all to registers, and from there.
+template <int kBatch, typename T, typename Load, typename Store>
+TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load& load,
+                             const Store& store) {
+  for (std::uint32_t first = 0; first < count; first += kBatch) {
+    T held[kBatch];
+    TTLG_UNROLL
+    for (std::uint32_t i = 0; i < kBatch; ++i) held[i] = load(first + i < own);
+    TTLG_UNROLL
+    for (std::uint32_t i = 0; i < kBatch; ++i) store(first + i < own, held[i]);
+  }
+}
+
+}  // namespace ttlg::cuda
