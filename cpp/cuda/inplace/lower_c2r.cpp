@@ -48,7 +48,7 @@ bool is_supported(const PermutedMatrices& matrices) {
 
 bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
   return is_supported(matrices) &&
-         in_shared_lines(kMaxAccessBytes + matrices.row_bytes()) <= on_chip_bytes;
+         RowShufflePolicy::shared_bytes(matrices.row_bytes()) <= on_chip_bytes;
 }
 
 Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
@@ -88,7 +88,7 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
           .access = {.vector_in = in_word > 1, .vector_out = in_word > 1},
           .blocks = blocks_of(blocks),
           .threads = threads,
-          .shared_bytes = static_cast<int>(in_shared_lines(kMaxAccessBytes + bytes)),
+          .shared_bytes = static_cast<int>(RowShufflePolicy::shared_bytes(bytes)),
           .arguments = p};
 }
 
@@ -108,7 +108,7 @@ std::int64_t columns_wanted(const PermutedMatrices& matrices) {
 }
 
 // As many of them as leave room for another group, but for the sake of that not fewer than half a
-// line; or else as many as fit, or 0.
+// line; or else as many as fit.
 std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t wanted = columns_wanted(matrices);
@@ -117,13 +117,9 @@ std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_
     const std::int64_t columns = lines / (size * matrices.c2r.m);
     return columns >= wanted ? wanted : in_sectors(columns, size);
   };
-  const auto suffices = [&](std::int64_t columns, std::int64_t bytes) {
-    return columns == wanted || (columns > 0 && columns * size >= bytes);
-  };
   const std::int64_t half = fitting(on_chip_bytes / 2);
-  if (suffices(half, ColumnShufflePolicy::kGroupBytes / 2)) return half;
-  const std::int64_t all = fitting(on_chip_bytes);
-  return suffices(all, kSectorBytes) ? all : 0;
+  const bool suffices = half == wanted || half * size >= ColumnShufflePolicy::kGroupBytes / 2;
+  return suffices && half > 0 ? half : fitting(on_chip_bytes);
 }
 
 RowSequence row_sequence(const PermutedMatrices& matrices, bool in_order_of_q, std::int64_t rows,
@@ -152,7 +148,9 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
 }  // namespace
 
 bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
-  return is_supported(matrices) && columns_of_group(matrices, on_chip_bytes) > 0;
+  return is_supported(matrices) &&
+         ColumnShufflePolicy::least_shared_bytes(matrices.c2r.m, matrices.c2r.n,
+                                                 matrices.element_bytes) <= on_chip_bytes;
 }
 
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
@@ -160,8 +158,10 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
   const C2r& c2r = matrices.c2r;
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t word = matrices.word_bytes();
+  if (!columns_fit(matrices, on_chip_bytes)) {
+    throw std::invalid_argument("the columns do not fit into shared memory");
+  }
   const std::int64_t columns = columns_of_group(matrices, on_chip_bytes);
-  if (columns == 0) throw std::invalid_argument("the columns do not fit into shared memory");
   const std::int64_t group_bytes = columns * size;
   const std::int64_t before = columns_before(matrices, columns);
   const std::int64_t groups = ceil_div(before + c2r.n, columns);
@@ -189,7 +189,7 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
           .access = {},
           .blocks = blocks_of(checked_mul(matrices.batch, groups)),
           .threads = threads,
-          .shared_bytes = static_cast<int>(in_shared_lines(c2r.m * group_bytes)),
+          .shared_bytes = static_cast<int>(ColumnShufflePolicy::shared_bytes(c2r.m, columns, size)),
           .arguments = p};
 }
 

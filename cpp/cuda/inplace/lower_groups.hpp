@@ -13,8 +13,6 @@
 
 namespace ttlg::cuda {
 
-inline constexpr std::int64_t kSectorBytes = 32;
-
 inline std::uint32_t blocks_of(std::int64_t blocks) {
   if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many thread blocks");
   return narrow32(blocks);
@@ -29,6 +27,7 @@ inline int threads_of(std::int64_t bytes, std::int64_t words) {
 
 // Columns of which rows are whole sectors.
 inline std::int64_t columns_of_sectors(std::int64_t element_bytes) {
+  constexpr std::int64_t kSectorBytes = ColumnShufflePolicy::kSectorBytes;
   return kSectorBytes / std::gcd(element_bytes, kSectorBytes);
 }
 

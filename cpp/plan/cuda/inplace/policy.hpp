@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "plan/cuda/policy.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 
@@ -24,11 +25,20 @@ struct C2rPolicy {
   static constexpr std::int64_t kMaxExtent = INT32_MAX;
   // The words of an element, which the threads of a block share out.
   static constexpr std::int64_t kMaxWords = kMaxThreads;
+
+  static constexpr std::int64_t in_lines(std::int64_t bytes) {
+    return ceil_div(bytes, std::int64_t{kSharedLineBytes}) * kSharedLineBytes;
+  }
 };
 
 struct RowShufflePolicy {
   // Short rows are moved together, about so many bytes of them.
   static constexpr std::int64_t kPieceBytes = 32 << 10;
+
+  // Shared memory for so many bytes of rows, which may begin anywhere in a vector.
+  static constexpr std::int64_t shared_bytes(std::int64_t bytes) {
+    return C2rPolicy::in_lines(kMaxAccessBytes + bytes);
+  }
 };
 
 struct ColumnShufflePolicy {
@@ -38,6 +48,19 @@ struct ColumnShufflePolicy {
   // has more words than this.
   static constexpr std::int64_t kPieceBytes = 16 << 10;
   static constexpr std::int64_t kMaxRowWords = 256;
+
+  // What memory delivers at least.
+  static constexpr std::int64_t kSectorBytes = 32;
+
+  // Shared memory for columns of m x n elements, a sector of them at least.
+  static constexpr std::int64_t shared_bytes(std::int64_t m, std::int64_t columns,
+                                             std::int64_t element_bytes) {
+    return C2rPolicy::in_lines(m * columns * element_bytes);
+  }
+  static constexpr std::int64_t least_shared_bytes(std::int64_t m, std::int64_t n,
+                                                   std::int64_t element_bytes) {
+    return shared_bytes(m, std::min(ceil_div(kSectorBytes, element_bytes), n), element_bytes);
+  }
 };
 
 // Longer rows and taller columns go through a workspace.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/step_limits.hpp"
 #include "plan/cuda/policy.hpp"
 #include "plan/names.hpp"
@@ -74,13 +75,13 @@ std::int64_t on_chip_bytes(const DeviceModel& model) {
 }
 
 bool are_columns_on_chip(const InplaceStep& step, const DeviceModel& model) {
-  constexpr std::int64_t kSectorBytes = 32;
-  const std::int64_t width = ceil_div(kSectorBytes, step.element_bytes) * step.element_bytes;
-  return c2r_of(step).m * width <= on_chip_bytes(model);
+  const C2r c2r = c2r_of(step);
+  return ColumnShufflePolicy::least_shared_bytes(c2r.m, c2r.n, step.element_bytes) <=
+         on_chip_bytes(model);
 }
 
 bool is_row_on_chip(const InplaceStep& step, const DeviceModel& model) {
-  return row_bytes(step) <= on_chip_bytes(model);
+  return RowShufflePolicy::shared_bytes(row_bytes(step)) <= on_chip_bytes(model);
 }
 
 std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {

@@ -184,6 +184,33 @@ TEST(C2r, FitsIntoSharedMemoryUpToItsSize) {
   }
 }
 
+TEST(C2r, FitsWhereThePlannerSays) {
+  DeviceModel model;
+  model.shared_bytes_per_multiprocessor = 100000;
+  const std::int64_t on_chip = on_chip_bytes(model);
+  for (const std::int64_t bytes : kElementBytes) {
+    for (std::int64_t extra = -200; extra <= 200; ++extra) {
+      const std::int64_t columns = on_chip / bytes + extra;
+      const C2rCase wide{.rows = 2, .columns = columns, .element_bytes = bytes};
+      const auto step = [&](std::int64_t rows, std::int64_t count) {
+        return InplaceStep{
+            .kernel = InplaceKernel::c2r, .rows = rows, .columns = count, .element_bytes = bytes};
+      };
+      EXPECT_EQ(rows_fit(wide.matrices(), on_chip), is_row_on_chip(step(2, columns), model));
+      for (const std::int64_t count : {2, 50}) {
+        const C2rCase tall{.rows = on_chip / std::max<std::int64_t>(bytes * 2, 32) + extra / 10,
+                           .columns = count,
+                           .element_bytes = bytes};
+        const bool fits = are_columns_on_chip(step(tall.rows, count), model);
+        EXPECT_EQ(columns_fit(tall.matrices(), on_chip), fits);
+        if (fits) {
+          EXPECT_LE(lower(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);
+        }
+      }
+    }
+  }
+}
+
 TEST(C2r, LaunchesABlockForEveryPieceOfRowsOrGroupOfColumns) {
   const C2rCase c{.rows = 1000, .columns = 320, .batch = 3};  // 25 rows in 32 KB
   EXPECT_EQ(lower(c, C2rPass::rows, kHopperBytes).blocks, 120u);
