@@ -19,9 +19,7 @@ std::int64_t at_once(std::int64_t all, std::int64_t bytes, std::int64_t blocks,
 }
 
 std::int64_t columns_of_gathered_group(const PermutedMatrices& matrices) {
-  const std::int64_t size = matrices.element_bytes;
-  const std::int64_t columns = ColumnGatherPolicy::group_bytes(size) / size;
-  return std::min(std::max<std::int64_t>(in_sectors(columns, size), 1), matrices.c2r.n);
+  return ColumnGatherPolicy::group_columns(matrices.c2r.n, matrices.element_bytes);
 }
 
 InverseOrder inverse_order(const PermutedMatrices& matrices, bool is_inverse, std::int64_t rows) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
@@ -63,6 +64,13 @@ struct ColumnShufflePolicy {
   }
 };
 
+// So many columns, but a multiple of those of which rows are whole sectors, unless that is more.
+constexpr std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
+  constexpr std::int64_t kSector = ColumnShufflePolicy::kSectorBytes;
+  const std::int64_t grain = kSector / std::gcd(element_bytes, kSector);
+  return columns < grain ? columns : columns / grain * grain;
+}
+
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
   static constexpr int kThreads = 256;  // at least
@@ -75,6 +83,11 @@ struct ColumnGatherPolicy {
   // Of narrow elements a line has so many that too many rows would be loaded by two tiles.
   static constexpr std::int64_t group_bytes(std::int64_t element_bytes) {
     return element_bytes <= 2 ? 64 : 128;
+  }
+  // Columns of a group, of n.
+  static constexpr std::int64_t group_columns(std::int64_t n, std::int64_t element_bytes) {
+    const std::int64_t columns = group_bytes(element_bytes) / element_bytes;
+    return std::min(std::max<std::int64_t>(in_sectors(columns, element_bytes), 1), n);
   }
 };
 
