@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 
 #include "cuda/inplace/c2r.hpp"
@@ -23,18 +22,6 @@ inline int threads_of(std::int64_t bytes, std::int64_t words) {
   const std::int64_t threads = std::clamp<std::int64_t>(
       bytes / C2rPolicy::kBytesPerThread, C2rPolicy::kMinThreads, C2rPolicy::kMaxThreads);
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max(threads, words))));
-}
-
-// Columns of which rows are whole sectors.
-inline std::int64_t columns_of_sectors(std::int64_t element_bytes) {
-  constexpr std::int64_t kSectorBytes = ColumnShufflePolicy::kSectorBytes;
-  return kSectorBytes / std::gcd(element_bytes, kSectorBytes);
-}
-
-// A multiple of that, unless it is less.
-inline std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
-  const std::int64_t grain = columns_of_sectors(element_bytes);
-  return columns < grain ? columns : columns / grain * grain;
 }
 
 // How many columns before the first one the first group begins, so that groups begin with lines, or
