@@ -246,5 +246,21 @@ TEST(C2r, CountsRowsBeyond32Bits) {
   }
 }
 
+TEST(C2r, TransposesLargeElements) {
+  for (const std::int64_t bytes : {20, 100, 520, 1000, 1024, 5000}) {
+    for (const auto& [rows, columns] : {std::pair{5, 7}, {6, 9}, {12, 8}, {1, 4}}) {
+      for (const bool forward : {false, true}) {
+        expect_transposed({.forward = forward,
+                           .rows = rows,
+                           .columns = columns,
+                           .element_bytes = bytes,
+                           .batch = 2,
+                           .misalignment = 8});
+      }
+    }
+  }
+  EXPECT_FALSE(is_supported(C2rCase{.element_bytes = 1025}.matrices())) << "so many words";
+}
+
 }  // namespace
 }  // namespace ttlg::test

@@ -167,5 +167,21 @@ TEST(Gather, FindsPlacesBeyond32Bits) {
   }
 }
 
+TEST(Gather, TransposesLargeElements) {
+  for (const std::int64_t bytes : {20, 100, 520, 1000, 1024, 5000}) {
+    for (const auto& [rows, columns] : {std::pair{5, 7}, {6, 9}, {12, 8}, {1, 4}}) {
+      for (const bool forward : {false, true}) {
+        expect_transposed({.forward = forward,
+                           .rows = rows,
+                           .columns = columns,
+                           .element_bytes = bytes,
+                           .batch = 2,
+                           .misalignment = 8},
+                          2);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ttlg::test
