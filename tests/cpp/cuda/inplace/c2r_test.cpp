@@ -221,7 +221,7 @@ TEST(C2r, LaunchesABlockForEveryPieceOfRowsOrGroupOfColumns) {
   EXPECT_THROW(lower(many, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
 }
 
-// Steps along rows of matrices with about 2^31 of them, in a second one too.
+// Steps along rows of matrices with about 2^31 of them, in the ninth one too.
 TEST(C2r, CountsRowsBeyond32Bits) {
   constexpr std::uint32_t kBase = 48;
   for (const std::int64_t rows : {INT64_C(2147483647), INT64_C(2147483640), INT64_C(2147480000)}) {
@@ -230,7 +230,7 @@ TEST(C2r, CountsRowsBeyond32Bits) {
       const Launch launch = lower(c, C2rPass::rows, kHopperBytes);
       const auto& p = std::get<RowShuffleArguments>(launch.arguments);
       const C2r c2r(rows, columns);
-      for (const std::int64_t first : {2 * rows - 9, rows - 3, 2 * rows - columns / 2}) {
+      for (const std::int64_t first : {2 * rows - 9, rows - 3, 9 * rows - columns / 2}) {
         RowPlace place(p, first, 5, kBase);
         for (std::int64_t element = 5; element < 9000; element += p.elements_at_once) {
           const std::int64_t row = element / columns;
