@@ -1,0 +1,211 @@
+"""`ttlg.transpose_inplace` on the GPU moves the same bytes as NumPy, and no others."""
+
+import itertools
+import math
+import random
+
+import pytest
+
+import ttlg
+
+from .moves import (
+    INPLACE_KERNELS,
+    ODD_WIDTHS,
+    SQUARE_KERNELS,
+    WIDTHS,
+    TorchMemory,
+    by_units,
+    check_inplace,
+    planned,
+)
+
+torch = pytest.importorskip("torch")
+
+# Tiles have 32 to 128 elements on a side.
+ORDERS = (2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 257)
+# The square matrices of a cube: rows of the last two axes, of the outer two, and whole rows.
+INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
+LEADS = (1, 2, 4, 8, 15)
+
+
+def square_shape(axes, n, other):
+    """Return a shape of two axes of n elements that change places, and a third of others."""
+    return tuple(other if axes[axis] == axis else n for axis in range(3))
+
+
+def forced(shape, axes, itemsize, kernel, lead=0):
+    """Return a call of a plan of one kernel, for arrays of `check_inplace`."""
+    unit, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
+    plan = ttlg.plan(unit_shape, unit_axes, unit, device="cuda", inplace=True, kernel=kernel)
+    assert {step["kernel"] for step in plan.parameters["steps"]} == {kernel}
+    return lambda x, _axes: plan(x)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", [*SQUARE_KERNELS, "runs"])
+def test_square_kernels_beside_their_tiles(kernel, itemsize):
+    for n in ORDERS:
+        check_inplace((n, n), (1, 0), itemsize, forced((n, n), (1, 0), itemsize, kernel))
+    # As many tiles as several bands and regions have.
+    shape = (1111, 1111)
+    check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+
+
+@pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
+@pytest.mark.parametrize("kernel", SQUARE_KERNELS)
+def test_square_kernels_in_three_dimensions(kernel, axes):
+    for n, other, itemsize in itertools.product((65, 130), (1, 2, 3, 5), (1, 4, 8)):
+        # Rows that are not the fastest axis are elements, which these kernels have up to 16 bytes.
+        width = other * itemsize if axes == (1, 0, 2) else itemsize
+        if width in WIDTHS:
+            shape = square_shape(axes, n, other)
+            check_inplace(shape, axes, itemsize, forced(shape, axes, itemsize, kernel))
+
+
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+@pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
+def test_involutions(axes, itemsize):
+    for n, other in ((100, 3), (64, 64), (33, 50)):
+        check_inplace(square_shape(axes, n, other), axes, itemsize)
+
+
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+def test_widths_and_batches(itemsize):
+    for shape, axes in (
+        ((70, 70), (1, 0)),
+        ((70, 90), (1, 0)),
+        ((96, 36), (1, 0)),
+        ((5, 66, 66), (0, 2, 1)),
+        ((5, 66, 48), (0, 2, 1)),
+        ((3, 40, 2, 40, 3), (0, 3, 2, 1, 4)),
+        ((1000, 3), (1, 0)),
+        ((3, 1000), (1, 0)),
+        ((64, 7, 9), (1, 2, 0)),
+    ):
+        check_inplace(shape, axes, itemsize)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", ["c2r", "r2c"])
+def test_c2r_and_r2c_on_random_sizes(kernel, itemsize):
+    draw = random.Random(itemsize)
+    shapes = [(draw.randint(2, 700), draw.randint(2, 700)) for _ in range(20)]
+    # Greatest common divisors of 1, of the shorter side, and between.
+    shapes += [(257, 256), (100, 700), (700, 100), (128, 128), (180, 300), (2, 999), (999, 2)]
+    for shape in shapes:
+        check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+    shape = (6, 90, 35)
+    check_inplace(shape, (0, 2, 1), itemsize, forced(shape, (0, 2, 1), itemsize, kernel))
+
+
+def test_rows_beyond_shared_memory():
+    # No multiprocessor so far holds a row of either side: 240 KB.
+    shape, itemsize = (229, 241), 1024
+    try:
+        plan = planned(shape, (1, 0), itemsize, None)
+    except ValueError as error:
+        pytest.skip(f"not planned: {error}")
+    assert plan.workspace_bytes > 0
+    check_inplace(shape, (1, 0), itemsize)
+
+
+@pytest.mark.parametrize("itemsize", [1, 4, 16])
+def test_random_permutations(itemsize):
+    draw = random.Random(itemsize)
+    for _ in range(40):
+        rank = draw.randint(3, 5)
+        most = {3: 60, 4: 24, 5: 12}[rank]
+        shape = tuple(draw.randint(2, most) for _ in range(rank))
+        check_inplace(shape, tuple(draw.sample(range(rank), rank)), itemsize)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", INPLACE_KERNELS)
+def test_misaligned_arrays(kernel, itemsize):
+    """One element past an aligned address, and at addresses that are no multiple of it."""
+    for lead in {itemsize, *LEADS}:
+        for shape in ((130, 130), (64, 64)):
+            call = forced(shape, (1, 0), itemsize, kernel, lead)
+            check_inplace(shape, (1, 0), itemsize, call, lead=lead)
+
+
+def test_a_plan_takes_arrays_of_any_alignment():
+    n = 150
+    plan = planned((n, n), (1, 0), 4, None)
+    flat = torch.empty(n * n + 3, dtype=torch.int32, device="cuda").random_()
+    for start in (0, 1, 3, 0):
+        x = flat[start : start + n * n].view(n, n)
+        expected, before, after = x.t().clone(), flat[:start].clone(), flat[start + n * n :].clone()
+        result = plan(x)
+        assert result.data_ptr() == x.data_ptr()
+        assert torch.equal(result, expected)
+        assert torch.equal(flat[:start], before)
+        assert torch.equal(flat[start + n * n :], after)
+
+
+@pytest.fixture(params=["torch", "cupy"])
+def library(request):
+    """Make arrays of random integers, permute them out of place, and get their addresses."""
+    if request.param == "torch":
+        return (
+            lambda *shape: torch.empty(shape, dtype=torch.int32, device="cuda").random_(),
+            lambda x, axes: x.permute(axes),
+            lambda x: x.data_ptr(),
+            lambda x, y: torch.equal(x, y),
+        )
+    cupy = pytest.importorskip("cupy")
+    return (
+        lambda *shape: cupy.arange(math.prod(shape), dtype="i4").reshape(shape),
+        lambda x, axes: x.transpose(axes),
+        lambda x: x.data.ptr,
+        lambda x, y: x.shape == y.shape and bool((x == y).all()),
+    )
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3)))[1:], ids=str)
+def test_c_and_fortran_order(library, axes):
+    make, permuted, address, equal = library
+    reverse = (2, 1, 0)
+    for shape in ((40, 40, 40), (30, 41, 52)):
+        for x in (make(*shape), permuted(make(*shape[::-1]), reverse)):
+            expected = permuted(x, axes).copy() if hasattr(x, "get") else x.permute(axes).clone()
+            result = ttlg.transpose_inplace(x, axes)
+            assert address(result) == address(x)
+            assert equal(result, expected)
+
+
+def test_orders_and_fields(library):
+    make, permuted, address, equal = library
+    x = make(48, 20, 30)
+    kept = x.copy() if hasattr(x, "get") else x.clone()
+    there = ttlg.asorder(x, "F", inplace=True)
+    assert address(there) == address(x)
+    assert equal(there, kept)
+    back = ttlg.asorder(there, "C", inplace=True)
+    assert equal(back, kept)
+    structures = make(5000, 7)
+    kept = structures.copy() if hasattr(x, "get") else structures.clone()
+    fields = ttlg.aos_to_soa(structures)
+    assert equal(fields, permuted(kept, (1, 0)))
+    assert equal(ttlg.soa_to_aos(fields), kept)
+    assert address(fields) == address(structures)
+
+
+def test_every_candidate_moves_the_same_bytes():
+    from ttlg.benchmarks.gpu.calibrate import plan_of
+
+    shape, axes = (24, 36, 20, 30), (3, 1, 0, 2)
+    plan = planned(shape, axes, 4, None)
+    found = plan.candidates()
+    assert found
+    for each in found:
+        chosen = plan_of(plan, each)
+        check_inplace(shape, axes, 4, lambda x, _axes, chosen=chosen: chosen(x))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
+def test_bands_of_any_width(width):
+    from ttlg.benchmarks.gpu.inplace import with_band
+
+    plan = with_band(planned((1300, 1300), (1, 0), 4, "square_v1b"), width)
+    check_inplace((1300, 1300), (1, 0), 4, lambda x, _axes: plan(x), memory=TorchMemory)
