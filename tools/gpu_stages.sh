@@ -99,3 +99,8 @@ stage_calibrate() {
 stage_bench() {
   run python3 -m ttlg.benchmarks.gpu --sample 40 --budget "$budget" --json "$work/results.json"
 }
+
+stage_bench-inplace() {
+  run python3 -m ttlg.benchmarks.gpu --suite inplace-square inplace-bands inplace-3d inplace-random \
+    inplace-landscape inplace-aos oop-orders --budget "$budget" --json "$work/results.json"
+}

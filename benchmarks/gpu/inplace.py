@@ -1,5 +1,4 @@
-"""The papers' experiments in place on a GPU, and that on orders out of place, each with its
-contenders.
+"""The papers' experiments in place on a GPU, that on orders out of place, and who takes part.
 
 Gorawski and Lorek: squares in the order of each scheme, by the width of the bands, and in three
 dimensions. Catanzaro, Keller and Garland (PPoPP 2014): random matrices and arrays of structures.

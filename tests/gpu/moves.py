@@ -190,7 +190,8 @@ def check_inplace(
     dtype, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
     device = memory(raw)
     result = call(device.array(guard + lead, dtype, unit_shape), unit_axes)
-    assert tuple(result.shape) == tuple(unit_shape[axis] for axis in unit_axes)
+    out_shape = tuple(unit_shape[axis] for axis in unit_axes)
+    assert tuple(result.shape) == out_shape, f"the result has the shape {tuple(result.shape)}"
     moved = x.transpose(axes).reshape(-1)
     x.reshape(-1)[...] = moved.copy()
     wrong = np.flatnonzero(device.bytes() != raw)
