@@ -91,7 +91,7 @@ def test_beyond_32_bits(shape, axes, dtype):
     ids=str,
 )
 def test_in_place_beyond_32_bits(shape, axes, dtype):
-    assert math.prod(shape) > 2**31 or math.prod(shape) * dtype.itemsize > 2**31
+    assert math.prod(shape) * dtype.itemsize > 2**31
     try:
         plan = ttlg.plan(shape, axes, dtype, device="cuda", inplace=True)
     except ValueError as error:

@@ -11,10 +11,10 @@ import ttlg
 
 torch = pytest.importorskip("torch")
 
-from ...gpu import moves, sanitize_cases, test_inplace
+from ...gpu import moves, sanitize_cases, test_inplace, test_inplace_calls
 
 DEVICE = "nvidia-h200"
-# These make arrays on the device themselves, or accept that there is no plan.
+# These make arrays themselves, or accept that there is no plan.
 ON_DEVICE = {
     "test_rows_beyond_shared_memory",
     "test_a_plan_takes_arrays_of_any_alignment",
@@ -54,7 +54,8 @@ def arrays(monkeypatch):
         return OnHost(plan_for(*args, device=DEVICE, **options))
 
     def transpose(x, axes):
-        return plan(x.shape, axes, x.dtype, device="cuda", inplace=True)(x)
+        strides = [step * x.itemsize for step in x.stride()]
+        return plan(x.shape, axes, x.dtype, device="cuda", inplace=True, strides=strides)(x)
 
     monkeypatch.setattr(moves.TorchMemory, "__init__", keep)
     monkeypatch.setattr(ttlg, "plan", plan)
@@ -81,6 +82,18 @@ def test_every_case_has_a_plan(arrays, name):
         before = len(arrays)
         test(**arguments)
         assert len(arrays) > before
+
+
+@pytest.mark.parametrize(("shape", "axes"), test_inplace_calls.PROBLEMS)
+def test_problems_of_calls_have_plans_without_a_workspace(shape, axes):
+    assert moves.planned(shape, axes, 4, None).workspace_bytes == 0
+
+
+def test_orders_of_axes_and_fields_are_those_of_the_library():
+    library = test_inplace.torch_library("cpu")
+    for axes in itertools.permutations(range(3)):
+        test_inplace.test_c_and_fortran_order(library, axes)
+    test_inplace.test_orders_and_fields(library)
 
 
 def test_every_kernel_is_sanitized_in_every_width():
