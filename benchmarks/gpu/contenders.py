@@ -158,7 +158,7 @@ def _inplace(name: str) -> Callable[[Buffers, Axes], Contender | None]:
     def make(buffers: Buffers, axes: Axes) -> Contender | None:
         plan = inplace.planned(buffers, axes, name)
         x = buffers.inputs
-        return plan and Contender(name, lambda i: plan(x[i]), inplace=True)
+        return None if plan is None else Contender(name, lambda i: plan(x[i]), inplace=True)
 
     return make
 

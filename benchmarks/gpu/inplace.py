@@ -105,8 +105,8 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def with_band(plan: ttlg.Plan, width: int) -> ttlg.Plan:
-    """Return the same plan with bands of so many tiles.
+def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
+    """Return the same plan with bands, or regions, of so many tiles.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | N
     forced = "square_v1b" if width else kernel
     try:
         plan = ttlg.plan(x.shape, axes, x.dtype, kernel=forced, **options)
-        return with_band(plan, int(width)) if width else plan
+        return with_width(plan, int(width)) if width else plan
     except ValueError:
         return None
 

@@ -46,7 +46,7 @@ def forced(shape, axes, itemsize, kernel, lead=0):
 def test_square_kernels_beside_their_tiles(kernel, itemsize):
     for n in ORDERS:
         check_inplace((n, n), (1, 0), itemsize, forced((n, n), (1, 0), itemsize, kernel))
-    # As many tiles as several bands and regions have.
+    # As many tiles as several bands have.
     shape = (1111, 1111)
     check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
 
@@ -206,8 +206,9 @@ def test_every_candidate_moves_the_same_bytes():
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
-def test_bands_of_any_width(width):
-    from ttlg.benchmarks.gpu.inplace import with_band
+@pytest.mark.parametrize("kernel", ["square_v1b", "square_sg"])
+def test_bands_and_regions_of_any_width(kernel, width):
+    from ttlg.benchmarks.gpu.inplace import with_width
 
-    plan = with_band(planned((1300, 1300), (1, 0), 4, "square_v1b"), width)
+    plan = with_width(planned((1300, 1300), (1, 0), 4, kernel), width)
     check_inplace((1300, 1300), (1, 0), 4, lambda x, _axes: plan(x))

@@ -220,7 +220,7 @@ def test_large_arrays_are_compared_in_parts(monkeypatch):
         other = x.clone()
         other.view(-1)[place] = -1
         assert not device.same_bits(x.t(), other.t())
-    assert not device.same_bits(x, x.view(300, 7))
+    assert not device.same_bits(x.view(-1), x)
 
 
 def test_table_of_results_in_place():
