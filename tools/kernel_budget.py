@@ -16,7 +16,7 @@ What is approximate:
   ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
   gaps.
 - What only the first warp of a block executes is shared out among its warps.
-- The Orthogonal kernels have two buffers where they copy asynchronously.
+- The Orthogonal kernels have two buffers.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
 """
@@ -63,7 +63,7 @@ _END_TRIPS = (
 # Calls from which come instructions that a whole slice of the usual kind does without.
 _RARE = (
     "byte < p.bytes",  # copy: bytes before and after the words, by one block
-    "axis.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
+    "line.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
     "fill_elements<",  # the same of 1 and 2 bytes
     "drain_elements(p.row_out, ",
     "begin, remains)",  # copy: a block that the end of the array cuts short
@@ -219,8 +219,8 @@ def label_of(mangled: str) -> tuple[str, int] | None:
     if not found:
         return None
     arguments = [int(n) for n in re.findall(r"\d+", found[2])]
-    has_modes = re.search(r"E(Lb\d+E)*Li\d+E$", found[2])
-    modes = arguments.pop() if has_modes else 0
+    has_grid = "4GridI" in mangled
+    modes = arguments.pop() if has_grid else 0
     return f"{found[1]}<{','.join(map(str, arguments))}>", modes
 
 

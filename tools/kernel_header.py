@@ -38,7 +38,8 @@ inline constexpr KernelFigures kMatchLargeShifted = {shifted};
 
 }}  // namespace ttlg::cuda
 """
-_INPLACE = ("square", "runs")  # of which the planner counts bytes alone
+# Of these the planner counts bytes alone.
+_INPLACE = ("square", "runs", "row_shuffle", "column_shuffle", "row_gather", "column_gather")
 _IN_TEXT = ("registers", "instructions_per_line", "instructions_per_further_line")
 
 

@@ -9,6 +9,7 @@
 #include "cuda/inplace/runs.hpp"
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/occupancy.hpp"
 
 using namespace ttlg::cuda;
@@ -19,6 +20,31 @@ void print(Schema schema, int width, std::int64_t shared_bytes, std::int64_t pas
   std::printf(" %d %lld %lld %lld\n", threads_of(schema),
               static_cast<long long>(largest_slice_bytes(schema, width)),
               static_cast<long long>(shared_bytes), static_cast<long long>(passes));
+}
+
+// The passes of C2R and R2C, of pieces of 32 KB: as many threads as these are lowered to.
+template <int kWidth>
+void print_c2r() {
+  constexpr int kBytes = RowShufflePolicy::kPieceBytes;
+  constexpr int kThreads = kBytes / C2rPolicy::kBytesPerThread;
+  const auto print_pass = [](const char* name, int last, int threads, int bytes, int shared_bytes) {
+    std::printf("%s<%d,%d> %d %d %d 1\n", name, kWidth, last, threads, bytes, shared_bytes);
+  };
+  for (const int in_word : {1, std::max(static_cast<int>(kBankBytes) / kWidth, 1)}) {
+    for (const int forward : {0, 1}) {
+      std::printf("row_shuffle<%d,%d,%d> %d %d %d 1\n", kWidth, in_word, forward, kThreads, kBytes,
+                  kBytes + static_cast<int>(kSharedLineBytes));
+    }
+  }
+  for (const int access : {kWidth, std::max(kWidth, static_cast<int>(kBankBytes)),
+                           static_cast<int>(kMaxAccessBytes)}) {
+    print_pass("column_shuffle", access, kThreads, kBytes, kBytes);
+    print_pass("column_gather", access, kThreads, kBytes, kBytes);
+  }
+  for (const int forward : {0, 1}) {
+    print_pass("row_gather", forward, RowGatherPolicy::kThreads,
+               RowGatherPolicy::kThreads * RowGatherPolicy::kBatch * kWidth, 0);
+  }
 }
 
 template <int kWidth>
@@ -48,6 +74,7 @@ void print_width() {
   }
   std::printf("runs<%d> %d %d 0 1\n", kWidth, RunsPolicy::kThreads,
               2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
+  print_c2r<kWidth>();
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {
     std::printf("orthogonal_distinct<%d,%d,%d>", kWidth, access.vector_in, access.vector_out);

@@ -8,9 +8,10 @@ using Enqueue = cudaError_t (*)(const Launch&, const LaunchGrid&, const std::byt
 
 // In the order of Launch's KernelArguments.
 constexpr Enqueue kEnqueue[] = {
-    enqueue_copy,     enqueue_match_large, enqueue_match_large_shifted, enqueue_match_small,
-    enqueue_distinct, enqueue_arbitrary,   enqueue_arbitrary_packed,    enqueue_square,
-    enqueue_runs,     enqueue_row_shuffle, enqueue_column_shuffle};
+    enqueue_copy,         enqueue_match_large, enqueue_match_large_shifted, enqueue_match_small,
+    enqueue_distinct,     enqueue_arbitrary,   enqueue_arbitrary_packed,    enqueue_square,
+    enqueue_runs,         enqueue_row_shuffle, enqueue_column_shuffle,      enqueue_row_gather,
+    enqueue_column_gather};
 
 }  // namespace
 

@@ -57,4 +57,10 @@ cudaError_t enqueue_row_shuffle(const Launch& launch, const LaunchGrid& launch_g
 cudaError_t enqueue_column_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
                                    const std::byte* in, std::byte* out, cudaStream_t stream);
 
+// And between the array and a workspace.
+cudaError_t enqueue_row_gather(const Launch& launch, const LaunchGrid& launch_grid,
+                               const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_column_gather(const Launch& launch, const LaunchGrid& launch_grid,
+                                  const std::byte* in, std::byte* out, cudaStream_t stream);
+
 }  // namespace ttlg::cuda

@@ -5,7 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/inplace/column_gather.hpp"
 #include "cuda/inplace/column_shuffle.hpp"
+#include "cuda/inplace/row_gather.hpp"
 #include "cuda/inplace/row_shuffle.hpp"
 #include "cuda/inplace/runs.hpp"
 #include "cuda/inplace/square.hpp"
@@ -25,7 +27,8 @@ using AnyGrid = Grid<kMaxRank + 3>;
 using KernelArguments =
     std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
                  MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments,
-                 SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments>;
+                 SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments,
+                 RowGatherArguments, ColumnGatherArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

@@ -1,6 +1,5 @@
 #include <span>
 #include <stdexcept>
-#include <vector>
 
 #include "cuda/dispatch.hpp"
 #include "cuda/lower.hpp"
@@ -109,9 +108,9 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
                        std::int64_t blocks) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
   const auto columns = sliced.in_axis();
-  const std::vector<int> rows = rows_of(sliced);
+  const auto rows = rows_of(sliced);
   const std::int64_t elements = volume(sliced, columns) * volume(sliced, rows);
-  const std::vector<SliceMode> order = slice_in_output_order(sliced);
+  const SliceModes order = slice_in_output_order(sliced);
   const std::int64_t padded_row = padded_row_length(order);
   VectorAccess access = vector_runs(sliced);
   // The layout may be one for elements, or made for pointers that are aligned worse.

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
 
 #include "cuda/lower.hpp"
 #include "cuda/lower_detail.hpp"
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/packed_slice.hpp"
 #include "plan/cuda/shared_layout.hpp"
 
@@ -83,48 +81,41 @@ std::int64_t in_reach(const SlicedProblem& sliced, const PackedRuns& runs) {
   return last;
 }
 
-// The slice's modes as the input has them: in the order of their distances in shared memory.
-std::vector<SliceMode> in_input_order(std::vector<SliceMode> modes) {
-  std::ranges::sort(modes, {}, &SliceMode::step);
-  return modes;
-}
-
 }  // namespace
 
 Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
                               const LaunchGrid& grid) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
-  const VectorAccess access = planned_access(sliced);
-  const PackedSlice slice = packed_slice(sliced, access);
-  std::vector<SliceMode> out_order = slice_in_output_order(sliced);
+  const PackedSlice slice = packed_slice(sliced);
+  SliceModes out_order = slice_in_output_order(sliced);
   const std::int64_t row_length = padded_row_length(out_order);
   std::int64_t span = 1;
   for (SliceMode& mode : out_order) {
     mode.step += mode.step / row_length * layout.row_padding;
     span += (mode.extent - 1) * mode.step;
   }
-  const std::vector<int> rows = rows_of(sliced);
+  const auto rows = rows_of(sliced);
   const CutModes cut{.column = sliced.in_axis().back(), .row = rows.empty() ? -1 : rows.back()};
   // The last word of the last run may lie three bytes further than if that began at a word.
   const std::int64_t bytes =
       in_shared_lines(span * element_bytes - slice.in.bytes + slice.in.words * kBankBytes + 3);
   const int stages = sliced.parameters.stages;
-  PackedArguments p{.coarsening = coarsening_steps(sliced),
-                    .in = packed_side(sliced, slice.in, kThreads, in_input_order(out_order), cut,
-                                      &Mode::in_byte_stride),
-                    .out = packed_side(sliced, slice.out,
-                                       kThreads - kThreads / kWarpSize * packed_idle_lanes(access),
-                                       out_order, cut, &Mode::out_byte_stride),
-                    .run_modes = std::max(slice.out.modes, 1),
-                    .run_mode = {{.extent = FastDivisor32(1), .step = 0, .slot_step = 0}},
-                    .run_elements = narrow32(slice.out.bytes / element_bytes),
-                    .idle_lanes = static_cast<std::uint32_t>(packed_idle_lanes(access)),
-                    .buffer_bytes = stages > 1 ? narrow32(bytes) : 0,
-                    .all_buffer_bytes = narrow32(stages * bytes),
-                    .in_reach = in_reach(sliced, slice.in),
-                    .in_end = in_end(sliced.problem, grid),
-                    .layout = layout,
-                    .padded_row = FastDivisor32(row_length * element_bytes)};
+  PackedArguments p{
+      .coarsening = coarsening_steps(sliced),
+      .in = packed_side(sliced, slice.in, kThreads, in_input_order(out_order), cut,
+                        &Mode::in_byte_stride),
+      .out = packed_side(sliced, slice.out, kThreads - kThreads / kWarpSize * slice.idle_lanes(),
+                         out_order, cut, &Mode::out_byte_stride),
+      .run_modes = std::max(slice.out.modes, 1),
+      .run_mode = {{.extent = FastDivisor32(1), .step = 0, .slot_step = 0}},
+      .run_elements = narrow32(slice.out.bytes / element_bytes),
+      .idle_lanes = static_cast<std::uint32_t>(slice.idle_lanes()),
+      .buffer_bytes = stages > 1 ? narrow32(bytes) : 0,
+      .all_buffer_bytes = narrow32(stages * bytes),
+      .in_reach = in_reach(sliced, slice.in),
+      .in_end = in_end(sliced.problem, grid),
+      .layout = layout,
+      .padded_row = FastDivisor32(row_length * element_bytes)};
   for (int m = 0; m < slice.out.modes; ++m) {
     const SliceMode& mode = out_order[static_cast<std::size_t>(m)];
     p.run_mode[m] = {.extent = FastDivisor32(mode.extent),
@@ -132,7 +123,7 @@ Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& l
                      .slot_step = narrow32(mode.step * element_bytes)};
   }
   return {.word_bytes = static_cast<int>(element_bytes),
-          .access = access,
+          .access = slice.access(),
           .blocks = narrow32(grid.size),
           .threads = kThreads,
           .shared_bytes = static_cast<int>(kRingBytes + stages * bytes),

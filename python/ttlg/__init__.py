@@ -22,6 +22,7 @@ from ttlg._config import (
     threads,
 )
 from ttlg._core import CudaError, __version__
+from ttlg._include import get_include
 from ttlg._inplace import transpose_inplace
 from ttlg._layouts import StructureOfArrays, aos_to_soa, asorder, soa_to_aos
 from ttlg._plan import Plan
@@ -49,6 +50,7 @@ __all__ = [
     "cache_info",
     "cache_resize",
     "calibrate",
+    "get_include",
     "get_num_threads",
     "permute_dims",
     "plan",

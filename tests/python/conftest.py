@@ -21,6 +21,8 @@ os.environ.pop("TTLG_CACHE_DIR", None)
 import ttlg
 from ttlg import _core
 
+from .nvrtc import load as load_nvrtc
+
 # HYPOTHESIS_PROFILE=thorough for a long search, brief where every step is slow, as under a
 # sanitizer; the default keeps the whole suite quick.
 hypothesis.settings.register_profile("brief", deadline=None, max_examples=30)
@@ -34,6 +36,13 @@ def _default_settings():
     yield
     ttlg.set_num_threads(None)
     ttlg.cache_resize(4096)
+
+
+@pytest.fixture(scope="session")
+def nvrtc():
+    """Return CUDA's compiler at run time, which needs no GPU."""
+    found = load_nvrtc()
+    return found or pytest.skip("there is no libnvrtc (pip install nvidia-cuda-nvrtc)")
 
 
 @pytest.fixture

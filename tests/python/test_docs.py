@@ -110,7 +110,7 @@ def test_citations_can_be_looked_up():
         f"{path.relative_to(REPOSITORY)}: {match[0]}"
         for folder in ("cpp", "python", "tests", "benchmarks", "tools", "docs")
         for path in sorted((REPOSITORY / folder).rglob("*"))
-        if path.suffix in (".hpp", ".cpp", ".cu", ".py", ".sh", ".md")
+        if path.suffix in (".hpp", ".cpp", ".cu", ".cuh", ".py", ".sh", ".md")
         for match in item.finditer(path.read_text())
     ]
     assert found == []

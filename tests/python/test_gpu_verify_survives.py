@@ -14,6 +14,8 @@ from .gpu_machine import HANG, RESULTS, ROOT, SANITIZER, Machine, has_ended
 
 pytestmark = pytest.mark.skipif(not (ROOT / "tools").is_dir(), reason="needs a checkout")
 
+ONLY_STRUCTURES = f'case "$*" in *gpu.structures*) {RESULTS} ;; *) exit 3 ;; esac'
+
 
 @pytest.fixture
 def machine(tmp_path):
@@ -84,6 +86,7 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
     machine.python()
     assert machine.verify("bench") == 0
     assert machine.record("bench")["passed"]
+    assert json.loads((machine.out / "structures.json").read_text())["table"] == ["3 cases"]
     assert "case 3" in machine.log(), "a later call continues the log"
 
 
@@ -101,10 +104,12 @@ def test_an_ended_script_ends_its_programs(machine):
 
 def test_crashes_do_not_stop_later_stages(machine):
     line = "tests/gpu/test_a.py::test_one PASSED"
-    machine.python(test=f"echo {line}; kill -SEGV $$", bench="exit 3")
+    machine.python(test=f"echo {line}; kill -SEGV $$", bench=ONLY_STRUCTURES)
     assert machine.verify("build", "test", "bench", "calibrate") == 1
     assert machine.record("test")["results"]["passed"] == 1
     assert "left no results" in machine.record("bench")["results"]["table"][0]
+    assert machine.record("bench")["status"] == 3
+    assert "structures.json" in machine.left(), "the one benchmark does not stop the other"
     assert machine.record("calibrate")["passed"]
     machine.python(build="exit 1")
     assert machine.verify("build") == 1

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/launch.hpp"
+#include "cuda/inplace/lower.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 #include "tensor/c2r.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 
@@ -21,10 +23,13 @@ struct PermutedMatrices {
   std::int64_t row_bytes() const { return c2r.n * element_bytes; }
   std::int64_t matrix_bytes() const { return c2r.m * row_bytes(); }
   // Bytes of a word, of which elements are made.
-  std::int64_t word_bytes() const;
+  std::int64_t word_bytes() const { return common_power(address | element_bytes, kMaxAccessBytes); }
 };
 
 enum class ColumnPass : std::uint8_t { rotation, shuffle };
+
+// Whether the kernels can count rows, columns and the words of an element.
+bool is_supported(const PermutedMatrices& matrices);
 
 // Whether rows, or some columns, fit into so many bytes of shared memory.
 bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes);
@@ -34,5 +39,18 @@ bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes);
 Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_bytes);
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
                             std::int64_t on_chip_bytes);
+
+// A pass where they do not, through a workspace of so many bytes that begins with a line: what is
+// gathered there is copied back, launch by launch. Throws std::invalid_argument where the workspace
+// is too small.
+std::vector<InplaceLaunch> lower_long_rows(const PermutedMatrices& matrices,
+                                           std::int64_t workspace_bytes);
+std::vector<InplaceLaunch> lower_tall_columns(const PermutedMatrices& matrices, ColumnPass pass,
+                                              std::int64_t workspace_bytes);
+
+// The least workspace for columns, that of a group of them, and how many there are. For rows it is
+// that of one.
+std::int64_t least_column_workspace(const PermutedMatrices& matrices);
+std::int64_t column_groups(const PermutedMatrices& matrices);
 
 }  // namespace ttlg::cuda

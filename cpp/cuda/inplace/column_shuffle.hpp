@@ -7,24 +7,14 @@
 //        x'[i] = x[(q(i) + j) mod m]     (Eqs. 32, 33)                      i
 //   R2C  x'[i] = x[q^-1((i - j) mod m)]  (Eqs. 34, 35)                      q(i)
 //        x'[i] = x[(i - j div b) mod m]  (Eq. 36)                           i
-//
-// Where a row of the group is as wide as shared memory, a word's bank follows from its column
-// alone, so that no order of rows leads to conflicts. Of elements narrower than a bank, those that
-// share one are in neighbouring rows, which column_slot keeps apart.
 #pragma once
 
+#include "cuda/inplace/column_slot.hpp"
 #include "cuda/inplace/turns.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
-
-template <int kWidth>
-TTLG_DEVICE std::uint32_t column_slot(std::uint32_t offset) {
-  if constexpr (kWidth == 1) return offset ^ ((offset >> 2) & 0x60);
-  if constexpr (kWidth == 2) return offset ^ ((offset >> 1) & 0x40);
-  return offset;
-}
 
 // Rows (i * factor - i div period) mod m: i itself, or q(i) (Eq. 33).
 struct RowSequence {
@@ -46,7 +36,6 @@ struct RowShare {
 
 struct ColumnShuffleArguments {
   FastDivisor height;  // m
-  std::uint32_t columns;
   std::uint32_t element_bytes;
   FastDivisor32 element_words;
   std::int64_t row_bytes;

@@ -1,33 +1,13 @@
 #include <algorithm>
-#include <bit>
-#include <numeric>
 #include <stdexcept>
 
 #include "cuda/inplace/c2r.hpp"
+#include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_detail.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
-
-constexpr std::int64_t kSectorBytes = 32;
-
-std::uint32_t blocks_of(std::int64_t blocks) {
-  if (blocks > kMaxGridBlocks) throw std::invalid_argument("too many thread blocks");
-  return narrow32(blocks);
-}
-
-// For so many bytes of shared memory, but each of so many words of an element or a row.
-int threads_of(std::int64_t bytes, std::int64_t words) {
-  const std::int64_t threads = std::clamp<std::int64_t>(
-      bytes / C2rPolicy::kBytesPerThread, C2rPolicy::kMinThreads, C2rPolicy::kMaxThreads);
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max(threads, words))));
-}
-
-bool is_counted(const PermutedMatrices& matrices) {
-  return std::max(matrices.c2r.m, matrices.c2r.n) <= C2rPolicy::kMaxExtent &&
-         matrices.element_bytes / matrices.word_bytes() <= C2rPolicy::kMaxWords;
-}
 
 RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
   const C2r& c2r = matrices.c2r;
@@ -61,13 +41,14 @@ std::int64_t elements_of_word(const PermutedMatrices& matrices) {
 
 }  // namespace
 
-std::int64_t PermutedMatrices::word_bytes() const {
-  return common_power(address | element_bytes, kMaxAccessBytes);
+bool is_supported(const PermutedMatrices& matrices) {
+  return std::max(matrices.c2r.m, matrices.c2r.n) <= C2rPolicy::kMaxExtent &&
+         matrices.element_bytes / matrices.word_bytes() <= C2rPolicy::kMaxWords;
 }
 
 bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
-  return is_counted(matrices) &&
-         in_shared_lines(kMaxAccessBytes + matrices.row_bytes()) <= on_chip_bytes;
+  return is_supported(matrices) &&
+         RowShufflePolicy::shared_bytes(matrices.row_bytes()) <= on_chip_bytes;
 }
 
 Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
@@ -107,22 +88,11 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
           .access = {.vector_in = in_word > 1, .vector_out = in_word > 1},
           .blocks = blocks_of(blocks),
           .threads = threads,
-          .shared_bytes = static_cast<int>(in_shared_lines(kMaxAccessBytes + bytes)),
+          .shared_bytes = static_cast<int>(RowShufflePolicy::shared_bytes(bytes)),
           .arguments = p};
 }
 
 namespace {
-
-// Columns of which rows are whole sectors.
-std::int64_t columns_of_sectors(std::int64_t element_bytes) {
-  return kSectorBytes / std::gcd(element_bytes, kSectorBytes);
-}
-
-// A multiple of that, unless it is less.
-std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
-  const std::int64_t grain = columns_of_sectors(element_bytes);
-  return columns < grain ? columns : columns / grain * grain;
-}
 
 // Columns of a group, if there were shared memory for all of them: about a line, or more if columns
 // are short.
@@ -138,7 +108,7 @@ std::int64_t columns_wanted(const PermutedMatrices& matrices) {
 }
 
 // As many of them as leave room for another group, but for the sake of that not fewer than half a
-// line; or else as many as fit, or 0.
+// line; or else as many as fit.
 std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t wanted = columns_wanted(matrices);
@@ -147,27 +117,9 @@ std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_
     const std::int64_t columns = lines / (size * matrices.c2r.m);
     return columns >= wanted ? wanted : in_sectors(columns, size);
   };
-  const auto suffices = [&](std::int64_t columns, std::int64_t bytes) {
-    return columns == wanted || (columns > 0 && columns * size >= bytes);
-  };
   const std::int64_t half = fitting(on_chip_bytes / 2);
-  if (suffices(half, ColumnShufflePolicy::kGroupBytes / 2)) return half;
-  const std::int64_t all = fitting(on_chip_bytes);
-  return suffices(all, kSectorBytes) ? all : 0;
-}
-
-// How many columns before the first one the first group begins, so that groups begin with lines, or
-// with sectors.
-std::int64_t columns_before(const PermutedMatrices& matrices, std::int64_t columns) {
-  const std::int64_t size = matrices.element_bytes;
-  if (columns == matrices.c2r.n) return 0;
-  for (std::int64_t unit : {128, 64, 32}) {
-    if (matrices.row_bytes() % unit != 0 || columns * size % unit != 0) continue;
-    for (std::int64_t before = 0; before < columns; ++before) {
-      if ((matrices.address - before * size) % unit == 0) return before;
-    }
-  }
-  return 0;
+  const bool suffices = half == wanted || half * size >= ColumnShufflePolicy::kGroupBytes / 2;
+  return suffices && half > 0 ? half : fitting(on_chip_bytes);
 }
 
 RowSequence row_sequence(const PermutedMatrices& matrices, bool in_order_of_q, std::int64_t rows,
@@ -196,7 +148,9 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
 }  // namespace
 
 bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
-  return is_counted(matrices) && columns_of_group(matrices, on_chip_bytes) > 0;
+  return is_supported(matrices) &&
+         ColumnShufflePolicy::least_shared_bytes(matrices.c2r.m, matrices.c2r.n,
+                                                 matrices.element_bytes) <= on_chip_bytes;
 }
 
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
@@ -204,22 +158,19 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
   const C2r& c2r = matrices.c2r;
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t word = matrices.word_bytes();
+  if (!columns_fit(matrices, on_chip_bytes)) {
+    throw std::invalid_argument("the columns do not fit into shared memory");
+  }
   const std::int64_t columns = columns_of_group(matrices, on_chip_bytes);
-  if (columns == 0) throw std::invalid_argument("the columns do not fit into shared memory");
   const std::int64_t group_bytes = columns * size;
   const std::int64_t before = columns_before(matrices, columns);
   const std::int64_t groups = ceil_div(before + c2r.n, columns);
-  const std::int64_t aligned = common_power(
-      matrices.address | matrices.row_bytes() | group_bytes | before * size, kMaxAccessBytes);
-  // All of a vector, or a bank of shared memory, or a word.
-  const std::int64_t access = aligned == kMaxAccessBytes ? aligned
-                              : aligned >= kBankBytes    ? std::max(word, kBankBytes)
-                                                         : word;
+  const std::int64_t access = access_of_groups(matrices, columns, before);
   const int threads = threads_of(c2r.m * group_bytes, group_bytes / word);
   const bool shuffles = pass == ColumnPass::shuffle;
   const ColumnShuffleArguments p{
       .height = FastDivisor(c2r.m),
-      .columns = narrow32(c2r.n),
+
       .element_bytes = narrow32(size),
       .element_words = FastDivisor32(size / word),
       .row_bytes = matrices.row_bytes(),
@@ -238,7 +189,7 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
           .access = {},
           .blocks = blocks_of(checked_mul(matrices.batch, groups)),
           .threads = threads,
-          .shared_bytes = static_cast<int>(in_shared_lines(c2r.m * group_bytes)),
+          .shared_bytes = static_cast<int>(ColumnShufflePolicy::shared_bytes(c2r.m, columns, size)),
           .arguments = p};
 }
 

@@ -41,11 +41,6 @@ VectorAccess vector_runs(const SlicedProblem& sliced) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
   if (element_bytes == kMaxAccessBytes) return {true, true};
   const Schema schema = sliced.parameters.schema;
-  if (schema == Schema::orthogonal_arbitrary &&
-      OrthogonalArbitraryPolicy::is_packed(element_bytes)) {
-    const PackedSlice runs = packed_slice(sliced);
-    return {runs.in.may_be_aligned, runs.out.may_be_aligned};
-  }
   const std::int64_t wide = wide_bytes(schema, element_bytes);
   return used_access({has_vector_runs(sliced, sliced.in_axis(), &Mode::in_byte_stride, wide),
                       has_vector_runs(sliced, sliced.out_axis(), &Mode::out_byte_stride, wide)},
@@ -53,6 +48,7 @@ VectorAccess vector_runs(const SlicedProblem& sliced) {
 }
 
 VectorAccess planned_access(const SlicedProblem& sliced) {
+  if (is_packed(sliced)) return packed_slice(sliced).access();
   return aligned_access(vector_runs(sliced), sliced.parameters.schema, sliced.problem.element_bytes,
                         sliced.alignment, sliced.alignment);
 }

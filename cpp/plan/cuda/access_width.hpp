@@ -24,8 +24,8 @@ constexpr VectorAccess used_access(VectorAccess possible, Schema schema,
 }
 
 // On which sides every piece in which slices take their axis begins and ends at a multiple of a
-// wide access where element (0, ..., 0) lies at one. In Orthogonal-Arbitrary pieces of elements
-// that are narrower than its wide accesses may end anywhere.
+// wide access where element (0, ..., 0) lies at one. Packed slices have runs of their own, which
+// must begin and end at words (PackedRuns).
 VectorAccess vector_runs(const SlicedProblem& sliced);
 
 // Of these, those of the sides where it does.

@@ -60,7 +60,10 @@ std::int64_t block_distance(const SlicedProblem& sliced, int mode) {
 
 std::int64_t grid_blocks(const SlicedProblem& sliced) {
   std::int64_t blocks = 1;
-  for (const GridLoop& loop : grid_loops(sliced)) blocks = checked_mul(blocks, loop.count);
+  for_each_grid_mode(sliced, [&](int m) {
+    if (m < 0) return;
+    blocks = checked_mul(blocks, ceil_div(sliced.mode(m).extent, sliced.extent(m)));
+  });
   return blocks;
 }
 

@@ -22,7 +22,7 @@ struct GridLoop {
 // whole), then the rest in output order; without the coarsened one. Empty for copy.
 std::vector<GridLoop> grid_loops(const SlicedProblem& sliced);
 
-// How many thread blocks that is. Throws std::overflow_error beyond 64 bits.
+// How many thread blocks that is. Throws std::overflow_error beyond 64 bits. Allocates nothing.
 std::int64_t grid_blocks(const SlicedProblem& sliced);
 
 // How far apart in the order of the grid two thread blocks are that are neighbours along a mode: 1

@@ -41,8 +41,10 @@ void set_arbitrary(KernelWork& work, const SlicedProblem& sliced, const SliceGeo
   const auto accesses = [&](std::int64_t of_slice) {
     return as_double(round_up(of_slice, Policy::kThreads) / kWarpSize) * as_double(shape.slices);
   };
-  if (Policy::is_packed(sliced.problem.element_bytes)) {
-    const PackedSlice slice = packed_slice(sliced, planned_access(sliced));
+  if (is_packed(sliced)) {
+    const PackedSlice slice = packed_slice(sliced);
+    work.kernel = &figures_of(sliced.parameters.schema,
+                              static_cast<int>(sliced.problem.element_bytes), slice.access());
     work.in_lane_bytes = work.out_lane_bytes = kBankBytes;
     work.in_accesses = accesses(slice.in.all_words);
     work.out_accesses = accesses(slice.out.all_words);
@@ -108,7 +110,7 @@ KernelWork work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
       work.in_lane_bytes = work.out_lane_bytes = FviMatchLargeShiftedPolicy::kWidth;
       work.kernel = &kMatchLargeShifted;
     }
-  } else {
+  } else if (!is_packed(sliced)) {
     VectorAccess access = planned_access(sliced);
     work.in_lane_bytes = access.vector_in ? kMaxAccessBytes : element;
     work.out_lane_bytes = access.vector_out ? kMaxAccessBytes : element;

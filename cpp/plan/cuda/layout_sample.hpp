@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "plan/cuda/shared_layout.hpp"
 #include "plan/cuda/swizzle.hpp"
+#include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -71,9 +71,7 @@ class LayoutSample {
     if (is_packed()) {
       add_warps(order_, wide, bytes_, static_cast<double>(wide));
       drains_ = accesses_.size();
-      std::vector<SliceMode> in_order(order_.begin(), order_.end());
-      std::ranges::sort(in_order, {}, &SliceMode::step);
-      add_warps(in_order, wide, kBankBytes, 1);
+      add_warps(in_input_order(order_), wide, kBankBytes, 1);
     } else {
       add_warps(order_, access.vector_out ? wide : 1, bytes_, 1);
       drains_ = accesses_.size();
@@ -91,18 +89,17 @@ class LayoutSample {
 
   // Whether elements that come in vectors are put down one by one.
   bool splits_vectors(const SharedLayout& layout) const {
-    return is_filled_by_vectors_ && !fills_at_once(layout);
+    return !is_packed() && is_filled_by_vectors_ && !keeps_vectors(layout, columns_, bytes_);
   }
 
   // Extra cycles of a fill's and a drain's average access together, of as many drains as a packed
-  // word has elements; or, once that is certain, any
-  // number that is not below `limit`.
+  // word has elements; or, once that is certain, any number that is not below `limit`.
   double cost(const SharedLayout& layout, double limit) const {
+    const bool is_filled_at_once = is_filled_by_vectors_ && !is_packed() && !splits_vectors(layout);
     double total = 0;
     for (const WarpAccess& access : accesses_) {
       if (total >= limit) break;
-      const bool is_fill = &access >= &accesses_[drains_];
-      if (is_fill && !is_packed() && fills_at_once(layout)) break;
+      if (is_filled_at_once && &access >= accesses_.begin() + drains_) break;
       total += access.weight * conflicts(layout, access, bytes_);
     }
     return total;
@@ -114,11 +111,11 @@ class LayoutSample {
 
  private:
   using Policy = OrthogonalArbitraryPolicy;
+  static constexpr std::int64_t kWarpsSampled = 4;
+  // Of a sampled warp: of as many elements as a word may have once, and of two of them.
+  static constexpr std::size_t kMostAccesses = (1 + 2) * kWarpsSampled;
 
   bool is_packed() const { return Policy::is_packed(bytes_); }
-  bool fills_at_once(const SharedLayout& layout) const {
-    return is_packed() || (is_filled_by_vectors_ && keeps_vectors(layout, columns_, bytes_));
-  }
 
   void add_lane(WarpAccess& access, std::int64_t element, std::int64_t row) const {
     access.byte[access.lanes] = static_cast<std::uint32_t>(element) * bytes_;
@@ -141,7 +138,6 @@ class LayoutSample {
   // of which a few are looked at, or in accesses of more bytes at once.
   void add_warps(std::span<const SliceMode> order, std::int64_t of_lane, std::int64_t access_bytes,
                  double weight) {
-    constexpr std::int64_t kWarpsSampled = 4;
     const std::size_t before = accesses_.size();
     const std::int64_t step =
         access_bytes > bytes_ ? of_lane : std::max<std::int64_t>(of_lane / 2, 1);
@@ -149,11 +145,11 @@ class LayoutSample {
     const std::int64_t stride = std::max<std::int64_t>(warps / kWarpsSampled, 1);
     for (std::int64_t warp = 0; warp < std::min(warps, kWarpsSampled * stride); warp += stride) {
       for (std::int64_t e = 0; e < of_lane; e += step) {
-        WarpAccess& access =
-            accesses_.emplace_back(WarpAccess{.bytes = static_cast<std::uint32_t>(access_bytes)});
+        WarpAccess access{.bytes = static_cast<std::uint32_t>(access_bytes)};
         for (std::int64_t lane = 0; lane < kWarpSize; ++lane) {
           add_lane_at(access, order, (warp * kWarpSize + lane) * of_lane + e);
         }
+        accesses_.push_back(access);
       }
     }
     for (WarpAccess& access : std::span(accesses_).subspan(before)) {
@@ -181,7 +177,7 @@ class LayoutSample {
   std::int64_t span_ = 1;
   std::int64_t columns_ = 1;
   bool is_filled_by_vectors_ = false;
-  std::vector<WarpAccess> accesses_;
+  InplaceVector<WarpAccess, kMostAccesses> accesses_;
   std::size_t drains_ = 0;  // the first of them; the others fill
 };
 

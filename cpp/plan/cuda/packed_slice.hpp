@@ -14,20 +14,24 @@ struct PackedRuns {
   std::int64_t bytes = 1;  // of a run
   std::int64_t words = 1;  // that a run may touch
   std::int64_t all_words = 1;
-  // Whether all runs of the tensor begin and end at words if element (0, ..., 0) does.
-  bool may_be_aligned = false;
+  bool is_aligned = false;  // whether all runs of the tensor begin and end at words
 };
 
 struct PackedSlice {
   PackedRuns in;
   PackedRuns out;
+
+  VectorAccess access() const { return {in.is_aligned, out.is_aligned}; }
+  // Lanes of a warp that store nothing, since they only fetch what their neighbours need.
+  int idle_lanes() const { return out.is_aligned ? 0 : 1; }
 };
 
-// For slices whose runs are whole words on the sides where `access` says so.
-PackedSlice packed_slice(const SlicedProblem& sliced, VectorAccess access = {});
+inline bool is_packed(const SlicedProblem& sliced) {
+  return sliced.parameters.schema == Schema::orthogonal_arbitrary &&
+         OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes);
+}
 
-// Lanes of a warp that store nothing, since they only fetch what their neighbours need.
-constexpr int packed_idle_lanes(VectorAccess access) { return access.vector_out ? 0 : 1; }
+PackedSlice packed_slice(const SlicedProblem& sliced);
 
 // How far apart neighbours along a mode are to be in shared memory, in elements, where `least` of
 // them are in the way: as far as in the input, modulo a word, so that words are copied whole.

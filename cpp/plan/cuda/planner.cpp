@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice_search.hpp"
@@ -48,14 +47,12 @@ class Fastest {
   std::size_t count_ = 0;
 };
 
-// Whether a second buffer may pay: thread blocks that take several slices, and asynchronous copies.
+// Whether a second buffer may pay: thread blocks that take several slices.
 bool may_copy_ahead(const SlicedProblem& sliced, const DeviceModel& model) {
   const Schema schema = sliced.parameters.schema;
-  if (schema != Schema::orthogonal_distinct && schema != Schema::orthogonal_arbitrary) return false;
-  const bool is_asynchronous = schema == Schema::orthogonal_distinct ||
-                               sliced.problem.element_bytes >= 4 ||
-                               planned_access(sliced).vector_in;
-  return is_asynchronous && grid_blocks(sliced) > model.multiprocessors;
+  const bool is_orthogonal =
+      schema == Schema::orthogonal_distinct || schema == Schema::orthogonal_arbitrary;
+  return is_orthogonal && grid_blocks(sliced) > model.multiprocessors;
 }
 
 // The slices of schemas with the times that they are predicted to take.

@@ -10,38 +10,46 @@
 
 namespace ttlg::cuda {
 
-std::vector<int> rows_of(const SlicedProblem& sliced) {
-  const std::span<const int> axis = sliced.out_axis();
-  std::vector<int> rows(axis.begin(), axis.end());
-  std::erase_if(rows, [&](int m) { return m < sliced.parameters.slice.in_modes; });
+InplaceVector<int, kAxisModes> rows_of(const SlicedProblem& sliced) {
+  InplaceVector<int, kAxisModes> rows;
+  for (const int m : sliced.out_axis()) {
+    if (m >= sliced.parameters.slice.in_modes) rows.push_back(m);
+  }
   if (!rows.empty()) std::sort(rows.begin(), rows.end() - 1);
   return rows;
 }
 
-std::vector<SliceMode> slice_in_output_order(const SlicedProblem& sliced) {
+SliceModes slice_in_output_order(const SlicedProblem& sliced) {
   const std::int64_t element_bytes = sliced.problem.element_bytes;
-  const bool is_packed = OrthogonalArbitraryPolicy::is_packed(element_bytes);
-  const VectorAccess access = planned_access(sliced);
-  const PackedRuns runs = is_packed ? packed_slice(sliced, access).in : PackedRuns{};
+  const bool has_words = is_packed(sliced);
+  const PackedRuns runs = has_words ? packed_slice(sliced).in : PackedRuns{};
   int run_modes = runs.modes;
-  std::vector<SliceMode> modes(sliced.problem.modes.size());
+  std::array<std::int64_t, kMaxRank> steps;
   std::int64_t step = 1;
   const auto add = [&](int m) {
     if (sliced.extent(m) == 1) return;
-    if (is_packed && run_modes-- <= 0) {
+    if (has_words && run_modes-- <= 0) {
       // The words of runs do not overlap.
       step = std::max(step, runs.words * kBankBytes / element_bytes);
       step = packed_step(step, element_bytes, sliced.mode(m).in_byte_stride);
     }
-    modes[static_cast<std::size_t>(m)] = {m, sliced.extent(m), step};
+    steps[static_cast<std::size_t>(m)] = step;
     step *= sliced.extent(m);
   };
   std::ranges::for_each(sliced.in_axis(), add);
   std::ranges::for_each(rows_of(sliced), add);
-  std::vector<SliceMode> order;
+  SliceModes order;
   for (const int m : sliced.problem.perm) {
-    if (sliced.extent(m) > 1) order.push_back(modes[static_cast<std::size_t>(m)]);
+    const std::int64_t extent = sliced.extent(m);
+    if (extent > 1) order.push_back({m, extent, steps[static_cast<std::size_t>(m)]});
   }
+  return order;
+}
+
+SliceModes in_input_order(std::span<const SliceMode> out_order) {
+  SliceModes order;
+  for (const SliceMode& mode : out_order) order.push_back(mode);
+  std::ranges::sort(order, {}, &SliceMode::step);
   return order;
 }
 

@@ -1,14 +1,15 @@
 #include "plan/cuda/slice_search.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
+#include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <tuple>
+#include <type_traits>
 
 #include "plan/cuda/sliced_problem.hpp"
 #include "plan/cuda/validate.hpp"
+#include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -24,25 +25,15 @@ struct Cut {
   bool operator==(const Cut&) const = default;
 };
 
-// Distinct cuts, or lengths, in the order in which they were found, without an allocation.
-template <typename T>
-class InplaceVector {
- public:
-  void add_new(const T& value) {
-    if (std::ranges::find(*this, value) != end()) return;
-    assert(count_ < values_.size());
-    values_[count_++] = value;
-  }
-  const T* begin() const { return values_.data(); }
-  const T* end() const { return values_.data() + count_; }
+// Distinct ones in the order in which they were found.
+using Lengths = InplaceVector<std::int64_t, 16>;
+// Two of each length, and the whole of it, for every mode of an axis.
+using Cuts = InplaceVector<Cut, 160>;
 
- private:
-  // Cuts are the most: two of each length, and the whole of it, for every mode of an axis.
-  std::array<T, 160> values_;
-  std::size_t count_ = 0;
-};
-using Cuts = InplaceVector<Cut>;
-using Lengths = InplaceVector<std::int64_t>;
+template <typename T, std::size_t kCapacity>
+void add_new(InplaceVector<T, kCapacity>& found, const std::type_identity_t<T>& value) {
+  if (std::ranges::find(found, value) == found.end()) found.push_back(value);
+}
 
 // Equal parts of at most `block`, in whole grains where those do not exceed it, so that the last is
 // not much shorter than the others.
@@ -64,12 +55,12 @@ Cuts cuts_of(const Problem& problem, std::span<const int> order, const Lengths& 
     for (const std::int64_t length : lengths) {
       const std::int64_t block = length / inner;
       if (block < 1 || block >= extent || (block == 1 && modes > 1)) continue;
-      cuts.add_new({modes, block});
+      add_new(cuts, {modes, block});
       const bool in_sectors = modes == 1 || block >= 4 * sector;
-      cuts.add_new({modes, even_block(extent, block, in_sectors ? sector : 1)});
+      add_new(cuts, {modes, even_block(extent, block, in_sectors ? sector : 1)});
     }
     if (extent > longest / inner) break;
-    cuts.add_new({modes, extent});
+    add_new(cuts, {modes, extent});
     inner *= extent;
   }
   return cuts;
@@ -112,8 +103,8 @@ std::vector<Parameters> distinct_slices(const Problem& problem) {
   Lengths columns;
   Lengths rows;
   for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8}) {
-    columns.add_new(tiles * policy.tile_columns);
-    rows.add_new(tiles * policy.tile_rows);
+    add_new(columns, tiles * policy.tile_columns);
+    add_new(rows, tiles * policy.tile_rows);
   }
   return combine(problem, Schema::orthogonal_distinct, columns, rows,
                  [&](const Parameters& parameters) {
@@ -124,11 +115,11 @@ std::vector<Parameters> distinct_slices(const Problem& problem) {
 
 std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t alignment) {
   Lengths lengths;
-  lengths.add_new(1);  // all that fits where elements lie far apart
+  add_new(lengths, 1);  // all that fits where elements lie far apart
   for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
-    lengths.add_new(sectors * kSectorBytes / problem.element_bytes);
+    add_new(lengths, sectors * kSectorBytes / problem.element_bytes);
   }
-  lengths.add_new(OrthogonalArbitraryPolicy::max_elements(problem.element_bytes));
+  add_new(lengths, OrthogonalArbitraryPolicy::max_elements(problem.element_bytes));
   std::vector<Parameters> slices =
       combine(problem, Schema::orthogonal_arbitrary, lengths, lengths, [&](Parameters& parameters) {
         SlicedProblem sliced(problem, parameters, alignment);
@@ -148,8 +139,8 @@ std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t al
 Lengths small_blocks(std::int64_t extent) {
   Lengths blocks;
   for (const std::int64_t block : {32, 24, 16, 12, 8, 4, 1}) {
-    blocks.add_new(std::min(block, extent));
-    blocks.add_new(even_block(extent, block, 1));
+    add_new(blocks, std::min(block, extent));
+    add_new(blocks, even_block(extent, block, 1));
   }
   return blocks;
 }
@@ -174,7 +165,7 @@ std::vector<Parameters> large_slices(const Problem& problem) {
   using Policy = FviMatchLargePolicy;
   Lengths chunks;
   for (const std::int64_t bytes : {Policy::kThreads * kMaxAccessBytes, Policy::kChunkBytes}) {
-    chunks.add_new(std::min(bytes / problem.element_bytes, problem.modes.front().extent));
+    add_new(chunks, std::min(bytes / problem.element_bytes, problem.modes.front().extent));
   }
   std::vector<Parameters> result;
   for (const std::int64_t chunk : chunks) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/packed_slice.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
@@ -112,9 +111,8 @@ std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) 
     return ExceededLimit{"the distance of two bytes of a slice", kMostBytes};
   }
   constexpr std::int64_t kLanes = Policy::kThreads * Policy::kOffsetsPerThread;
-  const VectorAccess access = planned_access(sliced);
-  const PackedSlice slice = packed_slice(sliced, access);
-  const std::int64_t idle = kLanes / kWarpSize * packed_idle_lanes(access);
+  const PackedSlice slice = packed_slice(sliced);
+  const std::int64_t idle = kLanes / kWarpSize * slice.idle_lanes();
   if (slice.in.all_words <= kLanes && slice.out.all_words <= kLanes - idle) return std::nullopt;
   return ExceededLimit{"the words of a slice", kLanes - idle};
 }

@@ -24,4 +24,17 @@ std::vector<Matrices> by_squares(const Matrices& matrices) {
   return steps;
 }
 
+std::vector<Matrices> by_parts(const Matrices& matrices, std::int64_t part_bytes) {
+  const std::int64_t parts = matrices.element_bytes / part_bytes;
+  Matrices inside = matrices;
+  inside.batch *= matrices.rows;
+  inside.rows = matrices.columns;
+  inside.columns = parts;
+  inside.element_bytes = part_bytes;
+  Matrices whole = matrices;
+  whole.rows *= parts;
+  whole.element_bytes = part_bytes;
+  return {inside, whole};
+}
+
 }  // namespace ttlg

@@ -22,13 +22,15 @@ bool fills(const Matrices& matrices, std::int64_t bytes) {
   return bytes == 1;
 }
 
-// A tensor without gaps, its modes as they lie in memory, the slowest first.
+// A tensor without gaps, its modes as they lie in memory, the slowest first, and last the bytes of an
+// element.
 class Layout {
  public:
-  explicit Layout(const Problem& folded) : element_bytes_(folded.element_bytes) {
+  explicit Layout(const Problem& folded) {
     for (const Mode& mode : folded.modes | std::views::reverse) {
       parts_.push_back({mode.extent, mode.out_byte_stride});
     }
+    parts_.push_back({folded.element_bytes, 1});
   }
 
   // Whether what is transposed is modes, or parts of them.
@@ -58,7 +60,7 @@ class Layout {
   }
 
   bool is_result() const {
-    std::int64_t bytes = element_bytes_;
+    std::int64_t bytes = 1;
     for (const Part& part : parts_ | std::views::reverse) {
       if (part.out_byte_stride != bytes) return false;
       bytes *= part.extent;
@@ -87,8 +89,7 @@ class Layout {
 
   // The number of the first part of those that contain so many bytes; one is divided if need be.
   std::optional<std::size_t> cut(std::int64_t bytes) {
-    if (bytes % element_bytes_ != 0) return std::nullopt;
-    std::int64_t left = bytes / element_bytes_;
+    std::int64_t left = bytes;
     std::size_t i = parts_.size();
     while (i > 0 && left % parts_[i - 1].extent == 0) left /= parts_[--i].extent;
     if (left == 1) return i;
@@ -100,7 +101,6 @@ class Layout {
     return i;
   }
 
-  std::int64_t element_bytes_;
   std::vector<Part> parts_;
 };
 

@@ -1,14 +1,18 @@
 // What allocates nothing: predicting the time of a slice, which the planner does for hundreds of
-// them, and a call, which binds addresses to a plan that is lowered already.
+// them, choosing the layout of one, and a call, which binds addresses to a plan that is lowered
+// already.
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "allocations.hpp"
 #include "cuda/executable.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/grid_loops.hpp"
+#include "plan/cuda/shared_layout.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -46,6 +50,42 @@ TEST(Allocation, IsNoPartOfPredictingATime) {
     EXPECT_EQ(allocations_of([&] { seconds = predict_seconds(model, plan.sliced()); }), 0U)
         << schema_name(parameters.schema);
     EXPECT_EQ(seconds, plan.predicted_seconds);
+  }
+}
+
+// Of wide elements and of narrow ones, in runs that are whole words and in others.
+TEST(Allocation, IsNoPartOfChoosingALayout) {
+  const DeviceModel model = test::analytic_model();
+  int chosen = 0;
+  for (const std::int64_t extent : {16, 15}) {
+    for (const std::int64_t itemsize : {1, 2, 4, 8}) {
+      const cuda::Plan plan =
+          test::built(paper_request({extent, 16, extent, 16}, {2, 1, 0, 3}, itemsize), 16,
+                      {orthogonal_arbitrary, {1, 2, extent, 16}});
+      const SlicedProblem sliced = plan.sliced();
+      SharedLayout layout;
+      double seconds = 0;
+      const auto predict = [&] {
+        layout = choose_shared_layout(sliced).layout;
+        seconds = predict_seconds(model, sliced);
+      };
+      EXPECT_EQ(allocations_of(predict), 0U) << extent << " " << itemsize;
+      EXPECT_EQ(layout, plan.layout);
+      EXPECT_EQ(seconds, plan.predicted_seconds);
+      chosen += layout != SharedLayout{};
+    }
+  }
+  EXPECT_GT(chosen, 2);
+}
+
+TEST(Allocation, IsNoPartOfCountingBlocks) {
+  for (const auto& [request, parameters] : cases()) {
+    const cuda::Plan plan = test::built(request, 16, parameters);
+    const SlicedProblem sliced = plan.sliced();
+    std::int64_t blocks = 0;
+    EXPECT_EQ(allocations_of([&] { blocks = grid_blocks(sliced); }), 0U)
+        << schema_name(parameters.schema);
+    EXPECT_GT(blocks, 0);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,52 @@ TEST_F(Execute, SaysThatNobodyFollows) {
     expect_contains(error_of(1, 7, 9), std::string(function) + " on cuda:1");
     EXPECT_TRUE(fake_cuda().events.empty());
   }
+}
+
+class ExecuteInplace : public Execute {
+ protected:
+  // A rotation, a shuffle of rows and one of columns: three kernels.
+  static void run(std::byte* workspace = nullptr) {
+    static const InplaceExecutable plan(
+        make_inplace_plan({.shape = {100, 40},
+                           .in_byte_strides = {160, 4},
+                           .axes = {1, 0},
+                           .itemsize = 4,
+                           .out_byte_strides = {},
+                           .inplace = true},
+                          std::make_shared<const DeviceModel>(test::analytic_model()), {}));
+    execute_inplace(plan, kIn, workspace, 1, 7);
+  }
+
+  static std::string error_of(std::byte* workspace = nullptr) {
+    try {
+      run(workspace);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(ExecuteInplace, LaunchesOneKernelAfterAnother) {
+  run();
+  EXPECT_EQ(fake_cuda().done, (Log{"launch on 7", "launch on 7", "launch on 7"}));
+  EXPECT_EQ(fake_cuda().launched_under.front(), cudaStreamCaptureModeRelaxed);
+  EXPECT_TRUE(fake_cuda().stack.empty());
+}
+
+TEST_F(ExecuteInplace, ChecksThePointersBeforeItLaunches) {
+  fake_cuda().host_pointer = kIn;
+  expect_contains(error_of(), "x points to host memory");
+  fake_cuda().host_pointer = kOut;
+  expect_contains(error_of(kOut), "the workspace points to host memory");
+  EXPECT_TRUE(fake_cuda().done.empty());
+}
+
+TEST_F(ExecuteInplace, SaysWhichKernelFailed) {
+  fake_cuda().failures = {{"enqueue", cudaErrorLaunchFailure}};
+  expect_contains(error_of(), "launching kernel 1 of 3 in place on cuda:1");
+  EXPECT_EQ(fake_cuda().done, Log{"launch on 7"});
 }
 
 }  // namespace

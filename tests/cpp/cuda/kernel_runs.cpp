@@ -129,6 +129,24 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
   });
 }
 
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowGatherArguments& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) {
+      p.forward ? cuda::row_gather<kWidth, true>(p, context)
+                : cuda::row_gather<kWidth, false>(p, context);
+    };
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
+            const cuda::ColumnGatherArguments& p) {
+  return cuda::with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
+    return [&p](const HostContext& context) {
+      cuda::column_gather<decltype(width)::value, decltype(access)::value>(p, context);
+    };
+  });
+}
+
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RunsArguments& p) {
   return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
     return [&p](const HostContext& context) { cuda::runs<kWidth>(p, context); };

@@ -91,6 +91,20 @@ TEST(BySquares, TransposesWithoutStepsThatMoveNothing) {
   }
 }
 
+TEST(ByParts, TransposesElementsPartByPart) {
+  for (const std::int64_t part : {1, 2, 3, 6}) {
+    const Matrices matrices{.batch = 2, .rows = 5, .columns = 4, .element_bytes = 6};
+    const std::vector<Matrices> sequence = by_parts(matrices, part);
+    for (const Matrices& each : sequence) EXPECT_EQ(each.element_bytes, part);
+    EXPECT_EQ(test::bytes_after(sequence, 240),
+              test::bytes_after(std::vector<Matrices>{matrices}, 240));
+    const Problem folded = dense_problem(test::inplace_request({2, 5, 4, 6}, {0, 2, 1, 3}, 1));
+    EXPECT_EQ(folded.element_bytes, 6);
+    EXPECT_TRUE(permutes(sequence, folded));
+    EXPECT_FALSE(permutes({sequence[0]}, folded));
+  }
+}
+
 TEST(DenseProblem, RefusesGaps) {
   Request request = test::inplace_request({30, 40}, {1, 0}, 4);
   EXPECT_EQ(dense_problem(request).bytes(), 4800);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "plan/cuda/policy.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 
@@ -15,8 +17,7 @@ struct C2rPolicy {
   static constexpr int kMinThreads = 64;
   // Registers for that many threads of a multiprocessor.
   static constexpr int kMinBlocksPerSm = 1;
-  // What a thread moves at least, unless there are too many of them: so much of the shared memory
-  // of a multiprocessor for each of the threads that it holds.
+  // What a thread moves, unless these are too many threads or too few.
   static constexpr std::int64_t kBytesPerThread = 256;
   // Elements of a thread in flight where they are too narrow for asynchronous copies.
   static constexpr int kBatch = 16;
@@ -25,11 +26,20 @@ struct C2rPolicy {
   static constexpr std::int64_t kMaxExtent = INT32_MAX;
   // The words of an element, which the threads of a block share out.
   static constexpr std::int64_t kMaxWords = kMaxThreads;
+
+  static constexpr std::int64_t in_lines(std::int64_t bytes) {
+    return ceil_div(bytes, std::int64_t{kSharedLineBytes}) * kSharedLineBytes;
+  }
 };
 
 struct RowShufflePolicy {
   // Short rows are moved together, about so many bytes of them.
   static constexpr std::int64_t kPieceBytes = 32 << 10;
+
+  // Shared memory for so many bytes of rows, which may begin anywhere in a vector.
+  static constexpr std::int64_t shared_bytes(std::int64_t bytes) {
+    return C2rPolicy::in_lines(kMaxAccessBytes + bytes);
+  }
 };
 
 struct ColumnShufflePolicy {
@@ -39,12 +49,32 @@ struct ColumnShufflePolicy {
   // has more words than this.
   static constexpr std::int64_t kPieceBytes = 16 << 10;
   static constexpr std::int64_t kMaxRowWords = 256;
+
+  // What memory delivers at least.
+  static constexpr std::int64_t kSectorBytes = 32;
+
+  // Shared memory for columns of m x n elements, a sector of them at least.
+  static constexpr std::int64_t shared_bytes(std::int64_t m, std::int64_t columns,
+                                             std::int64_t element_bytes) {
+    return C2rPolicy::in_lines(m * columns * element_bytes);
+  }
+  static constexpr std::int64_t least_shared_bytes(std::int64_t m, std::int64_t n,
+                                                   std::int64_t element_bytes) {
+    return shared_bytes(m, std::min(ceil_div(kSectorBytes, element_bytes), n), element_bytes);
+  }
 };
+
+// So many columns, but a multiple of those of which rows are whole sectors, unless that is more.
+constexpr std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
+  constexpr std::int64_t kSector = ColumnShufflePolicy::kSectorBytes;
+  const std::int64_t grain = kSector / std::gcd(element_bytes, kSector);
+  return columns < grain ? columns : columns / grain * grain;
+}
 
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
-  static constexpr int kThreads = 256;
-  static constexpr int kBatch = 8;  // words of a thread
+  static constexpr int kThreads = 256;  // at least
+  static constexpr int kBatch = 8;      // words of a thread
 };
 
 struct ColumnGatherPolicy {
@@ -53,6 +83,11 @@ struct ColumnGatherPolicy {
   // Of narrow elements a line has so many that too many rows would be loaded by two tiles.
   static constexpr std::int64_t group_bytes(std::int64_t element_bytes) {
     return element_bytes <= 2 ? 64 : 128;
+  }
+  // Columns of a group, of n.
+  static constexpr std::int64_t group_columns(std::int64_t n, std::int64_t element_bytes) {
+    const std::int64_t columns = group_bytes(element_bytes) / element_bytes;
+    return std::min(std::max<std::int64_t>(in_sectors(columns, element_bytes), 1), n);
   }
 };
 

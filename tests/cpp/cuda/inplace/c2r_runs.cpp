@@ -5,6 +5,7 @@
 #include <ostream>
 #include <random>
 
+#include "cuda/inplace/step_runs.hpp"
 #include "cuda/kernel_runs.hpp"
 
 namespace ttlg::test {
@@ -100,6 +101,11 @@ Report C2rArray::run(const cuda::Launch& launch, bool backwards) {
   return run_kernel({launch.blocks, launch.threads, launch.shared_bytes, backwards},
                     {.in = array_.bytes(), .out = array_.bytes(), .expected_writes = writes},
                     kernel_of(launch, {}));
+}
+
+Report C2rArray::run(const std::vector<cuda::InplaceLaunch>& launches,
+                     std::int64_t workspace_bytes) {
+  return run_launches(launches, array_, workspace_bytes);
 }
 
 bool C2rArray::equals(const std::vector<std::byte>& bytes) {

@@ -45,6 +45,8 @@ class C2rArray {
 
   // A launch in place.
   Report run(const cuda::Launch& launch, bool backwards = false);
+  // Launches through a workspace of so many bytes.
+  Report run(const std::vector<cuda::InplaceLaunch>& launches, std::int64_t workspace_bytes);
 
   bool equals(const std::vector<std::byte>& bytes);
 

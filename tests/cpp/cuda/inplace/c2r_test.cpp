@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,6 +161,89 @@ TEST(C2r, BeginsGroupsOfColumnsWithLines) {
   EXPECT_EQ(launch.blocks, 4u);
   const Counts counts = expect_pass(c, C2rPass::shuffle);
   EXPECT_EQ(counts.load.lines_of_block, 500 * 4);
+}
+
+TEST(C2r, FitsIntoSharedMemoryUpToItsSize) {
+  for (const bool forward : {false, true}) {
+    // 16 bytes are for a row that begins within a vector.
+    const std::int64_t longest = (kHopperBytes - 16) / 4;
+    const C2rCase rows{.forward = forward, .rows = 2, .columns = longest};
+    EXPECT_TRUE(rows_fit(rows.matrices(), kHopperBytes));
+    expect_pass(rows, C2rPass::rows);
+    const C2rCase longer{.forward = forward, .rows = 2, .columns = longest + 1};
+    EXPECT_FALSE(rows_fit(longer.matrices(), kHopperBytes));
+    EXPECT_THROW(lower(longer, C2rPass::rows, kHopperBytes), std::invalid_argument);
+
+    const std::int64_t tallest = kHopperBytes / 32;
+    const C2rCase columns{.forward = forward, .rows = tallest, .columns = 9};
+    EXPECT_TRUE(columns_fit(columns.matrices(), kHopperBytes));
+    expect_pass(columns, C2rPass::shuffle);
+    const C2rCase taller{.forward = forward, .rows = tallest + 1, .columns = 9};
+    EXPECT_FALSE(columns_fit(taller.matrices(), kHopperBytes));
+    EXPECT_THROW(lower(taller, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
+  }
+}
+
+TEST(C2r, FitsWhereThePlannerSays) {
+  DeviceModel model;
+  model.shared_bytes_per_multiprocessor = 100000;
+  const std::int64_t on_chip = on_chip_bytes(model);
+  for (const std::int64_t bytes : kElementBytes) {
+    for (std::int64_t extra = -200; extra <= 200; ++extra) {
+      const std::int64_t columns = on_chip / bytes + extra;
+      const C2rCase wide{.rows = 2, .columns = columns, .element_bytes = bytes};
+      const auto step = [&](std::int64_t rows, std::int64_t count) {
+        return InplaceStep{
+            .kernel = InplaceKernel::c2r, .rows = rows, .columns = count, .element_bytes = bytes};
+      };
+      EXPECT_EQ(rows_fit(wide.matrices(), on_chip), is_row_on_chip(step(2, columns), model));
+      for (const std::int64_t count : {2, 50}) {
+        const C2rCase tall{.rows = on_chip / std::max<std::int64_t>(bytes * 2, 32) + extra / 10,
+                           .columns = count,
+                           .element_bytes = bytes};
+        const bool fits = are_columns_on_chip(step(tall.rows, count), model);
+        EXPECT_EQ(columns_fit(tall.matrices(), on_chip), fits);
+        if (fits) {
+          EXPECT_LE(lower(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);
+        }
+      }
+    }
+  }
+}
+
+TEST(C2r, LaunchesABlockForEveryPieceOfRowsOrGroupOfColumns) {
+  const C2rCase c{.rows = 1000, .columns = 320, .batch = 3};  // 25 rows in 32 KB
+  EXPECT_EQ(lower(c, C2rPass::rows, kHopperBytes).blocks, 120u);
+  EXPECT_EQ(lower(c, C2rPass::shuffle, kHopperBytes).blocks, 3u * 14);  // groups of 96 bytes
+  const C2rCase many{.rows = 2, .columns = 20000, .batch = std::int64_t{1} << 31};
+  EXPECT_THROW(lower(many, C2rPass::rows, kHopperBytes), std::invalid_argument);
+  EXPECT_THROW(lower(many, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
+}
+
+// Steps along rows of matrices with about 2^31 of them, in a second one too.
+TEST(C2r, CountsRowsBeyond32Bits) {
+  constexpr std::uint32_t kBase = 48;
+  for (const std::int64_t rows : {INT64_C(2147483647), INT64_C(2147483640), INT64_C(2147480000)}) {
+    for (const std::int64_t columns : {7, 700, 6000}) {
+      const C2rCase c{.rows = rows, .columns = columns};
+      const Launch launch = lower(c, C2rPass::rows, kHopperBytes);
+      const auto& p = std::get<RowShuffleArguments>(launch.arguments);
+      const C2r c2r(rows, columns);
+      for (const std::int64_t first : {2 * rows - 9, rows - 3, 2 * rows - columns / 2}) {
+        RowPlace place(p, first, 5, kBase);
+        for (std::int64_t element = 5; element < 9000; element += p.elements_at_once) {
+          const std::int64_t row = element / columns;
+          const std::int64_t j = element % columns;
+          const std::int64_t turn = ((first + row) % rows + j / c2r.b) % rows;
+          const std::int64_t to = (turn + multiply_mod(j, rows % columns, columns)) % columns;
+          ASSERT_EQ(place.slot(),
+                    swizzled(kBase + static_cast<std::uint32_t>(4 * (row * columns + to))))
+              << rows << " x " << columns << ", row " << first << ", element " << element;
+          place.advance(p.step);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

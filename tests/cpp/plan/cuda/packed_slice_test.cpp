@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/shared_layout.hpp"
 #include "tensor/integer.hpp"
@@ -18,8 +17,8 @@ using test::unfused_problem;
 
 using enum Schema;
 
-PackedSlice slice_of(const Problem& problem, const Slice& slice, VectorAccess access = {}) {
-  return packed_slice({problem, {orthogonal_arbitrary, slice}}, access);
+PackedSlice slice_of(const Problem& problem, const Slice& slice, std::int64_t alignment = 16) {
+  return packed_slice({problem, {orthogonal_arbitrary, slice}, alignment});
 }
 
 TEST(PackedSlice, CountsTheWordsThatRunsMayTouch) {
@@ -35,8 +34,7 @@ TEST(PackedSlice, CountsTheWordsThatRunsMayTouch) {
   EXPECT_EQ(slice.out.bytes, 4);
   EXPECT_EQ(slice.out.words, 2);
   EXPECT_EQ(slice.out.all_words, 35 * 2);
-  EXPECT_FALSE(slice.in.may_be_aligned);
-  EXPECT_FALSE(slice.out.may_be_aligned);
+  EXPECT_EQ(slice.access(), VectorAccess{});
   // Pairs begin at two bytes of a word.
   const Problem pairs = unfused_problem({7, 5, 9}, {2, 0, 1}, 2);
   EXPECT_EQ(slice_of(pairs, {1, 1, 7, 9}).in.words, 4);
@@ -45,17 +43,23 @@ TEST(PackedSlice, CountsTheWordsThatRunsMayTouch) {
 
 TEST(PackedSlice, HasWholeWordsOnlyWhereRunsBeginAndEndAtThem) {
   const Problem problem = unfused_problem({8, 5, 12}, {2, 0, 1}, 1);
-  const PackedSlice slice = slice_of(problem, {1, 1, 8, 12}, {true, true});
-  EXPECT_TRUE(slice.in.may_be_aligned);
-  EXPECT_TRUE(slice.out.may_be_aligned);
+  const PackedSlice slice = slice_of(problem, {1, 1, 8, 12});
+  EXPECT_EQ(slice.access(), (VectorAccess{true, true}));
+  EXPECT_EQ(slice.idle_lanes(), 0);
   EXPECT_EQ(slice.in.words, 2);
   EXPECT_EQ(slice.out.words, 3 * 8);
-  EXPECT_FALSE(slice_of(problem, {1, 1, 6, 12}).in.may_be_aligned) << "cut within a word";
-  EXPECT_FALSE(slice_of(problem, {1, 1, 8, 10}).out.may_be_aligned);
+  const PackedSlice beside = slice_of(problem, {1, 1, 8, 12}, 2);
+  EXPECT_EQ(beside.access(), VectorAccess{}) << "pointers within words";
+  EXPECT_EQ(beside.idle_lanes(), 1);
+  EXPECT_EQ(beside.in.words, 3);
+  EXPECT_EQ(beside.out.words, 3 * 8 + 1);
+  EXPECT_EQ(slice_of(problem, {1, 1, 8, 12}, 4).access(), (VectorAccess{true, true}));
+  EXPECT_FALSE(slice_of(problem, {1, 1, 6, 12}).in.is_aligned) << "cut within a word";
+  EXPECT_FALSE(slice_of(problem, {1, 1, 8, 10}).out.is_aligned);
   // The distance of rows is a whole number of words, their length is not.
   Problem gaps = problem;
   gaps.modes[0].extent = 7;
-  EXPECT_FALSE(slice_of(gaps, {1, 1, 7, 12}).in.may_be_aligned);
+  EXPECT_FALSE(slice_of(gaps, {1, 1, 7, 12}).in.is_aligned);
 }
 
 TEST(PackedSlice, HasRunsOfSingleElementsWhereThereAreGaps) {
@@ -84,8 +88,7 @@ struct Begin {
 };
 
 std::vector<Begin> begins_of(const SlicedProblem& sliced, const PackedRuns& runs) {
-  std::vector<SliceMode> modes = slice_in_output_order(sliced);
-  std::ranges::sort(modes, {}, &SliceMode::step);
+  const SliceModes modes = in_input_order(slice_in_output_order(sliced));
   std::vector<Begin> begins(1);
   for (const SliceMode& mode : std::span(modes).subspan(static_cast<std::size_t>(runs.modes))) {
     const std::vector<Begin> before = begins;
@@ -107,20 +110,19 @@ TEST(PackedSteps, LeaveEveryRunWordsOfItsOwnAsTheyLieInTheInput) {
         if (parameters.schema != orthogonal_arbitrary || problem.element_bytes >= kBankBytes)
           return;
         const SlicedProblem sliced(problem, parameters);
-        const VectorAccess access = planned_access(sliced);
-        const PackedRuns runs = packed_slice(sliced, access).in;
+        const PackedRuns runs = packed_slice(sliced).in;
         std::vector<Begin> begins = begins_of(sliced, runs);
         ASSERT_EQ(std::ssize(begins) * runs.words, runs.all_words);
         runs_seen += begins.size() > 1;
         std::ranges::sort(begins, {}, &Begin::slot);
         for (std::size_t i = 0; i < begins.size(); ++i) {
           ASSERT_EQ((begins[i].slot - begins[i].in) % kBankBytes, 0);
-          ASSERT_TRUE(!access.vector_in || begins[i].in % kBankBytes == 0);
+          ASSERT_TRUE(!runs.is_aligned || begins[i].in % kBankBytes == 0);
           if (i == 0) continue;
           ASSERT_GE(begins[i].slot - begins[i - 1].slot, runs.words * kBankBytes);
         }
         // In the worst case a run begins at the last element of a word.
-        const std::int64_t before = access.vector_in ? 0 : kBankBytes - problem.element_bytes;
+        const std::int64_t before = runs.is_aligned ? 0 : kBankBytes - problem.element_bytes;
         ASSERT_EQ(runs.words, ceil_div(before + runs.bytes, kBankBytes));
       });
   EXPECT_GT(runs_seen, 50) << "too few cases to say anything";

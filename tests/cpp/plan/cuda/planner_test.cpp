@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/taxonomy.hpp"
 
@@ -129,16 +130,27 @@ TEST(Candidates, OfTheFastestSlicesHaveVariants) {
     }
     return counts;
   };
-  auto counts = variants(paper_problem({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, 8));
-  EXPECT_GT((counts[{1, false}]), 4);
-  EXPECT_EQ((counts[{2, false}]), 4);
-  EXPECT_EQ((counts[{1, true}]), 4);
-  EXPECT_EQ((counts[{2, true}]), 4);
-  counts = variants(paper_problem({27, 27, 27}, {2, 1, 0}, 8));
-  EXPECT_GT((counts[{1, false}]), 4);
-  EXPECT_EQ(counts.size(), 1U) << "too few blocks";
-  counts = variants(paper_problem({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, 1));
-  EXPECT_EQ((counts[{2, false}]), 0) << "bytes are not copied asynchronously";
+  for (const std::int64_t itemsize : {8, 2, 1}) {
+    auto counts = variants(paper_problem({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, itemsize));
+    EXPECT_GT((counts[{1, false}]), 4) << itemsize;
+    EXPECT_EQ((counts[{2, false}]), 4) << itemsize;
+    EXPECT_EQ((counts[{1, true}]), 4) << itemsize;
+    EXPECT_EQ((counts[{2, true}]), 4) << itemsize;
+    counts = variants(paper_problem({27, 27, 27}, {2, 1, 0}, itemsize));
+    EXPECT_GT((counts[{1, false}]), 4) << itemsize;
+    EXPECT_EQ(counts.size(), 1U) << "too few blocks";
+  }
+}
+
+// Even runs that begin within words, which are copied ahead like others.
+TEST(MakeCudaPlan, TakesTwoBuffersForOddRunsOfNarrowElements) {
+  const DeviceModel model = analytic_model();
+  for (const std::int64_t itemsize : {2, 1}) {
+    const Request request = paper_request({27, 27, 27, 27, 27}, {4, 1, 2, 0, 3}, itemsize);
+    const cuda::Plan plan = test::planned(request, 16, model, orthogonal_arbitrary);
+    EXPECT_EQ(planned_access(plan.sliced()), VectorAccess{}) << itemsize;
+    EXPECT_EQ(plan.parameters.stages, 2) << itemsize;
+  }
 }
 
 TEST(Candidates, FitAndDiffer) {

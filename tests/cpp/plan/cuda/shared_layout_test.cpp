@@ -19,8 +19,6 @@ using test::unfused_problem;
 
 using enum Schema;
 
-using Order = std::vector<SliceMode>;
-
 // Bytes of shared memory that the lanes of a warp touch.
 using Touched = std::vector<std::uint32_t>;
 
@@ -48,7 +46,7 @@ std::int64_t extra_cycles(const Touched& touched, std::uint32_t bank_bytes) {
 // A slice in shared memory, as the kernel fills and drains it.
 class SharedSlice {
  public:
-  SharedSlice(const Order& order, std::int64_t element_bytes, const SharedLayout& layout,
+  SharedSlice(const SliceModes& order, std::int64_t element_bytes, const SharedLayout& layout,
               VectorAccess access = {})
       : order_(order), bytes_(static_cast<std::uint32_t>(element_bytes)), layout_(layout) {
     for (const SliceMode& mode : order_) elements_ *= mode.extent;
@@ -108,7 +106,7 @@ class SharedSlice {
     return address_of(element);
   }
 
-  const Order& order_;
+  const SliceModes& order_;
   std::uint32_t bytes_;
   SharedLayout layout_;
   std::int64_t elements_ = 1;
@@ -118,7 +116,7 @@ class SharedSlice {
 };
 
 // The whole of a cube whose modes are reversed.
-Order reversed_cube(std::int64_t extent, std::int64_t element_bytes) {
+SliceModes reversed_cube(std::int64_t extent, std::int64_t element_bytes) {
   return slice_in_output_order({unfused_problem({extent, extent, extent}, {2, 1, 0}, element_bytes),
                                 {orthogonal_arbitrary, {3, 3, extent, extent}}});
 }
@@ -179,15 +177,19 @@ TEST(Padding, KeepsVectorsWholeOnlyBetweenWholeVectors) {
 
 TEST(RowsOf, AreTheModesOfTheOutputAloneTheCutOneLast) {
   const Problem problem = unfused_problem({4, 5, 6, 7, 8}, {4, 3, 1, 2, 0}, 4);
-  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {1, 2, 4, 7}}}), (std::vector{4, 3}));
-  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {1, 3, 4, 5}}}), (std::vector{3, 4, 1}));
-  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {2, 4, 5, 3}}}), (std::vector{3, 4, 2}));
-  EXPECT_EQ(rows_of({problem, {orthogonal_arbitrary, {4, 3, 7, 5}}}), (std::vector{4}));
+  const auto rows = [&](const Slice& slice) {
+    const auto found = rows_of({problem, {orthogonal_arbitrary, slice}});
+    return std::vector(found.begin(), found.end());
+  };
+  EXPECT_EQ(rows({1, 2, 4, 7}), (std::vector{4, 3}));
+  EXPECT_EQ(rows({1, 3, 4, 5}), (std::vector{3, 4, 1}));
+  EXPECT_EQ(rows({2, 4, 5, 3}), (std::vector{3, 4, 2}));
+  EXPECT_EQ(rows({4, 3, 7, 5}), (std::vector{4}));
 }
 
 TEST(SliceInOutputOrder, CountsColumnsFirst) {
   const Problem problem = unfused_problem({4, 5, 6, 7}, {2, 0, 3, 1}, 4);
-  const Order order = slice_in_output_order({problem, {orthogonal_arbitrary, {2, 1, 3, 6}}});
+  const SliceModes order = slice_in_output_order({problem, {orthogonal_arbitrary, {2, 1, 3, 6}}});
   std::vector<std::array<std::int64_t, 3>> found;
   for (const auto& [mode, extent, step] : order) found.push_back({mode, extent, step});
   // A mode along which the slice holds one element has no place.
@@ -201,7 +203,7 @@ TEST(SliceInOutputOrder, CountsColumnsFirst) {
 TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
   constexpr VectorAccess kVectors{.vector_in = true, .vector_out = true};
   for (const std::int64_t bytes : {4, 8}) {
-    const Order order = reversed_cube(16, bytes);
+    const SliceModes order = reversed_cube(16, bytes);
     EXPECT_GT(SharedSlice(order, bytes, {}, kVectors).conflicts(), 0);
     const SharedLayout layout = choose_shared_layout(order, bytes, kVectors).layout;
     EXPECT_EQ(SharedSlice(order, bytes, layout, kVectors).conflicts(), 0) << bytes;
@@ -210,7 +212,7 @@ TEST(ChooseSharedLayout, LeavesNoConflictInReversedCubesOf16) {
 
 TEST(ChooseSharedLayout, LeavesOddExtentsAlone) {
   for (const std::int64_t bytes : {4, 8}) {
-    const Order order = reversed_cube(15, bytes);
+    const SliceModes order = reversed_cube(15, bytes);
     EXPECT_EQ(choose_shared_layout(order, bytes, {}).layout, SharedLayout{}) << bytes;
   }
 }
@@ -232,7 +234,7 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
   int better = 0;
   std::int64_t conflicts = 0;
   std::int64_t of_packed = 0;
-  for_random_slices([&](const Order& order, std::int64_t bytes) {
+  for_random_slices([&](const SliceModes& order, std::int64_t bytes) {
     const SharedSlice packed(order, bytes, {});
     const SharedSlice chosen(order, bytes, choose_shared_layout(order, bytes, {}).layout);
     const std::int64_t error = std::max<std::int64_t>(packed.accesses() / 5, 3);
@@ -247,14 +249,14 @@ TEST(ChooseSharedLayout, IsNoWorseThanNone) {
 
 TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
   constexpr std::int64_t kRoom = OrthogonalArbitraryPolicy::kPaddedSliceBytes;
-  for_random_slices([&](const Order& order, std::int64_t bytes) {
+  for_random_slices([&](const SliceModes& order, std::int64_t bytes) {
     EXPECT_LE(SharedSlice(order, bytes, choose_shared_layout(order, bytes, {}).layout).bytes(),
               kRoom);
   });
   // Rows of 2 KB leave room for misalignments of up to 16 doubles, rows of 16 bytes for none.
   for (const std::int64_t column : {2, 256}) {
     const Problem problem = unfused_problem({column, 4096 / column, 2}, {1, 2, 0}, 8);
-    const Order order =
+    const SliceModes order =
         slice_in_output_order({problem, {orthogonal_arbitrary, {1, 1, column, 4096 / column}}});
     const SharedLayout layout = choose_shared_layout(order, 8, {}).layout;
     EXPECT_LE(SharedSlice(order, 8, layout).bytes(), kRoom);
@@ -266,7 +268,7 @@ TEST(ChooseSharedLayout, StaysWithinFiveQuartersOfASlice) {
 TEST(ChooseSharedLayout, KeepsVectorsWhereItCan) {
   int slices = 0;
   int kept = 0;
-  for_random_slices([&](const Order& order, std::int64_t bytes) {
+  for_random_slices([&](const SliceModes& order, std::int64_t bytes) {
     const SharedLayout layout =
         choose_shared_layout(order, bytes, {.vector_in = true, .vector_out = false}).layout;
     ++slices;
@@ -287,7 +289,7 @@ TEST(ChooseSharedLayout, PadsNarrowElementsByWholeWords) {
         if (parameters.schema != orthogonal_arbitrary) return;
         if (!OrthogonalArbitraryPolicy::is_packed(bytes)) return;
         const SlicedProblem sliced(problem, parameters);
-        const Order order = slice_in_output_order(sliced);
+        const SliceModes order = slice_in_output_order(sliced);
         const VectorAccess access = planned_access(sliced);
         const SharedLayout layout = choose_shared_layout(order, bytes, access).layout;
         if (!access.vector_in) {

@@ -1,0 +1,26 @@
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+#include "cuda/inplace/row_gather.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth, bool kForward>
+__global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksPerSm)
+    row_gather_kernel(const __grid_constant__ RowGatherArguments p, const std::byte* in,
+                      std::byte* out) {
+  row_gather<kWidth, kForward>(p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_row_gather(const Launch& launch, const LaunchGrid&, const std::byte* in,
+                               std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<RowGatherArguments>(launch.arguments);
+  return with_width(launch, [&](auto width) {
+    return p.forward ? launch_kernel(row_gather_kernel<width(), true>, launch, stream, p, in, out)
+                     : launch_kernel(row_gather_kernel<width(), false>, launch, stream, p, in, out);
+  });
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,34 @@
+// A vector of few elements.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+
+namespace ttlg {
+
+// At most kCapacity elements, kept without an allocation. The part of C++26's std::inplace_vector
+// that is needed here.
+template <typename T, std::size_t kCapacity>
+class InplaceVector {
+ public:
+  void push_back(const T& value) {
+    assert(count_ < kCapacity);
+    values_[count_++] = value;
+  }
+
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  const T& back() const { return values_[count_ - 1]; }
+  T* begin() { return values_.data(); }
+  T* end() { return values_.data() + count_; }
+  const T* begin() const { return values_.data(); }
+  const T* end() const { return values_.data() + count_; }
+
+ private:
+  std::array<T, kCapacity> values_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace ttlg

@@ -1,0 +1,165 @@
+"""What can be tested without a GPU of the benchmark of structures that threads load and store."""
+
+import json
+import re
+import sys
+import types
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttlg.benchmarks.gpu import structures
+from ttlg.benchmarks.gpu.device import NoGpuError
+from ttlg.benchmarks.gpu.structures import CEILING, OPERATIONS, WAYS, WORDS, Result
+
+X = torch.arange(100, 112, dtype=torch.int32).view(4, 3)
+AT = torch.tensor([2, 0, 3, 1], dtype=torch.int32)
+
+
+def test_vectors_need_whole_ones():
+    assert structures.ways(8) == list(WAYS)
+    assert structures.ways(7) == ["direct", "coalesced"]
+    assert {len(structures.ways(words)) for words in WORDS} == {2, 4}
+
+
+def test_the_kernels_compile(nvrtc):
+    names = [
+        structures.kernel(operation, way, words)
+        for operation in OPERATIONS
+        for words in (4, 7)
+        for way in structures.ways(words)
+    ]
+    assert names[:3] == ["store<false, 4, 4>", "store<false, 4, 16>", "store<true, 4, 4>"]
+    ptx, log = nvrtc.compile(structures.SOURCE.read_text(), "-std=c++17", kernels=names)
+    assert log == ""
+    shuffling = ["shfl.sync" in each for each in re.split(r"\.entry", ptx)[1:]]
+    assert len(shuffling) == len(names)
+    # All that use coalesced_ptr, but those of a single word of 16 bytes.
+    assert sum(shuffling) == 2 * len(OPERATIONS)
+
+
+def test_expected_results():
+    assert structures.expected("store", X, AT).tolist() == [
+        [3 * i, 3 * i + 1, 3 * i + 2] for i in range(4)
+    ]
+    assert structures.expected("copy", X, AT) is X
+    gathered = structures.expected("gather", X, AT)
+    assert gathered[:, 0].tolist() == [106, 100, 109, 103]
+    scattered = structures.expected("scatter", X, AT)
+    assert scattered[:, 0].tolist() == [103, 109, 100, 106]
+
+
+class FakeCupy(types.ModuleType):
+    """Kernels that do on the host what they ought to, except for those that are wrong."""
+
+    int32 = int
+
+    def __init__(self, wrong=()):
+        super().__init__("cupy")
+        self.wrong = wrong
+        self.from_dlpack = lambda x: x
+
+    def RawModule(self, code, options, name_expressions):  # noqa: N802
+        assert "coalesced_ptr" in code
+        assert any(option.startswith("-I") for option in options)
+
+        def get_function(name):
+            def launch(grid, block, arguments):
+                x, y, at, count = arguments
+                assert (grid[0] - 1) * block[0] < count <= grid[0] * block[0]
+                y.copy_(structures.expected(name.split("<")[0], x, at))
+                if name in self.wrong:
+                    y[-1, -1] += 1
+
+            assert name in name_expressions
+            return launch
+
+        return types.SimpleNamespace(get_function=get_function)
+
+
+@pytest.fixture
+def on_the_host(monkeypatch):
+    def install(wrong=()):
+        monkeypatch.setitem(sys.modules, "cupy", FakeCupy(wrong))
+
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    return install
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_ways_are_verified(on_the_host, operation):
+    wrong = structures.kernel(operation, "vector", 4)
+    on_the_host([wrong])
+    x = torch.arange(4000, dtype=torch.int32).view(1000, 4)
+    at = torch.randperm(1000, dtype=torch.int32)
+    failures = {}
+    found = list(structures.entrants(operation, x, torch.empty_like(x), at, failures))
+    assert [each.name for each in found] == [CEILING, "direct", "coalesced", "coalesced-16"]
+    assert failures == {"vector": f"WrongResultError: {wrong} gave a wrong result"}
+
+
+def results():
+    seconds = {CEILING: 1e-3, "direct": 4e-3, "coalesced": 2e-3}
+    return [
+        Result("copy", 7, 1_000_000, dict(seconds)),
+        Result("copy", 3, 1_000_000, dict(seconds)),
+        Result("store", 3, 1_000_000, dict(seconds), {"vector": "RuntimeError: no"}),
+    ]
+
+
+def test_table():
+    assert [line.split() for line in structures.table(results())] == [
+        ["store,", "GB/s"],
+        ["bytes", CEILING, *WAYS],
+        ["12", "24", "3", "6"],
+        ["copy,", "GB/s"],
+        ["bytes", CEILING, *WAYS],
+        ["12", "24", "6", "12"],
+        ["28", "56", "14", "28"],
+    ]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Run the program on given results, behind which it is interrupted."""
+
+    def run(given, *options):
+        def measure(operation, words):
+            if not given:
+                raise KeyboardInterrupt
+            return given.pop(0)
+
+        monkeypatch.setattr(structures, "measure", measure)
+        file = tmp_path / "structures.json"
+        status = structures.main([*options, "--json", str(file)])
+        return status, json.loads(file.read_text())
+
+    monkeypatch.setattr(structures, "require", lambda: None)
+    monkeypatch.setattr(structures, "describe", lambda command: {"command": command})
+    return run
+
+
+def test_results_are_written_and_failures_told(run, capsys):
+    status, found = run(results(), "--words", "3", "7")
+    assert status == 130
+    assert " --words 3 7 --json " in found["machine"]["command"]
+    assert [each["words"] for each in found["results"]] == [7, 3, 3]
+    last = ["failed: store of 12 bytes: vector: RuntimeError: no", "not measured: 5"]
+    assert found["table"][-2:] == last
+    assert capsys.readouterr().out.splitlines()[-2:] == last
+    one = ("--operation", "copy", "--words", "3")
+    assert [run(results()[i:], *one)[0] for i in (1, 2)] == [0, 1]
+
+
+def test_budget_is_kept(run):
+    assert run(results(), "--budget", "0")[1]["table"] == ["not measured: 92"]
+
+
+def test_without_a_gpu_it_says_so(monkeypatch, capsys):
+    def require():
+        raise NoGpuError("there is none")
+
+    monkeypatch.setattr(structures, "require", require)
+    assert structures.main([]) == 2
+    assert capsys.readouterr().err == "ttlg.benchmarks.gpu.structures: there is none\n"
