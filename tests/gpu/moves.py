@@ -155,10 +155,10 @@ def permute_inplace(x, axes):
     return ttlg.transpose_inplace(x, axes)
 
 
-def planned(shape, axes, itemsize, kernel, device="cuda"):
-    """Return a plan in place in which every step is forced to one kernel."""
-    dtype = _UNITS.get(itemsize, f"V{itemsize}")
-    return ttlg.plan(shape, axes, dtype, device=device, inplace=True, kernel=kernel)
+def planned(shape, axes, itemsize, kernel=None, **options):
+    """Return a plan in place in which every step is forced to one kernel, if that is given."""
+    dtype = _UNITS[itemsize]
+    return ttlg.plan(shape, axes, dtype, device="cuda", inplace=True, kernel=kernel, **options)
 
 
 def by_units(shape, axes, itemsize, lead=0):

@@ -98,15 +98,24 @@ def test_c2r_and_r2c_on_random_sizes(kernel, itemsize):
     check_inplace(shape, (0, 2, 1), itemsize, forced(shape, (0, 2, 1), itemsize, kernel))
 
 
-def test_rows_beyond_shared_memory():
-    # No multiprocessor so far holds a row of either side: 240 KB.
-    shape, itemsize = (229, 241), 1024
-    try:
-        plan = planned(shape, (1, 0), itemsize, None)
-    except ValueError as error:
-        pytest.skip(f"not planned: {error}")
-    assert plan.workspace_bytes > 0
-    check_inplace(shape, (1, 0), itemsize)
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", ["c2r", "r2c"])
+def test_rows_and_columns_beyond_shared_memory(kernel, itemsize):
+    long = 240_000 // itemsize + 7
+    wide, tall = (41, long), (long, 41)
+    long_rows, long_columns = (wide, tall) if kernel == "c2r" else (tall, wide)
+    # As the planner likes, or two rows or a line of all columns in the workspace at a time.
+    for shape, limits in ((long_rows, (None, 500_000)), (long_columns, (None, 128 * long))):
+        for limit in limits:
+            plan = planned(shape, (1, 0), itemsize, kernel, workspace=limit)
+            assert 0 < plan.workspace_bytes <= (limit or 20_000_000)
+            check_inplace(shape, (1, 0), itemsize, lambda x, _axes, plan=plan: plan(x))
+
+
+@pytest.mark.parametrize("fields", [2, 3, 7, 8, 16, 31])
+def test_structures_and_arrays(fields):
+    for itemsize, shape in itertools.product((1, 4, 8), ((60_013, fields), (fields, 60_013))):
+        check_inplace(shape, (1, 0), itemsize)
 
 
 @pytest.mark.parametrize("itemsize", [1, 4, 16])
@@ -131,7 +140,7 @@ def test_misaligned_arrays(kernel, itemsize):
 
 def test_a_plan_takes_arrays_of_any_alignment():
     n = 150
-    plan = planned((n, n), (1, 0), 4, None)
+    plan = planned((n, n), (1, 0), 4)
     flat = torch.empty(n * n + 3, dtype=torch.int32, device="cuda").random_()
     for start in (0, 1, 3, 0):
         x = flat[start : start + n * n].view(n, n)
@@ -197,7 +206,7 @@ def test_every_candidate_moves_the_same_bytes():
     from ttlg.benchmarks.gpu.calibrate import plan_of
 
     shape, axes = (24, 36, 20, 30), (3, 1, 0, 2)
-    plan = planned(shape, axes, 4, None)
+    plan = planned(shape, axes, 4)
     found = plan.candidates()
     assert found
     for each in found:

@@ -11,12 +11,11 @@ import ttlg
 
 torch = pytest.importorskip("torch")
 
-from ...gpu import moves, sanitize_cases, test_inplace, test_inplace_calls
+from ...gpu import moves, sanitize_cases, test_inplace, test_inplace_calls, test_large
 
 DEVICE = "nvidia-h200"
-# These make arrays themselves, or accept that there is no plan.
+# These make arrays themselves.
 ON_DEVICE = {
-    "test_rows_beyond_shared_memory",
     "test_a_plan_takes_arrays_of_any_alignment",
     "test_c_and_fortran_order",
     "test_orders_and_fields",
@@ -84,9 +83,19 @@ def test_every_case_has_a_plan(arrays, name):
         assert len(arrays) > before
 
 
-@pytest.mark.parametrize(("shape", "axes"), test_inplace_calls.PROBLEMS)
-def test_problems_of_calls_have_plans_without_a_workspace(shape, axes):
-    assert moves.planned(shape, axes, 4, None).workspace_bytes == 0
+def test_the_last_problem_of_the_calls_has_a_workspace():
+    problems = test_inplace_calls.PROBLEMS
+    taken = [moves.planned(shape, axes, 4).workspace_bytes for shape, axes in problems]
+    assert taken == [0, 0, 0, taken[-1]]
+    assert taken[-1] > 2 << 20
+
+
+def test_large_problems_have_plans():
+    """More than 2^31 bytes each."""
+    for each in cases_of(test_large.test_in_place_beyond_32_bits):
+        plan = ttlg.plan(*each.values(), device="cuda", inplace=True)
+        assert plan.nbytes > 2**31
+        assert plan.workspace_bytes < plan.nbytes / 4
 
 
 def test_orders_of_axes_and_fields_are_those_of_the_library():
