@@ -22,8 +22,8 @@ bool fills(const Matrices& matrices, std::int64_t bytes) {
   return bytes == 1;
 }
 
-// A tensor without gaps, its modes as they lie in memory, the slowest first, and last the bytes of an
-// element.
+// A tensor without gaps, its modes as they lie in memory, the slowest first, and last the bytes of
+// an element.
 class Layout {
  public:
   explicit Layout(const Problem& folded) {
