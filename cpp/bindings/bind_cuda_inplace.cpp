@@ -63,7 +63,7 @@ py::dict parameters_of(const cuda::InplacePlan& plan) {
 py::list costs_of(const InplaceExecutable& plan) {
   py::list costs;
   for (const InplaceStep& step : plan.steps) {
-    costs.append(py::make_tuple(passes(step), step_seconds(step, *plan.model)));
+    costs.append(py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model)));
   }
   return costs;
 }

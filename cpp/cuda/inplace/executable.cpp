@@ -20,9 +20,12 @@ std::vector<InplaceLaunch> InplaceExecutable::bind(const std::byte* data) const 
 }
 
 std::vector<InplaceLaunch> InplaceExecutable::lower(std::int64_t address) const {
+  const InplaceMemory memory{.address = address,
+                             .workspace_bytes = workspace_bytes,
+                             .on_chip_bytes = on_chip_bytes(*model)};
   std::vector<InplaceLaunch> launches;
   for (const InplaceStep& step : steps) {
-    for (InplaceLaunch& launch : lower_inplace(step, *model, address)) {
+    for (InplaceLaunch& launch : lower_inplace(step, memory)) {
       launches.push_back(std::move(launch));
     }
   }

@@ -21,9 +21,16 @@ struct InplaceLaunch {
   Place to{};
 };
 
-// The launches of a step on an array at this address, which may be any.
-std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const DeviceModel& model,
-                                         std::int64_t address);
+// What a step has to work with.
+struct InplaceMemory {
+  std::int64_t address;  // of the array, any
+  std::int64_t workspace_bytes;
+  std::int64_t on_chip_bytes;  // shared memory of a thread block
+};
+
+// The launches of a step. Throws std::invalid_argument where the workspace is too small, or where
+// elements are too large for words as narrow as the address asks for.
+std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceMemory& memory);
 
 // The same by one of the kernels for square matrices.
 std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address);

@@ -6,15 +6,23 @@
 #include <utility>
 
 #include "plan/cuda/inplace/step_choice.hpp"
+#include "plan/cuda/policy.hpp"
 #include "plan/inplace/decompose.hpp"
 #include "plan/inplace/permutes.hpp"
 #include "plan/inplace/problem.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
 constexpr std::int64_t kShareOfArray = 20;
 constexpr std::int64_t kLeastWorkspace = 16 << 20;  // little beside any device's memory
+
+// Arrays begin at a multiple of their elements' size, or of the largest power of two that divides
+// it.
+std::int64_t word_bytes(const Request& request) {
+  return common_power(request.itemsize, kMaxAccessBytes);
+}
 
 // By default a row of a small array with large elements may be more than its twentieth part.
 std::optional<Decomposition<InplaceStep>> decompose_within(const Problem& folded,
@@ -53,7 +61,10 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
 InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
                               const InplaceOptions& options) {
   const Problem folded = dense_problem(request);
-  StepLimits limits{.model = *model, .workspace = options.workspace, .forced = options.forced};
+  StepLimits limits{.model = *model,
+                    .workspace = options.workspace,
+                    .word_bytes = word_bytes(request),
+                    .forced = options.forced};
   std::vector<InplaceStep> steps;
   if (folded.bytes() > 0) {
     auto found = decompose_within(folded, limits, options.workspace == 0);
@@ -71,7 +82,9 @@ std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan) {
   const Problem folded = dense_problem(plan.request);
   if (folded.bytes() == 0) return {plan};
   std::vector<InplacePlan> plans;
-  const StepLimits limits{.model = *plan.model, .workspace = plan.workspace_limit};
+  const StepLimits limits{.model = *plan.model,
+                          .workspace = plan.workspace_limit,
+                          .word_bytes = word_bytes(plan.request)};
   for (Decomposition<InplaceStep>& each : decompositions(folded, limits)) {
     plans.push_back(
         build_inplace_plan(plan.request, std::move(each.steps), plan.model, plan.workspace_limit));

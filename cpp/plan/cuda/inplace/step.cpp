@@ -36,8 +36,6 @@ bool is_width_valid(const InplaceStep& step) {
   }
 }
 
-std::int64_t row_bytes(const InplaceStep& step) { return c2r_of(step).n * step.element_bytes; }
-
 }  // namespace
 
 std::string_view kernel_name(InplaceKernel kernel) { return kNames.name(kernel); }
@@ -53,47 +51,91 @@ std::int64_t tiles_of(const InplaceStep& step) {
 }
 
 bool is_valid(const InplaceStep& step) {
-  if (is_c2r_or_r2c(step.kernel)) return step.between == 1 && step.width == 0;
+  if (is_c2r_or_r2c(step.kernel)) {
+    return step.between == 1 && step.width == 0 &&
+           std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
+  }
   const bool is_run = step.kernel == InplaceKernel::runs;
   return step.rows == step.columns && (is_run || is_word(step.element_bytes)) &&
          is_width_valid(step);
 }
 
-int passes(const InplaceStep& step) {
-  if (!is_c2r_or_r2c(step.kernel)) return 1;
-  return c2r_of(step).c > 1 ? 3 : 2;
+std::int64_t on_chip_bytes(const DeviceModel& model) {
+  constexpr std::int64_t kReservedBytes = 1 << 10;  // of each thread block, by CUDA
+  return model.shared_bytes_per_multiprocessor - kReservedBytes;
 }
 
-std::int64_t launches(const InplaceStep& step) {
-  if (step.kernel != InplaceKernel::square_sg) return passes(step);
+namespace {
+
+// What c2r and r2c move through the workspace as a whole, rows or groups of columns: the bytes of
+// one, 0 where it is on chip, and how many there are.
+struct Portions {
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+
+  // At a time, one for each multiprocessor.
+  std::int64_t at_once(const DeviceModel& model) const {
+    return std::min<std::int64_t>(count, model.multiprocessors);
+  }
+  std::int64_t launches(const DeviceModel& model) const {
+    return bytes == 0 ? 1 : 2 * ceil_div(count, at_once(model));
+  }
+  // One after the other, out of the array and back.
+  int passes() const { return bytes == 0 ? 1 : 2; }
+};
+
+Portions rows_of(const InplaceStep& step, const DeviceModel& model) {
+  const C2r c2r = c2r_of(step);
+  const std::int64_t bytes = c2r.n * step.element_bytes;
+  if (RowShufflePolicy::shared_bytes(bytes) <= on_chip_bytes(model)) return {};
+  return {.bytes = bytes, .count = step.batch * c2r.m};
+}
+
+Portions columns_of(const InplaceStep& step, const DeviceModel& model) {
+  const C2r c2r = c2r_of(step);
+  const std::int64_t size = step.element_bytes;
+  if (ColumnShufflePolicy::least_shared_bytes(c2r.m, c2r.n, size) <= on_chip_bytes(model)) {
+    return {};
+  }
+  const std::int64_t columns = ColumnGatherPolicy::group_columns(c2r.n, size);
+  return {.bytes = c2r.m * columns * size, .count = step.batch * ceil_div(c2r.n, columns)};
+}
+
+// The columns are rotated before or after they are shuffled, unless by nothing.
+int column_passes(const InplaceStep& step) { return c2r_of(step).c > 1 ? 2 : 1; }
+
+}  // namespace
+
+int passes(const InplaceStep& step, const DeviceModel& model) {
+  if (!is_c2r_or_r2c(step.kernel)) return 1;
+  return rows_of(step, model).passes() + column_passes(step) * columns_of(step, model).passes();
+}
+
+std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
+  if (is_c2r_or_r2c(step.kernel)) {
+    return rows_of(step, model).launches(model) +
+           column_passes(step) * columns_of(step, model).launches(model);
+  }
+  if (step.kernel != InplaceKernel::square_sg) return 1;
   const std::int64_t regions = ceil_div(tiles_of(step), step.width);
   return regions * (regions + 1) / 2;
 }
 
-std::int64_t on_chip_bytes(const DeviceModel& model) {
-  return model.shared_bytes_per_multiprocessor - kReservedSharedBytes;
-}
-
-bool are_columns_on_chip(const InplaceStep& step, const DeviceModel& model) {
-  const C2r c2r = c2r_of(step);
-  return ColumnShufflePolicy::least_shared_bytes(c2r.m, c2r.n, step.element_bytes) <=
-         on_chip_bytes(model);
-}
-
-bool is_row_on_chip(const InplaceStep& step, const DeviceModel& model) {
-  return RowShufflePolicy::shared_bytes(row_bytes(step)) <= on_chip_bytes(model);
-}
-
 std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {
-  return is_c2r_or_r2c(step.kernel) && !is_row_on_chip(step, model) ? row_bytes(step) : 0;
+  if (!is_c2r_or_r2c(step.kernel)) return 0;
+  return std::max(rows_of(step, model).bytes, columns_of(step, model).bytes);
 }
 
 std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model,
                              std::int64_t limit) {
-  const std::int64_t row = least_workspace_bytes(step, model);
-  if (row == 0) return 0;
-  const std::int64_t rows = std::min<std::int64_t>(step.bytes() / row, model.multiprocessors);
-  return std::clamp<std::int64_t>(limit / row, 1, rows) * row;
+  if (!is_c2r_or_r2c(step.kernel)) return 0;
+  std::int64_t most = 0;
+  for (const Portions& each : {rows_of(step, model), columns_of(step, model)}) {
+    if (each.bytes == 0) continue;
+    const std::int64_t count = std::clamp<std::int64_t>(limit / each.bytes, 1, each.at_once(model));
+    most = std::max(most, count * each.bytes);
+  }
+  return most;
 }
 
 }  // namespace ttlg::cuda

@@ -63,23 +63,18 @@ std::int64_t tiles_of(const InplaceStep& step);
 // Whether the kernel can transpose these matrices with this width.
 bool is_valid(const InplaceStep& step);
 
-// How often the step reads and writes its matrices.
-int passes(const InplaceStep& step);
+// How often the step reads and writes its matrices. What c2r and r2c have no room for on chip goes
+// through a workspace, out of the matrices and back.
+int passes(const InplaceStep& step, const DeviceModel& model);
 
-// How many kernels it launches.
-std::int64_t launches(const InplaceStep& step);
+// How many kernels it launches, with as large a workspace as it can use.
+std::int64_t launches(const InplaceStep& step, const DeviceModel& model);
 
-// The shared memory of a thread block.
+// The most shared memory of a thread block.
 std::int64_t on_chip_bytes(const DeviceModel& model);
 
-// Whether c2r and r2c have room in it for the columns of a sector's width.
-bool are_columns_on_chip(const InplaceStep& step, const DeviceModel& model);
-
-// The same for a row. Longer ones go through a workspace.
-bool is_row_on_chip(const InplaceStep& step, const DeviceModel& model);
-
-// The bytes that a step needs besides its matrices, and what it uses of so many: a row, and as many
-// as there are multiprocessors to work on them.
+// The bytes that a step needs besides its matrices, and what it uses of so many: a row or a group
+// of columns, and as many as there are multiprocessors to work on them.
 std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model);
 std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model, std::int64_t limit);
 

@@ -1,8 +1,10 @@
 #include "plan/cuda/inplace/step_choice.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/step_limits.hpp"
 #include "tensor/integer.hpp"
 
@@ -19,16 +21,12 @@ double sectors_apart(std::int64_t element_bytes) {
 }
 
 // What a step moves, in times that it would if its passes moved whole sectors only.
-double moved(const InplaceStep& step, const DeviceModel& model) {
+double moved(const InplaceStep& step) {
   switch (step.kernel) {
     case InplaceKernel::square_tw:
     case InplaceKernel::runs:
       // Elements are neighbours on one side, and lie apart on the other.
       return (1 + sectors_apart(step.element_bytes)) / 2;
-    case InplaceKernel::c2r:
-    case InplaceKernel::r2c:
-      // What goes through the workspace is written and read once more.
-      return is_row_on_chip(step, model) ? 1 : as_double(passes(step) + 1) / passes(step);
     default:
       return 1;
   }
@@ -69,8 +67,9 @@ std::array<InplaceKernel, kInplaceKernels> kernels_for(const Matrices& matrices)
 }  // namespace
 
 double step_seconds(const InplaceStep& step, const DeviceModel& model) {
-  const double bytes = 2 * passes(step) * as_double(step.bytes()) * moved(step, model);
-  return as_double(launches(step)) * model.launch_seconds + bytes / model.memory_bytes_per_second;
+  const double bytes = 2 * passes(step, model) * as_double(step.bytes()) * moved(step);
+  return as_double(launches(step, model)) * model.launch_seconds +
+         bytes / model.memory_bytes_per_second;
 }
 
 std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices& matrices) const {
@@ -80,7 +79,7 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
     const InplaceStep step = step_by(kernel, matrices);
     if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
     const bool permutes = kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
-    if (permutes && !(is_row_on_chip(step, model) && are_columns_on_chip(step, model))) continue;
+    if (permutes && step.element_bytes > most_element_bytes()) continue;
     choices.push_back({{step}, step_seconds(step, model)});
   }
   return choices;
@@ -88,12 +87,31 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
 
 std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrices& matrices) const {
   std::vector<Decomposition<InplaceStep>> choices = step_choices(matrices);
-  auto squares = fastest_of_each<InplaceStep>(by_squares(matrices), *this);
-  const auto direct = fastest(choices);
-  if (squares && (!direct || squares->seconds < direct->seconds)) {
-    choices.push_back(std::move(*squares));
+  const auto offer = [&](const std::vector<Matrices>& sequence) {
+    auto found = fastest_of_each<InplaceStep>(sequence, *this);
+    const auto best = fastest(choices);
+    if (found && (!best || found->seconds < best->seconds)) choices.push_back(std::move(*found));
+  };
+  offer(by_squares(matrices));
+  for (const std::int64_t part : part_bytes(matrices.element_bytes)) {
+    offer(by_parts(matrices, part));
   }
   return choices;
+}
+
+std::int64_t StepLimits::most_element_bytes() const { return C2rPolicy::kMaxWords * word_bytes; }
+
+// About a line, what c2r and r2c can move, and something between: the largest that divide the
+// element.
+std::vector<std::int64_t> StepLimits::part_bytes(std::int64_t element_bytes) const {
+  std::vector<std::int64_t> parts;
+  for (const std::int64_t limit : {std::int64_t{128}, std::int64_t{1024}, most_element_bytes()}) {
+    if (element_bytes <= limit) break;
+    std::int64_t part = std::max(limit / word_bytes, std::int64_t{1}) * word_bytes;
+    while (element_bytes % part != 0) part -= word_bytes;
+    if (parts.empty() || parts.back() != part) parts.push_back(part);
+  }
+  return parts;
 }
 
 }  // namespace ttlg::cuda

@@ -24,14 +24,21 @@ struct StepLimits {
 
   const DeviceModel& model;
   std::int64_t workspace;
+  std::int64_t word_bytes;  // a power of two that divides all elements and the array's address
   std::optional<InplaceKernel> forced{};
 
   // Every kernel that can transpose these matrices in this workspace. Of those of the same
   // predicted time, the first is preferred.
   std::vector<Decomposition<InplaceStep>> step_choices(const Matrices& matrices) const;
 
-  // The same, and steps for squares and their rows where they take less time.
+  // The same, and steps for squares and their rows, or for parts of large elements, where they take
+  // less time.
   std::vector<Decomposition<InplaceStep>> matrix_choices(const Matrices& matrices) const;
+
+ private:
+  // The largest element that c2r and r2c move, and parts of those that are larger.
+  std::int64_t most_element_bytes() const;
+  std::vector<std::int64_t> part_bytes(std::int64_t element_bytes) const;
 };
 
 }  // namespace ttlg::cuda

@@ -19,8 +19,4 @@ constexpr std::int64_t region_order(std::int64_t tiles) {
   return std::min<std::int64_t>(tiles, 128);
 }
 
-// Of a multiprocessor's shared memory, what c2r and r2c do not have for a row: a kilobyte that CUDA
-// keeps for itself, and tables.
-inline constexpr std::int64_t kReservedSharedBytes = 4 << 10;
-
 }  // namespace ttlg::cuda

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <random>
 
+#include "cuda/inplace/step_runs.hpp"
 #include "cuda/kernel_runs.hpp"
 
 namespace ttlg::test {
@@ -104,26 +105,7 @@ Report C2rArray::run(const cuda::Launch& launch, bool backwards) {
 
 Report C2rArray::run(const std::vector<cuda::InplaceLaunch>& launches,
                      std::int64_t workspace_bytes) {
-  AlignedBytes workspace(static_cast<std::size_t>(workspace_bytes));
-  Report result;
-  for (const cuda::InplaceLaunch& each : launches) {
-    const auto bytes = [&](const cuda::InplaceLaunch::Place& place) {
-      return place.in_workspace ? workspace.bytes() : array_.bytes();
-    };
-    // What of these is to be written by which launch is for the result to show.
-    const std::vector<std::uint8_t> writes(bytes(each.to).size(), 1);
-    const Report report =
-        run_kernel({each.launch.blocks, each.launch.threads, each.launch.shared_bytes},
-                   {bytes(each.from), bytes(each.to), writes, each.from.offset, each.to.offset},
-                   kernel_of(each.launch, {}));
-    for (const std::string& violation : report.violations) {
-      if (!violation.ends_with("never written")) result.violations.push_back(violation);
-    }
-    result.counts.load.sectors += report.counts.load.sectors;
-    result.counts.store.sectors += report.counts.store.sectors;
-    result.counts.bank_conflicts += report.counts.bank_conflicts;
-  }
-  return result;
+  return run_launches(launches, array_, workspace_bytes);
 }
 
 bool C2rArray::equals(const std::vector<std::byte>& bytes) {

@@ -8,6 +8,7 @@
 
 #include "cuda/aligned.hpp"
 #include "cuda/kernel_runs.hpp"
+#include "moves.hpp"
 #include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
@@ -72,35 +73,69 @@ std::vector<std::uint8_t> expected_writes(const InplaceStep& step, const Launch&
 
 void add(Counts& sum, const Counts& counts) {
   sum.load.sectors += counts.load.sectors;
-  sum.load.accesses += counts.load.accesses;
   sum.store.sectors += counts.store.sectors;
-  sum.store.accesses += counts.store.accesses;
   sum.bank_conflicts += counts.bank_conflicts;
+}
+
+void fill_randomly(AlignedBytes& array) {
+  std::ranges::generate(array.bytes(), [random = std::minstd_rand(1)]() mutable {
+    return static_cast<std::byte>(random() >> 8);
+  });
 }
 
 }  // namespace
 
-Report run_step(const InplaceStep& step, std::size_t misalignment, bool backwards) {
-  AlignedBytes array(static_cast<std::size_t>(step.bytes()), misalignment);
-  std::ranges::generate(array.bytes(), [random = std::minstd_rand(1)]() mutable {
-    return static_cast<std::byte>(random() >> 8);
-  });
-  const std::vector<std::byte> expected = oracle(step, array.bytes());
+Report run_launches(const std::vector<InplaceLaunch>& launches, AlignedBytes& array,
+                    std::int64_t workspace_bytes, bool backwards, const Writes& writes) {
+  AlignedBytes workspace(static_cast<std::size_t>(workspace_bytes));
   Report result;
-  for (const auto& [launch, from, to] :
-       lower_inplace(step, analytic_model(), static_cast<std::int64_t>(misalignment))) {
-    const std::vector<std::uint8_t> writes = expected_writes(step, launch);
-    const Arrays arrays{.in = array.bytes(),
-                        .out = array.bytes(),
-                        .expected_writes = writes,
-                        .shares_words = launch.word_bytes < kBankBytes};
+  for (const auto& [launch, from, to] : launches) {
+    const auto bytes = [&](const InplaceLaunch::Place& place) {
+      return place.in_workspace ? workspace.bytes() : array.bytes();
+    };
+    const std::vector<std::uint8_t> expected =
+        writes ? writes(launch) : std::vector<std::uint8_t>(bytes(to).size(), 1);
     const Report report =
-        run_kernel({launch.blocks, launch.threads, launch.shared_bytes, backwards}, arrays,
+        run_kernel({launch.blocks, launch.threads, launch.shared_bytes, backwards},
+                   {.in = bytes(from),
+                    .out = bytes(to),
+                    .expected_writes = expected,
+                    .in_origin = from.offset,
+                    .out_origin = to.offset,
+                    .shares_words = std::holds_alternative<SquareArguments>(launch.arguments) &&
+                                    launch.word_bytes < kBankBytes},
                    kernel_of(launch, {}));
-    result.violations.insert(result.violations.end(), report.violations.begin(),
-                             report.violations.end());
+    for (const std::string& violation : report.violations) {
+      if (writes || !violation.ends_with("never written")) result.violations.push_back(violation);
+    }
     add(result.counts, report.counts);
   }
+  return result;
+}
+
+Report run_step(const InplaceStep& step, std::size_t misalignment, bool backwards) {
+  AlignedBytes array(static_cast<std::size_t>(step.bytes()), misalignment);
+  fill_randomly(array);
+  const std::vector<std::byte> expected = oracle(step, array.bytes());
+  const InplaceMemory memory{.address = static_cast<std::int64_t>(misalignment),
+                             .workspace_bytes = 0,
+                             .on_chip_bytes = on_chip_bytes(analytic_model())};
+  Report result = run_launches(lower_inplace(step, memory), array, 0, backwards,
+                               [&](const Launch& launch) { return expected_writes(step, launch); });
+  if (!std::ranges::equal(array.bytes(), expected)) result.violations.push_back("wrong bytes");
+  return result;
+}
+
+Report run_plan(const InplacePlan& plan, std::size_t misalignment, bool backwards) {
+  AlignedBytes array(static_cast<std::size_t>(plan.problem.bytes()), misalignment);
+  fill_randomly(array);
+  std::vector<std::byte> expected(array.bytes().size());
+  for (const auto& [from, to] : unsorted_moves_of(plan.request)) {
+    expected[static_cast<std::size_t>(to)] = array.bytes()[static_cast<std::size_t>(from)];
+  }
+  const InplaceExecutable executable(plan);
+  Report result =
+      run_launches(executable.bind(array.bytes().data()), array, plan.workspace_bytes, backwards);
   if (!std::ranges::equal(array.bytes(), expected)) result.violations.push_back("wrong bytes");
   return result;
 }

@@ -205,8 +205,8 @@ TEST(InplacePlan, SaysWhatAKernelCannotDo) {
   }
   expect_refused(inplace_request({30, 30}, {1, 0}, 12), {.forced = InplaceKernel::square_v1b},
                  refusal("square_v1b", "10800"));
-  expect_refused(inplace_request({1000, 400000}, {1, 0}, 4),
-                 {.workspace = 16, .forced = InplaceKernel::c2r}, refusal("c2r", "1600000000"));
+  expect_refused(inplace_request({1001, 400000}, {1, 0}, 4),
+                 {.workspace = 16, .forced = InplaceKernel::c2r}, refusal("c2r", "1601600000"));
 }
 
 TEST(InplacePlan, RefusesGapsAndTooSmallAWorkspace) {
@@ -219,38 +219,48 @@ TEST(InplacePlan, RefusesGapsAndTooSmallAWorkspace) {
                  "only an array that fills its memory without gaps can be transposed in place");
 }
 
+// Rows of 226 KB, and columns of as much with a sector of each row.
 TEST(InplacePlan, KeepsToTheWorkspace) {
-  EXPECT_EQ(plan_of_matrix(57089, 57088, 4).workspace_bytes, 0);  // 223 KB of 227 KB
-  EXPECT_GT(plan_of_matrix(57090, 57089, 4).workspace_bytes, 0);
+  EXPECT_EQ(plan_of_matrix(7231, 57850, 4, {.forced = InplaceKernel::c2r}).workspace_bytes, 0);
   const std::int64_t row = 60000 * 4;
+  const auto plan_with = [](std::int64_t workspace) {
+    return plan_of_matrix(7001, 60000, 4, {.workspace = workspace, .forced = InplaceKernel::c2r});
+  };
   for (const std::int64_t rows : {1, 2, 7}) {
     for (const std::int64_t more : {std::int64_t{0}, row - 1}) {
-      const InplacePlan plan = plan_of_matrix(60001, 60000, 4, {.workspace = rows * row + more});
-      EXPECT_EQ(only_step(plan).kernel, InplaceKernel::c2r);
+      const InplacePlan plan = plan_with(rows * row + more);
       EXPECT_EQ(plan.workspace_bytes, rows * row);
       EXPECT_EQ(plan.workspace_limit, rows * row + more);
     }
   }
   // One for each multiprocessor.
-  EXPECT_EQ(plan_of_matrix(60001, 60000, 4).workspace_bytes, kModel->multiprocessors * row);
-  EXPECT_THROW(plan_of_matrix(60001, 60000, 4, {.workspace = row - 1}), std::invalid_argument);
-  // Longer rows by the other kernel, if they must be.
+  EXPECT_EQ(plan_with(1 << 30).workspace_bytes, kModel->multiprocessors * row);
+  EXPECT_THROW(plan_with(row - 1), std::invalid_argument);
+  // As many as there are.
   const InplacePlan wide = plan_of_matrix(50, 60000, 4, {.forced = InplaceKernel::c2r});
   EXPECT_EQ(wide.workspace_bytes, 50 * row);
-  EXPECT_GT(wide.predicted_seconds, plan_of_matrix(50, 60000, 4).predicted_seconds);
+  // Groups of columns, a line wide.
+  const std::int64_t group = 60000 * 128;
+  const InplacePlan tall =
+      plan_of_matrix(60000, 7001, 4, {.workspace = 3 * group, .forced = InplaceKernel::c2r});
+  EXPECT_EQ(tall.workspace_bytes, 3 * group);
+  EXPECT_EQ(tall.predicted_seconds,
+            plan_of_matrix(60000, 7001, 4, {.forced = InplaceKernel::c2r}).predicted_seconds);
 }
 
-TEST(InplacePlan, LargeElementsMayNeedMoreThanATwentieth) {
+TEST(InplacePlan, DividesElementsThatAreTooLarge) {
   const InplacePlan plan = plan_of_matrix(3, 2, 60 << 20);
-  EXPECT_EQ(plan.workspace_bytes, 2 * (60 << 20));
+  EXPECT_EQ(plan.steps.size(), 2U);
+  EXPECT_LT(plan.steps[0].element_bytes, 16 << 10);
   EXPECT_LT(plan.workspace_limit, plan.problem.bytes());
 }
 
 TEST(InplacePlan, RowsOnChipDependOnTheDevice) {
   const auto k40c = std::make_shared<const DeviceModel>(test::k40c_model());
-  const Request request = inplace_request({20001, 20000}, {1, 0}, 4);
-  EXPECT_EQ(plan_for(request).workspace_bytes, 0);
-  EXPECT_EQ(make_inplace_plan(request, k40c, {}).workspace_bytes, 15 * 80000);
+  const Request request = inplace_request({1001, 20000}, {1, 0}, 4);
+  const InplaceOptions options{.workspace = 1 << 30, .forced = InplaceKernel::c2r};
+  EXPECT_EQ(make_inplace_plan(request, kModel, options).workspace_bytes, 0);
+  EXPECT_EQ(make_inplace_plan(request, k40c, options).workspace_bytes, 15 * 80000);
 }
 
 TEST(InplacePlan, TakesFortranOrderAndWhatIsEmpty) {
