@@ -152,9 +152,9 @@ def _result(record: dict[str, Any]) -> str:
 
 def table(records: list[dict[str, Any]]) -> str:
     """Write a line for each stage, and below it the stage's own lines."""
-    lines = [f"{'stage':10} {'result':10} {'seconds':>7}"]
+    lines = [f"{'stage':13} {'result':10} {'seconds':>7}"]
     for record in records:
-        lines.append(f"{record['stage']:10} {_result(record):10} {record['seconds']:7}")
+        lines.append(f"{record['stage']:13} {_result(record):10} {record['seconds']:7}")
         lines += [f"    {line}" for line in record["results"].get("table", [])]
     return "\n".join(lines)
 

@@ -107,3 +107,8 @@ stage_bench() {
   fi
   return $failed
 }
+
+stage_bench-inplace() {
+  run python3 -m ttlg.benchmarks.gpu --suite inplace-square inplace-bands inplace-3d inplace-random \
+    inplace-landscape inplace-aos oop-orders --budget "$budget" --json "$work/results.json"
+}

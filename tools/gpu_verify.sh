@@ -5,14 +5,17 @@
 # scikit-build-core; no network.
 set -uo pipefail
 
-readonly all_stages=(build test sanitize calibrate bench)
+readonly default_stages=(build test sanitize calibrate bench)
+readonly all_stages=("${default_stages[@]}" bench-inplace)
 # Seconds that a stage may take, less where all together may not take as long.
-declare -rA share=([build]=240 [test]=240 [sanitize]=240 [calibrate]=300 [bench]=300)
+declare -rA share=([build]=240 [test]=240 [sanitize]=240 [calibrate]=300 [bench]=300
+  [bench-inplace]=300)
 
 usage() {
   cat <<END
 usage: tools/gpu_verify.sh [--dry-run] [--seconds N] [--package FILE] OUTDIR [stage ...]
-Stages, by default all in this order: ${all_stages[*]}
+Stages, by default in this order: ${default_stages[*]}
+Others, which have to be named: ${all_stages[*]:${#default_stages[@]}}
 Writes OUTDIR/STAGE.json for each, the fitted device model and gpu_verify.log.
   --seconds N     what all stages together may take; default 540
   --package FILE  use what an earlier call has built: its OUTDIR/ttlg-package.tar.gz
@@ -45,7 +48,7 @@ done
   refuse "the first argument is OUTDIR, and ${arguments[0]} is a stage"
 stages=("${arguments[@]:1}")
 if ((${#stages[@]} == 0)); then
-  stages=("${all_stages[@]}")
+  stages=("${default_stages[@]}")
   [[ -z $package ]] || stages=("${stages[@]:1}")
 fi
 for stage in "${stages[@]}"; do

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import report
+from ttlg.benchmarks.gpu import inplace, report
 from ttlg.benchmarks.gpu.contenders import PEERS
 from ttlg.benchmarks.gpu.device import Memory, NoGpuError, describe, require
 from ttlg.benchmarks.gpu.json_file import JsonFile
@@ -29,13 +29,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--suite",
         nargs="+",
-        choices=SUITES,
+        choices=[*SUITES, *inplace.SUITES],
         default=list(SUITES),
         metavar="NAME",
-        help=f"suites to run, by default all: {', '.join(SUITES)}",
+        help=f"suites to run, by default {', '.join(SUITES)}; others: {', '.join(inplace.SUITES)}",
     )
     parser.add_argument(
-        "--sample", type=int, metavar="N", help="permutations of each sixd suite, of its 720"
+        "--sample",
+        type=int,
+        metavar="N",
+        help="permutations of each sixd suite, of its 720, and cases of each suite that draws them",
     )
     parser.add_argument(
         "--budget",

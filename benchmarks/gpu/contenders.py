@@ -11,6 +11,7 @@ import torch
 
 import ttlg
 from ttlg.benchmarks.contenders import optional
+from ttlg.benchmarks.gpu import inplace
 from ttlg.benchmarks.gpu.device import Buffers, seconds_between
 
 COPIES = ("copy-memcpy", "copy-cupy", "copy-ttlg")
@@ -34,14 +35,16 @@ def _wall_seconds(work: Work) -> float:
 class Contender:
     """A name and a call that does the whole work on the buffers of a number.
 
-    `returns` says that the result is what the call returns; otherwise it is in the output. A sample
-    of calls is timed by `clock`; with `alone` it is one call that starts on an idle device, so that
-    the host's work before the launch counts. `finish` waits for a result.
+    `returns` says that the result is what the call returns, `inplace` that it is in the input, which
+    has whatever the call before has left there; otherwise it is in the output. A sample of calls is
+    timed by `clock`; with `alone` it is one call that starts on an idle device, so that the host's
+    work before the launch counts. `finish` waits for a result.
     """
 
     name: str
     call: Callable[[int], Any]
     returns: bool = False
+    inplace: bool = False
     clock: Callable[[Work], float] = seconds_between
     alone: bool = False
     finish: Callable[[Any], Any] | None = None
@@ -115,7 +118,9 @@ def _torch(buffers: Buffers, axes: Axes) -> Contender:
     """PyTorch's ``permute(axes).contiguous()``, which by itself would copy no identity."""
     x = buffers.inputs
     layout = torch.contiguous_format
-    return Contender("torch", lambda i: x[i].permute(*axes).clone(memory_format=layout), True)
+    return Contender(
+        "torch", lambda i: x[i].permute(*axes).clone(memory_format=layout), returns=True
+    )
 
 
 def _cupy(buffers: Buffers, axes: Axes) -> Contender | None:
@@ -124,7 +129,7 @@ def _cupy(buffers: Buffers, axes: Axes) -> Contender | None:
     if cupy is None:
         return None
     x = [cupy.from_dlpack(each) for each in buffers.inputs]
-    return Contender("cupy", lambda i: cupy.array(x[i].transpose(axes), order="C"), True)
+    return Contender("cupy", lambda i: cupy.array(x[i].transpose(axes), order="C"), returns=True)
 
 
 def _jax(buffers: Buffers, axes: Axes) -> Contender | None:
@@ -139,8 +144,23 @@ def _jax(buffers: Buffers, axes: Axes) -> Contender | None:
     x = [jax.dlpack.from_dlpack(each) for each in buffers.inputs]
     jitted = jax.jit(lambda a: jax.numpy.transpose(a, axes))
     return Contender(
-        "jax", lambda i: jitted(x[i]), True, _wall_seconds, finish=jax.block_until_ready
+        "jax",
+        lambda i: jitted(x[i]),
+        returns=True,
+        clock=_wall_seconds,
+        finish=jax.block_until_ready,
     )
+
+
+def _inplace(name: str) -> Callable[[Buffers, Axes], Contender | None]:
+    """Return what makes a contender that works where the input lies, with a plan made before."""
+
+    def make(buffers: Buffers, axes: Axes) -> Contender | None:
+        plan = inplace.planned(buffers, axes, name)
+        x = buffers.inputs
+        return None if plan is None else Contender(name, lambda i: plan(x[i]), inplace=True)
+
+    return make
 
 
 # Each is made when its turn comes, so that one that cannot be made does not stop the others.
@@ -155,6 +175,7 @@ _MAKERS: dict[str, Callable[[Buffers, Axes], Contender | None]] = {
     "torch": _torch,
     "cupy": _cupy,
     "jax": _jax,
+    **{name: _inplace(name) for name in inplace.NAMES},
 }
 
 

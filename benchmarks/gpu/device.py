@@ -1,5 +1,6 @@
 """The GPU that benchmarks run on: its memory, its clock, its name."""
 
+import itertools
 import math
 import os
 import statistics
@@ -18,6 +19,7 @@ from ttlg.benchmarks.measure import POISON
 _CACHES = 4
 # ... unless it takes more than this many, for small tensors, which then stay in the L2.
 _MOST_BUFFERS = 32
+_COMPARED = 1 << 28  # elements at a time
 _ALIGNMENT = 512  # that of the libraries' allocators
 
 # A sample lasts at least this long, so that starting and stopping the clock weighs little.
@@ -101,8 +103,10 @@ class Memory:
 
     def buffers(self, case: Case) -> Buffers:
         """Lay the inputs and outputs of a case out in this memory."""
-        count = math.ceil(_CACHES * self._l2 / (2 * case.bytes))
-        count = min(max(count, 2), _MOST_BUFFERS)
+        # In place a call touches its input alone, and the outputs are for the copies.
+        arrays, least = (1, 1) if case.inplace else (2, 2)
+        count = math.ceil(_CACHES * self._l2 / (arrays * case.bytes))
+        count = min(max(count, least), _MOST_BUFFERS)
         step = math.ceil(case.bytes / _ALIGNMENT) * _ALIGNMENT
         self._reserve(count * step)
         dtype = _DTYPES[case.dtype]
@@ -155,10 +159,18 @@ def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> flo
 
 
 def same_bits(result: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Compare bit for bit: random floating-point numbers are NaNs now and then."""
+    """Compare bit for bit: random floating-point numbers are NaNs now and then.
+
+    In parts, so that little memory is taken for the comparison.
+    """
+    if result.shape != expected.shape:
+        return False
     widths = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     words = widths[min(expected.itemsize, 8)]
-    return result.shape == expected.shape and torch.equal(result.view(words), expected.view(words))
+    axis = max(range(expected.dim()), key=lambda axis: expected.shape[axis])
+    parts = math.ceil(expected.numel() / _COMPARED)
+    pairs = (each.view(words).chunk(parts, axis) for each in (result, expected))
+    return all(itertools.starmap(torch.equal, zip(*pairs, strict=True)))
 
 
 def transposed(x: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:

@@ -21,8 +21,9 @@ from ttlg.benchmarks.gpu.contenders import (
     Work,
     contender,
 )
-from ttlg.benchmarks.gpu.device import Buffers, Memory, calls_in_a_sample, same_bits, transposed
+from ttlg.benchmarks.gpu.device import Buffers, Memory, calls_in_a_sample, same_bits
 from ttlg.benchmarks.gpu.failures import DEVICE, DeviceLostError, is_fault, noting
+from ttlg.benchmarks.gpu.inplace import CONTENDERS
 from ttlg.benchmarks.gpu.suites import CALLS
 from ttlg.benchmarks.measure import POISON, WrongResultError
 
@@ -64,41 +65,62 @@ class Result:
         return min(self.seconds[name] for name in COPIES if name in self.seconds)
 
     @property
+    def planned(self) -> str:
+        """The contender that carries out the planner's choice."""
+        return "ttlg-inplace" if self.case.inplace else "ttlg-plan"
+
+    @property
     def has_prediction(self) -> bool:
         """Whether there is a predicted time beside a measured one."""
-        return bool(self.predicted) and "ttlg-plan" in self.seconds
+        return bool(self.predicted) and self.planned in self.seconds
 
     @property
     def prediction_error(self) -> float:
         """Of the time with the plan made before, as a part of it."""
-        return abs(self.predicted / self.seconds["ttlg-plan"] - 1)
+        return abs(self.predicted / self.seconds[self.planned] - 1)
 
     def share(self, name: str) -> float:
         """Return the contender's speed as a part of the fastest copy's."""
         return self.ceiling / self.seconds[name]
 
 
-def verify(contender: Contender, buffers: Buffers, expected: torch.Tensor) -> None:
+def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -> None:
     """Let the contender work once on a poisoned output and compare the result bit for bit.
+
+    The input is compared with where it lies, so that an array may take half of the device's memory.
+
+    Parameters
+    ----------
+    contender : Contender
+        What is verified.
+    buffers : Buffers
+        What it works on.
+    axes : sequence of int or None
+        How it permutes them; None for a copy.
 
     Raises
     ------
     WrongResultError
-        The result differs from `expected`.
+        The result is not the input's permutation.
     """
+    x, y = buffers.inputs[0], buffers.outputs[0]
     buffers.poison()
-    # So is the memory that PyTorch will give to the next result of this size.
-    torch.full_like(expected.view(torch.uint8), POISON)
+    if contender.inplace:
+        x = y.view(x.shape).copy_(x)
+    elif contender.returns:
+        # So is the memory that PyTorch will give to the next result of this size.
+        torch.full_like(y.view(torch.uint8), POISON)
     torch.cuda.synchronize()
     returned = contender.call(0)
     if contender.finish is not None:
         contender.finish(returned)
-    if not contender.returns:
-        result = buffers.outputs[0].view(expected.shape)
-    elif isinstance(returned, torch.Tensor):
-        result = returned
+    if contender.inplace:
+        result = buffers.inputs[0].view(y.shape)
+    elif not contender.returns:
+        result = y
     else:
-        result = torch.from_dlpack(returned)
+        result = returned if isinstance(returned, torch.Tensor) else torch.from_dlpack(returned)
+    expected = x.view(y.shape) if axes is None else x.permute(*axes)
     if not same_bits(result, expected):
         raise WrongResultError(f"{contender.name} gave a wrong result")
 
@@ -170,13 +192,11 @@ def _verified(
 ) -> list[Contender]:
     """Make the contenders of these names, as far as they are installed and do their work."""
     entrants = []
-    x = buffers.inputs[0]
-    expected = transposed(x, case.axes)
     for name in names:
         with noting(failures, name):
             entrant = contender(name, buffers, case.axes)
             if entrant is not None:
-                verify(entrant, buffers, x.reshape(expected.shape) if name in COPIES else expected)
+                verify(entrant, buffers, None if name in COPIES else case.axes)
                 entrants.append(entrant)
     return entrants
 
@@ -193,7 +213,8 @@ def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEE
     repeats : int
         Samples of each contender, of which the median counts.
     peers : sequence of str
-        The libraries that take part beside ttlg and the copies.
+        The libraries that take part beside ttlg and the copies, in suites without contenders of
+        their own.
 
     Notes
     -----
@@ -204,10 +225,12 @@ def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEE
     failures = result.failures
     with contextlib.suppress(DeviceLostError), noting(failures, "case"):
         buffers = memory.buffers(case)
-        entrants = _verified(case, buffers, (*COPIES, *OURS, *peers), failures)
+        names = CONTENDERS.get(case.suite, (*OURS, *peers))
+        entrants = _verified(case, buffers, (*COPIES, *names), failures)
         if case.suite == "calls":
             result.curve = call_curve(entrants, len(buffers), failures)
         result.seconds = time_calls(entrants, len(buffers), repeats, failures)
-        plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda")
-        result.schema, result.predicted = plan.schema, plan.predicted_time
+        if result.planned not in failures:
+            plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda", inplace=case.inplace)
+            result.schema, result.predicted = plan.kernel, plan.predicted_time
     return result

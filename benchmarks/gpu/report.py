@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ttlg.benchmarks.gpu.contenders import OURS, PEERS
+from ttlg.benchmarks.gpu.contenders import COPIES, PEERS
 from ttlg.benchmarks.gpu.measure import Result
 from ttlg.benchmarks.measure import bandwidth
 
@@ -14,13 +14,17 @@ _MOST_LETTERS = 200
 _MOST_FAILURES = 20
 
 
+def _names(results: Sequence[Result]) -> list[str]:
+    """Name all contenders but the copies, in their order."""
+    every = dict.fromkeys(name for result in results for name in result.seconds)
+    return [name for name in every if name not in COPIES]
+
+
 def line(result: Result) -> str:
     """Write one result in a line: the ceiling, each contender's share of it, and failures."""
     head = f"{result.case.suite} {result.case.label}"
     shares = ", ".join(
-        f"{name} {result.share(name):.0%}"
-        for name in (*OURS, *PEERS)
-        if result.has_ceiling and name in result.seconds
+        f"{name} {result.share(name):.0%}" for name in _names([result]) if result.has_ceiling
     )
     parts = [f"{name} failed: {_short(text)}" for name, text in result.failures.items()]
     if result.has_ceiling:
@@ -50,15 +54,14 @@ def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
-    for name in (*OURS, *PEERS):
+    for name in _names(results):
         measured = [result for result in results if name in result.seconds]
-        if not measured:
-            continue
         shares = sorted((result.share(name), result.case.name) for result in measured)
         beside = [result for result in measured if "ttlg" in result.seconds]
         slower = sum(result.seconds["ttlg"] > result.seconds[name] for result in beside)
         yield (
             name,
+            f"{statistics.median(bandwidth(each.case, each.seconds[name]) for each in measured):.0f}",
             f"{statistics.median(share for share, _ in shares):.2f}",
             f"{shares[0][0]:.2f}",
             f"{slower} of {len(beside)}" if name in PEERS else "",
@@ -67,12 +70,12 @@ def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
 
 
 def table(results: Sequence[Result]) -> list[str]:
-    """Write for each suite and dtype the contenders' median and worst share of the copy ceiling.
+    """Write for each suite and dtype the contenders' speed and share of the copy ceiling.
 
     Returns
     -------
     list of str
-        Lines; of each peer also the number of cases where ``ttlg.transpose`` is slower.
+        Lines: the median GB/s, the median and the worst share; of each peer also the number of cases where ``ttlg.transpose`` is slower.
     """
     lines = []
     for label, group in _groups([each for each in results if each.has_ceiling]).items():
@@ -83,7 +86,7 @@ def table(results: Sequence[Result]) -> list[str]:
             f"{label}: {len(group)} cases; in the median, copy ceiling {ceiling:.0f} GB/s and "
             f"predicted time {off}"
         )
-        rows = [("", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
+        rows = [("", "GB/s", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

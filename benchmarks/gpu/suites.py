@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ttlg.benchmarks import suites
 from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.gpu import inplace
 
 DTYPES = ("float64", "float32", "uint16", "uint8")
 _SIXD_DTYPES = ("float64", "float32")
@@ -73,16 +74,19 @@ def cases(name: str, sample: int | None) -> list[Case]:
     Parameters
     ----------
     name : str
-        A key of `SUITES`.
+        A key of `SUITES` or of `inplace.SUITES`.
     sample : int or None
         How many of the 720 permutations of a ``sixd`` suite, the same ones for each dtype and
-        extent; None for all. Other suites are not sampled.
+        extent; None for all. How many cases the suites draw that are random. Other suites are not
+        sampled.
 
     Returns
     -------
     list of Case
         In the order of the suite.
     """
+    if name in inplace.SUITES:
+        return list(inplace.SUITES[name](sample))
     every = list(SUITES[name]())
     if sample is None or not name.startswith("sixd"):
         return every

@@ -19,6 +19,16 @@ SCHEMAS = (
     "orthogonal_distinct",
     "orthogonal_arbitrary",
 )
+SQUARE_KERNELS = (
+    "square_v1b",
+    "square_v1",
+    "square_v1r",
+    "square_v2",
+    "square_ip",
+    "square_sg",
+    "square_tw",
+)
+INPLACE_KERNELS = (*SQUARE_KERNELS, "runs", "c2r", "r2c")
 POISON = 0xA5
 GUARD = 256  # bytes before and after what a call may write
 
@@ -107,6 +117,13 @@ class TorchMemory:
         self._tensor = torch.from_numpy(raw).cuda()
         self.pointer = self._tensor.data_ptr()
 
+    def array(self, start, dtype, shape):
+        """View bytes as a tensor."""
+        import torch
+
+        end = start + math.prod(shape) * np.dtype(dtype).itemsize
+        return self._tensor[start:end].view(getattr(torch, dtype)).view(*shape)
+
     def bytes(self):
         """Copy back to the host; waits for what was launched before."""
         return self._tensor.cpu().numpy()
@@ -128,3 +145,54 @@ def check(
     out_shape = tuple(shape[axis] for axis in axes)
     out_raw, out = contiguous(out_shape, itemsize, out_lead, guard=guard, poisoned=True)
     check_move(raw, x, axes, out_raw, out, call, memory=memory)
+
+
+_UNITS = {1: "uint8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}
+
+
+def permute_inplace(x, axes):
+    """Permute as users do: the call that `check_inplace` makes by default."""
+    return ttlg.transpose_inplace(x, axes)
+
+
+def planned(shape, axes, itemsize, kernel=None, **options):
+    """Return a plan in place in which every step is forced to one kernel, if that is given."""
+    dtype = _UNITS[itemsize]
+    return ttlg.plan(shape, axes, dtype, device="cuda", inplace=True, kernel=kernel, **options)
+
+
+def by_units(shape, axes, itemsize, lead=0):
+    """Describe elements of so many bytes, so many bytes off an aligned address, to libraries.
+
+    These know few dtypes, aligned ones: other elements are a further axis of units.
+
+    Returns
+    -------
+    tuple
+        The dtype of the units, the shape and the axes.
+    """
+    unit = (itemsize | lead) & -(itemsize | lead)
+    unit = min(unit, max(_UNITS))
+    if unit == itemsize:
+        return _UNITS[unit], tuple(shape), tuple(axes)
+    return _UNITS[unit], (*shape, itemsize // unit), (*axes, len(axes))
+
+
+def check_inplace(
+    shape, axes, itemsize, call=permute_inplace, *, lead=0, memory=TorchMemory, guard=GUARD
+):
+    """Permute an array, so many bytes off an aligned address, on the GPU where it lies.
+
+    As `check_move`; `memory` also gives arrays of its library. `call` takes one of them and the
+    axes, and returns the array permuted.
+    """
+    raw, x = contiguous(shape, itemsize, lead, guard=guard)
+    dtype, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
+    device = memory(raw)
+    result = call(device.array(guard + lead, dtype, unit_shape), unit_axes)
+    out_shape = tuple(unit_shape[axis] for axis in unit_axes)
+    assert tuple(result.shape) == out_shape, f"the result has the shape {tuple(result.shape)}"
+    moved = x.transpose(axes).reshape(-1)
+    x.reshape(-1)[...] = moved.copy()
+    wrong = np.flatnonzero(device.bytes() != raw)
+    assert wrong.size == 0, f"{wrong.size} bytes differ, the first at {wrong[0]} of {raw.size}"

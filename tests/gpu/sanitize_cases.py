@@ -1,4 +1,4 @@
-"""Run every schema in every width, with 16-byte and with single accesses, under compute-sanitizer.
+"""Run all kernels in every width, with 16-byte and with single accesses, under compute-sanitizer.
 
 A script of its own, because the libraries' kernels would be checked too, slowly: it only allocates
 and copies with CuPy, from the driver directly, so that memcheck knows each array's last byte.
@@ -27,6 +27,16 @@ PROBLEMS = [
     ((2048,), (0,)),
     ((1999,), (0,)),
 ]
+# In place; square matrices of several tiles, and of rows that are whole vectors.
+INPLACE_PROBLEMS = [
+    ((64, 64), (1, 0)),
+    ((131, 131), (1, 0)),
+    ((2, 33, 33), (0, 2, 1)),
+    ((33, 2, 33), (2, 1, 0)),
+    ((48, 36), (1, 0)),
+    ((37, 130), (1, 0)),
+    ((256, 32), (1, 0)),
+]
 
 
 class CupyMemory:
@@ -40,6 +50,12 @@ class CupyMemory:
         self._memory.copy_from_host(raw.ctypes.data_as(ctypes.c_void_p), raw.size)
         self.pointer = self._memory.ptr
 
+    def array(self, start, dtype, shape):
+        """View bytes as an array."""
+        import cupy
+
+        return cupy.ndarray(shape, dtype, self._memory + start)
+
     def bytes(self):
         """Copy back to the host; waits for what was launched before."""
         raw = np.empty(self._count, np.uint8)
@@ -47,8 +63,34 @@ class CupyMemory:
         return raw
 
 
+def move_inplace(moves, memory):
+    """Move all problems in place by each kernel, compare, and return how many each moved."""
+    moved = dict.fromkeys(moves.INPLACE_KERNELS, 0)
+    for kernel in moves.INPLACE_KERNELS:
+        for itemsize in moves.WIDTHS:
+            for shape, axes in INPLACE_PROBLEMS:
+                try:
+                    plan = moves.planned(shape, axes, itemsize, kernel)
+                except ValueError:
+                    continue
+                moves.check_inplace(
+                    shape,
+                    axes,
+                    itemsize,
+                    lambda x, _axes, plan=plan: plan(x),
+                    memory=memory,
+                    guard=0,
+                )
+                moved[kernel] += 1
+    for itemsize in moves.WIDTHS:
+        for shape, axes in INPLACE_PROBLEMS:
+            for lead in (1, itemsize):
+                moves.check_inplace(shape, axes, itemsize, lead=lead, memory=memory)
+    return moved
+
+
 def main():
-    """Move all problems, compare, and print how many each schema took part in."""
+    """Move all problems, compare, and print how many each kernel took part in."""
     import cupy
 
     import ttlg
@@ -81,6 +123,10 @@ def main():
             # One byte or element past an aligned address: no 16-byte access is allowed.
             for lead in (1, itemsize):
                 moves.check(shape, axes, itemsize, lead=lead, out_lead=lead, memory=CupyMemory)
+    for kernel, moved in move_inplace(moves, CupyMemory).items():
+        print(f"{kernel}: {moved} problems in place")
+        if moved == 0:
+            sys.exit(f"{kernel} took part in nothing")
 
 
 if __name__ == "__main__":

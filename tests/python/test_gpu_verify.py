@@ -39,7 +39,10 @@ def verify(*arguments, **environment):
     ("arguments", "message"),
     [
         ([], "no OUTDIR given"),
-        (["out", "tset"], "unknown stage tset; choose of build test sanitize calibrate bench"),
+        (
+            ["out", "tset"],
+            "unknown stage tset; choose of build test sanitize calibrate bench bench-inplace",
+        ),
         (["test"], "the first argument is OUTDIR, and test is a stage"),
         (["--fast", "out"], "unknown option --fast"),
         (["--seconds", "soon", "out"], "--seconds needs a number"),
@@ -87,6 +90,7 @@ def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
     assert headings == STAGES
     assert "-m pytest tests/gpu" in done.stdout
     assert all(f"--tool {tool}" in done.stdout for tool in ("memcheck", "racecheck", "initcheck"))
+    assert "inplace" not in done.stdout, "it has no time among all others"
     one = verify("--dry-run", tmp_path / "out", "calibrate")
     assert str(tmp_path / "out") in one.stdout
     assert "-m pytest" not in one.stdout
@@ -108,6 +112,15 @@ def test_stages_share_the_time(tmp_path):
     budgets = [int(budget) for budget in re.findall(r"--budget (\d+) ", bench)]
     assert budgets == [217, 43], "together 40 seconds below the stage's 300"
     assert limits("--package", "p", tmp_path) == [120, 120, 150, 150]
+
+
+def test_the_benchmarks_in_place_run_all_their_suites(tmp_path):
+    pytest.importorskip("torch")
+    from ttlg.benchmarks.gpu.inplace import SUITES
+
+    listed = verify("--dry-run", "--package", "p", tmp_path, "bench-inplace").stdout
+    assert "bench-inplace, 300 seconds:" in listed
+    assert f" --suite {' '.join(SUITES)} --budget 260 " in listed
 
 
 def record(recorder, folder, stage, status=0, log="first\nlast\n"):

@@ -41,6 +41,13 @@ def test_results_of_a_killed_program_are_kept(machine):
     ]
 
 
+def test_benchmarks_in_place_are_recorded_when_they_are_asked_for(machine):
+    assert machine.verify("build", "bench-inplace") == 0
+    assert machine.record("bench-inplace")["results"]["table"] == ["3 cases"]
+    assert machine.verify("bench") == 0
+    assert not (machine.out / "bench-inplace").exists()
+
+
 def test_programs_are_asked_to_end_once_and_their_children_are_ended(machine):
     script = machine.folder / "program.py"
     script.write_text(f"""

@@ -18,7 +18,7 @@ def device(monkeypatch):
         if state.lost:
             raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
-    plan = types.SimpleNamespace(schema="copy", predicted_time=1e-3)
+    plan = types.SimpleNamespace(kernel="copy", predicted_time=1e-3)
     monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
     monkeypatch.setattr(ttlg, "plan", lambda *args, **kwargs: plan)
     x = torch.arange(12, dtype=torch.float64).view(3, 4)

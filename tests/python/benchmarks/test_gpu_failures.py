@@ -102,7 +102,9 @@ def test_reports_of_partial_results():
     compared = Result(CASE, seconds={"copy-ttlg": 1e-6, "torch": 2e-6})
     lines = report.record({}, [copied, compared, Result(CASE, "copy", 1.0, {"ttlg": 1.0})], {})
     assert "predicted time unknown" in lines["table"][0]
-    assert ["torch", "0.50", "0.50", "0", "of", "0", "A"] in [x.split() for x in lines["table"]]
+    assert ["torch", "0", "0.50", "0.50", "0", "of", "0", "A"] in [
+        x.split() for x in lines["table"]
+    ]
     assert lines["table"][-1] == "failed: calls A float64: ttlg: WrongResultError: ttlg"
     assert "; ttlg failed: WrongResultError" in report.line(copied)
     assert len(report.failure_lines({str(n): "x\ny" * 300 for n in range(30)})) == 21

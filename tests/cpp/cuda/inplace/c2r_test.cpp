@@ -192,17 +192,17 @@ TEST(C2r, FitsWhereThePlannerSays) {
     for (std::int64_t extra = -200; extra <= 200; ++extra) {
       const std::int64_t columns = on_chip / bytes + extra;
       const C2rCase wide{.rows = 2, .columns = columns, .element_bytes = bytes};
-      const auto step = [&](std::int64_t rows, std::int64_t count) {
-        return InplaceStep{
+      const auto needs_workspace = [&](std::int64_t rows, std::int64_t count) {
+        const InplaceStep step{
             .kernel = InplaceKernel::c2r, .rows = rows, .columns = count, .element_bytes = bytes};
+        return least_workspace_bytes(step, model) > 0;
       };
-      EXPECT_EQ(rows_fit(wide.matrices(), on_chip),
-                least_workspace_bytes(step(2, columns), model) == 0);
+      EXPECT_EQ(rows_fit(wide.matrices(), on_chip), !needs_workspace(2, columns));
       for (const std::int64_t count : {2, 50}) {
         const C2rCase tall{.rows = on_chip / std::max<std::int64_t>(bytes * 2, 32) + extra / 10,
                            .columns = count,
                            .element_bytes = bytes};
-        const bool fits = least_workspace_bytes(step(tall.rows, count), model) == 0;
+        const bool fits = !needs_workspace(tall.rows, count);
         EXPECT_EQ(columns_fit(tall.matrices(), on_chip), fits);
         if (fits) {
           EXPECT_LE(lower(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);

@@ -1,0 +1,148 @@
+"""The papers' experiments in place on a GPU, that on orders out of place, and who takes part.
+
+Gorawski and Lorek: squares in the order of each scheme, by the width of the bands, and in three
+dimensions. Catanzaro, Keller and Garland (PPoPP 2014): random matrices and arrays of structures.
+"""
+
+import itertools
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ttlg
+from ttlg.benchmarks.case import Case, shape_text
+from ttlg.benchmarks.gpu.device import Buffers
+from ttlg.benchmarks.inplace import suites
+
+_DTYPES = ("float32", "float64")
+# From what fits into the L2 cache to half of a device's memory; larger ones are noted as such.
+_SQUARES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 54, 64, 80, 96, 112, 128)
+_BANDED = (4, 8, 16, 24, 32, 40, 48, 54)
+_OUT_OF_PLACE = (4, 8, 16, 24, 32, 40, 48, 54)
+_CUBES = (4, 8, 16, 24, 32, 40)
+_FLAT_EXTENTS = (2, 3, 4)
+_RANDOM_EXTENTS = (1000, 20000)
+_RANDOM = 100  # matrices, unless `sample` says how many
+
+INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
+BANDS = (1, 2, 4, 8, 16, 32, 64)
+SCHEMES = (
+    "square_ip",
+    "square_sg",
+    "square_tw",
+    "square_v1",
+    "square_v1r",
+    "square_v2",
+    "square_v1b",
+)
+KERNELS = (*SCHEMES, "c2r", "r2c")
+
+
+def _squares(suite: str, orders: tuple[int, ...]) -> Iterator[Case]:
+    for dtype, order in itertools.product(_DTYPES, orders):
+        yield Case(suite, f"{order}K", (1024 * order,) * 2, (1, 0), dtype)
+
+
+def squares(sample: int | None) -> Iterator[Case]:
+    """Square matrices of 1024 rows to 131072, in float32 and float64."""
+    return _squares("inplace-square", _SQUARES)
+
+
+def bands(sample: int | None) -> Iterator[Case]:
+    """Square matrices of 4096 rows to 55296, for each width of the bands."""
+    return _squares("inplace-bands", _BANDED)
+
+
+def three_dimensions(sample: int | None) -> Iterator[Case]:
+    """Two equal extents that change places, of 4096 to 40960, and a third one of 2, 3 or 4.
+
+    T_yxz transposes the planes, T_zyx moves elements between them and T_xzy moves rows, which have
+    the third extent's elements each.
+    """
+    for dtype, (name, axes), order, flat in itertools.product(
+        _DTYPES, INVOLUTIONS.items(), _CUBES, _FLAT_EXTENTS
+    ):
+        shape = tuple(flat if axes[axis] == axis else 1024 * order for axis in range(3))
+        yield Case("inplace-3d", f"{name} {shape_text(shape)}", shape, axes, dtype)
+
+
+def random_matrices(sample: int | None) -> Iterator[Case]:
+    """Matrices of 1000 to 20000 random rows and columns, in float32 and float64 (Fig. 6)."""
+    draw = random.Random(6)
+    for _ in range(sample or _RANDOM):
+        shape = draw.randint(*_RANDOM_EXTENTS), draw.randint(*_RANDOM_EXTENTS)
+        for dtype in _DTYPES:
+            yield Case("inplace-random", shape_text(shape), shape, (1, 0), dtype)
+
+
+def orders(sample: int | None) -> Iterator[Case]:
+    """Matrices of 4096 to 55296 rows and columns out of place, in float32."""
+    for rows, columns in itertools.product(_OUT_OF_PLACE, repeat=2):
+        shape = 1024 * rows, 1024 * columns
+        yield Case("oop-orders", f"{rows}Kx{columns}K", shape, (1, 0), "float32")
+
+
+# Each takes how many cases are drawn, where they are.
+SUITES: dict[str, Callable[[int | None], Iterator[Case]]] = {
+    "inplace-square": squares,
+    "inplace-bands": bands,
+    "inplace-3d": three_dimensions,
+    "inplace-random": random_matrices,
+    "inplace-landscape": suites.landscape,
+    "inplace-aos": suites.structures,
+    "oop-orders": orders,
+}
+# Beside the copies.
+CONTENDERS: dict[str, tuple[str, ...]] = {
+    "inplace-square": ("ttlg-inplace", *SCHEMES, "ttlg-plan"),
+    "inplace-bands": ("ttlg-inplace", *(f"band-{width}" for width in BANDS)),
+    "inplace-3d": ("ttlg-inplace", "square_ip", "square_v1b"),
+    "inplace-random": ("ttlg-inplace", "c2r", "r2c"),
+    "inplace-landscape": ("ttlg-inplace", "c2r", "r2c"),
+    "inplace-aos": ("ttlg-inplace", "c2r", "r2c"),
+    "oop-orders": ("ttlg-plan", "torch"),
+}
+
+
+def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
+    """Return the same plan with bands, or regions, of so many tiles.
+
+    Raises
+    ------
+    ValueError
+        The matrix has fewer tiles.
+    """
+    record = json.loads(plan.to_json())
+    for step in record["parameters"]["steps"]:
+        step["width"] = width
+    return ttlg.Plan.from_json(json.dumps(record))
+
+
+def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | None:
+    """Make the plan in place of a contender.
+
+    Returns
+    -------
+    Plan or None
+        None where a kernel or a width of bands cannot carry the permutation out.
+
+    Raises
+    ------
+    ValueError
+        The planner itself cannot.
+    """
+    x = buffers.inputs[0]
+    options: dict[str, Any] = {"device": "cuda", "inplace": True}
+    if name == "ttlg-inplace":
+        return ttlg.plan(x.shape, axes, x.dtype, **options)
+    kernel, _, width = name.partition("-")
+    forced = "square_v1b" if width else kernel
+    try:
+        plan = ttlg.plan(x.shape, axes, x.dtype, kernel=forced, **options)
+        return with_width(plan, int(width)) if width else plan
+    except ValueError:
+        return None
+
+
+NAMES = ("ttlg-inplace", *KERNELS, *(f"band-{width}" for width in BANDS))

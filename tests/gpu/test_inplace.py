@@ -1,0 +1,223 @@
+"""`ttlg.transpose_inplace` on the GPU moves the same bytes as NumPy, and no others."""
+
+import itertools
+import math
+import random
+from types import SimpleNamespace
+
+import pytest
+
+import ttlg
+
+from .moves import (
+    INPLACE_KERNELS,
+    ODD_WIDTHS,
+    SQUARE_KERNELS,
+    WIDTHS,
+    by_units,
+    check_inplace,
+    planned,
+)
+
+torch = pytest.importorskip("torch")
+
+# Tiles have 32 to 128 elements on a side.
+ORDERS = (2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 257)
+# The square matrices of a cube: rows of the last two axes, of the outer two, and whole rows.
+INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
+LEADS = (1, 2, 4, 8, 15)
+
+
+def square_shape(axes, n, other):
+    """Return a shape of two axes of n elements that change places, and a third of others."""
+    return tuple(other if axes[axis] == axis else n for axis in range(3))
+
+
+def forced(shape, axes, itemsize, kernel, lead=0):
+    """Return a call of a plan of one kernel, for arrays of `check_inplace`."""
+    unit, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
+    plan = ttlg.plan(unit_shape, unit_axes, unit, device="cuda", inplace=True, kernel=kernel)
+    assert {step["kernel"] for step in plan.parameters["steps"]} == {kernel}
+    return lambda x, _axes: plan(x)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", [*SQUARE_KERNELS, "runs"])
+def test_square_kernels_beside_their_tiles(kernel, itemsize):
+    for n in ORDERS:
+        check_inplace((n, n), (1, 0), itemsize, forced((n, n), (1, 0), itemsize, kernel))
+    # As many tiles as several bands have.
+    shape = (1111, 1111)
+    check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+
+
+@pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
+@pytest.mark.parametrize("kernel", SQUARE_KERNELS)
+def test_square_kernels_in_three_dimensions(kernel, axes):
+    for n, other, itemsize in itertools.product((65, 130), (1, 2, 3, 5), (1, 4, 8)):
+        # Rows that are not the fastest axis are elements, which these kernels have up to 16 bytes.
+        width = other * itemsize if axes == (1, 0, 2) else itemsize
+        if width in WIDTHS:
+            shape = square_shape(axes, n, other)
+            check_inplace(shape, axes, itemsize, forced(shape, axes, itemsize, kernel))
+
+
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+@pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
+def test_involutions(axes, itemsize):
+    for n, other in ((100, 3), (64, 64), (33, 50)):
+        check_inplace(square_shape(axes, n, other), axes, itemsize)
+
+
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+def test_widths_and_batches(itemsize):
+    for shape, axes in (
+        ((70, 70), (1, 0)),
+        ((70, 90), (1, 0)),
+        ((96, 36), (1, 0)),
+        ((5, 66, 66), (0, 2, 1)),
+        ((5, 66, 48), (0, 2, 1)),
+        ((3, 40, 2, 40, 3), (0, 3, 2, 1, 4)),
+        ((1000, 3), (1, 0)),
+        ((3, 1000), (1, 0)),
+        ((64, 7, 9), (1, 2, 0)),
+    ):
+        check_inplace(shape, axes, itemsize)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", ["c2r", "r2c"])
+def test_c2r_and_r2c_on_random_sizes(kernel, itemsize):
+    draw = random.Random(itemsize)
+    shapes = [(draw.randint(2, 700), draw.randint(2, 700)) for _ in range(20)]
+    # Greatest common divisors of 1, of the shorter side, and between.
+    shapes += [(257, 256), (100, 700), (700, 100), (128, 128), (180, 300), (2, 999), (999, 2)]
+    for shape in shapes:
+        check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+    shape = (6, 90, 35)
+    check_inplace(shape, (0, 2, 1), itemsize, forced(shape, (0, 2, 1), itemsize, kernel))
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", ["c2r", "r2c"])
+def test_rows_and_columns_beyond_shared_memory(kernel, itemsize):
+    long = 240_000 // itemsize + 7
+    wide, tall = (41, long), (long, 41)
+    long_rows, long_columns = (wide, tall) if kernel == "c2r" else (tall, wide)
+    # As the planner likes, or two rows or a line of all columns in the workspace at a time.
+    for shape, limits in ((long_rows, (None, 500_000)), (long_columns, (None, 128 * long))):
+        for limit in limits:
+            plan = planned(shape, (1, 0), itemsize, kernel, workspace=limit)
+            assert 0 < plan.workspace_bytes <= (limit or 20_000_000)
+            check_inplace(shape, (1, 0), itemsize, lambda x, _axes, plan=plan: plan(x))
+
+
+@pytest.mark.parametrize("fields", [2, 3, 7, 8, 16, 31])
+def test_structures_and_arrays(fields):
+    for itemsize, shape in itertools.product((1, 4, 8), ((60_013, fields), (fields, 60_013))):
+        check_inplace(shape, (1, 0), itemsize)
+
+
+@pytest.mark.parametrize("itemsize", [1, 4, 16])
+def test_random_permutations(itemsize):
+    draw = random.Random(itemsize)
+    for _ in range(40):
+        rank = draw.randint(3, 5)
+        most = {3: 60, 4: 24, 5: 12}[rank]
+        shape = tuple(draw.randint(2, most) for _ in range(rank))
+        check_inplace(shape, tuple(draw.sample(range(rank), rank)), itemsize)
+
+
+@pytest.mark.parametrize("itemsize", WIDTHS)
+@pytest.mark.parametrize("kernel", INPLACE_KERNELS)
+def test_misaligned_arrays(kernel, itemsize):
+    """One element past an aligned address, and at addresses that are no multiple of it."""
+    for lead in {itemsize, *LEADS}:
+        for shape in ((130, 130), (64, 64)):
+            call = forced(shape, (1, 0), itemsize, kernel, lead)
+            check_inplace(shape, (1, 0), itemsize, call, lead=lead)
+
+
+def test_a_plan_takes_arrays_of_any_alignment():
+    n = 150
+    plan = planned((n, n), (1, 0), 4)
+    flat = torch.empty(n * n + 3, dtype=torch.int32, device="cuda").random_()
+    for start in (0, 1, 3, 0):
+        x = flat[start : start + n * n].view(n, n)
+        expected, before, after = x.t().clone(), flat[:start].clone(), flat[start + n * n :].clone()
+        result = plan(x)
+        assert result.data_ptr() == x.data_ptr()
+        assert torch.equal(result, expected)
+        assert torch.equal(flat[:start], before)
+        assert torch.equal(flat[start + n * n :], after)
+
+
+def torch_library(device):
+    """Say how PyTorch makes arrays of integers, permutes and compares them."""
+    return SimpleNamespace(
+        make=lambda *shape: torch.empty(shape, dtype=torch.int32, device=device).random_(),
+        copy=lambda x, axes: x.permute(axes).clone(memory_format=torch.contiguous_format),
+        transposed=lambda x: x.permute(2, 1, 0),
+        address=lambda x: x.data_ptr(),
+        equal=torch.equal,
+    )
+
+
+@pytest.fixture(params=["torch", "cupy"])
+def library(request):
+    if request.param == "torch":
+        return torch_library("cuda")
+    cupy = pytest.importorskip("cupy")
+    return SimpleNamespace(
+        make=lambda *shape: cupy.arange(math.prod(shape), dtype="i4").reshape(shape),
+        copy=lambda x, axes: cupy.array(x.transpose(axes), order="C"),
+        transposed=lambda x: x.T,
+        address=lambda x: x.data.ptr,
+        equal=cupy.array_equal,
+    )
+
+
+@pytest.mark.parametrize("axes", [*itertools.permutations(range(3))], ids=str)
+def test_c_and_fortran_order(library, axes):
+    for shape in ((40, 40, 40), (30, 41, 52)):
+        for x in (library.make(*shape), library.transposed(library.make(*shape[::-1]))):
+            expected = library.copy(x, axes)
+            result = ttlg.transpose_inplace(x, axes)
+            assert library.address(result) == library.address(x)
+            assert library.equal(result, expected)
+
+
+def test_orders_and_fields(library):
+    x = library.make(48, 20, 30)
+    kept = library.copy(x, (0, 1, 2))
+    there = ttlg.asorder(x, "F", inplace=True)
+    assert library.address(there) == library.address(x)
+    assert library.equal(there, kept)
+    assert library.equal(ttlg.asorder(there, "C", inplace=True), kept)
+    structures = library.make(5000, 7)
+    kept, expected = library.copy(structures, (0, 1)), library.copy(structures, (1, 0))
+    fields = ttlg.aos_to_soa(structures)
+    assert library.address(fields) == library.address(structures)
+    assert library.equal(fields, expected)
+    assert library.equal(ttlg.soa_to_aos(fields), kept)
+
+
+def test_every_candidate_moves_the_same_bytes():
+    from ttlg.benchmarks.gpu.calibrate import plan_of
+
+    shape, axes = (24, 36, 20, 30), (3, 1, 0, 2)
+    plan = planned(shape, axes, 4)
+    found = plan.candidates()
+    assert found
+    for each in found:
+        chosen = plan_of(plan, each)
+        check_inplace(shape, axes, 4, lambda x, _axes, chosen=chosen: chosen(x))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
+@pytest.mark.parametrize("kernel", ["square_v1b", "square_sg"])
+def test_bands_and_regions_of_any_width(kernel, width):
+    from ttlg.benchmarks.gpu.inplace import with_width
+
+    plan = with_width(planned((1300, 1300), (1, 0), 4, kernel), width)
+    check_inplace((1300, 1300), (1, 0), 4, lambda x, _axes: plan(x))
