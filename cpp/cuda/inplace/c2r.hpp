@@ -48,9 +48,4 @@ std::vector<InplaceLaunch> lower_long_rows(const PermutedMatrices& matrices,
 std::vector<InplaceLaunch> lower_tall_columns(const PermutedMatrices& matrices, ColumnPass pass,
                                               std::int64_t workspace_bytes);
 
-// The least workspace for columns, that of a group of them, and how many there are. For rows it is
-// that of one.
-std::int64_t least_column_workspace(const PermutedMatrices& matrices);
-std::int64_t column_groups(const PermutedMatrices& matrices);
-
 }  // namespace ttlg::cuda

@@ -99,7 +99,7 @@ namespace {
 std::int64_t columns_wanted(const PermutedMatrices& matrices) {
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t line = ColumnShufflePolicy::kGroupBytes / size;
-  std::int64_t columns = std::max<std::int64_t>(in_sectors(line, size), 1);
+  std::int64_t columns = std::max<std::int64_t>(C2rPolicy::in_sectors(line, size), 1);
   while (2 * columns * size * matrices.c2r.m <= ColumnShufflePolicy::kPieceBytes &&
          2 * columns * size <= ColumnShufflePolicy::kMaxRowWords * matrices.word_bytes()) {
     columns *= 2;
@@ -115,7 +115,7 @@ std::int64_t columns_of_group(const PermutedMatrices& matrices, std::int64_t on_
   const auto fitting = [&](std::int64_t bytes) {
     const std::int64_t lines = bytes / kSharedLineBytes * kSharedLineBytes;
     const std::int64_t columns = lines / (size * matrices.c2r.m);
-    return columns >= wanted ? wanted : in_sectors(columns, size);
+    return columns >= wanted ? wanted : C2rPolicy::in_sectors(columns, size);
   };
   const std::int64_t half = fitting(on_chip_bytes / 2);
   const bool suffices = half == wanted || half * size >= ColumnShufflePolicy::kGroupBytes / 2;

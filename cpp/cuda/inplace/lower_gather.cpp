@@ -18,10 +18,6 @@ std::int64_t at_once(std::int64_t all, std::int64_t bytes, std::int64_t blocks,
                                 1);
 }
 
-std::int64_t columns_of_gathered_group(const PermutedMatrices& matrices) {
-  return ColumnGatherPolicy::group_columns(matrices.c2r.n, matrices.element_bytes);
-}
-
 InverseOrder inverse_order(const PermutedMatrices& matrices, bool is_inverse, std::int64_t rows) {
   const C2r& c2r = matrices.c2r;
   const std::int64_t c = is_inverse ? c2r.c : 1;
@@ -42,7 +38,7 @@ class GroupLowering {
  public:
   GroupLowering(const PermutedMatrices& matrices, std::int64_t workspace_bytes)
       : matrices_(matrices),
-        columns_(columns_of_gathered_group(matrices)),
+        columns_(ColumnGatherPolicy::group_columns(matrices.c2r.n, matrices.element_bytes)),
         bytes_(columns_ * matrices.element_bytes),
         before_(columns_before(matrices, columns_)),
         groups_(ceil_div(before_ + matrices.c2r.n, columns_)),
@@ -207,15 +203,6 @@ class RowLowering {
 };
 
 }  // namespace
-
-std::int64_t least_column_workspace(const PermutedMatrices& matrices) {
-  return matrices.c2r.m * columns_of_gathered_group(matrices) * matrices.element_bytes;
-}
-
-std::int64_t column_groups(const PermutedMatrices& matrices) {
-  const std::int64_t columns = columns_of_gathered_group(matrices);
-  return matrices.batch * ceil_div(columns_before(matrices, columns) + matrices.c2r.n, columns);
-}
 
 std::vector<InplaceLaunch> lower_tall_columns(const PermutedMatrices& matrices, ColumnPass pass,
                                               std::int64_t workspace_bytes) {

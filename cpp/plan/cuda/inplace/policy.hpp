@@ -27,6 +27,14 @@ struct C2rPolicy {
   // The words of an element, which the threads of a block share out.
   static constexpr std::int64_t kMaxWords = kMaxThreads;
 
+  // What memory delivers at least.
+  static constexpr std::int64_t kSectorBytes = 32;
+  // Of columns, as many as make up whole sectors, unless there are fewer.
+  static constexpr std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
+    const std::int64_t grain = kSectorBytes / std::gcd(element_bytes, kSectorBytes);
+    return columns < grain ? columns : columns / grain * grain;
+  }
+
   static constexpr std::int64_t in_lines(std::int64_t bytes) {
     return ceil_div(bytes, std::int64_t{kSharedLineBytes}) * kSharedLineBytes;
   }
@@ -50,9 +58,6 @@ struct ColumnShufflePolicy {
   static constexpr std::int64_t kPieceBytes = 16 << 10;
   static constexpr std::int64_t kMaxRowWords = 256;
 
-  // What memory delivers at least.
-  static constexpr std::int64_t kSectorBytes = 32;
-
   // Shared memory for columns of m x n elements, a sector of them at least.
   static constexpr std::int64_t shared_bytes(std::int64_t m, std::int64_t columns,
                                              std::int64_t element_bytes) {
@@ -60,16 +65,10 @@ struct ColumnShufflePolicy {
   }
   static constexpr std::int64_t least_shared_bytes(std::int64_t m, std::int64_t n,
                                                    std::int64_t element_bytes) {
-    return shared_bytes(m, std::min(ceil_div(kSectorBytes, element_bytes), n), element_bytes);
+    return shared_bytes(m, std::min(ceil_div(C2rPolicy::kSectorBytes, element_bytes), n),
+                        element_bytes);
   }
 };
-
-// So many columns, but a multiple of those of which rows are whole sectors, unless that is more.
-constexpr std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
-  constexpr std::int64_t kSector = ColumnShufflePolicy::kSectorBytes;
-  const std::int64_t grain = kSector / std::gcd(element_bytes, kSector);
-  return columns < grain ? columns : columns / grain * grain;
-}
 
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
@@ -80,14 +79,16 @@ struct RowGatherPolicy {
 struct ColumnGatherPolicy {
   // Shared memory of a tile of a group of columns.
   static constexpr std::int64_t kTileBytes = 48 << 10;
-  // Of narrow elements a line has so many that too many rows would be loaded by two tiles.
-  static constexpr std::int64_t group_bytes(std::int64_t element_bytes) {
-    return element_bytes <= 2 ? 64 : 128;
-  }
-  // Columns of a group, of n.
+  // Columns of a group: a line of them. Of narrow elements these are so many that too many rows
+  // would be loaded by two tiles.
   static constexpr std::int64_t group_columns(std::int64_t n, std::int64_t element_bytes) {
-    const std::int64_t columns = group_bytes(element_bytes) / element_bytes;
-    return std::min(std::max<std::int64_t>(in_sectors(columns, element_bytes), 1), n);
+    const std::int64_t columns = (element_bytes <= 2 ? 64 : 128) / element_bytes;
+    return std::min(std::max<std::int64_t>(C2rPolicy::in_sectors(columns, element_bytes), 1), n);
+  }
+  // The workspace for a group.
+  static constexpr std::int64_t workspace_bytes(std::int64_t m, std::int64_t n,
+                                                std::int64_t element_bytes) {
+    return m * group_columns(n, element_bytes) * element_bytes;
   }
 };
 

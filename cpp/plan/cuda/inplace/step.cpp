@@ -98,7 +98,8 @@ Portions columns_of(const InplaceStep& step, const DeviceModel& model) {
     return {};
   }
   const std::int64_t columns = ColumnGatherPolicy::group_columns(c2r.n, size);
-  return {.bytes = c2r.m * columns * size, .count = step.batch * ceil_div(c2r.n, columns)};
+  return {.bytes = ColumnGatherPolicy::workspace_bytes(c2r.m, c2r.n, size),
+          .count = step.batch * ceil_div(c2r.n, columns)};
 }
 
 // The columns are rotated before or after they are shuffled, unless by nothing.

@@ -192,16 +192,17 @@ TEST(C2r, FitsWhereThePlannerSays) {
     for (std::int64_t extra = -200; extra <= 200; ++extra) {
       const std::int64_t columns = on_chip / bytes + extra;
       const C2rCase wide{.rows = 2, .columns = columns, .element_bytes = bytes};
-      const auto step = [&](std::int64_t rows, std::int64_t count) {
-        return InplaceStep{
+      const auto needs_workspace = [&](std::int64_t rows, std::int64_t count) {
+        const InplaceStep step{
             .kernel = InplaceKernel::c2r, .rows = rows, .columns = count, .element_bytes = bytes};
+        return least_workspace_bytes(step, model) > 0;
       };
-      EXPECT_EQ(rows_fit(wide.matrices(), on_chip), is_row_on_chip(step(2, columns), model));
+      EXPECT_EQ(rows_fit(wide.matrices(), on_chip), !needs_workspace(2, columns));
       for (const std::int64_t count : {2, 50}) {
         const C2rCase tall{.rows = on_chip / std::max<std::int64_t>(bytes * 2, 32) + extra / 10,
                            .columns = count,
                            .element_bytes = bytes};
-        const bool fits = are_columns_on_chip(step(tall.rows, count), model);
+        const bool fits = !needs_workspace(tall.rows, count);
         EXPECT_EQ(columns_fit(tall.matrices(), on_chip), fits);
         if (fits) {
           EXPECT_LE(lower(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);
@@ -220,7 +221,7 @@ TEST(C2r, LaunchesABlockForEveryPieceOfRowsOrGroupOfColumns) {
   EXPECT_THROW(lower(many, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
 }
 
-// Steps along rows of matrices with about 2^31 of them, in a second one too.
+// Steps along rows of matrices with about 2^31 of them, in the ninth one too.
 TEST(C2r, CountsRowsBeyond32Bits) {
   constexpr std::uint32_t kBase = 48;
   for (const std::int64_t rows : {INT64_C(2147483647), INT64_C(2147483640), INT64_C(2147480000)}) {
@@ -229,7 +230,7 @@ TEST(C2r, CountsRowsBeyond32Bits) {
       const Launch launch = lower(c, C2rPass::rows, kHopperBytes);
       const auto& p = std::get<RowShuffleArguments>(launch.arguments);
       const C2r c2r(rows, columns);
-      for (const std::int64_t first : {2 * rows - 9, rows - 3, 2 * rows - columns / 2}) {
+      for (const std::int64_t first : {2 * rows - 9, rows - 3, 9 * rows - columns / 2}) {
         RowPlace place(p, first, 5, kBase);
         for (std::int64_t element = 5; element < 9000; element += p.elements_at_once) {
           const std::int64_t row = element / columns;
@@ -244,6 +245,22 @@ TEST(C2r, CountsRowsBeyond32Bits) {
       }
     }
   }
+}
+
+TEST(C2r, TransposesLargeElements) {
+  for (const std::int64_t bytes : {20, 100, 520, 1000, 1024, 5000}) {
+    for (const auto& [rows, columns] : {std::pair{5, 7}, {6, 9}, {12, 8}, {1, 4}}) {
+      for (const bool forward : {false, true}) {
+        expect_transposed({.forward = forward,
+                           .rows = rows,
+                           .columns = columns,
+                           .element_bytes = bytes,
+                           .batch = 2,
+                           .misalignment = 8});
+      }
+    }
+  }
+  EXPECT_FALSE(is_supported(C2rCase{.element_bytes = 1025}.matrices())) << "so many words";
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ constexpr std::int64_t kElementBytes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
 
 // A workspace for so many rows or groups of columns.
 std::int64_t workspace(const C2rCase& c, C2rPass pass, std::int64_t times) {
-  const PermutedMatrices matrices = c.matrices();
-  return times * (pass == C2rPass::rows ? matrices.row_bytes() : least_column_workspace(matrices));
+  return times * (pass == C2rPass::rows
+                      ? c.matrices().row_bytes()
+                      : ColumnGatherPolicy::workspace_bytes(c.rows, c.columns, c.element_bytes));
 }
 
 std::vector<InplaceLaunch> lower(const C2rCase& c, C2rPass pass, std::int64_t workspace_bytes) {
@@ -109,8 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GatherElements, testing::ValuesIn(kElementBytes)
 
 TEST(Gather, TakesAsManyLaunchesAsTheWorkspaceAsksFor) {
   const C2rCase c{.rows = 1000, .columns = 320, .element_bytes = 4, .batch = 3};
-  EXPECT_EQ(least_column_workspace(c.matrices()), 1000 * 128);
-  EXPECT_EQ(column_groups(c.matrices()), 30);
+  EXPECT_EQ(workspace(c, C2rPass::shuffle, 1), 1000 * 128);
   EXPECT_EQ(lower(c, C2rPass::shuffle, 1000 * 128 * 7).size(), 2u * 5);
   EXPECT_EQ(lower(c, C2rPass::rows, 320 * 4 * 1000).size(), 2u * 3);
   EXPECT_THROW(lower(c, C2rPass::shuffle, 1000 * 128 - 1), std::invalid_argument);
@@ -162,6 +162,22 @@ TEST(Gather, FindsPlacesBeyond32Bits) {
           ASSERT_EQ(C2r(length, other).q(cursor.row()), row) << length << " x " << other;
           cursor.advance();
         }
+      }
+    }
+  }
+}
+
+TEST(Gather, TransposesLargeElements) {
+  for (const std::int64_t bytes : {20, 100, 520, 1000, 1024, 5000}) {
+    for (const auto& [rows, columns] : {std::pair{5, 7}, {6, 9}, {12, 8}, {1, 4}}) {
+      for (const bool forward : {false, true}) {
+        expect_transposed({.forward = forward,
+                           .rows = rows,
+                           .columns = columns,
+                           .element_bytes = bytes,
+                           .batch = 2,
+                           .misalignment = 8},
+                          2);
       }
     }
   }
