@@ -36,7 +36,7 @@ SCHEMES = (
     "square_v2",
     "square_v1b",
 )
-KERNELS = (*SCHEMES, "c2r", "r2c")
+KERNELS = (*SCHEMES, "runs", "c2r", "r2c")
 
 
 def _squares(suite: str, orders: tuple[int, ...]) -> Iterator[Case]:
@@ -97,7 +97,7 @@ SUITES: dict[str, Callable[[int | None], Iterator[Case]]] = {
 CONTENDERS: dict[str, tuple[str, ...]] = {
     "inplace-square": ("ttlg-inplace", *SCHEMES, "ttlg-plan"),
     "inplace-bands": ("ttlg-inplace", *(f"band-{width}" for width in BANDS)),
-    "inplace-3d": ("ttlg-inplace", "square_ip", "square_v1b"),
+    "inplace-3d": ("ttlg-inplace", "square_ip", "square_v1b", "runs"),
     "inplace-random": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-landscape": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-aos": ("ttlg-inplace", "c2r", "r2c"),

@@ -63,12 +63,17 @@ class CupyMemory:
         return raw
 
 
+def inplace_problems(itemsize):
+    """List the problems in place, among them one whose rows or columns no multiprocessor holds."""
+    return [*INPLACE_PROBLEMS, ((3, 240_000 // itemsize + 7), (1, 0))]
+
+
 def move_inplace(moves, memory):
     """Move all problems in place by each kernel, compare, and return how many each moved."""
     moved = dict.fromkeys(moves.INPLACE_KERNELS, 0)
     for kernel in moves.INPLACE_KERNELS:
         for itemsize in moves.WIDTHS:
-            for shape, axes in INPLACE_PROBLEMS:
+            for shape, axes in inplace_problems(itemsize):
                 try:
                     plan = moves.planned(shape, axes, itemsize, kernel)
                 except ValueError:
