@@ -45,6 +45,7 @@ BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
 
 # How often loops run that move nothing, by the source lines they come from; the first that fits.
 _TRIPS = (
+    ("other > cell", 0),  # cells: a part that begins with a cell that was saved
     ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
     ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
     ("m < inner_modes", 1),  # across it: two modes
@@ -56,6 +57,7 @@ _TRIPS = (
 )
 # The same of loops that move no more than ends of lines, by the call that they come from.
 _END_TRIPS = (
+    ("other > cell", 0),  # cells: a part that begins with a cell that was saved
     ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
     ("fill_row_end<", 1),  # Orthogonal-Distinct: the word that a whole row ends in
     ("drain_last_rows(context", 0),  # the same: tiles cut within a word

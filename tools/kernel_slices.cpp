@@ -72,6 +72,10 @@ void print_width() {
     std::printf("square<%d,%d> %d %d %d 1\n", kWidth, vectors, SquarePolicy::kThreads,
                 2 * tile_bytes, 2 * square.tile_bytes);
   }
+  std::printf("cells<%d> %d %d 0 1\n", kWidth, CellsPolicy::kThreads,
+              CellsPolicy::kThreads * CellsPolicy::kDepth * kWidth);
+  std::printf("cut_cells<%d> %d %d 0 1\n", kWidth, CellsPolicy::kThreads,
+              CellsPolicy::kThreads * CellsPolicy::kBatch * kWidth);
   std::printf("runs<%d> %d %d 0 1\n", kWidth, RunsPolicy::kThreads,
               2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
   print_c2r<kWidth>();

@@ -7,11 +7,21 @@ using Enqueue = cudaError_t (*)(const Launch&, const LaunchGrid&, const std::byt
                                 cudaStream_t);
 
 // In the order of Launch's KernelArguments.
-constexpr Enqueue kEnqueue[] = {
-    enqueue_copy,         enqueue_match_large, enqueue_match_large_shifted, enqueue_match_small,
-    enqueue_distinct,     enqueue_arbitrary,   enqueue_arbitrary_packed,    enqueue_square,
-    enqueue_runs,         enqueue_row_shuffle, enqueue_column_shuffle,      enqueue_row_gather,
-    enqueue_column_gather};
+constexpr Enqueue kEnqueue[] = {enqueue_copy,
+                                enqueue_match_large,
+                                enqueue_match_large_shifted,
+                                enqueue_match_small,
+                                enqueue_distinct,
+                                enqueue_arbitrary,
+                                enqueue_arbitrary_packed,
+                                enqueue_square,
+                                enqueue_runs,
+                                enqueue_row_shuffle,
+                                enqueue_column_shuffle,
+                                enqueue_row_gather,
+                                enqueue_column_gather,
+                                enqueue_cut_cells,
+                                enqueue_cells};
 
 }  // namespace
 

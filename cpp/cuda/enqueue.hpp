@@ -63,4 +63,9 @@ cudaError_t enqueue_row_gather(const Launch& launch, const LaunchGrid& launch_gr
 cudaError_t enqueue_column_gather(const Launch& launch, const LaunchGrid& launch_grid,
                                   const std::byte* in, std::byte* out, cudaStream_t stream);
 
+cudaError_t enqueue_cut_cells(const Launch& launch, const LaunchGrid& launch_grid,
+                              const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_cells(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
+                          std::byte* out, cudaStream_t stream);
+
 }  // namespace ttlg::cuda

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/inplace/cells.hpp"
 #include "cuda/inplace/column_gather.hpp"
 #include "cuda/inplace/column_shuffle.hpp"
 #include "cuda/inplace/row_gather.hpp"
@@ -28,7 +29,7 @@ using KernelArguments =
     std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
                  MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments,
                  SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments,
-                 RowGatherArguments, ColumnGatherArguments>;
+                 RowGatherArguments, ColumnGatherArguments, CutCellsArguments, CellsArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

@@ -166,4 +166,5 @@ _WIDTHS = {
     "pieces": "elements of a piece",
     "square_v1b": "tiles of a band",
     "square_sg": "tiles of a region's side",
+    "cells": "saved one of",
 }

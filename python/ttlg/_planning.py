@@ -132,7 +132,7 @@ def plan(
         ``"square"``, ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``, and on a GPU
         ``"square_v1b"``, ``"square_v1"``, ``"square_v1r"``, ``"square_v2"``, ``"square_ip"``,
         ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
-        elements, ``"c2r"`` or ``"r2c"``.
+        elements, ``"cells"`` for any of long elements, ``"c2r"`` or ``"r2c"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the

@@ -18,6 +18,7 @@ CudaInplaceKernel: TypeAlias = Literal[
     "square_sg",
     "square_tw",
     "runs",
+    "cells",
     "c2r",
     "r2c",
 ]

@@ -28,7 +28,7 @@ SQUARE_KERNELS = (
     "square_sg",
     "square_tw",
 )
-INPLACE_KERNELS = (*SQUARE_KERNELS, "runs", "c2r", "r2c")
+INPLACE_KERNELS = (*SQUARE_KERNELS, "runs", "cells", "c2r", "r2c")
 POISON = 0xA5
 GUARD = 256  # bytes before and after what a call may write
 

@@ -112,6 +112,14 @@ def test_rows_and_columns_beyond_shared_memory(kernel, itemsize):
             check_inplace(shape, (1, 0), itemsize, lambda x, _axes, plan=plan: plan(x))
 
 
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+def test_cells(itemsize):
+    for shape in ((40, 7, 300), (3, 211, 64), (900, 801, 32), (6, 5, 20_011)):
+        check_inplace(shape, (1, 0, 2), itemsize, forced(shape, (1, 0, 2), itemsize, "cells"))
+    shape, axes = (5, 60, 4, 70), (0, 2, 1, 3)
+    check_inplace(shape, axes, itemsize, forced(shape, axes, itemsize, "cells"))
+
+
 @pytest.mark.parametrize("fields", [2, 3, 7, 8, 16, 31])
 def test_structures_and_arrays(fields):
     for itemsize, shape in itertools.product((1, 4, 8), ((60_013, fields), (fields, 60_013))):
@@ -132,10 +140,13 @@ def test_random_permutations(itemsize):
 @pytest.mark.parametrize("kernel", INPLACE_KERNELS)
 def test_misaligned_arrays(kernel, itemsize):
     """One element past an aligned address, and at addresses that are no multiple of it."""
+    matrices = [((130, 130), (1, 0)), ((64, 64), (1, 0))]
+    problems = [((13, 11, 64), (1, 0, 2))] if kernel == "cells" else matrices
     for lead in {itemsize, *LEADS}:
-        for shape in ((130, 130), (64, 64)):
-            call = forced(shape, (1, 0), itemsize, kernel, lead)
-            check_inplace(shape, (1, 0), itemsize, call, lead=lead)
+        for shape, axes in problems:
+            check_inplace(
+                shape, axes, itemsize, forced(shape, axes, itemsize, kernel, lead), lead=lead
+            )
 
 
 def test_a_plan_takes_arrays_of_any_alignment():

@@ -9,12 +9,13 @@ from .streams import filled_late, values
 
 torch = pytest.importorskip("torch")
 
-# A square matrix; a matrix by C2R; several steps; rows of 240 KB, which go through a workspace.
+# A square matrix; a matrix by C2R; several steps; large elements, some of which go through a
+# workspace.
 PROBLEMS = [
     ((300, 300), (1, 0)),
     ((210, 150), (1, 0)),
     ((30, 24, 20, 18), (3, 1, 0, 2)),
-    ((229, 241, 256), (1, 0, 2)),
+    ((458, 241, 512), (1, 0, 2)),
 ]
 problems = pytest.mark.parametrize(("shape", "axes"), PROBLEMS, ids=str)
 

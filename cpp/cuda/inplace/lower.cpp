@@ -72,6 +72,7 @@ std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceM
   if (step.kernel == InplaceKernel::c2r || step.kernel == InplaceKernel::r2c) {
     return C2rLowering(step, memory).all();
   }
+  if (step.kernel == InplaceKernel::cells) return lower_cells(step, memory.address);
   std::vector<InplaceLaunch> launches;
   for (const Launch& launch : lower_square(step, memory.address)) {
     launches.push_back({.launch = launch});

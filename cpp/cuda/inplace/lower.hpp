@@ -32,6 +32,9 @@ struct InplaceMemory {
 // elements are too large for words as narrow as the address asks for.
 std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceMemory& memory);
 
+// The same by cells.
+std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address);
+
 // The same by one of the kernels for square matrices.
 std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address);
 

@@ -1,5 +1,6 @@
 #include "plan/inplace/matrices.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace ttlg {
@@ -35,6 +36,18 @@ std::vector<Matrices> by_parts(const Matrices& matrices, std::int64_t part_bytes
   whole.rows *= parts;
   whole.element_bytes = part_bytes;
   return {inside, whole};
+}
+
+std::vector<Matrices> by_pieces(const Matrices& matrices, std::int64_t length) {
+  const bool is_tall = matrices.rows > matrices.columns;
+  const std::int64_t pieces = std::max(matrices.rows, matrices.columns) / length;
+  Matrices inside = matrices;
+  Matrices between = matrices;
+  inside.batch *= pieces;
+  between.element_bytes *= length;
+  (is_tall ? inside.rows : inside.columns) = length;
+  (is_tall ? between.rows : between.columns) = pieces;
+  return is_tall ? std::vector{inside, between} : std::vector{between, inside};
 }
 
 }  // namespace ttlg

@@ -40,4 +40,9 @@ std::vector<Matrices> by_squares(const Matrices& matrices);
 // with columns.
 std::vector<Matrices> by_parts(const Matrices& matrices, std::int64_t part_bytes);
 
+// Two steps instead of one, of a matrix whose longer dimension is cut into pieces of so many rows
+// or columns, which divide them: one transposes the pieces, the other moves what they have of each
+// of the other columns or rows.
+std::vector<Matrices> by_pieces(const Matrices& matrices, std::int64_t length);
+
 }  // namespace ttlg

@@ -153,6 +153,18 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RunsAr
   });
 }
 
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CutCellsArguments& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cuda::cut_cells<kWidth>(p, context); };
+  });
+}
+
+Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CellsArguments& p) {
+  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cuda::cells<kWidth>(p, context); };
+  });
+}
+
 // An array of which element (0, ..., 0) has the wanted address.
 class Array {
  public:

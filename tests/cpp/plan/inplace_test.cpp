@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "plan/inplace/matrices.hpp"
@@ -87,6 +88,18 @@ TEST(BySquares, TransposesWithoutStepsThatMoveNothing) {
         EXPECT_GT(each.rows, 1);
         EXPECT_GT(each.columns, 1);
       }
+    }
+  }
+}
+
+TEST(ByPieces, TransposesPiecesAndMovesThem) {
+  for (const auto& [rows, columns] : {std::pair{12, 5}, {5, 12}}) {
+    for (const std::int64_t length : {2, 3, 4, 6}) {
+      const Matrices matrices{.batch = 2, .rows = rows, .columns = columns, .element_bytes = 2};
+      const std::vector<Matrices> sequence = by_pieces(matrices, length);
+      EXPECT_EQ(test::bytes_after(sequence, 240),
+                test::bytes_after(std::vector<Matrices>{matrices}, 240));
+      EXPECT_EQ(sequence[0].element_bytes + sequence[1].element_bytes, 2 + 2 * length);
     }
   }
 }

@@ -89,6 +89,20 @@ def test_kernels_of_square_matrices(kernel):
         plan((1000, 999), kernel=kernel)
 
 
+def test_large_elements_are_cells():
+    p = plan((8, 2048, 32, 128), (0, 2, 1, 3), "float16")
+    assert kernels(p) == ["cells"]
+    assert 0 < p.workspace_bytes < p.nbytes / 60
+    assert "saved one of 64" in p.explain()
+    assert kernels(plan((7, 9, 64), (1, 0, 2), kernel="cells")) == ["cells"]
+
+
+def test_long_matrices_go_by_pieces():
+    p = plan((10_000_000, 7), dtype="float64")
+    assert kernels(p)[-1] == "cells"
+    assert p.workspace_bytes < p.nbytes / 60
+
+
 def test_c2r_and_r2c():
     # Catanzaro et al., section 5.2.
     assert kernels(plan((1000, 600))) == ["c2r"]

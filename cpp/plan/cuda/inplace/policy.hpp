@@ -70,6 +70,18 @@ struct ColumnShufflePolicy {
   }
 };
 
+// Large elements that move along cycles.
+struct CellsPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kMinBlocksPerSm = 4;
+  static constexpr int kDepth = 4;                 // cells on their way to a thread
+  static constexpr int kBatch = 4;                 // words of a thread to or from the workspace
+  static constexpr std::int64_t kLeastBytes = 32;  // of a cell
+  // Cells for each that is saved: fewer of them keep more threads busy and take more workspace.
+  static constexpr std::int64_t kSpacing = 64;
+  static constexpr std::int64_t kMaxCells = INT32_MAX;  // of a matrix
+};
+
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
   static constexpr int kThreads = 256;  // at least

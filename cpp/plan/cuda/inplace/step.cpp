@@ -12,9 +12,9 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{{"square_v1b", "square_v1", "square_v1r",
-                                                            "square_v2", "square_ip", "square_sg",
-                                                            "square_tw", "runs", "c2r", "r2c"}};
+constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{
+    {"square_v1b", "square_v1", "square_v1r", "square_v2", "square_ip", "square_sg", "square_tw",
+     "runs", "cells", "c2r", "r2c"}};
 
 bool is_c2r_or_r2c(InplaceKernel kernel) {
   return kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
@@ -54,6 +54,12 @@ bool is_valid(const InplaceStep& step) {
   if (is_c2r_or_r2c(step.kernel)) {
     return step.between == 1 && step.width == 0 &&
            std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
+  }
+  if (step.kernel == InplaceKernel::cells) {
+    return step.between == 1 && step.element_bytes >= CellsPolicy::kLeastBytes &&
+           step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
+           step.width <= CellsPolicy::kMaxCells &&
+           std::has_single_bit(static_cast<std::uint64_t>(step.width));
   }
   const bool is_run = step.kernel == InplaceKernel::runs;
   return step.rows == step.columns && (is_run || is_word(step.element_bytes)) &&
@@ -102,6 +108,11 @@ Portions columns_of(const InplaceStep& step, const DeviceModel& model) {
           .count = step.batch * ceil_div(c2r.n, columns)};
 }
 
+// What cells saves of all matrices.
+std::int64_t saved_bytes(const InplaceStep& step) {
+  return step.batch * ceil_div(step.rows * step.columns, step.width) * step.element_bytes;
+}
+
 // The columns are rotated before or after they are shuffled, unless by nothing.
 int column_passes(const InplaceStep& step) { return c2r_of(step).c > 1 ? 2 : 1; }
 
@@ -117,18 +128,21 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
     return rows_of(step, model).launches(model) +
            column_passes(step) * columns_of(step, model).launches(model);
   }
+  if (step.kernel == InplaceKernel::cells) return 3;
   if (step.kernel != InplaceKernel::square_sg) return 1;
   const std::int64_t regions = ceil_div(tiles_of(step), step.width);
   return regions * (regions + 1) / 2;
 }
 
 std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {
+  if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
   if (!is_c2r_or_r2c(step.kernel)) return 0;
   return std::max(rows_of(step, model).bytes, columns_of(step, model).bytes);
 }
 
 std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model,
                              std::int64_t limit) {
+  if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
   if (!is_c2r_or_r2c(step.kernel)) return 0;
   std::int64_t most = 0;
   for (const Portions& each : {rows_of(step, model), columns_of(step, model)}) {

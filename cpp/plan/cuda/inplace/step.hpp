@@ -13,7 +13,7 @@
 namespace ttlg::cuda {
 
 // square_* exchange tiles of square matrices in the order of an enumeration scheme (Gorawski and
-// Lorek), `runs` the elements themselves; c2r and r2c are for any matrix.
+// Lorek), `runs` the elements themselves; cells, c2r and r2c are for any matrix.
 enum class InplaceKernel : std::uint8_t {
   square_v1b,  // in bands (section 5)
   square_v1,   // row by row
@@ -23,11 +23,12 @@ enum class InplaceKernel : std::uint8_t {
   square_sg,   // super grid: a launch for each region (listings 3 and 4)
   square_tw,   // thread-wise: a thread for each pair of elements, row by row
   runs,        // elements of any number of bytes are exchanged
+  cells,       // large elements move along the permutation's cycles
   c2r,         // rows and columns are permuted (Catanzaro et al., PPoPP 2014)
   r2c,         // the inverse of that on the transpose's dimensions
 };
 
-inline constexpr int kInplaceKernels = 10;
+inline constexpr int kInplaceKernels = 11;
 
 std::string_view kernel_name(InplaceKernel kernel);
 std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name);
@@ -43,7 +44,8 @@ struct InplaceStep {
   std::int64_t between = 1;
   std::int64_t columns = 1;
   std::int64_t element_bytes = 1;
-  // Of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
+  // Of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles. Of
+  // cells, one of so many goes through the workspace, a power of two.
   std::int64_t width = 0;
 
   std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }

@@ -20,6 +20,13 @@ double sectors_apart(std::int64_t element_bytes) {
   return as_double(element_bytes + kSectorBytes - apart) / as_double(element_bytes);
 }
 
+// What thread blocks that move so many bytes each take, in times of those that have enough to do:
+// they do not take less time than for some kilobytes.
+double small_blocks(std::int64_t bytes) {
+  constexpr double kEnough = 8 << 10;
+  return std::max(kEnough / as_double(bytes), 1.0);
+}
+
 // What a step moves, in times that it would if its passes moved whole sectors only.
 double moved(const InplaceStep& step) {
   switch (step.kernel) {
@@ -27,30 +34,52 @@ double moved(const InplaceStep& step) {
     case InplaceKernel::runs:
       // Elements are neighbours on one side, and lie apart on the other.
       return (1 + sectors_apart(step.element_bytes)) / 2;
-    default:
-      return 1;
+    case InplaceKernel::cells:
+      return sectors_apart(step.element_bytes) * (1 + 2 / as_double(step.width));
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return small_blocks(step.matrix_bytes());
+    default: {
+      const std::int64_t tiles = tiles_of(step);
+      const std::int64_t blocks = step.between * tiles * (tiles + 1) / 2;
+      return small_blocks(step.matrix_bytes() / blocks);
+    }
   }
 }
 
-std::int64_t width_for(InplaceKernel kernel, std::int64_t tiles) {
-  switch (kernel) {
+// The usual number of cells for each that is saved, or more where these must fit into the
+// workspace.
+std::int64_t cell_spacing(const InplaceStep& step, std::int64_t workspace) {
+  const std::int64_t cells = step.rows * step.columns;
+  std::int64_t spacing = CellsPolicy::kSpacing;
+  while (spacing < cells &&
+         step.batch * ceil_div(cells, spacing) > workspace / step.element_bytes) {
+    spacing *= 2;
+  }
+  return spacing;
+}
+
+std::int64_t width_for(const InplaceStep& step, std::int64_t workspace) {
+  switch (step.kernel) {
     case InplaceKernel::square_v1b:
-      return band_width(tiles);
+      return band_width(tiles_of(step));
     case InplaceKernel::square_sg:
-      return region_order(tiles);
+      return region_order(tiles_of(step));
+    case InplaceKernel::cells:
+      return cell_spacing(step, workspace);
     default:
       return 0;
   }
 }
 
-InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices) {
+InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices, std::int64_t workspace) {
   InplaceStep step{.kernel = kernel,
                    .batch = matrices.batch,
                    .rows = matrices.rows,
                    .between = matrices.between,
                    .columns = matrices.columns,
                    .element_bytes = matrices.element_bytes};
-  step.width = width_for(kernel, tiles_of(step));
+  step.width = width_for(step, workspace);
   return step;
 }
 
@@ -76,7 +105,7 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
   std::vector<Decomposition<InplaceStep>> choices;
   for (const InplaceKernel kernel : kernels_for(matrices)) {
     if (forced.value_or(kernel) != kernel) continue;
-    const InplaceStep step = step_by(kernel, matrices);
+    const InplaceStep step = step_by(kernel, matrices, workspace);
     if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
     const bool permutes = kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
     if (permutes && step.element_bytes > most_element_bytes()) continue;
@@ -84,6 +113,27 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
   }
   return choices;
 }
+
+namespace {
+
+// The length of pieces that move as cells of several lines, if there are some that divide the
+// longer dimension, and 0 otherwise. Those that are whole lines come first.
+std::int64_t piece_length(const Matrices& matrices) {
+  constexpr std::int64_t kLeastBytes = 256;
+  constexpr std::int64_t kMostBytes = 4096;
+  constexpr std::int64_t kLineBytes = 128;
+  const std::int64_t longer = std::max(matrices.rows, matrices.columns);
+  const std::int64_t size = matrices.element_bytes;
+  for (const std::int64_t unit : {kLineBytes, std::int64_t{1}}) {
+    const std::int64_t most = std::min(kMostBytes / size, longer / 4);
+    for (std::int64_t length = most; length > 1 && length * size >= kLeastBytes; --length) {
+      if (longer % length == 0 && length * size % unit == 0) return length;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrices& matrices) const {
   std::vector<Decomposition<InplaceStep>> choices = step_choices(matrices);
@@ -95,6 +145,9 @@ std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrice
   offer(by_squares(matrices));
   for (const std::int64_t part : part_bytes(matrices.element_bytes)) {
     offer(by_parts(matrices, part));
+  }
+  if (const std::int64_t length = piece_length(matrices); length > 0) {
+    offer(by_pieces(matrices, length));
   }
   return choices;
 }

@@ -117,11 +117,13 @@ Report run_step(const InplaceStep& step, std::size_t misalignment, bool backward
   AlignedBytes array(static_cast<std::size_t>(step.bytes()), misalignment);
   fill_randomly(array);
   const std::vector<std::byte> expected = oracle(step, array.bytes());
+  const std::int64_t workspace = workspace_bytes(step, analytic_model(), 0);
   const InplaceMemory memory{.address = static_cast<std::int64_t>(misalignment),
-                             .workspace_bytes = 0,
+                             .workspace_bytes = workspace,
                              .on_chip_bytes = on_chip_bytes(analytic_model())};
-  Report result = run_launches(lower_inplace(step, memory), array, 0, backwards,
-                               [&](const Launch& launch) { return expected_writes(step, launch); });
+  const Writes writes = [&](const Launch& launch) { return expected_writes(step, launch); };
+  Report result = run_launches(lower_inplace(step, memory), array, workspace, backwards,
+                               workspace == 0 ? writes : Writes{});
   if (!std::ranges::equal(array.bytes(), expected)) result.violations.push_back("wrong bytes");
   return result;
 }

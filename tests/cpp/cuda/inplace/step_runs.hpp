@@ -23,8 +23,8 @@ Report run_launches(const std::vector<cuda::InplaceLaunch>& launches, AlignedByt
                     std::int64_t workspace_bytes, bool backwards = false,
                     const Writes& writes = {});
 
-// Runs a step of one of the kernels for square matrices on an array that begins so many bytes
-// beyond a 256-byte boundary. That the array is not the oracle's afterwards is a violation like any
+// Runs a step of one of the kernels for elements on an array that begins so many bytes beyond a
+// 256-byte boundary. That the array is not the oracle's afterwards is a violation like any
 // other.
 Report run_step(const cuda::InplaceStep& step, std::size_t misalignment = 0,
                 bool backwards = false);

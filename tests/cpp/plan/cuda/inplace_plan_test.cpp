@@ -84,13 +84,18 @@ TEST(InplacePlan, TakesAnyRank) {
   }
 }
 
+// By more than the order in which steps are added up makes.
+bool takes_less(const InplacePlan& x, const InplacePlan& y) {
+  return x.predicted_seconds < (1 - 1e-12) * y.predicted_seconds;
+}
+
 TEST(InplacePlan, EveryCandidateCarriesThePermutationOut) {
   for (const std::vector<int>& axes : {std::vector<int>{3, 2, 1, 0}, {0, 3, 2, 1}, {1, 0, 3, 2}}) {
     const InplacePlan plan = plan_for(inplace_request({3, 4, 3, 4}, axes, 4));
     const std::vector<InplacePlan> candidates = inplace_candidates(plan);
     ASSERT_FALSE(candidates.empty());
     EXPECT_EQ(candidates.front(), plan);
-    EXPECT_TRUE(std::ranges::is_sorted(candidates, {}, &InplacePlan::predicted_seconds));
+    EXPECT_TRUE(std::ranges::is_sorted(candidates, takes_less));
     for (const InplacePlan& each : candidates) expect_carried_out(each);
   }
 }
@@ -130,7 +135,7 @@ TEST(InplacePlan, PrefersBandsOfSquareMatrices) {
     EXPECT_EQ(step.kernel, InplaceKernel::square_v1b);
     EXPECT_EQ(step.width, 8);
   }
-  EXPECT_EQ(only_step(plan_of_matrix(3, 3, 4)).width, 1);      // a tile
+  EXPECT_EQ(only_step(plan_of_matrix(50, 50, 4)).width, 1);    // a tile
   EXPECT_EQ(only_step(plan_of_matrix(300, 300, 4)).width, 4);  // five
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 12)).kernel, InplaceKernel::runs);
   EXPECT_EQ(only_step(plan_of_matrix(4096, 4096, 200)).kernel, InplaceKernel::runs);
@@ -138,7 +143,7 @@ TEST(InplacePlan, PrefersBandsOfSquareMatrices) {
 
 // Catanzaro et al., section 5.2.
 TEST(InplacePlan, PrefersTheShorterRows) {
-  for (const std::int64_t size : {4, 3, 100}) {
+  for (const std::int64_t size : {4, 3, 20}) {
     EXPECT_EQ(only_step(plan_of_matrix(1001, 1000, size)).kernel, InplaceKernel::c2r);
     EXPECT_EQ(only_step(plan_of_matrix(1000, 1001, size)).kernel, InplaceKernel::r2c);
     EXPECT_EQ(only_step(plan_of_matrix(1002, 1000, size)).kernel, InplaceKernel::c2r);
@@ -151,25 +156,52 @@ TEST(InplacePlan, PrefersTheShorterRows) {
 }
 
 TEST(InplacePlan, GoesBySquaresWhereThatTakesLess) {
-  const InplacePlan plan = plan_of_matrix(32, 1024, 4);
+  const InplacePlan plan = plan_of_matrix(64, 4096, 4);
   expect_carried_out(plan);
   ASSERT_EQ(plan.steps.size(), 2U);
-  EXPECT_EQ(plan.steps[0], (InplaceStep{InplaceKernel::runs, 1, 32, 1, 32, 128, 0}));
-  EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 32, 32, 1, 32, 4, 1}));
+  EXPECT_EQ(plan.steps[0], (InplaceStep{InplaceKernel::runs, 1, 64, 1, 64, 256, 0}));
+  EXPECT_EQ(plan.steps[1], (InplaceStep{InplaceKernel::square_v1b, 64, 64, 1, 64, 4, 1}));
   EXPECT_EQ(inplace_candidates(plan).size(), 3U);
   only_step(plan_of_matrix(64, 96, 4));  // would be three
-  only_step(plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::r2c}));
-  const InplacePlan forced = plan_of_matrix(32, 1024, 4, {.forced = InplaceKernel::runs});
+  only_step(plan_of_matrix(64, 4096, 4, {.forced = InplaceKernel::r2c}));
+  const InplacePlan forced = plan_of_matrix(64, 4096, 4, {.forced = InplaceKernel::runs});
   expect_carried_out(forced);
   ASSERT_EQ(forced.steps.size(), 2U);
   EXPECT_EQ(forced.steps[1].kernel, InplaceKernel::runs);
   EXPECT_EQ(inplace_candidates(plan_of_matrix(64, 96, 4)).size(), 2U);
 }
 
+// Of so small squares a thread block would move next to nothing.
+TEST(InplacePlan, DoesNotGoBySmallSquares) {
+  for (const InplaceStep& step : plan_of_matrix(4096 * 8, 8, 8).steps) {
+    EXPECT_NE(step.kernel, InplaceKernel::square_v1b);
+  }
+}
+
+TEST(InplacePlan, MovesLargeElementsAsCells) {
+  const InplaceStep step = only_step(plan_for(inplace_request({8, 512, 32, 128}, {0, 2, 1, 3}, 2)));
+  EXPECT_EQ(step, (InplaceStep{InplaceKernel::cells, 8, 512, 1, 32, 256, 64}));
+  // As many as the workspace holds.
+  const InplacePlan tight = plan_of_matrix(900, 1000, 400, {.workspace = 900 * 400});
+  EXPECT_EQ(only_step(tight).width, 1024);
+  EXPECT_LE(tight.workspace_bytes, 900 * 400);
+}
+
+TEST(InplacePlan, CutsLongMatricesIntoPieces) {
+  for (const auto& [rows, columns] : {std::pair{10000000, 8}, {8, 10000000}}) {
+    const InplacePlan plan = plan_of_matrix(rows, columns, 8);
+    ASSERT_EQ(plan.steps.size(), 2U);
+    const InplaceStep& cells = plan.steps[rows < columns ? 0 : 1];
+    EXPECT_EQ(cells.kernel, InplaceKernel::cells);
+    EXPECT_LE(plan.workspace_bytes, plan.problem.bytes() / 64);
+  }
+}
+
 TEST(InplacePlan, ForcedKernelsTakeEveryStep) {
   for (int number = 0; number < kInplaceKernels; ++number) {
     const auto kernel = static_cast<InplaceKernel>(number);
-    const InplacePlan plan = plan_of_matrix(80, 80, 4, {.forced = kernel});
+    const std::int64_t size = kernel == InplaceKernel::cells ? 40 : 4;
+    const InplacePlan plan = plan_of_matrix(80, 80, size, {.forced = kernel});
     expect_carried_out(plan);
     EXPECT_EQ(only_step(plan).kernel, kernel);
   }

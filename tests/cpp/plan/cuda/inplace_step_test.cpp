@@ -73,7 +73,7 @@ TEST(InplaceKernel, HasItsName) {
   }
   EXPECT_EQ(inplace_kernel_names(),
             "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
-            "'square_tw', 'runs', 'c2r', 'r2c'");
+            "'square_tw', 'runs', 'cells', 'c2r', 'r2c'");
 }
 
 }  // namespace

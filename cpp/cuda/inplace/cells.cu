@@ -1,0 +1,40 @@
+#include "cuda/inplace/cells.hpp"
+
+#include "cuda/dispatch.hpp"
+#include "cuda/enqueue.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+template <int kWidth>
+__global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocksPerSm)
+    cut_cells_kernel(const __grid_constant__ CutCellsArguments p, const std::byte* in,
+                     std::byte* out) {
+  cut_cells<kWidth>(p, DeviceContext(in, out));
+}
+
+template <int kWidth>
+__global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocksPerSm)
+    cells_kernel(const __grid_constant__ CellsArguments p, const std::byte* in, std::byte* out) {
+  cells<kWidth>(p, DeviceContext(in, out));
+}
+
+}  // namespace
+
+cudaError_t enqueue_cut_cells(const Launch& launch, const LaunchGrid&, const std::byte* in,
+                              std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<CutCellsArguments>(launch.arguments);
+  return with_width(launch, [&](auto width) {
+    return launch_kernel(cut_cells_kernel<width()>, launch, stream, p, in, out);
+  });
+}
+
+cudaError_t enqueue_cells(const Launch& launch, const LaunchGrid&, const std::byte* in,
+                          std::byte* out, cudaStream_t stream) {
+  const auto& p = std::get<CellsArguments>(launch.arguments);
+  return with_width(launch, [&](auto width) {
+    return launch_kernel(cells_kernel<width()>, launch, stream, p, in, out);
+  });
+}
+
+}  // namespace ttlg::cuda

@@ -1,0 +1,88 @@
+// Large elements that move along the cycles of the permutation.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cuda/inplace/step_runs.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::test {
+namespace {
+
+using namespace cuda;
+using Violations = std::vector<std::string>;
+
+InplaceStep cells_of(std::int64_t rows, std::int64_t columns, std::int64_t bytes,
+                     std::int64_t spacing, std::int64_t batch = 1) {
+  return {.kernel = InplaceKernel::cells,
+          .batch = batch,
+          .rows = rows,
+          .columns = columns,
+          .element_bytes = bytes,
+          .width = spacing};
+}
+
+void expect_transposed(const InplaceStep& step, std::size_t misalignment = 0) {
+  for (const bool backwards : {false, true}) {
+    EXPECT_EQ(run_step(step, misalignment, backwards).violations, Violations{})
+        << describe(step, misalignment) << (backwards ? ", backwards" : "");
+  }
+}
+
+TEST(Cells, TransposesEverySize) {
+  for (std::int64_t rows = 1; rows <= 14; ++rows) {
+    for (std::int64_t columns = 1; columns <= 14; ++columns) {
+      // All cells of a cycle, some of them, and hardly any may be saved.
+      for (const std::int64_t spacing : {2, 8, 256}) {
+        expect_transposed(cells_of(rows, columns, 32, spacing));
+      }
+    }
+  }
+}
+
+TEST(Cells, TransposesCellsOfAnySize) {
+  for (const std::int64_t bytes : {33, 64, 100, 128, 511, 512, 520, 2000, 5004}) {
+    for (const std::size_t misalignment : {0, 1, 4}) {
+      expect_transposed(cells_of(11, 6, bytes, 4, 3), misalignment);
+    }
+  }
+}
+
+TEST(Cells, TransposesLongCycles) {
+  expect_transposed(cells_of(61, 40, 32, 64));
+  expect_transposed(cells_of(500, 3, 48, 64, 2));
+  expect_transposed(cells_of(3, 500, 48, 16));
+}
+
+// Besides what is saved, every sector is read once and written once.
+TEST(Cells, TouchesEverySectorOnce) {
+  const InplaceStep step = cells_of(48, 20, 256, 64, 2);
+  const Report report = run_step(step);
+  const std::int64_t saved = 2 * ceil_div(48 * 20, 64) * 256 / kSectorBytes;
+  // Cells that stay, the first and the last, are saved and restored, or left alone.
+  const std::int64_t sectors = step.bytes() / kSectorBytes;
+  EXPECT_LE(report.counts.load.sectors, sectors + saved);
+  EXPECT_GE(report.counts.load.sectors, sectors + saved - 2 * 256 / kSectorBytes);
+  EXPECT_EQ(report.counts.load.sectors, report.counts.store.sectors);
+}
+
+TEST(Cells, LaunchesAGroupForEveryPartAndEveryCellThatMayLeadACycle) {
+  // Groups of 8 lanes, 32 of a block.
+  const std::vector<InplaceLaunch> launches = lower_cells(cells_of(100, 64, 128, 64), 0);
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[0].launch.blocks, 4U);  // 100 cells
+  EXPECT_EQ(launches[1].launch.blocks, ceil_div(100 + 6400, 32));
+  EXPECT_EQ(launches[2].launch.blocks, 4U);
+  EXPECT_TRUE(launches[0].to.in_workspace);
+  EXPECT_TRUE(launches[2].from.in_workspace);
+  // Whole warps take what is longer: four words of a lane to the workspace, one of a cell.
+  const std::vector<InplaceLaunch> large = lower_cells(cells_of(10, 5, 4096, 64), 0);
+  EXPECT_EQ(std::get<CutCellsArguments>(large[0].launch.arguments).groups.items, 2);
+  EXPECT_EQ(std::get<CellsArguments>(large[1].launch.arguments).groups.items, 51 * 8);
+}
+
+}  // namespace
+}  // namespace ttlg::test
