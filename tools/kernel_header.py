@@ -39,7 +39,16 @@ inline constexpr KernelFigures kMatchLargeShifted = {shifted};
 }}  // namespace ttlg::cuda
 """
 # Of these the planner counts bytes alone.
-_INPLACE = ("square", "runs", "row_shuffle", "column_shuffle", "row_gather", "column_gather", "cells", "cut_cells")
+_INPLACE = (
+    "square",
+    "runs",
+    "row_shuffle",
+    "column_shuffle",
+    "row_gather",
+    "column_gather",
+    "cells",
+    "cut_cells",
+)
 _IN_TEXT = ("registers", "instructions_per_line", "instructions_per_further_line")
 
 

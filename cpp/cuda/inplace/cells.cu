@@ -1,7 +1,6 @@
-#include "cuda/inplace/cells.hpp"
-
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
+#include "cuda/inplace/cells.hpp"
 
 namespace ttlg::cuda {
 namespace {
