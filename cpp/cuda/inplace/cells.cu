@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocks
 template <int kWidth>
 __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocksPerSm)
     cells_kernel(const __grid_constant__ CellsArguments p, const std::byte* in, std::byte* out) {
-  cells<kWidth>(p, DeviceContext(in, out));
+  cells<kWidth>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace

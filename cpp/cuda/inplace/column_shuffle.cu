@@ -9,7 +9,7 @@ template <int kWidth, int kAccess>
 __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksPerSm)
     column_shuffle_kernel(const __grid_constant__ ColumnShuffleArguments p, const std::byte* in,
                           std::byte* out) {
-  column_shuffle<kWidth, kAccess>(p, DeviceContext(in, out));
+  column_shuffle<kWidth, kAccess>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace

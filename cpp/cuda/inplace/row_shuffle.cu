@@ -9,7 +9,7 @@ template <int kWidth, int kPer, bool kForward>
 __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksPerSm)
     row_shuffle_kernel(const __grid_constant__ RowShuffleArguments p, const std::byte* in,
                        std::byte* out) {
-  row_shuffle<kWidth, kPer, kForward>(p, DeviceContext(in, out));
+  row_shuffle<kWidth, kPer, kForward>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 template <int kWidth>
 __global__ void __launch_bounds__(RunsPolicy::kThreads, RunsPolicy::kMinBlocksPerSm)
     runs_kernel(const __grid_constant__ RunsArguments p, const std::byte* in, std::byte* out) {
-  runs<kWidth>(p, DeviceContext(in, out));
+  runs<kWidth>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 template <int kWidth, bool kVector>
 __global__ void __launch_bounds__(SquarePolicy::kThreads, SquarePolicy::kMinBlocksPerSm)
     square_kernel(const __grid_constant__ SquareArguments p, const std::byte* in, std::byte* out) {
-  square<kWidth, kVector>(p, DeviceContext(in, out));
+  square<kWidth, kVector>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace

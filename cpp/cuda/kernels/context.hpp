@@ -1,6 +1,7 @@
 // What a kernel sees of the machine that runs it. Kernels are written once against this interface:
-// nvcc compiles them with DeviceContext, whose members are single instructions, and the tests with
-// a host executor's context, which runs every thread and checks every access.
+// nvcc compiles them with DeviceContext or, in place, InplaceDeviceContext, whose members are
+// single instructions, and the tests with a host executor's context, which runs every thread and
+// checks every access.
 //
 // Every lane of a warp makes the same calls in the same order and says with `valid` whether it
 // takes part, so that one call is one access of the warp. Offsets are in bytes.
@@ -92,15 +93,17 @@ TTLG_DEVICE T opaque(T value) {
 
 #ifdef __CUDACC__
 
-// Nobody writes the input while a kernel runs, so loads may use the read-only path.
-class DeviceContext {
+// Unless a kernel works in place, nobody writes the input while it runs, so loads may use the
+// read-only path. In place the compiler must keep them before the stores to what they have loaded.
+template <bool kInplace>
+class BasicDeviceContext {
  public:
-  TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out)
-      : DeviceContext(in, out, dynamic_shared()) {}
+  TTLG_DEVICE BasicDeviceContext(const std::byte* in, std::byte* out)
+      : BasicDeviceContext(in, out, dynamic_shared()) {}
 
   // The same, for offsets from other origins. The pointers stay in a thread's own registers, where
   // adding an offset takes a single instruction, even if the origins are the same for all threads.
-  TTLG_DEVICE DeviceContext at(std::int64_t in, std::int64_t out) const {
+  TTLG_DEVICE BasicDeviceContext at(std::int64_t in, std::int64_t out) const {
     const std::byte* const new_in = opaque(in_ + in);
     std::byte* const new_out = opaque(out_ + out);
     __builtin_assume(__isGlobal(new_in));
@@ -109,7 +112,7 @@ class DeviceContext {
   }
 
   // The same, for offsets in shared memory that count from another byte.
-  TTLG_DEVICE DeviceContext at_shared(std::uint32_t bytes) const {
+  TTLG_DEVICE BasicDeviceContext at_shared(std::uint32_t bytes) const {
     return {in_, out_, shared_ + bytes};
   }
 
@@ -126,7 +129,10 @@ class DeviceContext {
   TTLG_DEVICE T load(bool valid, std::int64_t offset) const {
     if (!valid) return T{};
     const std::byte* const from = in_ + offset;
-    if constexpr (sizeof(T) == 16) {
+    if constexpr (kInplace) {
+      __builtin_assume(__isGlobal(from));
+      return read<T>(from);
+    } else if constexpr (sizeof(T) == 16) {
       const uint4 word = __ldg(reinterpret_cast<const uint4*>(from));
       return {{word.x, word.y, word.z, word.w}};
     } else if constexpr (sizeof(T) == 8) {
@@ -209,7 +215,7 @@ class DeviceContext {
     }
   }
 
-  TTLG_DEVICE DeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
+  TTLG_DEVICE BasicDeviceContext(const std::byte* in, std::byte* out, std::byte* shared)
       : in_(in), out_(out), shared_(shared) {}
 
   static TTLG_DEVICE std::uint32_t phase_of(const std::byte* origin) {
@@ -254,6 +260,9 @@ class DeviceContext {
   std::byte* out_;
   std::byte* shared_;
 };
+
+using DeviceContext = BasicDeviceContext<false>;
+using InplaceDeviceContext = BasicDeviceContext<true>;
 
 #endif
 

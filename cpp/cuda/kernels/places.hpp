@@ -72,27 +72,31 @@ class SharedPlace {
 
 // On the device they hold addresses, which the compiler would otherwise work out from the array's
 // for every access.
-template <>
-class Source<DeviceContext> {
+template <bool kInplace>
+class Source<BasicDeviceContext<kInplace>> {
+  using Context = BasicDeviceContext<kInplace>;
+
  public:
-  TTLG_DEVICE Source(const DeviceContext& context, std::int64_t offset)
+  TTLG_DEVICE Source(const Context& context, std::int64_t offset)
       : context_(context.in_ + offset, nullptr) {}
 
   template <typename T>
   TTLG_DEVICE T load(bool valid, int beyond = 0) const {
-    return context_.load<T>(valid, beyond);
+    return context_.template load<T>(valid, beyond);
   }
   TTLG_DEVICE const std::byte* address() const { return context_.in_; }
   TTLG_DEVICE void advance(std::int64_t bytes) { context_.in_ = opaque(context_.in_ + bytes); }
 
  private:
-  DeviceContext context_;
+  Context context_;
 };
 
-template <>
-class Target<DeviceContext> {
+template <bool kInplace>
+class Target<BasicDeviceContext<kInplace>> {
+  using Context = BasicDeviceContext<kInplace>;
+
  public:
-  TTLG_DEVICE Target(const DeviceContext& context, std::int64_t offset)
+  TTLG_DEVICE Target(const Context& context, std::int64_t offset)
       : context_(nullptr, context.out_ + offset) {}
 
   template <typename T>
@@ -103,27 +107,28 @@ class Target<DeviceContext> {
   TTLG_DEVICE void advance(std::int64_t bytes) { context_.out_ = opaque(context_.out_ + bytes); }
 
  private:
-  DeviceContext context_;
+  Context context_;
 };
 
-template <>
-class SharedPlace<DeviceContext> {
+template <bool kInplace>
+class SharedPlace<BasicDeviceContext<kInplace>> {
+  using Context = BasicDeviceContext<kInplace>;
+
  public:
-  TTLG_DEVICE SharedPlace(const DeviceContext& context, std::uint32_t offset)
+  TTLG_DEVICE SharedPlace(const Context& context, std::uint32_t offset)
       : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(context.shared_)) + offset) {}
 
   template <typename T>
   TTLG_DEVICE T load(bool valid, std::uint32_t beyond = 0) const {
-    return valid ? DeviceContext::read<T>(pointer(beyond)) : T{};
+    return valid ? Context::template read<T>(pointer(beyond)) : T{};
   }
   template <typename T>
   TTLG_DEVICE void store(bool valid, T value, std::uint32_t beyond = 0) const {
-    if (valid) DeviceContext::write(pointer(beyond), value);
+    if (valid) Context::write(pointer(beyond), value);
   }
   template <int kBytes>
-  TTLG_DEVICE void copy_async(bool valid, const Source<DeviceContext>& from,
-                              std::uint32_t beyond) const {
-    DeviceContext::copy_async<kBytes>(valid, address_ + beyond, from.address());
+  TTLG_DEVICE void copy_async(bool valid, const Source<Context>& from, std::uint32_t beyond) const {
+    Context::template copy_async<kBytes>(valid, address_ + beyond, from.address());
   }
   TTLG_DEVICE void advance(std::uint32_t bytes) { address_ = opaque(address_ + bytes); }
 
