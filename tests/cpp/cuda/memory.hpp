@@ -25,8 +25,9 @@ struct Arrays {
 };
 
 // Accesses return what is wrong with them, or nothing. In place, the order of the blocks and of the
-// threads between two barriers must not matter, and loads take the read-only path: a byte is
-// loaded by the block alone that stores it, before a barrier that comes before the store.
+// threads between two barriers must not matter: a byte is loaded by the block alone that stores it,
+// before a barrier that comes before the store, or by the thread that stores it, and never
+// afterwards.
 class GlobalMemory {
  public:
   explicit GlobalMemory(const Arrays& arrays)
