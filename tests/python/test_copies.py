@@ -200,7 +200,7 @@ def test_flat_arrays_of_other_libraries():
             r"x of shape \(8,\) cannot be read as shape \(2, 3",
         ),
         (np.zeros(8), (-2, -4), None, ValueError, "cannot be read as shape"),
-        (np.zeros((2, 4)), (2, 4), None, ValueError, r"one-dimensional .* x.reshape\(-1\)"),
+        (np.zeros((2, 4)), (2,), None, ValueError, r"one-dimensional .* x.reshape\(-1\)"),
         (np.zeros(8), (2, 4), np.zeros((4, 2)), ValueError, r"pass out of shape \(8,\)"),
         (np.zeros(8), (2, 4.0), None, TypeError, "integer"),
         ([1, 2], (2, 1), None, TypeError, "must be an array"),
