@@ -147,7 +147,7 @@ def orders() -> Iterator[Case]:
             ((side, side), "float64"),
             ((eighth // 10, 10), "float64"),
             ((edge, edge, edge), "float32"),
-            ((8 * eighth // math.prod(image), *image), "uint8"),
+            ((round(8 * eighth / math.prod(image)), *image), "uint8"),
         ):
             yield named("orders", shape, tuple(reversed(range(len(shape)))), dtype)
 
