@@ -37,7 +37,7 @@ def test_python_blocks(run_python):
     """In one program, from the top, as a reader types them."""
     program, absent = "", set()
     for line, code in programs():
-        libraries = re.findall(r"^import (jax|torch)$", code, re.MULTILINE)
+        libraries = re.findall(r"^import (dask|jax|torch|zarr)\b", code, re.MULTILINE)
         missing = {name for name in libraries if importlib.util.find_spec(name) is None}
         absent |= missing
         if not missing:
@@ -59,8 +59,8 @@ def test_every_block_is_run():
     """In test_python_blocks, test_examples_with_their_output, .ci/run and test_the_explained_plan."""
     languages = re.findall(r"^```(\w*)\n.*?^```$", TEXT, re.MULTILINE | re.DOTALL)
     assert TEXT.count("```") == 2 * len(languages)
-    assert Counter(languages) == {"python": 9, "sh": 2, "text": 1}
-    assert len(programs()) == 7
+    assert Counter(languages) == {"python": 12, "sh": 2, "text": 1}
+    assert len(programs()) == 10
 
 
 def test_there_are_commands():
