@@ -1,5 +1,6 @@
 #include "bindings/bind_cpu.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,35 @@ py::object shuffle_of(const Plan& plan) {
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
+  return result;
+}
+
+// The bytes that go to the places of a vector, -1 for a zero.
+py::tuple places_of(const cpu::ByteIndices& bytes) {
+  py::list places;
+  for (const std::uint8_t byte : bytes) places.append(byte == cpu::kNoByte ? -1 : int{byte});
+  return py::tuple(places);
+}
+
+py::object shuffle_program_of(const Plan& plan) {
+  const cpu::Shuffle& shuffle = plan.shuffle;
+  if (shuffle.tile.empty()) return py::none();
+  py::list sums;
+  auto term = shuffle.terms.begin();
+  for (const std::uint8_t count : shuffle.sums) {
+    py::list terms;
+    for (int i = 0; i < count; ++i, ++term) {
+      terms.append(py::make_tuple(term->source, places_of(term->bytes)));
+    }
+    sums.append(py::tuple(terms));
+  }
+  py::dict result;
+  result["tile"] = to_tuple(cpu::shuffle_tile(fold_run(plan.problem)));
+  result["loads"] = to_tuple(shuffle.loads);
+  result["first"] = places_of(shuffle.first);
+  result["rounds"] = to_tuple(Integers(shuffle.rounds.begin(), shuffle.rounds.end()));
+  result["sums"] = py::tuple(sums);
+  result["stores"] = to_tuple(shuffle.out_stores);
   return result;
 }
 
@@ -123,6 +153,7 @@ void bind_cpu(py::module_& module) {
       .def_readonly("element_bytes", &Plan::element_bytes)
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
+      .def("shuffle_program", &shuffle_program_of)
       .def("candidates", &candidates_for, py::arg("threads"))
       .def("verdicts", &verdicts_for)
       .def_property_readonly("predicted_seconds",

@@ -309,6 +309,47 @@ class Plan:
             "ttlg.plan(..., device='tesla-k40c'), which needs no GPU"
         )
 
+    def shuffle_program(self) -> dict[str, Any]:
+        """Tell how the kernel ``shuffle`` permutes the bytes of a small tile in vectors of 16.
+
+        Returns
+        -------
+        dict
+            ``tile``: extents along the modes of ``parameters["block"]``. ``loads`` and ``stores``:
+            where vectors are loaded and stored, in bytes from the tile's first in input and output.
+            Between them either ``sums``: for each stored vector its terms, which are combined with
+            OR, each a pair of a loaded vector's number and the 16 of its bytes that the term takes,
+            -1 for a zero. Or, where ``sums`` is empty, ``first``: the 16 bytes that each loaded
+            vector takes from itself; then a round for each number in ``rounds``: so many bytes of
+            vector i of n and of vector i + n/2, in turns, become vectors 2i and 2i + 1.
+
+        Raises
+        ------
+        ValueError
+            The plan has another kernel.
+
+        Notes
+        -----
+        Tiles of powers of two are permuted in rounds, the butterfly of GenTT (section 4).
+
+        Examples
+        --------
+        >>> import ttlg
+        >>> program = ttlg.plan((5000, 3), dtype="uint8", kernel="shuffle").shuffle_program()
+        >>> program["tile"], program["loads"], program["stores"]
+        ((3, 16), (0, 16, 32), (0, 5000, 10000))
+        >>> program["sums"][2][1]  # of the pixels' last bytes, those in the second vector
+        (1, (-1, -1, -1, -1, -1, 1, 4, 7, 10, 13, -1, -1, -1, -1, -1, -1))
+        """
+        core = self._core
+        program = core.shuffle_program() if isinstance(core, _core.CpuPlan) else None
+        if program is None:
+            raise ValueError(
+                f"the kernel {self.kernel!r} has no shuffle program; plan for the CPU with "
+                "kernel='shuffle'"
+            )
+        return program
+
     def explain(self) -> "Explanation":
         """Say how the transposition is done and why.
 
