@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "${1:-python3}" -m venv "$work/venv"
 
-python -m build --sdist --outdir "$work" . >/dev/null
+python -m build --sdist --outdir "$work" . &>"$work/log" || { cat "$work/log"; exit 1; }
 sdist=$(echo "$work"/ttlg-*.tar.gz)
 echo "${sdist##*/}: what is tracked, and nothing else"
 diff <(git ls-files | grep -v -e '^\.ci/' -e '^benchmarks/results/' | sort) \
@@ -18,7 +18,7 @@ diff <(git ls-files | grep -v -e '^\.ci/' -e '^benchmarks/results/' | sort) \
 
 "$work/venv/bin/pip" wheel -q --disable-pip-version-check --no-deps --wheel-dir "$work/built" \
   --config-settings=cmake.define.TTLG_CUDA=OFF "$sdist"
-auditwheel -q repair --wheel-dir "$work" "$work"/built/ttlg-*.whl
+auditwheel repair --wheel-dir "$work" "$work"/built/ttlg-*.whl 2>&1 | tail -n 1
 wheel=$(echo "$work"/ttlg-*.whl)
 echo "${wheel##*/}: $(stat -c %s "$wheel") bytes, the package and libgomp"
 files=$(python -m zipfile -l "$wheel" | awk '$1 !~ "/$" {print $1}')
