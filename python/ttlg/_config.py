@@ -273,9 +273,10 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
             yield f"{label:30}{len(value)}"
             for entry in value:
                 yield from _lines(entry, depth + 1)
+        elif isinstance(value, bool):
+            yield f"{label:30}{'yes' if value else 'no'}"
         else:
-            text = {True: "yes", False: "no", "": "none"}.get(value, value)
-            yield f"{label:30}{text}"
+            yield f"{label:30}{value if value != '' else 'none'}"
 
 
 def show_config() -> Config:

@@ -45,7 +45,8 @@ def zeros_in_line(begin, shape, dtype):
 
 def bits(x):
     """Return the elements of `x` in C order as raw bytes, padding inside structures included."""
-    return np.asarray(x).view(f"V{x.dtype.itemsize}").tobytes()
+    # In one dimension: the tobytes of NumPy 2.2 refuses more than 32.
+    return np.asarray(x).view(f"V{x.dtype.itemsize}").reshape(-1).tobytes()
 
 
 @dataclass(frozen=True)
@@ -150,4 +151,4 @@ def saved(x):
         stream,
         {"descr": np.lib.format.dtype_to_descr(x.dtype), "fortran_order": False, "shape": x.shape},
     )
-    return stream.getvalue() + x.tobytes()
+    return stream.getvalue() + bits(x)

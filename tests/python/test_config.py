@@ -53,6 +53,7 @@ def test_each_answer_is_its_own():
 
 
 def test_it_prints_as_a_list():
+    ttlg.set_num_threads(1)
     lines = repr(ttlg.show_config()).splitlines()
     assert [line for line in lines if not line.startswith(" ")] == ["ttlg", "cpu", "cuda"]
     parts = [line.strip().split("  ", 1) for line in lines if line.startswith(" ")]
@@ -60,6 +61,7 @@ def test_it_prints_as_a_list():
     rows = dict(part for part in parts if len(part) == 2)
     assert rows["version"].strip() == ttlg.__version__
     assert rows["openmp"].strip() in ("yes", "no")
+    assert rows["threads"].strip() == "1"  # True is equal to 1, and prints as yes
     assert rows["simd found"].split() == ttlg.show_config()["cpu"]["simd_found"]
     assert "None" not in repr(ttlg.show_config())
 

@@ -26,6 +26,8 @@ METHODS = [
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples(module):
+    if module == "ttlg.schemes":
+        pytest.importorskip("matplotlib")
     result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0
 
@@ -71,7 +73,7 @@ def test_the_unit_of_every_feature_is_documented():
     candidates = [each for plan in plans for each in plan.candidates()]
     assert len({each.kernel for each in candidates}) == 5
     documented = set(
-        re.findall(r"^    (\w+(?: \w+)?) +\w+", type(candidates[0]).__doc__, re.MULTILINE)
+        re.findall(r"^(\w+(?: \w+)?) +\w+", inspect.getdoc(type(candidates[0])), re.MULTILINE)
     )
     assert {name for each in candidates for name in each.features} <= documented
 

@@ -197,6 +197,8 @@ def test_dtypes_of_jax():
 
 @pytest.mark.parametrize("dtype", [None, "torch.nn", "torch.", np, np.zeros(3), "", (0, 1)])
 def test_what_is_no_dtype(dtype):
+    if dtype is np and np.lib.NumpyVersion(np.__version__) < "2.4.0":
+        pytest.skip("this NumPy takes what has an attribute dtype for object, with a warning")
     with pytest.raises(TypeError, match=r"is no dtype; pass one of .* 'torch.float32'"):
         ttlg.plan((2, 3), dtype=dtype)
 

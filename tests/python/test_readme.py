@@ -38,6 +38,7 @@ def test_python_blocks(run_python):
     program, absent = "", set()
     for line, code in programs():
         libraries = re.findall(r"^import (dask|jax|torch|zarr)\b", code, re.MULTILINE)
+        libraries += ["matplotlib"] * ("schemes.plot(" in code)
         missing = {name for name in libraries if importlib.util.find_spec(name) is None}
         absent |= missing
         if not missing:
