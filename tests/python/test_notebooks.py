@@ -13,8 +13,22 @@ def code_cells(path):
     return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
 
 
-def test_notebooks_are_numbered():
-    assert [path.name[:3] for path in NOTEBOOKS] == ["01-", "02-"]
+def test_notebooks_are_numbered_from_1_without_gaps():
+    assert len(NOTEBOOKS) >= 5
+    numbers = [f"{number:02}-" for number in range(1, len(NOTEBOOKS) + 1)]
+    assert [path.name[:3] for path in NOTEBOOKS] == numbers
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_begins_with_its_number_and_links_to_notebooks_that_exist(path):
+    text = "".join(
+        "".join(cell["source"]) + "\n"
+        for cell in json.loads(path.read_text())["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    assert text.startswith(f"# {int(path.name[:2])}. ")
+    links = re.findall(r"\]\(([^)#:]+\.(?:ipynb|md))\)", text)
+    assert [link for link in links if not (path.parent / link).exists()] == []
 
 
 @pytest.mark.slow
@@ -24,6 +38,7 @@ def test_a_notebook_runs(path):
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     pytest.importorskip("matplotlib")
+    pytest.importorskip("opt_einsum")
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     nbclient.NotebookClient(notebook, timeout=120).execute()  # raises what a cell raises
@@ -58,6 +73,7 @@ def test_a_notebook_names_no_place_of_its_author(path):
     )
 
 
-def test_the_charts_are_in_the_notebook_on_images():
-    outputs = [output for cell in code_cells(NOTEBOOKS[1]) for output in cell["outputs"]]
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_a_picture(path):
+    outputs = [output for cell in code_cells(path) for output in cell["outputs"]]
     assert any("image/png" in output.get("data", {}) for output in outputs)
