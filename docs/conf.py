@@ -15,7 +15,6 @@ import measured
 import ttlg
 
 project = "ttlg"
-author = "the authors of ttlg"
 version = release = ttlg.__version__
 
 extensions = [
@@ -38,7 +37,6 @@ nb_merge_streams = True
 default_role = "autolink"
 autosummary_generate = False
 autodoc_typehints = "none"
-autodoc_class_signature = "separated"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 # Everything that is not ttlg's, as no inventory of another project is downloaded.
@@ -55,6 +53,7 @@ html_title = f"ttlg {version}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_copy_source = False
+html_show_copyright = False
 html_show_sourcelink = False
 pygments_style = "friendly"
 

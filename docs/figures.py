@@ -107,9 +107,7 @@ def inplace_times() -> None:
     for stem, report in reports.items():
         results = measured.on_threads(report, 1)
         contenders = ("ttlg", "openblas", "fftw-measure", "fastremap")
-        rows[SUITES[stem]] = {
-            name: measured.copies(results, name) for name in contenders
-        }
+        rows[SUITES[stem]] = {name: measured.copies(results, name) for name in contenders}
     strips(axes, rows)
     axes.set(xscale="log", xlabel="times as long as a copy to another array")
     axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])

@@ -121,8 +121,7 @@ def machine(stem: str) -> str:
 
 def commands(stems: Iterable[str]) -> str:
     """Show the commands that measured some reports."""
-    lines = [f"{load(stem).machine['command']}  # {stem}.json" for stem in stems]
-    return "\n".join(["```sh", *lines, "```"])
+    return "\n".join(["```sh", *(load(stem).machine["command"] for stem in stems), "```"])
 
 
 def substitutions() -> dict[str, str]:
