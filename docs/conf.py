@@ -37,6 +37,8 @@ nb_merge_streams = True
 default_role = "autolink"
 autosummary_generate = False
 autodoc_typehints = "none"
+# The libraries that ttlg's optional modules are for need not be installed.
+autodoc_mock_imports = ["torch"]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 # Everything that is not ttlg's, as no inventory of another project is downloaded.
