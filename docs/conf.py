@@ -27,7 +27,7 @@ extensions = [
 root_doc = "index"
 
 # Pages are Markdown. Notebooks are shown with the output that they are committed with.
-myst_enable_extensions = ["colon_fence", "substitution"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 4
 myst_substitutions = measured.substitutions()
 nb_execution_mode = "off"

@@ -61,6 +61,8 @@ def test_code_runs(page, run_python):
 
 @pytest.fixture
 def measured(monkeypatch):
+    if not (REPOSITORY / "benchmarks/results").exists():
+        pytest.skip("a source distribution has no measurements")
     monkeypatch.syspath_prepend(DOCS)
     yield importlib.import_module("measured")
     sys.modules.pop("measured")
