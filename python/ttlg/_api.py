@@ -43,7 +43,7 @@ def transpose(
 ) -> Any:
     """Copy an array with its axes permuted.
 
-    The result is `numpy.transpose(x, axes)` laid out contiguously, with every element moved bit
+    The result is ``numpy.transpose(x, axes)`` laid out contiguously, with every element moved bit
     for bit.
 
     Parameters
@@ -71,7 +71,7 @@ def transpose(
         default stream. What the library of `out` does afterwards on the stream that it uses then is
         ordered too, if `stream` is not given.
     threads : int, optional
-        For arrays in host memory: the most threads to use. By default `get_num_threads()`. Small
+        For arrays in host memory: the most threads to use. By default `get_num_threads`. Small
         arrays use fewer.
 
     Returns

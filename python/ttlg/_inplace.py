@@ -32,7 +32,7 @@ def transpose_inplace(
     stream : optional
         As for `transpose`: of a CUDA device, the stream that the work is ordered on.
     threads : int, optional
-        The most threads to use in host memory. By default `get_num_threads()`. Small arrays use fewer.
+        The most threads to use in host memory. By default `get_num_threads`. Small arrays use fewer.
     workspace : int, optional
         The most bytes to use besides the array, 1 or more. By default a twentieth of the array or
         2 MiB a thread (16 MiB on a CUDA device), whichever is more, and more than that only for

@@ -123,7 +123,7 @@ def plan(
         Plan for the result to take the memory of the input, as `transpose_inplace` does: calls of
         the plan return a view of that memory. The input is in C or Fortran order.
     threads : int, optional
-        The most threads to use on the CPU; `get_num_threads()` by default.
+        The most threads to use on the CPU; `get_num_threads` by default.
     kernel : str, optional
         Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
         ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,

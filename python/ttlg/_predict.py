@@ -106,7 +106,7 @@ def predict_time(
     inplace : bool
         As for `plan`: how long `transpose_inplace` takes.
     threads : int, optional
-        The most threads to use on the CPU; `get_num_threads()` by default.
+        The most threads to use on the CPU; `get_num_threads` by default.
     output : str
         ``"fresh"``: the call returns a new array, whose memory the system has to provide first.
         ``"warm"``: it writes to an ``out=`` that has been in use, or to memory of results freed

@@ -26,7 +26,7 @@ def transpose_file(
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
     threads : int, optional
-        The most threads to use; `get_num_threads()` by default.
+        The most threads to use; `get_num_threads` by default.
     memory : int, optional
         Bytes for the two buffers together, at least 1 MiB and two elements; more makes longer reads
         and writes. 256 MiB by default, or two elements where those are larger.

@@ -1,0 +1,138 @@
+"""Tables of the committed measurements, for the page on performance."""
+
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ttlg.benchmarks.measure import Result
+from ttlg.benchmarks.report import Report
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+
+ZEN5 = {
+    "zen5-ttc57": "TTC-57, float32, float64",
+    "zen5-sixd-sample": "6-D 15^6, 16^6, 17^6 float64",
+    "zen5-matrices": "matrices",
+    "zen5-layouts": "NHWC, NCHW, 1 to 4 bytes",
+    "zen5-skinny": "10^7 x 2, 3, 5, 8 and back",
+}
+ZEN5_SMALL = {"zen5-cubes": "cubes, all permutations", "zen5-gentt": "GenTT's shapes"}
+INPLACE = {
+    "granite-rapids-inplace-square": "square matrices, float32, float64",
+    "granite-rapids-inplace-random": "random matrices, float64",
+    "granite-rapids-inplace-aos": "arrays of 2 to 31 fields and back, float64",
+    "granite-rapids-inplace-tensors": "random permutations, rank 4 and 5",
+}
+
+
+def load(stem: str) -> Report:
+    """Read the report that was committed under a name."""
+    return Report.from_json((RESULTS / f"{stem}.json").read_text())
+
+
+def of_one_machine(stems: Iterable[str]) -> dict[str, Report]:
+    """Read reports that may be compared: all of them were measured on the same machine."""
+    reports = {stem: load(stem) for stem in stems}
+    machines = {
+        json.dumps([report.machine[key] for key in ("cpu", "cores", "caches", "versions")])
+        for report in reports.values()
+    }
+    if len(machines) != 1:
+        raise ValueError(f"{', '.join(reports)} were measured on different machines")
+    return reports
+
+
+def on_threads(report: Report, threads: int) -> list[Result]:
+    """List the results on a number of threads."""
+    return [result for result in report.results if result.threads == threads]
+
+
+def percents(results: Sequence[Result], name: str) -> tuple[int, int]:
+    """Return a contender's median and worst share of the copy ceiling, in per cent."""
+    shares = [result.share(name) for result in results if name in result.seconds]
+    return round(100 * statistics.median(shares)), round(100 * min(shares))
+
+
+def copies(results: Sequence[Result], name: str) -> list[float]:
+    """List a contender's times, each in times of the fastest copy of the same bytes."""
+    return [1 / result.share(name) for result in results if name in result.seconds]
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Write a table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def shares_table() -> str:
+    """Write the shares of the copy ceiling on the Zen 5, as the README has them."""
+    rows = []
+    for stem, title in ZEN5.items():
+        report = load(stem)
+        cells = []
+        for name in ("ttlg", "numpy"):
+            parts = [percents(on_threads(report, threads), name) for threads in (1, 2)]
+            cells.append(" / ".join(f"{median} ({worst})" for median, worst in parts))
+        rows.append([title, len(on_threads(report, 1)), *cells])
+    return markdown(["suite", "cases", "ttlg", "NumPy"], rows)
+
+
+def inplace_table() -> str:
+    """Write the times in place on the Granite Rapids, in copies of the same bytes to another array."""
+    contenders = {
+        "ttlg": "ttlg",
+        "openblas": "OpenBLAS",
+        "fftw-measure": "FFTW",
+        "fastremap": "fastremap",
+        "ttlg-back": "second array",
+    }
+    rows = []
+    for stem, title in INPLACE.items():
+        report = load(stem)
+        cells = []
+        for name in contenders:
+            times = [copies(on_threads(report, threads), name) for threads in (1, 2)]
+            parts = [f"{statistics.median(each):.1f} ({max(each):.1f})" for each in times if each]
+            cells.append(" / ".join(parts))
+        rows.append([title, *cells])
+    return markdown(["suite", *contenders.values()], rows)
+
+
+def model_table(stem: str) -> str:
+    """Write the errors of a time model by kernel, on problems that it was not fitted to."""
+    errors = json.loads((RESULTS / f"{stem}.json").read_text())
+    rows = [
+        [kernel, f"{each['rows']:,}", *(f"{each[key]:.0%}" for key in ("mean", "median"))]
+        for kernel, each in [*errors["errors_by_kernel"].items(), ("all", errors["errors"])]
+    ]
+    return markdown(["kernel", "plans", "mean error", "median error"], rows)
+
+
+def machine(stem: str) -> str:
+    """Say in a line on what a report was measured."""
+    found = json.loads((RESULTS / f"{stem}.json").read_text())["machine"]
+    caches = ", ".join(f"{name} {size}" for name, size in found["caches"].items())
+    cores = f"{found['cores']} core{'s' * (found['cores'] > 1)}"
+    commit = found["commit"][:7]
+    return f"{found['cpu']}, {cores}, {caches}; NumPy {found['versions']['numpy']}; commit {commit}"
+
+
+def commands(stems: Iterable[str]) -> str:
+    """Show the commands that measured some reports."""
+    return "\n".join(["```sh", *(load(stem).machine["command"] for stem in stems), "```"])
+
+
+def substitutions() -> dict[str, str]:
+    """Return what stands in double braces on the page on performance."""
+    return {
+        "zen5_machine": machine("zen5-ttc57"),
+        "zen5_shares": shares_table(),
+        "zen5_commands": commands([*ZEN5, *ZEN5_SMALL, "zen5-call"]),
+        "inplace_machine": machine("granite-rapids-inplace-random"),
+        "inplace_times": inplace_table(),
+        "inplace_commands": commands(INPLACE),
+        "granite_rapids_model": model_table("granite-rapids-model"),
+        "skylake_sp_model": model_table("skylake-sp-model"),
+    }

@@ -1,0 +1,93 @@
+"""What the documentation shows: every public name, code that runs, and the committed measurements."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import ttlg
+
+REPOSITORY = Path(__file__).parents[2]
+DOCS = REPOSITORY / "docs"
+README = (REPOSITORY / "README.md").read_text()
+# Its block needs a GPU; test_coalesced_ptr.py compiles the kernel in it.
+PAGES = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if page.name != "structures.md" and "```python" in page.read_text()
+]
+# Modules that may be absent. A page is run up to the first block that imports such a one.
+OPTIONAL = r"^(?:import|from) (cupy|dask|jax|torch|ttlg\.\w+|zarr)\b"
+
+
+def documented(page):
+    """List the names that a page of the reference documents."""
+    text = (DOCS / "reference" / page).read_text()
+    return re.findall(r"^\.\. (?:auto|py:)\w+:: (\w+)(?:\(\))?$", text, re.MULTILINE)
+
+
+def test_the_reference_has_every_public_name_once():
+    pages = [page.name for page in (DOCS / "reference").glob("*.rst")]
+    separate = {"index.rst", "schemes.rst", "integrations.rst"}  # schemes is a module
+    names = [name for page in pages if page not in separate for name in documented(page)]
+    assert sorted(names) == sorted(set(ttlg.__all__) - {"schemes"})
+    assert sorted(documented("schemes.rst")) == sorted(ttlg.schemes.__all__)
+
+
+def test_the_list_of_the_reference_has_every_function():
+    listed = re.findall(r"^   (\w+)$", (DOCS / "reference/index.rst").read_text(), re.MULTILINE)
+    functions = [name for name in ttlg.__all__ if type(getattr(ttlg, name)).__name__ == "function"]
+    assert set(functions) <= set(listed)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_code_runs(page, run_python):
+    """In one program, from the top, as a reader types it."""
+    text, program, absent = page.read_text(), "", []
+    for fence in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        libraries = re.findall(OPTIONAL, fence[1], re.MULTILINE)
+        absent = [name for name in libraries if importlib.util.find_spec(name) is None]
+        if absent:
+            break
+        # Empty lines in between make tracebacks show the page's line numbers.
+        program += "\n" * (text[: fence.start(1)].count("\n") - program.count("\n")) + fence[1]
+    done = run_python(program, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if absent:
+        pytest.skip(f"run up to the first block that needs {', '.join(absent)}")
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    if not (REPOSITORY / "benchmarks/results").exists():
+        pytest.skip("a source distribution has no measurements")
+    monkeypatch.syspath_prepend(DOCS)
+    yield importlib.import_module("measured")
+    sys.modules.pop("measured")
+
+
+def test_the_readme_and_the_results_agree(measured):
+    """On the Zen 5: the ttlg column with its worst cases, and NumPy's medians."""
+    table = README.partition("| suite | Zen 5: ttlg | NumPy |")[2]
+    for stem, title in measured.ZEN5.items():
+        row = re.search(rf"^\| {re.escape(title)} \| ([^|]*) \| ([^|]*) \|", table, re.MULTILINE)
+        report = measured.load(stem)
+        ours, numpys = (
+            [measured.percents(measured.on_threads(report, threads), name) for threads in (1, 2)]
+            for name in ("ttlg", "numpy")
+        )
+        assert row[1] == " / ".join(f"{median} ({worst})" for median, worst in ours)
+        assert row[2] == " / ".join(str(median) for median, _ in numpys)
+
+
+def test_measurements_of_two_machines_are_not_drawn_together(measured):
+    assert len(measured.of_one_machine(measured.ZEN5)) == len(measured.ZEN5)
+    with pytest.raises(ValueError, match="different machines"):
+        measured.of_one_machine(["zen5-ttc57", "granite-rapids-inplace-random"])
+
+
+def test_every_table_of_the_page_on_performance_is_shown(measured):
+    shown = re.findall(r"\{\{ (\w+) \}\}", (DOCS / "performance.md").read_text())
+    assert sorted(shown) == sorted(measured.substitutions())
