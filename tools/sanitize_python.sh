@@ -23,6 +23,8 @@ if (($# == 0)); then
     --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
     --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
     --ignore-glob='tests/python/test_readme*' --ignore-glob='tests/python/test_typing*' \
+    --ignore-glob='tests/python/test_docs_*' --ignore-glob='tests/python/test_packaging*' \
+    --ignore-glob='tests/python/test_zarr*' --ignore-glob='tests/python/test_dask*' \
     --ignore-glob='tests/python/interop/test_torch_tracing*' \
     --ignore-glob='tests/python/interop/test_jax_transforms*' \
     --deselect=tests/python/test_predict.py::test_fork_while_other_threads_predict

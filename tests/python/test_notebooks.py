@@ -61,7 +61,8 @@ def test_a_notebook_is_committed_with_its_output(path):
     assert outputs
     assert [output for output in outputs if output["output_type"] == "error"] == []
     assert [output for output in outputs if output.get("name") == "stderr"] == []
-    assert path.stat().st_size < 100_000
+    # As matplotlib writes pictures; most are committed with fewer colours.
+    assert path.stat().st_size < 260_000
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
