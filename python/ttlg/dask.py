@@ -127,13 +127,14 @@ class Target:
     assignment casts. A block that reaches beyond `array` is refused. What `dask.array.store` has
     written before an error stays written.
 
+    **Sources.** `dask.array.from_array` copies a memmap into memory, and Dask sends one to other
+    processes with all its elements. Open the file where a block is read, as in the example.
+
     **Schedulers.** Other processes (``scheduler="processes"``, `distributed`) get the name of a
     memmap's file and the place of the elements in it, never the elements. They map the file for
     each block and unmap it afterwards, so that a worker is not charged for pages that it no longer
     needs; the file must have the same name there. A Zarr array sends the address of its store. An
-    array in memory cannot be shared, so pickling its Target raises a TypeError. Dask pickles a
-    memmap that it reads with all its elements: with these schedulers, open the source in the
-    worker, as in the second example.
+    array in memory cannot be shared, so pickling its Target raises a TypeError.
 
     **Locks.** Blocks do not overlap, so ``lock=False`` is right, and the default of
     `dask.array.store`, a lock, would write one block at a time. A block must be whole chunks of a
@@ -152,26 +153,22 @@ class Target:
 
     Examples
     --------
-    From one ``.npy`` file to another, by threads:
+    From one ``.npy`` file to another, each of any size:
 
     >>> import os, tempfile, dask.array as da, numpy as np, ttlg.dask
     >>> folder = tempfile.TemporaryDirectory()
     >>> source, result = (os.path.join(folder.name, name) for name in ("nhwc.npy", "nchw.npy"))
     >>> np.save(source, np.arange(8 * 6 * 5 * 3, dtype="float32").reshape(8, 6, 5, 3))
-    >>> x = da.from_array(np.load(source, mmap_mode="r"), chunks=(4, 6, 5, 3))
+    >>> def read(path, block_info=None):
+    ...     bounds = block_info[None]["array-location"]
+    ...     return np.load(path, mmap_mode="r")[tuple(slice(*each) for each in bounds)]
+    >>> x = da.map_blocks(
+    ...     read, source, chunks=((4, 4), 6, 5, 3), dtype="float32", meta=np.empty((0,) * 4, "f4")
+    ... )
     >>> out = np.lib.format.open_memmap(result, "w+", np.float32, (8, 3, 6, 5))
     >>> da.store(x.transpose(0, 3, 1, 2), ttlg.dask.Target(out), lock=False)
     >>> float(np.load(result)[7, 2, 5, 4])
     719.0
-
-    By processes, of which each opens the source:
-
-    >>> def read(path, block_info=None):
-    ...     bounds = block_info[None]["array-location"]
-    ...     return np.load(path, mmap_mode="r")[tuple(slice(*each) for each in bounds)]
-    >>> x = da.map_blocks(read, source, chunks=x.chunks, dtype=x.dtype, meta=np.empty((0,) * 4, "f4"))
-    >>> target = ttlg.dask.Target(out)
-    >>> da.store(x.transpose(0, 3, 1, 2), target, lock=False, scheduler="processes")  # doctest: +SKIP
     >>> folder.cleanup()
     """
 
