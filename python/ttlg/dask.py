@@ -98,7 +98,7 @@ class Target:
     """Where `dask.array.store` puts a transposed array, in one pass over the elements.
 
     ``da.store(x.transpose(axes), Target(array), lock=False)`` moves every element once, by
-    `ttlg.transpose`, from the blocks of `x` to their places in `array`. If `x` reads a memmap
+    `ttlg.copyto`, from the blocks of `x` to their places in `array`. If `x` reads a memmap
     and `array` is one, there is no copy in between, and memory holds the blocks that are worked
     on and no more.
 
@@ -259,8 +259,8 @@ def _assign(part: np.ndarray[Any, Any], value: Any, threads: int) -> None:
     """Do ``part[...] = value``."""
     movable = isinstance(value, np.ndarray) and not part.dtype.hasobject
     if movable and value.dtype == part.dtype and value.shape == part.shape:
-        value = np.asarray(value)  # without the mask of a masked array, as NumPy assigns it
-        ttlg.transpose(value, range(value.ndim), out=part, threads=threads)
+        # Without the mask of a masked array, as NumPy assigns it.
+        ttlg.copyto(np.asarray(part), np.asarray(value), threads=threads)
     else:
         part[...] = value
 
