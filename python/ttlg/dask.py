@@ -130,11 +130,11 @@ class Target:
     **Sources.** `dask.array.from_array` copies a memmap into memory, and Dask sends one to other
     processes with all its elements. Open the file where a block is read, as in the example.
 
-    **Schedulers.** Other processes (``scheduler="processes"``, `distributed`) get the name of a
-    memmap's file and the place of the elements in it, never the elements. They map the file for
-    each block and unmap it afterwards, so that a worker is not charged for pages that it no longer
-    needs; the file must have the same name there. A Zarr array sends the address of its store. An
-    array in memory cannot be shared, so pickling its Target raises a TypeError.
+    **Schedulers.** A memmap is opened again by the name of its file for each block, and unmapped
+    afterwards, so that a process is not charged for pages that it no longer needs. Other processes
+    (``scheduler="processes"``, `distributed`) get that name and the place of the elements, never
+    the elements; the file must have the same name there. A Zarr array sends the address of its
+    store. An array in memory cannot be shared, so pickling its Target raises a TypeError.
 
     **Locks.** Blocks do not overlap, so ``lock=False`` is right, and the default of
     `dask.array.store`, a lock, would write one block at a time. A block must be whole chunks of a
@@ -185,6 +185,8 @@ class Target:
         if read_only:
             raise ValueError("the array is read-only; open it with mode 'r+'")
         self._array: Any = array
+        if isinstance(array, np.ndarray):
+            self._array = MappedFile.find(array) or array
         self._threads = threads
         # Another Target of the same array is another task: it has to write again.
         self._token = uuid.uuid4().hex
@@ -211,24 +213,26 @@ class Target:
         return type(self).__name__, self._token
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
         if isinstance(self._array, np.ndarray):
-            state["_array"] = MappedFile.of(self._array)
-        elif _is_zarr(self._array):
+            raise TypeError(
+                "an array in memory, or a memmap without a file name or of mode 'c', cannot be "
+                "shared between processes, so a Target of it works with "
+                'scheduler="threads" and "synchronous" only; make the Target of a memmap '
+                "(numpy.lib.format.open_memmap) or of a Zarr array on disk"
+            )
+        if _is_zarr(self._array):
             zarr = sys.modules["zarr"]
             if isinstance(self._array.store, zarr.storage.MemoryStore):
                 raise TypeError(
                     "a Zarr array in memory cannot be shared between processes, so a Target of it "
                     'works with scheduler="threads" and "synchronous" only; use a store on disk'
                 )
-        return state
-
-    def _open(self) -> Any:
-        return self._array.map() if isinstance(self._array, MappedFile) else self._array
+        return self.__dict__
 
     def __getitem__(self, key: Any) -> Any:
         """Read a part, as ``return_stored=True`` asks for: of arrays in memory and files a view."""
-        return self._open()[key]
+        array = self._array
+        return array.part(key) if isinstance(array, MappedFile) else array[key]
 
     def __setitem__(self, key: tuple[slice, ...], value: Any) -> None:
         """Write a block, as `dask.array.store` does."""
@@ -242,10 +246,10 @@ class Target:
                 f"block [{_text(key)}] reaches beyond the target, whose shape is {self.shape}; "
                 "what is stored must have that shape, or that of its region"
             )
-        array = self._open()
-        if isinstance(array, np.ndarray):
-            view: Any = (*key, ...)  # of an array without axes as well
-            _assign(array[view], value, self._threads)
+        array = self._array
+        if isinstance(array, np.ndarray | MappedFile):
+            # With the ellipsis a view of an array without axes as well.
+            _assign(self[(*key, ...)], value, self._threads)
         else:
             _check_whole_chunks(key, array.shape, getattr(array, "shards", None) or array.chunks)
             array[key] = value

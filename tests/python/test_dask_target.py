@@ -291,14 +291,14 @@ def test_other_objects_are_refused():
 def test_arrays_in_memory_are_not_sent_to_processes(processes):
     x = random_array(SHAPE, "f4")
     target = np.zeros(RESULT, "f4")
-    with pytest.raises(TypeError, match="array in memory cannot be shared between processes"):
+    with pytest.raises(TypeError, match=r"array in memory, .* cannot be shared between processes"):
         store(x, target, scheduler=processes)
     assert not target.any()
 
 
 def test_memmaps_without_a_shared_file_are_not_sent_to_processes(tmp_path):
     open_npy(tmp_path / "y.npy")
-    with pytest.raises(TypeError, match="its mode is 'c', which keeps changes in memory"):
+    with pytest.raises(TypeError, match="of mode 'c', cannot be shared"):
         pickle.dumps(Target(np.load(tmp_path / "y.npy", mmap_mode="c")))
-    with pytest.raises(TypeError, match="array in memory cannot be shared"):
+    with pytest.raises(TypeError, match="cannot be shared between processes"):
         pickle.dumps(Target(open_npy(tmp_path / "y.npy").copy()))
