@@ -54,19 +54,6 @@ class Run:
     checksum: int
 
 
-class _Untokenized:
-    """A target that NumPy writes and Dask does not read to name its tasks."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __setitem__(self, key: tuple[slice, ...], block: Any) -> None:
-        self.array[key] = block
-
-    def __dask_tokenize__(self) -> int:
-        return id(self)
-
-
 def _store(files: Files, wrap: Callable[[Any], Any]) -> None:
     import dask.array as da
 
@@ -94,15 +81,11 @@ def _dask(files: Files) -> None:
     _store(files, lambda result: result)
 
 
-def _dask_untokenized(files: Files) -> None:
-    _store(files, _Untokenized)
-
-
 def _copy(files: Files) -> None:
     shutil.copyfile(files.source, files.result)
 
 
-METHODS = {"copy": _copy, "ttlg": _ttlg, "dask": _dask, "dask-untokenized": _dask_untokenized}
+METHODS = {"copy": _copy, "ttlg": _ttlg, "dask": _dask}
 
 
 def _synchronize(path: Path, *, forget: bool = False) -> None:
@@ -232,7 +215,7 @@ def _line(each: Run, copies: Sequence[Run], size: int) -> str:
     copy = min(copy.seconds for copy in copies)
     group = f", {each.group_peak / 1e9:.2f} GB with page cache" if each.group_peak else ""
     return (
-        f"{each.method:16} {each.seconds:7.2f} s  {2 * size / each.seconds / 1e9:5.2f} GB/s read and "
+        f"{each.method:5} {each.seconds:7.2f} s  {2 * size / each.seconds / 1e9:5.2f} GB/s read and "
         f"written, {copy / each.seconds:4.0%} of the copy; {each.anonymous_peak / 1e6:.0f} MB{group}"
     )
 
@@ -244,9 +227,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--folder", type=Path, required=True, help="where to write two files of the array's size")
-    add("--shape", type=int, nargs="+", default=(1000, 2236, 2236), help="of float32")
-    add("--axes", type=int, nargs="+", default=(2, 1, 0), help="as numpy.transpose takes them")
-    add("--chunks", type=int, nargs="+", default=(1000, 28, 2236), help="of the source")
+    add("--shape", type=int, nargs="+", default=(1600, 1024, 1024, 3), help="of float32")
+    add("--axes", type=int, nargs="+", default=(0, 3, 1, 2), help="as numpy.transpose takes them")
+    add("--chunks", type=int, nargs="+", default=(8, 1024, 1024, 3), help="of the source")
     add("--limit", type=int, metavar="GB", help="memory of the process, page cache included")
     add("--repeats", type=int, default=1, help="runs of each method, interleaved")
     add("--json", type=Path, metavar="FILE", help="write the results as JSON")
