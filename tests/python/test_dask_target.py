@@ -1,5 +1,6 @@
 """Stores of transposed Dask arrays: every kind of target, on the schedulers of one machine."""
 
+import pathlib
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -166,6 +167,22 @@ def test_a_pickled_target_keeps_nothing_mapped(tmp_path):
     with open("/proc/self/maps") as maps:
         assert str(tmp_path) not in maps.read()
     assert np.load(tmp_path / "y.npy").sum() == 11 * 9 * 7
+
+
+@pytest.mark.parametrize(("chunk", "random"), [(512, True), (1024, False)])
+def test_pages_between_short_runs_are_not_read(tmp_path, monkeypatch, chunk, random):
+    """Half a row of a MiB is short; whole rows are not. The flag rr is the advice of random reads."""
+    target = Target(open_npy(tmp_path / "y.npy", shape=(4, 1024), dtype="V1024"))
+    flags = []
+
+    def note(dst, src, **options):
+        smaps = pathlib.Path("/proc/self/smaps").read_text()
+        mapping = smaps[smaps.rindex(str(tmp_path)) :]
+        flags.append("rr" in mapping.partition("VmFlags:")[2].partition("\n")[0].split())
+
+    monkeypatch.setattr(ttlg, "copyto", note)
+    target[0:2, 0:chunk] = np.zeros((2, chunk), "V1024")
+    assert flags == [random]
 
 
 def test_casts_as_numpy(moved):
