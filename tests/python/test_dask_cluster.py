@@ -12,6 +12,8 @@ distributed = pytest.importorskip("distributed")
 
 import ttlg.dask
 
+from .test_dask_target import only
+
 SHAPE = (60, 50, 70)
 AXES = (2, 1, 0)
 
@@ -90,7 +92,7 @@ def test_stored_array_is_returned(client, tmp_path):
     x = random_array(SHAPE, "f4")
     target = np.lib.format.open_memmap(tmp_path / "y.npy", "w+", np.dtype("f4"), SHAPE[::-1])
     lazy = da.from_array(x, chunks=(60, 20, 40)).transpose(AXES)
-    stored = da.store(lazy, ttlg.dask.Target(target), lock=False, return_stored=True)
+    stored = only(da.store(lazy, ttlg.dask.Target(target), lock=False, return_stored=True))
     assert bits(stored.compute()) == bits(x.transpose(AXES))  # waits until everything is written
     assert bits(target) == bits(x.transpose(AXES))
 
