@@ -143,10 +143,12 @@ class Target:
 
     **Chunks.** A block of `x` should have long contiguous runs both where it is read and where it
     is written: give it the whole of the axes that are last in `x` and last in the result, or
-    as much of them as memory allows, and cut the others. Runs of 64 KiB and more are good; runs
-    below 4 KiB, a page, make the disk read and write the same pages several times, many times
-    over where the file is larger than memory. As many blocks as Dask has workers, read and
-    written, should take less than half of the memory.
+    as much of them as memory allows, and cut the others. Runs below 4 KiB, a page, make the disk
+    read and write the same pages several times, many times over where the file is larger than
+    memory. Where runs are shorter than what the system reads ahead of a mapped file (``cat
+    /sys/block/*/queue/read_ahead_kb``, often 128 KiB), it reads more than is asked for; runs of a
+    MiB and more are good. As many blocks as Dask has workers, read and written, should take less
+    than half of the memory.
 
     **Files.** As with any memmap, other processes see what was written at once, and the system
     writes it to the disk in its own time: call ``array.flush()`` where it has to be there.
