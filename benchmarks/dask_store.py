@@ -198,7 +198,7 @@ def run(method: str, files: Files, limit: int | None) -> Run:
 
 
 def write_source(path: Path, shape: Sequence[int]) -> None:
-    """Write a float32 array of numbers that all differ within 2^32 elements or nearly so."""
+    """Write a float32 array of pseudo-random numbers from 1 to 2, quickly."""
     array = np.lib.format.open_memmap(path, "w+", np.dtype("f4"), tuple(shape))
     header, count = array.offset, array.size
     del array
@@ -206,7 +206,7 @@ def write_source(path: Path, shape: Sequence[int]) -> None:
     with path.open("r+b") as file:
         file.seek(header)
         for first in range(0, count, _PERIOD):
-            # Numbers from 1 to 2, whose lowest bits change from one period to the next.
+            # Mantissas that change from one period to the next.
             bits = (base + np.uint32(first // _PERIOD)) % np.uint32(1 << 23)
             (bits | np.uint32(127 << 23))[: count - first].tofile(file)
 
@@ -254,7 +254,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         files.source.unlink(missing_ok=True)
     if args.json:
-        described = machine.describe(shlex.join(["python -m ttlg.benchmarks.dask_store", *options]))
+        described = machine.describe(
+            shlex.join(["python", "-m", "ttlg.benchmarks.dask_store", *options])
+        )
         described["versions"]["dask"] = version("dask")
         case = {name: getattr(args, name) for name in ("shape", "axes", "chunks")}
         record = {"machine": described, "case": {**case, "dtype": "float32", "limit": limit}}
