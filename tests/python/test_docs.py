@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[2]
 MODULES = ["ttlg"] + [
     f"ttlg.{module.name}"
     for module in pkgutil.iter_modules(ttlg.__path__)
-    if module.name not in ("__main__", "_core", "torch") and not module.ispkg
+    if module.name not in ("__main__", "_core", "dask", "torch") and not module.ispkg
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
 FUNCTIONS += [ttlg.schemes.count, ttlg.schemes.decode, ttlg.schemes.encode, ttlg.schemes.plot]
@@ -38,6 +38,14 @@ def test_examples_with_pytorch():
     module = importlib.import_module("ttlg.torch")
     assert doctest.testmod(module) == (0, 4)
     test_docstrings_name_every_parameter(module.transpose)
+
+
+def test_examples_with_dask():
+    pytest.importorskip("dask.array")
+    module = importlib.import_module("ttlg.dask")
+    assert doctest.testmod(module) == (0, 15)
+    test_docstrings_name_every_parameter(module.transpose)
+    test_docstrings_name_every_parameter(module.Target)
 
 
 def test_there_are_examples():
