@@ -1,0 +1,253 @@
+"""Faster reads and writes of Zarr arrays whose chunks are stored in another axis order.
+
+``ttlg.zarr.enable()`` lets Zarr move the elements of chunks with ttlg wherever their order in memory
+changes, for arrays of the formats 2 and 3 and for all that reads them through Zarr, such as xarray,
+Dask and cubed. What is stored stays the same, byte for byte.
+
+Importing this module imports Zarr, which ``pip install 'ttlg[zarr]'`` brings.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.lib.recfunctions import repack_fields
+from zarr.codecs import TransposeCodec as _TransposeCodec
+from zarr.core.array_spec import ArraySpec
+from zarr.core.buffer import NDBuffer as _AnyNDBuffer
+from zarr.core.buffer import cpu
+from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
+
+from ttlg._api import transpose
+
+__all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
+
+# Below the first NumPy is as fast, as a call of ttlg takes microseconds more, and for rows that stay
+# rows from the second up, which NumPy copies at the speed of memory.
+_LEAST_BYTES = 1 << 18
+_LONG_ROW_BYTES = 256
+# Zarr decompresses chunks in threads of its own while one thread copies them into the result.
+_THREADS = 1
+
+_OURS = {"codecs.transpose": "ttlg.zarr.TransposeCodec", "ndbuffer": "ttlg.zarr.NDBuffer"}
+_ZARRS = {
+    "codecs.transpose": "zarr.codecs.transpose.TransposeCodec",
+    "ndbuffer": "zarr.buffer.cpu.NDBuffer",
+}
+
+_ndarray = np.ndarray[Any, np.dtype[Any]]
+
+
+def _is_view_key(key: Any) -> bool:
+    """Tell whether indexing with `key` gives a view: slices, integers, ellipses and new axes."""
+    keys = key if isinstance(key, tuple) else (key,)
+    return all(k is None or k is ... or type(k) is int or isinstance(k, slice) for k in keys)
+
+
+def _is_moved_bitwise(dtype: np.dtype[Any]) -> bool:
+    """Tell whether NumPy, too, copies every byte of the elements: no objects, no padding."""
+    return not dtype.hasobject and (
+        dtype.names is None or repack_fields(dtype, recurse=True) == dtype
+    )
+
+
+def _memory_order(x: _ndarray) -> list[int]:
+    """List the axes longer than 1, the one of the greatest stride first."""
+    long = (axis for axis in range(x.ndim) if x.shape[axis] > 1)
+    return sorted(long, key=lambda axis: -abs(x.strides[axis]))
+
+
+def _is_worth_moving(source: Any, order: list[int]) -> bool:
+    """Tell whether ttlg copies `source` faster than NumPy to an array of this order in memory."""
+    if (
+        type(source) is not np.ndarray
+        or source.nbytes < _LEAST_BYTES
+        or not _is_moved_bitwise(source.dtype)
+    ):
+        return False
+    before = _memory_order(source)
+    if before == order:
+        return False
+    row = source.shape[before[-1]] * source.itemsize
+    return before[-1] != order[-1] or row < _LONG_ROW_BYTES
+
+
+def _copied(source: Any, target: Any) -> bool:
+    """Copy `source` to `target` with ttlg, or return False if NumPy is to do it, or to refuse."""
+    if (
+        type(target) is not np.ndarray
+        or source.shape != target.shape
+        or source.dtype != target.dtype
+        or not target.flags.writeable
+        or not _is_worth_moving(source, _memory_order(target))
+        or np.may_share_memory(source, target)
+    ):
+        return False
+    try:
+        transpose(source, range(source.ndim), out=target, threads=_THREADS)
+    except ValueError:  # before a byte is written: elements of the target share memory
+        return False
+    return True
+
+
+class NDBuffer(cpu.NDBuffer):
+    """The arrays that Zarr decodes chunks to and collects them in, in host memory.
+
+    It differs from ``zarr.buffer.cpu.NDBuffer`` in one thing: where an array is assigned whose
+    elements lie in memory in another order than those that they replace, ttlg moves them.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of any shape, strides and dtype.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg.zarr
+    >>> buffer = ttlg.zarr.NDBuffer(np.zeros((512, 1024)))
+    >>> columns = np.ones((512, 512), order="F")
+    >>> buffer[:, 512:] = columns
+    >>> int(buffer.as_numpy_array().sum())
+    262144
+    """
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign as NumPy does, with its results and errors."""
+        array = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
+        large = getattr(array, "nbytes", 0) >= _LEAST_BYTES
+        if not (large and _is_view_key(key) and _copied(array, self._data[key])):
+            super().__setitem__(key, value)
+
+
+class TransposeCodec(_TransposeCodec):
+    """Zarr's codec ``transpose``, which encodes chunks with ttlg.
+
+    Decoding returns a view, as Zarr's own codec does; `NDBuffer` then copies it.
+
+    Parameters
+    ----------
+    order : iterable of int
+        A permutation of the axes: axis ``i`` of the stored chunk is axis ``order[i]`` of the array.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg.zarr, zarr
+    >>> array = zarr.create_array(
+    ...     {}, shape=(512, 512), dtype="f8", filters=[ttlg.zarr.TransposeCodec(order=(1, 0))]
+    ... )
+    >>> array[:] = np.eye(512)
+    >>> array.metadata.codecs[0].to_dict()
+    {'name': 'transpose', 'configuration': {'order': (1, 0)}}
+    """
+
+    def _encode_sync(
+        self, chunk_array: _AnyNDBuffer, _chunk_spec: ArraySpec
+    ) -> _AnyNDBuffer | None:
+        view = chunk_array.transpose(self.order)
+        array: Any = view.as_ndarray_like()
+        in_c_order = [axis for axis, extent in enumerate(array.shape) if extent > 1]
+        if not _is_worth_moving(array, in_c_order):
+            return view
+        return type(view)(transpose(array, range(array.ndim), threads=_THREADS))
+
+    async def _encode_single(
+        self, chunk_array: _AnyNDBuffer, _chunk_spec: ArraySpec
+    ) -> _AnyNDBuffer | None:
+        return self._encode_sync(chunk_array, _chunk_spec)
+
+
+def enable() -> None:
+    """Let Zarr move the elements of chunks with ttlg, in this process, until `disable`.
+
+    It sets ``ndbuffer`` and ``codecs.transpose`` in ``zarr.config``.
+
+    Raises
+    ------
+    RuntimeError
+        Zarr is configured to keep its buffers in the memory of a GPU.
+
+    Notes
+    -----
+    Reads are faster from the next one on. Writes are for arrays opened, or created with the codec
+    given by its name or as `TransposeCodec`, after the call.
+
+    The settings hold for all threads of the process. Where others read, as the processes of Dask,
+    let each call this function, or set them in the environment before Zarr is imported::
+
+        ZARR_NDBUFFER=ttlg.zarr.NDBuffer
+        ZARR_CODECS__TRANSPOSE=ttlg.zarr.TransposeCodec
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg.zarr, zarr
+    >>> ttlg.zarr.enable()
+    >>> transposed = {"name": "transpose", "configuration": {"order": [2, 1, 0]}}
+    >>> array = zarr.create_array({}, shape=(64, 64, 64), dtype="f4", filters=[transposed])
+    >>> array[:] = np.ones((64, 64, 64))
+    >>> float(array[:].sum())
+    262144.0
+    >>> ttlg.zarr.disable()
+    """
+    _check_host()
+    zarr.config.set(_OURS)
+
+
+def disable() -> None:
+    """Let Zarr use its own buffer and codec again.
+
+    It sets ``ndbuffer`` and ``codecs.transpose`` in ``zarr.config`` to Zarr's defaults.
+
+    Examples
+    --------
+    >>> import ttlg.zarr, zarr
+    >>> ttlg.zarr.disable()
+    >>> zarr.config.get("ndbuffer")
+    'zarr.buffer.cpu.NDBuffer'
+    """
+    zarr.config.set(_ZARRS)
+
+
+@contextmanager
+def enabled() -> Iterator[None]:
+    """Let Zarr move the elements of chunks with ttlg inside a ``with`` statement.
+
+    At the end the settings of ``zarr.config`` are those from before, whatever happened.
+
+    Returns
+    -------
+    context manager
+        It may be nested. Like Zarr's settings it is for all threads of the process.
+
+    Raises
+    ------
+    RuntimeError
+        As for `enable`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg.zarr, zarr
+    >>> array = zarr.create_array({}, shape=(512, 512), dtype="f8", zarr_format=2)
+    >>> array[:] = np.eye(512)
+    >>> with ttlg.zarr.enabled():
+    ...     rows = array[:]
+    >>> float(rows.trace())
+    512.0
+    """
+    _check_host()
+    with zarr.config.set(_OURS):
+        yield
+
+
+def _check_host() -> None:
+    in_host_memory = issubclass(get_buffer_class(), cpu.Buffer)
+    if not in_host_memory:
+        raise RuntimeError(
+            f"Zarr's buffers are set to {zarr.config.get('buffer')}, and ttlg.zarr works in host "
+            'memory: zarr.config.set({"buffer": "zarr.buffer.cpu.Buffer"}) first'
+        )
+
+
+register_ndbuffer(NDBuffer)
+register_codec("transpose", TransposeCodec)
