@@ -2,6 +2,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <string>
 
 #include "bindings/layout.hpp"
@@ -130,36 +131,38 @@ int read_threads(const py::handle& threads) {
 
 void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out) {
   if (out.device != x.device) {
-    throw py::buffer_error("out lives on " + out.device + ", but x lives on " + x.device +
-                           "; pass out on " + x.device);
+    throw py::buffer_error(out.name + " lives on " + out.device + ", but " + x.name + " lives on " +
+                           x.device + "; pass " + out.name + " on " + x.device);
   }
   Integers out_shape;
   for (const int axis : axes) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
-  const auto shape = [&] { return text_of(out_shape); };  // for messages
+  const auto out_of_shape = [&] { return out.name + " of shape " + text_of(out_shape); };
   const OutputFault fault = find_output_fault(x.layout(), out.layout(), out_shape);
   if (fault == OutputFault::shape) {
-    throw py::value_error("out has shape " + text_of(out.shape) + ", but x of shape " +
-                          text_of(x.shape) + " permuted by axes " +
+    throw py::value_error(out.name + " has shape " + text_of(out.shape) + ", but " + x.name +
+                          " of shape " + text_of(x.shape) + " permuted by axes " +
                           py::str(py::tuple(py::cast(axes))).cast<std::string>() + " has shape " +
-                          shape() + "; pass out of shape " + shape());
+                          text_of(out_shape) + "; pass " + out_of_shape());
   }
   if (!same_dtype(x, out)) {
-    throw py::type_error("out has dtype " + out.dtype() + ", but x has " + x.dtype() +
-                         "; ttlg moves bits and converts nothing: pass out of dtype " + x.dtype());
+    throw py::type_error(out.name + " has dtype " + out.dtype() + ", but " + x.name + " has " +
+                         x.dtype() + "; ttlg moves bits and converts nothing: pass " + out.name +
+                         " of dtype " + x.dtype());
   }
-  if (out.readonly) {
-    throw py::value_error("out of shape " + shape() + " is read-only; pass a writable array");
-  }
+  if (out.readonly) throw py::value_error(out_of_shape() + " is read-only; pass a writable array");
   if (fault == OutputFault::self_overlap) {
-    throw py::value_error("out of shape " + shape() + " and byte strides " +
-                          text_of(out.byte_strides) +
+    throw py::value_error(out_of_shape() + " and byte strides " + text_of(out.byte_strides) +
                           " may hold several elements at one place; pass an array whose elements "
                           "are apart");
   }
   if (fault == OutputFault::ranges_meet && share_memory(x, out)) {
-    throw py::value_error("out of shape " + shape() + " overlaps x of shape " + text_of(x.shape) +
-                          "; pass an array of its own, copy x first, or call "
-                          "ttlg.transpose_inplace(x, axes), which needs no other memory");
+    const bool moves_axes = !std::ranges::is_sorted(axes);
+    throw py::value_error(out_of_shape() + " overlaps " + x.name + " of shape " + text_of(x.shape) +
+                          "; pass an array of its own" + (moves_axes ? ", copy " : " or copy ") +
+                          x.name + " first" +
+                          (moves_axes ? ", or call ttlg.transpose_inplace(x, axes), which needs no "
+                                        "other memory"
+                                      : ""));
   }
 }
 

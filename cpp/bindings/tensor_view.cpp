@@ -24,6 +24,7 @@ TensorView view_numpy(const py::array& array, const std::string& name) {
                          name + ".astype(...) first");
   }
   TensorView view;
+  view.name = name;
   view.data = static_cast<std::byte*>(const_cast<void*>(array.data()));
   view.shape.assign(array.shape(), array.shape() + array.ndim());
   view.byte_strides.assign(array.strides(), array.strides() + array.ndim());
@@ -51,6 +52,7 @@ void check_reachable(const dlpack::Device& device, const std::string& name) {
 
 void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t flags,
                const std::string& name) {
+  view.name = name;
   view.itemsize = item_bytes(tensor.dtype, flags, name);
   view.dlpack_dtype = dlpack::dtype_name(tensor.dtype);
   view.readonly = (flags & dlpack::kFlagReadOnly) != 0;

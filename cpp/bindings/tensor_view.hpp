@@ -20,6 +20,7 @@ namespace py = pybind11;
 // Keeps the array alive while it is looked at; for DLPack that is the exchanged tensor, whose
 // deleter runs under the GIL when the view goes.
 struct TensorView {
+  std::string name;           // what the caller calls the array, for messages
   std::byte* data = nullptr;  // element (0, ..., 0)
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> byte_strides;

@@ -21,13 +21,15 @@ from ttlg._config import (
     show_config,
     threads,
 )
+from ttlg._copies import ascontiguousarray, asfortranarray, asorder, copyto
 from ttlg._core import CudaError, __version__
 from ttlg._include import get_include
 from ttlg._inplace import transpose_inplace
-from ttlg._layouts import StructureOfArrays, aos_to_soa, asorder, soa_to_aos
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times
+from ttlg._rearrange import rearrange
+from ttlg._structures import StructureOfArrays, aos_to_soa, soa_to_aos
 from ttlg._transpose_file import transpose_file
 from ttlg._typing import CpuKernel, CudaKernel, InplaceKernel
 
@@ -45,11 +47,14 @@ __all__ = [
     "StructureOfArrays",
     "__version__",
     "aos_to_soa",
+    "ascontiguousarray",
+    "asfortranarray",
     "asorder",
     "cache_clear",
     "cache_info",
     "cache_resize",
     "calibrate",
+    "copyto",
     "get_include",
     "get_num_threads",
     "permute_dims",
@@ -57,6 +62,7 @@ __all__ = [
     "plan_for",
     "predict_time",
     "predict_times",
+    "rearrange",
     "schemes",
     "set_num_threads",
     "set_result_pool",

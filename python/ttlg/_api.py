@@ -1,10 +1,13 @@
 """The functions that move data."""
 
-from typing import Any, overload
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, overload
 
 from numpy import ndarray
 
-from ttlg._core import transpose_ndarray
+from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
 from ttlg._typing import Array, ArrayT, Axes, OutT
 
@@ -14,6 +17,7 @@ def transpose(
     x: ArrayT,
     axes: Axes | None = None,
     *,
+    shape: Sequence[SupportsIndex] | None = None,
     out: None = None,
     stream: Any = None,
     threads: int | None = None,
@@ -23,6 +27,7 @@ def transpose(
     x: Array,
     axes: Axes | None = None,
     *,
+    shape: Sequence[SupportsIndex] | None = None,
     out: OutT,
     stream: Any = None,
     threads: int | None = None,
@@ -31,6 +36,7 @@ def transpose(
     x: Any,
     axes: Axes | None = None,
     *,
+    shape: Sequence[SupportsIndex] | None = None,
     out: Any = None,
     stream: Any = None,
     threads: int | None = None,
@@ -50,6 +56,10 @@ def transpose(
     axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
+    shape : sequence of int, optional
+        Read the one-dimensional `x`, such as the amplitudes of a quantum state, as a C-contiguous
+        array of this shape, to whose axes `axes` refers; the result, and `out`, are
+        one-dimensional as well.
     out : array, optional
         Where to write: a writable array of the result's shape and dtype, of any strides and any
         library, on the device of `x`, that shares no memory with it. By default a new C-contiguous
@@ -76,7 +86,7 @@ def transpose(
         `x` is no array or holds Python objects, `axes` are no integers, or the dtype of `out`
         differs.
     ValueError
-        `axes` is no permutation, or `out` has another shape, is read-only or overlaps `x`;
+        `axes` is no permutation, `x` cannot be read as `shape`, or `out` has another shape, is read-only or overlaps `x`;
         `stream` is given for the host or `threads` for a GPU.
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
@@ -122,7 +132,14 @@ def transpose(
     ((2, 3, 4, 5), True)
     >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
     True
+
+    A state of three qubits, of which the first and the last change places:
+
+    >>> ttlg.transpose(np.arange(8), (2, 1, 0), shape=(2, 2, 2))
+    array([0, 4, 2, 6, 1, 5, 3, 7])
     """
+    if shape is not None:
+        return _transpose_flat(x, axes, shape, out, stream, threads)
     if stream is None and x.__class__ is ndarray:
         result = transpose_ndarray(x, axes, out, threads)
         if result is not None:
@@ -131,6 +148,37 @@ def transpose(
     if out is None:
         return library.transpose(x, axes, stream, threads)
     library.transpose_into(x, axes, out, library_of(out), stream, threads)
+    return out
+
+
+def _transpose_flat(
+    x: Any,
+    axes: Axes | None,
+    shape: Sequence[SupportsIndex],
+    out: Any,
+    stream: Any,
+    threads: int | None,
+) -> Any:
+    """Transpose a one-dimensional array that is read as one of another shape."""
+    extents = [operator.index(extent) for extent in shape]
+    if not hasattr(x, "reshape"):
+        raise TypeError(f"x must be an array with a reshape of its own, not {type(x).__qualname__}")
+    if len(x.shape) != 1 or min(extents, default=1) < 0 or math.prod(extents) != x.shape[0]:
+        raise ValueError(
+            f"x of shape {tuple(x.shape)} cannot be read as shape {tuple(extents)}: shape= is for "
+            "one-dimensional arrays of as many elements; pass x.reshape(-1), or the right extents"
+        )
+    straight = x.reshape(extents)
+    if out is None:
+        return transpose(straight, axes, stream=stream, threads=threads).reshape(x.shape)
+    if tuple(out.shape) != tuple(x.shape):
+        raise ValueError(
+            f"out has shape {tuple(out.shape)}, but with shape= the result is one-dimensional as "
+            f"x is; pass out of shape {tuple(x.shape)}"
+        )
+    order = normalize_axes(axes, extents)
+    moved = out.reshape([extents[axis] for axis in order])  # a view, as out has one dimension
+    transpose(straight, order, out=moved, stream=stream, threads=threads)
     return out
 
 

@@ -61,7 +61,7 @@ def test_docstrings_name_every_parameter(function):
         name for name in inspect.signature(function).parameters if name not in ("self", "cls")
     ]
     section = re.search(r"^Parameters\n-+\n(.*?)(?:^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    documented = re.findall(r"^(\w+) : ", section[1], re.MULTILINE) if section else []
+    documented = re.findall(r"^(?:\*\*)?(\w+) : ", section[1], re.MULTILINE) if section else []
     assert documented == parameters
 
 

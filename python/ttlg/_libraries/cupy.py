@@ -35,6 +35,14 @@ class CuPy(Library):
             with cupy.cuda.ExternalStream(source.stream, x.device.id):
                 return cupy.empty(shape, dtype)
 
+    def has_order(self, x: Any, order: str) -> bool:
+        """Read the flags of `x`."""
+        return bool(x.flags.c_contiguous if order == "C" else x.flags.f_contiguous)
+
+    def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """View `x` in another shape."""
+        return sys.modules["cupy"].broadcast_to(x, shape)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""
         straight = x if x.flags.c_contiguous else x.T

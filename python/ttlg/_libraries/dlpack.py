@@ -87,21 +87,23 @@ class Library:
         handle = self.current_stream(x) if stream is None else handle_of(stream)
         return _core.view_on_stream(x, name, handle, ordered=False)
 
-    def view_input(self, x: Any, stream: Any) -> _core.TensorView:
+    def view_input(self, x: Any, stream: Any, name: str = "x") -> _core.TensorView:
         """Look at an array that is to be transposed; refuse a stream where there is none."""
-        source = self.view(x, "x", stream)
+        source = self.view(x, name, stream)
         if stream is not None and source.on_host:
             raise ValueError(
-                "stream= is for arrays on a CUDA device; x is in host memory: leave it out"
+                f"stream= is for arrays on a CUDA device; {name} is in host memory: leave it out"
             )
         return source
 
-    def view_output(self, out: Any, x: _core.TensorView, stream: Any) -> _core.TensorView:
+    def view_output(
+        self, out: Any, x: _core.TensorView, stream: Any, name: str = "out"
+    ) -> _core.TensorView:
         """Look at an array that is to take the result for `x`.
 
         What this library does with it next is ordered too, unless the caller has named a `stream`.
         """
-        target = self.view(out, "out", None if x.on_host else x.stream)
+        target = self.view(out, name, None if x.on_host else x.stream)
         if stream is None and not target.on_host:
             target.set_owner_stream(self.current_stream(out))
         return target
@@ -122,6 +124,27 @@ class Library:
         The view keeps them.
         """
         raise NotImplementedError  # where view_inplace refuses
+
+    def has_order(self, x: Any, order: str) -> bool:
+        """Whether the elements of `x` lie next to one another in C or Fortran order."""
+        view = self.view(x, "x")
+        step = view.itemsize
+        axes = zip(view.shape, view.byte_strides, strict=True)
+        for extent, stride in list(axes)[:: -1 if order == "C" else 1]:
+            if extent > 1 and stride != step:
+                return 0 in view.shape
+            step *= extent
+        return True
+
+    def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """View `x` in a shape that its own broadcasts to."""
+        if not hasattr(x, "__array_namespace__"):
+            raise TypeError(
+                f"cannot broadcast {type(x).__module__}.{type(x).__qualname__} of shape "
+                f"{tuple(x.shape)}, which has no __array_namespace__, to shape {tuple(shape)}; "
+                "pass an array of that shape"
+            )
+        return x.__array_namespace__().broadcast_to(x, shape)
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
@@ -160,10 +183,14 @@ class Library:
         out_library: "Library",
         stream: Any,
         threads: int | None,
+        names: tuple[str, str] = ("x", "out"),
     ) -> None:
-        """Transpose `x` into `out`, an array of `out_library`, ordered on the streams of both."""
-        source = self.view_input(x, stream)
-        target = out_library.view_output(out, source, stream)
+        """Transpose `x` into `out`, an array of `out_library`, ordered on the streams of both.
+
+        `names` are what messages call the two.
+        """
+        source = self.view_input(x, stream, names[0])
+        target = out_library.view_output(out, source, stream, names[1])
         out_library.run_into(plan_for(source, axes, target, threads), out, source, target)
 
     def run_into(self, plan: Any, out: Any, *views: _core.TensorView | None) -> None:

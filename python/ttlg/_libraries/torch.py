@@ -43,14 +43,15 @@ class Torch(TorchMemory):
         out_library: Library,
         stream: Any,
         threads: int | None,
+        names: tuple[str, str] = ("x", "out"),
     ) -> None:
         """Transpose `x` into `out`, by an operator where PyTorch traces."""
         if not _is_compiling():
             state = _state()
             if state.is_plain(x):
-                return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads)
+                return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads, names)
             if not state.is_traced(x):
-                state.refuse_special(x, "x")
+                state.refuse_special(x, names[0])
         _operator(stream).transpose_into(x, axes, out, threads)
 
 

@@ -13,6 +13,10 @@ def refuse(name: str, what: str, method: str) -> NoReturn:
     raise BufferError(f"{name} {what}; pass {hint}")
 
 
+def _backwards(x: Any) -> Any:
+    return x.permute(tuple(range(x.ndim))[::-1])
+
+
 class TorchMemory(Library):
     """PyTorch's tensors that have memory, whatever autograd and tracing want to know of them."""
 
@@ -63,11 +67,20 @@ class TorchMemory(Library):
         buffer = x.new_empty(size, dtype=sys.modules["torch"].uint8)
         return self.view(buffer, "the workspace", source.stream)
 
+    def has_order(self, x: Any, order: str) -> bool:
+        """Ask `x`, which need not have memory."""
+        if x.layout is not sys.modules["torch"].strided:
+            return False  # and refused when it is looked at
+        return bool((x if order == "C" else _backwards(x)).is_contiguous())
+
+    def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """View `x` in another shape."""
+        return x.expand(shape)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""
-        backwards = tuple(range(x.ndim))[::-1]
-        straight = x if x.is_contiguous() else x.permute(backwards)
-        return straight.view(shape[::-1]).permute(backwards) if fortran else straight.view(shape)
+        straight = x if x.is_contiguous() else _backwards(x)
+        return _backwards(straight.view(shape[::-1])) if fortran else straight.view(shape)
 
     def written(self, out: Any) -> None:
         """Count the write, so that autograd notices that a value it had kept is gone."""

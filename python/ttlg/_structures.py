@@ -1,80 +1,16 @@
-"""The order in memory of an array's axes, and of the fields of structures."""
+"""Arrays of structures and structures of arrays."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ttlg import _core
-from ttlg._inplace import inplace_plan_for, run_inplace, transpose_inplace
+from ttlg._inplace import transpose_inplace
 from ttlg._libraries import library_of
 from ttlg._typing import ArrayT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def asorder(x: ArrayT, order: Literal["C", "F"], *, inplace: bool = False) -> ArrayT:
-    """Lay an array out in C or Fortran order: the same shape and elements, in other places.
-
-    Parameters
-    ----------
-    x : array
-        As for `transpose`; with `inplace` as for `transpose_inplace`.
-    order : str
-        ``"C"``: the last axis is contiguous in memory; ``"F"``: the first one.
-    inplace : bool
-        Move the elements in the memory of `x` instead of copying them to new memory. Older views
-        of that memory, `x` among them, show other elements then.
-
-    Returns
-    -------
-    array
-        `x` itself if it has this order already, a view of its memory with `inplace`, and else a
-        new array.
-
-    Raises
-    ------
-    TypeError, ValueError, BufferError, CudaError, MemoryError
-        As for `transpose` and `transpose_inplace`, and ValueError for an unknown `order`.
-
-    Examples
-    --------
-    >>> import numpy as np, ttlg
-    >>> x = np.arange(6).reshape(2, 3)
-    >>> y = ttlg.asorder(x, "F", inplace=True)
-    >>> y
-    array([[0, 1, 2],
-           [3, 4, 5]])
-    >>> y.flags.f_contiguous, np.shares_memory(x, y)
-    (True, True)
-    """
-    if order not in ("C", "F"):
-        raise ValueError(f"unknown order {order!r}; choose one of 'C', 'F'")
-    library = library_of(x)
-    view = library.view_inplace(x) if inplace else library.view_input(x, None)
-    if _has_order(view, order):
-        return x
-    moved = x
-    if inplace:
-        run_inplace(inplace_plan_for(view, None), library, x, view)
-    elif order == "F":
-        moved = library.transpose(x, None, None, None)
-    else:
-        moved = library.transpose(x, range(len(view.shape)), None, None)
-    result: ArrayT = library.reshaped(moved, view.shape, order == "F")
-    return result
-
-
-def _has_order(view: _core.TensorView, order: str) -> bool:
-    """Whether the elements lie next to one another in this order of the axes."""
-    step = view.itemsize
-    axes = zip(view.shape, view.byte_strides, strict=True)
-    for extent, stride in list(axes)[:: -1 if order == "C" else 1]:
-        if extent > 1 and stride != step:
-            return 0 in view.shape
-        step *= extent
-    return True
 
 
 class StructureOfArrays(Mapping[str, "NDArray[Any]"]):
