@@ -20,7 +20,7 @@ from zarr.core.buffer import NDBuffer as _AnyNDBuffer
 from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
-from ttlg._api import transpose
+from ttlg._copies import ascontiguousarray, copyto
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
@@ -28,7 +28,7 @@ __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 # rows from the second up, which NumPy copies at the speed of memory.
 _LEAST_BYTES = 1 << 18
 _LONG_ROW_BYTES = 256
-# Zarr decompresses chunks in threads of its own while one thread copies them into the result.
+# Zarr decompresses chunks in other threads meanwhile, and a team of threads waits for those.
 _THREADS = 1
 
 _OURS = {"codecs.transpose": "ttlg.zarr.TransposeCodec", "ndbuffer": "ttlg.zarr.NDBuffer"}
@@ -86,7 +86,7 @@ def _copied(source: Any, target: Any) -> bool:
     ):
         return False
     try:
-        transpose(source, range(source.ndim), out=target, threads=_THREADS)
+        copyto(target, source, threads=_THREADS)
     except ValueError:  # before a byte is written: elements of the target share memory
         return False
     return True
@@ -150,7 +150,7 @@ class TransposeCodec(_TransposeCodec):
         in_c_order = [axis for axis, extent in enumerate(array.shape) if extent > 1]
         if not _is_worth_moving(array, in_c_order):
             return view
-        return type(view)(transpose(array, range(array.ndim), threads=_THREADS))
+        return type(view)(ascontiguousarray(array, threads=_THREADS))
 
     async def _encode_single(
         self, chunk_array: _AnyNDBuffer, _chunk_spec: ArraySpec
