@@ -46,11 +46,11 @@ def _is_view_key(key: Any) -> bool:
     return all(k is None or k is ... or type(k) is int or isinstance(k, slice) for k in keys)
 
 
-def _is_moved_bitwise(dtype: np.dtype[Any]) -> bool:
-    """Tell whether NumPy, too, copies every byte of the elements: no objects, no padding."""
-    return not dtype.hasobject and (
-        dtype.names is None or repack_fields(dtype, recurse=True) == dtype
-    )
+def _is_large(x: Any) -> bool:
+    """Tell whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
+    if type(x) is not np.ndarray or x.nbytes < _LEAST_BYTES or x.dtype.hasobject:
+        return False
+    return x.dtype.names is None or repack_fields(x.dtype, recurse=True) == x.dtype  # no padding
 
 
 def _memory_order(x: _ndarray) -> list[int]:
@@ -59,14 +59,8 @@ def _memory_order(x: _ndarray) -> list[int]:
     return sorted(long, key=lambda axis: -abs(x.strides[axis]))
 
 
-def _is_worth_moving(source: Any, order: list[int]) -> bool:
-    """Tell whether ttlg copies `source` faster than NumPy to an array of this order in memory."""
-    if (
-        type(source) is not np.ndarray
-        or source.nbytes < _LEAST_BYTES
-        or not _is_moved_bitwise(source.dtype)
-    ):
-        return False
+def _is_reordered(source: _ndarray, order: list[int]) -> bool:
+    """Tell whether a copy to an array of this order in memory moves more than long rows."""
     before = _memory_order(source)
     if before == order:
         return False
@@ -74,14 +68,14 @@ def _is_worth_moving(source: Any, order: list[int]) -> bool:
     return before[-1] != order[-1] or row < _LONG_ROW_BYTES
 
 
-def _copied(source: Any, target: Any) -> bool:
+def _copied(source: _ndarray, target: Any) -> bool:
     """Copy `source` to `target` with ttlg, or return False if NumPy is to do it, or to refuse."""
     if (
         type(target) is not np.ndarray
         or source.shape != target.shape
         or source.dtype != target.dtype
         or not target.flags.writeable
-        or not _is_worth_moving(source, _memory_order(target))
+        or not _is_reordered(source, _memory_order(target))
         or np.may_share_memory(source, target)
     ):
         return False
@@ -115,9 +109,8 @@ class NDBuffer(cpu.NDBuffer):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does, with its results and errors."""
-        array = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
-        large = getattr(array, "nbytes", 0) >= _LEAST_BYTES
-        if not (large and _is_view_key(key) and _copied(array, self._data[key])):
+        array: Any = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
+        if not (_is_large(array) and _is_view_key(key) and _copied(array, self._data[key])):
             super().__setitem__(key, value)
 
 
@@ -148,7 +141,7 @@ class TransposeCodec(_TransposeCodec):
         view = chunk_array.transpose(self.order)
         array: Any = view.as_ndarray_like()
         in_c_order = [axis for axis, extent in enumerate(array.shape) if extent > 1]
-        if not _is_worth_moving(array, in_c_order):
+        if not (_is_large(array) and _is_reordered(array, in_c_order)):
             return view
         return type(view)(ascontiguousarray(array, threads=_THREADS))
 
