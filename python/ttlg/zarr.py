@@ -74,14 +74,13 @@ def _copied(source: _ndarray, target: Any) -> bool:
         type(target) is not np.ndarray
         or source.shape != target.shape
         or source.dtype != target.dtype
-        or not target.flags.writeable
         or not _is_reordered(source, _memory_order(target))
-        or np.may_share_memory(source, target)
     ):
         return False
     try:
         copyto(target, source, threads=_THREADS)
-    except ValueError:  # before a byte is written: elements of the target share memory
+    except ValueError:
+        # ttlg refuses, before it writes, a target that is read-only or overlaps itself or the source.
         return False
     return True
 
