@@ -24,10 +24,10 @@ from ttlg._copies import ascontiguousarray, copyto
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
-# Below the first NumPy is as fast, as a call of ttlg takes microseconds more, and for rows that stay
-# rows from the second up, which NumPy copies at the speed of memory.
-_LEAST_BYTES = 1 << 18
-_LONG_ROW_BYTES = 256
+# Below this NumPy is as fast, as a call of ttlg takes microseconds more.
+_LEAST_BYTES = 1 << 19
+# NumPy copies such elements with single instructions, as fast as ttlg, unless they are records.
+_FAST_ITEMSIZE = 16
 # Zarr decompresses chunks in other threads meanwhile, and a team of threads waits for those.
 _THREADS = 1
 
@@ -46,26 +46,27 @@ def _is_view_key(key: Any) -> bool:
     return all(k is None or k is ... or type(k) is int or isinstance(k, slice) for k in keys)
 
 
-def _is_large(x: Any) -> bool:
+def _is_worth_moving(x: Any) -> bool:
     """Tell whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
     if type(x) is not np.ndarray or x.nbytes < _LEAST_BYTES or x.dtype.hasobject:
         return False
-    return x.dtype.names is None or repack_fields(x.dtype, recurse=True) == x.dtype  # no padding
+    if x.dtype.names is None:
+        return x.itemsize != _FAST_ITEMSIZE
+    return bool(repack_fields(x.dtype, recurse=True) == x.dtype)  # no padding
 
 
-def _memory_order(x: _ndarray) -> list[int]:
-    """List the axes longer than 1, the one of the greatest stride first."""
-    long = (axis for axis in range(x.ndim) if x.shape[axis] > 1)
-    return sorted(long, key=lambda axis: -abs(x.strides[axis]))
+def _row_axis(x: _ndarray) -> int | None:
+    """Return the axis whose elements follow each other in memory, or None."""
+    axes = (a for a in range(x.ndim) if x.shape[a] > 1 and x.strides[a] == x.itemsize)
+    return next(axes, None)
 
 
-def _is_reordered(source: _ndarray, order: list[int]) -> bool:
-    """Tell whether a copy to an array of this order in memory moves more than long rows."""
-    before = _memory_order(source)
-    if before == order:
-        return False
-    row = source.shape[before[-1]] * source.itemsize
-    return before[-1] != order[-1] or row < _LONG_ROW_BYTES
+def _is_reordered(before: int | None, after: int | None) -> bool:
+    """Tell by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
+
+    NumPy is as fast where rows stay rows or elements are picked from rows, as by ``x[:, ::2]``.
+    """
+    return before is not None and after is not None and before != after
 
 
 def _copied(source: _ndarray, target: Any) -> bool:
@@ -74,7 +75,7 @@ def _copied(source: _ndarray, target: Any) -> bool:
         type(target) is not np.ndarray
         or source.shape != target.shape
         or source.dtype != target.dtype
-        or not _is_reordered(source, _memory_order(target))
+        or not _is_reordered(_row_axis(source), _row_axis(target))
     ):
         return False
     try:
@@ -109,7 +110,7 @@ class NDBuffer(cpu.NDBuffer):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does, with its results and errors."""
         array: Any = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
-        if not (_is_large(array) and _is_view_key(key) and _copied(array, self._data[key])):
+        if not (_is_worth_moving(array) and _is_view_key(key) and _copied(array, self._data[key])):
             super().__setitem__(key, value)
 
 
@@ -139,8 +140,8 @@ class TransposeCodec(_TransposeCodec):
     ) -> _AnyNDBuffer | None:
         view = chunk_array.transpose(self.order)
         array: Any = view.as_ndarray_like()
-        in_c_order = [axis for axis, extent in enumerate(array.shape) if extent > 1]
-        if not (_is_large(array) and _is_reordered(array, in_c_order)):
+        last = max((axis for axis in range(array.ndim) if array.shape[axis] > 1), default=None)
+        if not (_is_worth_moving(array) and _is_reordered(_row_axis(array), last)):
             return view
         return type(view)(ascontiguousarray(array, threads=_THREADS))
 
