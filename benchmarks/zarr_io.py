@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import zarr
 from tqdm import tqdm
-from zarr.storage import LocalStore, MemoryStore, StorePath
+from zarr.storage import LocalStore, MemoryStore
 
 import ttlg.zarr
 from ttlg.benchmarks import machine
@@ -78,14 +78,13 @@ class Case:
         )
         return first, second, third
 
-    def create(self, store: StorePath | LocalStore | MemoryStore) -> zarr.Array[Any]:
+    def create(self, store: LocalStore | MemoryStore, **given: Any) -> zarr.Array[Any]:
         """Create the array, empty."""
-        options = dict(ORDERS[self.order])
+        options = {"shape": self.shape} | ORDERS[self.order] | given
         if order := options.pop("transpose", None):
             options["filters"] = [{"name": "transpose", "configuration": {"order": order}}]
         return zarr.create_array(
             store,
-            shape=self.shape,
             chunks=self.chunks,
             dtype=self.dtype,
             compressors="auto" if self.compressed else None,
@@ -179,6 +178,30 @@ def measure(case: Case, repeats: int) -> dict[str, dict[str, float]]:
     }
 
 
+def measure_large(folder: Path) -> dict[str, dict[str, float]]:
+    """Write and read 4 GB of float32 in a folder, slab after slab: seconds of all slabs."""
+    case = Case("F", "f4", True, 8, store="local")
+    rows = case.chunks[0]
+    slab = values(case.data, case.dtype, (rows, 8 * rows, 8 * rows))
+    seconds = {what: dict.fromkeys(CONTENDERS, 0.0) for what in ("write", "read")}
+    with contextlib.ExitStack() as stack:
+        arrays = {}
+        for name in CONTENDERS:
+            store = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
+            with settings(name):
+                arrays[name] = case.create(LocalStore(store), shape=(8 * rows,) * 3)
+        for first in tqdm(range(0, 8 * rows, rows), unit="slab", disable=None):
+            part = slice(first, first + rows)
+            for name in random.sample(CONTENDERS, len(CONTENDERS)):
+                array = arrays[name]
+                with settings(name):
+                    write = _seconds(lambda array=array, part=part: array.__setitem__(part, slab))
+                    reads = [_seconds(lambda array=array, part=part: array[part]) for _ in range(3)]
+                seconds["write"][name] += write
+                seconds["read"][name] += statistics.median(reads)
+    return seconds
+
+
 def speed_up(seconds: dict[str, float], name: str = "ttlg") -> float:
     """Return how many times faster than the first series of Zarr alone a contender is."""
     return seconds["zarr"] / seconds[name]
@@ -229,26 +252,39 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeats", type=int, default=5, metavar="N", help="reads timed, by default 5"
     )
+    parser.add_argument(
+        "--large", type=Path, metavar="FOLDER", help="one array of 4 GB instead, in a folder"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     return parser
+
+
+def _measure_all(chosen: Sequence[Case], repeats: int) -> list[dict[str, Any]]:
+    """Measure the cases, and print each result and the table."""
+    results = []
+    for case in tqdm(chosen, unit="case", disable=None):
+        seconds = measure(case, repeats)
+        results.append((case, seconds))
+        tqdm.write(line(case, seconds))
+    print("\n" + table(results))
+    return [asdict(case) | {"seconds": seconds} for case, seconds in results]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all cases, print them, and write them as JSON."""
     options = sys.argv[1:] if argv is None else list(argv)
     args = _parser().parse_args(options)
-    results = []
-    for case in tqdm(cases(args.quick), unit="case", disable=None):
-        seconds = measure(case, args.repeats)
-        results.append((case, seconds))
-        tqdm.write(line(case, seconds))
-    print("\n" + table(results))
+    if args.large:
+        large = measure_large(args.large)
+        for what, each in large.items():
+            print(what, ", ".join(f"{name} {time:.2f} s" for name, time in each.items()))
+        measured = {"large": large}
+    else:
+        measured = {"results": _measure_all(cases(args.quick), args.repeats)}
     if args.json:
         command = shlex.join(["python", "-m", "ttlg.benchmarks.zarr_io", *options])
-        record = [asdict(case) | {"seconds": seconds} for case, seconds in results]
-        args.json.write_text(
-            json.dumps({"machine": _describe(command), "results": record}, indent=1) + "\n"
-        )
+        record = {"machine": _describe(command), **measured}
+        args.json.write_text(json.dumps(record, indent=1) + "\n")
     return 0
 
 
