@@ -108,6 +108,7 @@ def test_what_is_reordered_goes_to_ttlg_and_the_rest_to_numpy(moved):
     target[..., ::2] = np.ones((40, 80, 80)).T
     target[0] = np.ones((80, 80)).T  # small
     ttlg.zarr.NDBuffer(np.empty((80, 80, 80), "c16"))[...] = np.ones((80, 80, 80), "c16").T
+    ttlg.zarr.NDBuffer(np.empty((2, 300, 300)))[...] = np.ones((300, 300)).T  # broadcast
     assert moved == []
     target[...] = np.ones((80, 80, 80)).T
     target[...] = ttlg.zarr.NDBuffer(np.ones((80, 80, 80)).transpose(1, 2, 0))
@@ -180,6 +181,7 @@ ASSIGNMENTS = {
     "nested records": (np.zeros((6, 7), "u1,(2,)f4"), np.ones((7, 6), "u1,(2,)f4").T),
     "other fields": (np.zeros((6, 7), "u1,f8"), np.ones((7, 6), [("a", "u1"), ("b", "f8")]).T),
     "masked": (np.zeros((6, 7)), np.ma.masked_less(np.arange(42.0).reshape(7, 6).T, 5)),
+    "to a masked array": (np.ma.masked_all((6, 7)), np.ones((7, 6)).T),
     "empty": (np.zeros((0, 7)), np.ones((7, 0)).T),
     "one dimension": (np.zeros(9), np.arange(18.0)[::-2]),
     "NaN with a payload": (
