@@ -134,6 +134,22 @@ def whole_calls(
         yield Contender("torch", lambda: source.permute(axes).contiguous(), returns=True)
 
 
+def fortran_orders(x: Array, threads: int, peers: Sequence[str] = PEERS) -> Iterator[Contender]:
+    """Lay `x` out in Fortran order, each by its own name for that; sets threads as `whole_calls`.
+
+    The result is looked at as the C-contiguous array of reversed axes that it is.
+    """
+    ttlg.set_num_threads(threads)
+    yield Contender("ttlg", lambda: ttlg.asfortranarray(x).T, returns=True)
+    if "numpy" in peers:
+        yield Contender("numpy", lambda: np.asfortranarray(x).T, returns=True)
+    library = optional("torch") if "torch" in peers else None
+    if library is not None:
+        library.set_num_threads(threads)
+        source, backwards = library.from_numpy(x), tuple(range(x.ndim))[::-1]
+        yield Contender("torch", lambda: source.permute(backwards).contiguous(), returns=True)
+
+
 def calls_for_result(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
     """Call ttlg for a result that lives until the next one is there, and for one in `out`."""
     kept: list[Array] = []

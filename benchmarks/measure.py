@@ -19,6 +19,7 @@ from ttlg.benchmarks.contenders import (
     calls_for_result,
     contenders,
     copies,
+    fortran_orders,
     whole_calls,
 )
 from ttlg.benchmarks.inplace import contenders as inplace
@@ -137,6 +138,8 @@ def _entrants(
 ) -> list[Contender]:
     if case.inplace:
         return [*copies(x, out, threads), *inplace.contenders(case, out, threads)]
+    if case.suite == "orders":
+        return [*copies(x, out, threads), *fortran_orders(x, threads, peers)]
     if case.suite not in ("call", "fresh"):
         return contenders(x, out, case.axes, threads, peers)
     entrants = [*copies(x, out, threads), *whole_calls(x, case.axes, threads, peers)]
@@ -177,8 +180,8 @@ def measure(
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
-    suites ``call`` and ``fresh`` every call allocates a new result; the copies do not. In place a
-    call permutes what the one before has left.
+    suites ``call``, ``fresh`` and ``orders`` every call allocates a new result; the copies do not.
+    In place a call permutes what the one before has left.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))

@@ -1,6 +1,7 @@
 """The benchmark suites: every case is data, and the same on every machine."""
 
 import itertools
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -137,6 +138,20 @@ def fresh() -> Iterator[Case]:
         yield Case("fresh", shape_text((n, n)), (n, n), (1, 0), "float32")
 
 
+def orders() -> Iterator[Case]:
+    """Arrays of 1 MB to 1 GB into Fortran order, as new arrays: float64, float32, uint8."""
+    for megabytes in (1, 10, 100, 1000):
+        eighth = megabytes * 125_000
+        side, edge, image = round(eighth**0.5), round((2 * eighth) ** (1 / 3)), (224, 224, 3)
+        for shape, dtype in (
+            ((side, side), "float64"),
+            ((eighth // 10, 10), "float64"),
+            ((edge, edge, edge), "float32"),
+            ((round(8 * eighth / math.prod(image)), *image), "uint8"),
+        ):
+            yield named("orders", shape, tuple(reversed(range(len(shape)))), dtype)
+
+
 SUITES = {
     "ttc57": ttc57,
     "sixd-sample": sixd_sample,
@@ -149,6 +164,7 @@ SUITES = {
     "latency": latency,
     "call": call,
     "fresh": fresh,
+    "orders": orders,
     **inplace.SUITES,
 }
 

@@ -237,6 +237,18 @@ def test_whole_calls_return_a_new_array(torch):
         assert first.tobytes() == second.tobytes() == x.transpose(case.axes).tobytes()
 
 
+def test_fortran_orders_are_asked_for_by_their_names(torch):
+    case = replace(TINY, suite="orders", axes=(2, 1, 0))
+    (result,) = measure(case, [2], 1)
+    assert set(result.seconds) == {*COPIES, "ttlg", "numpy", "torch"}
+    x = random_array(case.shape, case.dtype)
+    for call in module.fortran_orders(x, 1):
+        result = np.asarray(call.call())
+        assert result.flags.c_contiguous
+        assert not np.shares_memory(result, x)
+        np.testing.assert_array_equal(result, x.T)
+
+
 def test_whole_calls_are_beside_the_peers_that_are_asked_for():
     x = random_array(TINY.shape, TINY.dtype)
     assert [call.name for call in module.whole_calls(x, TINY.axes, 1, peers=())] == ["ttlg"]

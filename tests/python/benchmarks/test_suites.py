@@ -22,6 +22,7 @@ COUNTS = {
     "latency": 10,
     "call": 6,
     "fresh": 4,
+    "orders": 16,
     "inplace-square": 28,
     "inplace-random": 30,
     "inplace-aos": 48,
@@ -151,6 +152,12 @@ def test_whole_calls_are_tiny_or_large():
     counts = [math.prod(case.shape) for case in suite("call")]
     assert counts[:4] == [64, 64, 1024, 1024]
     assert all(0.99e8 < 4 * count <= 1e8 for count in counts[4:])
+
+
+def test_orders_are_from_one_megabyte_to_one_gigabyte():
+    megabytes = [case.bytes / 1e6 for case in suite("orders")]
+    for first, size in zip(range(0, 16, 4), (1, 10, 100, 1000), strict=True):
+        assert megabytes[first : first + 4] == pytest.approx([size] * 4, rel=0.06)
 
 
 def test_fresh_results_are_large():
