@@ -163,8 +163,15 @@ def enable() -> None:
 
     Notes
     -----
-    Reads are faster from the next one on. Writes are for arrays opened, or created with the codec
-    given by its name or as `TransposeCodec`, after the call.
+    ttlg moves the parts of chunks, of 512 KiB or more, whose rows are taken apart: where the last
+    axis in memory of the stored chunk is another than that of the result. That is so for arrays
+    with a ``transpose`` codec, unless it keeps the last axis, and for results in Fortran order
+    (``config={"order": "F"}``). Everything else NumPy does, as before: arrays of format 2 with
+    ``order="F"``, for instance, which Zarr reads into results in Fortran order. ttlg uses one thread
+    for it, as Zarr decompresses other chunks at the same time.
+
+    Reads are faster from the next one on. Writes are for arrays opened after the call, or created
+    with the codec given by its name or as `TransposeCodec`.
 
     The settings hold for all threads of the process. Where others read, as the processes of Dask,
     let each call this function, or set them in the environment before Zarr is imported::
