@@ -20,7 +20,7 @@ from zarr.core.buffer import NDBuffer as _AnyNDBuffer
 from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
-from ttlg._copies import ascontiguousarray, copyto
+from ttlg._copies import copyto
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
@@ -143,7 +143,9 @@ class TransposeCodec(_TransposeCodec):
         last = max((axis for axis in range(array.ndim) if array.shape[axis] > 1), default=None)
         if not (_is_worth_moving(array) and _is_reordered(_row_axis(array), last)):
             return view
-        return type(view)(ascontiguousarray(array, threads=_THREADS))
+        contiguous = np.empty(array.shape, array.dtype)
+        copyto(contiguous, array, threads=_THREADS)
+        return type(view)(contiguous)
 
     async def _encode_single(
         self, chunk_array: _AnyNDBuffer, _chunk_spec: ArraySpec
