@@ -145,7 +145,7 @@ class TransposeCodec(_TransposeCodec):
             return view
         contiguous = np.empty(array.shape, array.dtype)
         copyto(contiguous, array, threads=_THREADS)
-        return type(view)(contiguous)
+        return type(view).from_numpy_array(contiguous)
 
     async def _encode_single(
         self, chunk_array: _AnyNDBuffer, _chunk_spec: ArraySpec
