@@ -63,6 +63,7 @@ def _epilog() -> str:
             *lines,
             "",
             "On a GPU: python -m ttlg.benchmarks.gpu --help",
+            "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
         ]
     )
 

@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[2]
 MODULES = ["ttlg"] + [
     f"ttlg.{module.name}"
     for module in pkgutil.iter_modules(ttlg.__path__)
-    if module.name not in ("__main__", "_core", "dask", "torch") and not module.ispkg
+    if module.name not in ("__main__", "_core", "dask", "torch", "zarr") and not module.ispkg
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
 FUNCTIONS += [ttlg.schemes.count, ttlg.schemes.decode, ttlg.schemes.encode, ttlg.schemes.plot]
