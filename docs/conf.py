@@ -37,7 +37,7 @@ nb_merge_streams = True
 default_role = "autolink"
 autosummary_generate = False
 autodoc_typehints = "none"
-# The libraries that ttlg's optional modules are for need not be installed.
+# PyTorch is large, and need not be installed.
 autodoc_mock_imports = ["torch"]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

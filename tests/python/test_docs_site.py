@@ -36,6 +36,17 @@ def test_the_reference_has_every_public_name_once():
     assert sorted(documented("schemes.rst")) == sorted(ttlg.schemes.__all__)
 
 
+@pytest.mark.parametrize("module", ["dask", "zarr"])
+def test_the_reference_has_the_names_of_optional_modules(module):
+    """As the module's source lists them, since what it imports may not be installed."""
+    source = (REPOSITORY / f"python/ttlg/{module}.py").read_text()
+    names = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
+    sections = (DOCS / "reference/integrations.rst").read_text().split(".. automodule:: ttlg.")
+    section = next(each for each in sections if each.startswith(module))
+    shown = re.findall(r"^\.\. auto(?:function|class):: (\w+)", section, re.MULTILINE)
+    assert sorted(shown) == sorted(re.findall(r'"(\w+)"', names))
+
+
 def test_the_list_of_the_reference_has_every_function():
     listed = re.findall(r"^   (\w+)$", (DOCS / "reference/index.rst").read_text(), re.MULTILINE)
     functions = [name for name in ttlg.__all__ if type(getattr(ttlg, name)).__name__ == "function"]
