@@ -165,7 +165,7 @@ def set_result_pool(bytes: int | None) -> None:
     -----
     Memory of large arrays that NumPy frees goes back to the system at once, and the system clears
     every page of the next one, which takes as long as the transposition. New NumPy results of
-    8 MiB and more therefore come from blocks that earlier ones have left, where one is of the
+    4 MiB and more therefore come from blocks that earlier ones have left, where one is of the
     right size or up to a quarter larger. They are arrays like any other: they own their memory,
     and it is freed with their last view, whichever thread or process that is in.
 

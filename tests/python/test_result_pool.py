@@ -91,14 +91,14 @@ def test_a_plain_result_owns_its_memory(x):
 def test_only_large_results_are_pooled(x):
     for bytes_ in (8, (64 << 10) - 8):
         assert get_handler_name(ttlg.transpose(x.reshape(-1)[: bytes_ // 8])) == NUMPYS
-    for bytes_ in (64 << 10, 8 * MIB - 8):
+    for bytes_ in (64 << 10, 4 * MIB - 8):
         result = ttlg.transpose(x.reshape(-1)[: bytes_ // 8])
         assert get_handler_name(result) == POOL
         assert result.ctypes.data % 64 == 0
         del result
         assert waiting() == 0
-    assert get_handler_name(ttlg.transpose(x.reshape(-1)[:MIB])) == POOL
-    assert waiting() == 8 * MIB
+    assert get_handler_name(ttlg.transpose(x.reshape(-1)[: MIB // 2])) == POOL
+    assert waiting() == 4 * MIB
     assert get_handler_name(ttlg.transpose(np.empty((0, 1 << 40, 3)))) == NUMPYS
 
 
