@@ -17,8 +17,9 @@ namespace {
 
 using py::detail::npy_api;
 
-// Smaller results come from memory that the C library keeps for itself. Of larger ones it gives each
-// that is kept new pages of 4 KiB, and clearing those can take three times as long as the rest.
+// Smaller results come from memory that the C library keeps for itself. Of larger ones it gives
+// each that is kept new pages of 4 KiB, and clearing those can take three times as long as the
+// rest.
 constexpr std::size_t kPooledFromBytes = std::size_t{4} << 20;
 // Results of at least this size begin at a line, which NumPy's own arrays do not: rows that cross
 // lines take longer to write. Smaller ones would lose more in the allocation than they gain.
