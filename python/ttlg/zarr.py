@@ -1,8 +1,8 @@
 """Faster reads and writes of Zarr arrays whose chunks are stored in another axis order.
 
-``ttlg.zarr.enable()`` lets Zarr move the elements of chunks with ttlg wherever their order in memory
-changes, for arrays of the formats 2 and 3 and for all that reads them through Zarr, such as xarray,
-Dask and cubed. What is stored stays the same, byte for byte.
+``ttlg.zarr.enable()`` lets Zarr move the elements of chunks with ttlg wherever their rows are taken
+apart, for all that reads and writes through Zarr, such as xarray, Dask and cubed. What is stored
+stays the same, byte for byte.
 
 Importing this module imports Zarr, which ``pip install 'ttlg[zarr]'`` brings.
 """
