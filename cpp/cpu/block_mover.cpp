@@ -108,6 +108,8 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .in_count = count(in_axis),
       .out_count = count(out_axis),
       .element_bytes = plan_.element_bytes,
+      .in_is_even = in_axis.modes.size() == 1,
+      .out_is_even = out_axis.modes.size() == 1,
       .continued = continued_,
       .following = following_,
       .pipeline = &pipeline_,

@@ -21,6 +21,9 @@ struct BlockArguments {
   std::int64_t in_count;
   std::int64_t out_count;
   std::int64_t element_bytes;
+  // Whether the indices of an axis lie at equal steps, as those of one mode do, on both sides.
+  bool in_is_even = false;
+  bool out_is_even = false;
   // Whether the out axis goes on from another block, and how many elements of it follow this one:
   // kernels that store past the caches leave the line in which a block begins to the one before it
   // and finish the line in which it ends. The tables reach that far.

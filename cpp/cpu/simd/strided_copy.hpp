@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/move_run.hpp"
@@ -14,23 +15,47 @@
 namespace ttlg::cpu {
 namespace {
 
-// Calls sweep(line, begin, end) for all lines of every few elements: few enough that their source
-// lines stay in L1 for the next line, even where they share a few of its sets, and that the
-// pipeline advances after every 8 lines of memory.
+// Calls sweep(line, begin, end) for all lines of every few elements: few enough that the pipeline
+// advances after every 8 lines of memory and, if there is a next line, that their source lines stay
+// in L1 for it, even where they share a few of its sets.
 template <typename Sweep>
 [[gnu::always_inline]] inline void for_sweeps(std::int64_t lines, std::int64_t count,
                                               std::int64_t element_bytes, const Sweep& sweep) {
   const std::int64_t few = 8 * kLineBytes / element_bytes + 1;
-  const std::int64_t step = few < 32 ? few : 32;
+  const std::int64_t step = few < 32 || lines == 1 ? few : 32;
   for (std::int64_t begin = 0; begin < count; begin += step) {
     const std::int64_t end = begin + step < count ? begin + step : count;
     for (std::int64_t line = 0; line < lines; ++line) sweep(line, begin, end);
   }
 }
 
-// Moves every element with `move`. The longer axis is the inner loop, so that three channels cost
-// three long loops and not a loop of three per pixel. done(n) is called after about n lines.
-template <typename Move, typename Done>
+// Moves elements from places at equal steps to others, without tables. The compiler vectorizes the
+// loops whose steps are constants: repeated, reversed and every other element to a run.
+template <typename T>
+inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
+                        std::byte* __restrict to, std::int64_t out_step, std::int64_t count) {
+  constexpr std::int64_t kBytes = sizeof(T);
+  const auto move = [&](auto in, auto out) {
+    for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * out, from + i * in, sizeof(T));
+  };
+  constexpr std::integral_constant<std::int64_t, kBytes> kRun;
+  if (out_step != kBytes) {
+    move(in_step, out_step);
+  } else if (in_step == 0) {
+    move(std::integral_constant<std::int64_t, 0>{}, kRun);
+  } else if (in_step == -kBytes) {
+    move(std::integral_constant<std::int64_t, -kBytes>{}, kRun);
+  } else if (in_step == 2 * kBytes) {
+    move(std::integral_constant<std::int64_t, 2 * kBytes>{}, kRun);
+  } else {
+    move(in_step, kRun);
+  }
+}
+
+// Moves every element with `move`, or by move_evenly where T is their type and not void. The longer
+// axis is the inner loop, so that three channels cost three long loops and not a loop of three per
+// pixel. done(n) is called after about n lines.
+template <typename T, typename Move, typename Done>
 [[gnu::always_inline]] inline void move_elements(const std::byte* in, std::byte* out,
                                                  const BlockArguments& block, const Move& move,
                                                  const Done& done) {
@@ -41,6 +66,19 @@ template <typename Move, typename Done>
   const std::int64_t* out_line = along_out ? block.out_by_in : block.out_by_out;
   const std::int64_t* in_each = along_out ? block.in_by_out : block.in_by_in;
   const std::int64_t* out_each = along_out ? block.out_by_out : block.out_by_in;
+  if constexpr (!std::is_void_v<T>) {
+    if (count > 1 && (along_out ? block.out_is_even : block.in_is_even)) {
+      const std::int64_t in_step = in_each[1] - in_each[0];
+      const std::int64_t out_step = out_each[1] - out_each[0];
+      for_sweeps(lines, count, block.element_bytes,
+                 [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
+                   move_evenly<T>(in + in_line[line] + in_each[begin], in_step,
+                                  out + out_line[line] + out_each[begin], out_step, end - begin);
+                   done(ceil_div((end - begin) * block.element_bytes, kLineBytes));
+                 });
+      return;
+    }
+  }
   for_sweeps(lines, count, block.element_bytes,
              [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                const std::byte* from = in + in_line[line];
@@ -49,6 +87,14 @@ template <typename Move, typename Done>
                for (std::int64_t i = begin; i < end; ++i) move(to + out_each[i], from + in_each[i]);
                done(ceil_div((end - begin) * block.element_bytes, kLineBytes));
              });
+}
+
+template <typename T, typename Done>
+[[gnu::always_inline]] inline void move_whole(const std::byte* in, std::byte* out,
+                                              const BlockArguments& block, const Done& done) {
+  move_elements<T>(
+      in, out, block,
+      [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); }, done);
 }
 
 // Whether elements that follow one another along the out axis do so in the output.
@@ -100,6 +146,13 @@ template <typename Done>
 inline void move_any_elements(const std::byte* in, std::byte* out, const BlockArguments& block,
                               const Done& done) {
   const std::int64_t bytes = block.element_bytes;
+  if (block.out_is_even) {
+    if (bytes == 1) return move_whole<std::uint8_t>(in, out, block, done);
+    if (bytes == 2) return move_whole<std::uint16_t>(in, out, block, done);
+    if (bytes == 4) return move_whole<std::uint32_t>(in, out, block, done);
+    if (bytes == 8) return move_whole<std::uint64_t>(in, out, block, done);
+    if (bytes == 16) return move_whole<Bytes<16>>(in, out, block, done);
+  }
   constexpr std::int64_t kMostForward = kVectorBytes < 32 ? 16 : 32;
   constexpr std::int64_t kLongLine = 16;
   if (bytes > 2 && bytes <= kMostForward && writes_forward(block) &&
@@ -115,15 +168,12 @@ inline void move_any_elements(const std::byte* in, std::byte* out, const BlockAr
     }
     return;
   }
-  with_move_of(bytes, [&](const auto& move) { move_elements(in, out, block, move, done); });
+  with_move_of(bytes, [&](const auto& move) { move_elements<void>(in, out, block, move, done); });
 }
 
 template <typename T>
 void strided_copy(const std::byte* in, std::byte* out, const BlockArguments& block) {
-  move_elements(
-      in, out, block,
-      [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); },
-      advance_if_busy(block));
+  move_whole<T>(in, out, block, advance_if_busy(block));
 }
 
 void strided_copy_any(const std::byte* in, std::byte* out, const BlockArguments& block) {

@@ -133,6 +133,7 @@ void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& b
       BlockArguments part = block;
       part.in_by_out += o;
       part.out_by_in = places;
+      part.in_is_even = false;
       part.in_count = rows;
       part.out_count = o + step < columns ? step : columns - o;
       tile<T>(in + at_in * kSize, stage, part);
