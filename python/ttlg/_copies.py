@@ -7,6 +7,7 @@ from numpy import ndarray
 from ttlg._core import transpose_ndarray
 from ttlg._inplace import inplace_plan_for, run_inplace
 from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import Library
 from ttlg._typing import Array, ArrayT
 
 
@@ -198,14 +199,13 @@ def copyto(dst: Array, src: Array, *, stream: Any = None, threads: int | None = 
     plain = stream is None and src.__class__ is ndarray and dst.__class__ is ndarray
     if plain and transpose_ndarray(src, axes, dst, threads) is not None:
         return
-    into = library_of(dst)
     library = library_of(src)
-    source = _broadcast(src, dst)
-    library.transpose_into(source, axes, dst, into, stream, threads, ("src", "dst"))
+    source = _broadcast(library, src, dst)
+    library.transpose_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
 
 
-def _broadcast(src: Any, dst: Any) -> Any:
-    """Broadcast `src` to the shape of `dst`, by its own library."""
+def _broadcast(library: Library, src: Any, dst: Any) -> Any:
+    """Broadcast `src`, an array of `library`, to the shape of `dst`."""
     given, wanted = getattr(src, "shape", None), getattr(dst, "shape", None)
     if given is None or wanted is None or given == wanted:
         return src  # what is no array is refused when it is looked at
@@ -217,4 +217,4 @@ def _broadcast(src: Any, dst: Any) -> Any:
             f"src of shape {tuple(given)} does not broadcast to dst of shape {tuple(wanted)}; "
             "each of its extents, from the last one, must be 1 or that of dst"
         )
-    return library_of(src).broadcast(src, wanted)
+    return library.broadcast(src, wanted)

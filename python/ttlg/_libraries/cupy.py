@@ -4,10 +4,11 @@ import sys
 from typing import Any
 
 from ttlg import _core
-from ttlg._libraries.dlpack import Library, handle_of
+from ttlg._libraries.dlpack import handle_of
+from ttlg._libraries.numpy import Ndarrays
 
 
-class CuPy(Library):
+class CuPy(Ndarrays):
     """CuPy's arrays."""
 
     array_class = ("cupy", "ndarray")
@@ -35,15 +36,6 @@ class CuPy(Library):
             with cupy.cuda.ExternalStream(source.stream, x.device.id):
                 return cupy.empty(shape, dtype)
 
-    def has_order(self, x: Any, order: str) -> bool:
-        """Read the flags of `x`."""
-        return bool(x.flags.c_contiguous if order == "C" else x.flags.f_contiguous)
-
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape."""
         return sys.modules["cupy"].broadcast_to(x, shape)
-
-    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
-        """View the memory of `x`."""
-        straight = x if x.flags.c_contiguous else x.T
-        return straight.reshape(shape[::-1]).T if fortran else straight.reshape(shape)

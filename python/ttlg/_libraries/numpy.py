@@ -8,7 +8,20 @@ from ttlg import _core
 from ttlg._libraries.dlpack import Library
 
 
-class NumPy(Library):
+class Ndarrays(Library):
+    """Arrays with the attributes and methods of NumPy's, wherever they live."""
+
+    def has_order(self, x: Any, order: str) -> bool:
+        """Read the flags of `x`."""
+        return bool(x.flags.c_contiguous if order == "C" else x.flags.f_contiguous)
+
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View the memory of `x`, in the class of `x`."""
+        straight = x if x.flags.c_contiguous else x.T
+        return straight.reshape(shape[::-1]).T if fortran else straight.reshape(shape)
+
+
+class NumPy(Ndarrays):
     """NumPy's arrays."""
 
     array_class = ("numpy", "ndarray")
@@ -36,18 +49,9 @@ class NumPy(Library):
         # Allocated by itself a dtype of no bytes, such as S0, turns into one of one byte.
         return _core.new_ndarray(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
 
-    def has_order(self, x: Any, order: str) -> bool:
-        """Read the flags of `x`."""
-        return bool(x.flags.c_contiguous if order == "C" else x.flags.f_contiguous)
-
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape, in its class."""
         return np.broadcast_to(x, shape, subok=True)
-
-    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
-        """View the memory of `x`, in the class of `x`."""
-        straight = x if x.flags.c_contiguous else x.T
-        return straight.reshape(shape[::-1]).T if fortran else straight.reshape(shape)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
