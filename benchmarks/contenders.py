@@ -3,7 +3,7 @@
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -123,31 +123,39 @@ def whole_calls(
     x: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
 ) -> Iterator[Contender]:
     """Call as users do, for a new array; sets the threads of ttlg and PyTorch for the process."""
+    calls = {
+        "ttlg": lambda: ttlg.transpose(x, axes),
+        "numpy": lambda: np.ascontiguousarray(x.transpose(axes)),
+    }
+    return _new_results(calls, x, axes, threads, peers)
+
+
+def fortran_orders(x: Array, threads: int, peers: Sequence[str] = PEERS) -> Iterator[Contender]:
+    """Lay `x` out in Fortran order, by the names for that; sets threads as `whole_calls`.
+
+    The result is looked at as the C-contiguous array of reversed axes that it is.
+    """
+    calls = {"ttlg": lambda: ttlg.asfortranarray(x).T, "numpy": lambda: np.asfortranarray(x).T}
+    return _new_results(calls, x, tuple(range(x.ndim))[::-1], threads, peers)
+
+
+def _new_results(
+    calls: Mapping[str, Callable[[], Array]],
+    x: Array,
+    axes: Axes,
+    threads: int,
+    peers: Sequence[str],
+) -> Iterator[Contender]:
+    """Let ttlg, and those of its peers that are asked for, allocate what they return."""
     ttlg.set_num_threads(threads)
-    yield Contender("ttlg", lambda: ttlg.transpose(x, axes), returns=True)
-    if "numpy" in peers:
-        yield Contender("numpy", lambda: np.ascontiguousarray(x.transpose(axes)), returns=True)
+    for name, call in calls.items():
+        if name == "ttlg" or name in peers:
+            yield Contender(name, call, returns=True)
     library = optional("torch") if "torch" in peers else None
     if library is not None:
         library.set_num_threads(threads)
         source = library.from_numpy(x)
         yield Contender("torch", lambda: source.permute(axes).contiguous(), returns=True)
-
-
-def fortran_orders(x: Array, threads: int, peers: Sequence[str] = PEERS) -> Iterator[Contender]:
-    """Lay `x` out in Fortran order, each by its own name for that; sets threads as `whole_calls`.
-
-    The result is looked at as the C-contiguous array of reversed axes that it is.
-    """
-    ttlg.set_num_threads(threads)
-    yield Contender("ttlg", lambda: ttlg.asfortranarray(x).T, returns=True)
-    if "numpy" in peers:
-        yield Contender("numpy", lambda: np.asfortranarray(x).T, returns=True)
-    library = optional("torch") if "torch" in peers else None
-    if library is not None:
-        library.set_num_threads(threads)
-        source, backwards = library.from_numpy(x), tuple(range(x.ndim))[::-1]
-        yield Contender("torch", lambda: source.permute(backwards).contiguous(), returns=True)
 
 
 def calls_for_result(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
