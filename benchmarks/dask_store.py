@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -254,10 +253,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         files.source.unlink(missing_ok=True)
     if args.json:
-        described = machine.describe(
-            shlex.join(["python", "-m", "ttlg.benchmarks.dask_store", *options])
-        )
-        described["versions"]["dask"] = version("dask")
+        command = shlex.join(["python", "-m", "ttlg.benchmarks.dask_store", *options])
+        described = machine.describe(command, ("dask",))
         case = {name: getattr(args, name) for name in ("shape", "axes", "chunks")}
         record = {"machine": described, "case": {**case, "dtype": "float32", "limit": limit}}
         runs_json = [asdict(each) for each in runs]

@@ -3,6 +3,7 @@
 import importlib.metadata
 import platform
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,15 @@ def _commit() -> str | None:
     return done.stdout.strip()
 
 
-def describe(command: str) -> dict[str, Any]:
+def describe(command: str, libraries: Sequence[str] = ()) -> dict[str, Any]:
     """Describe the machine, the versions and the command of a measurement.
 
     Parameters
     ----------
     command : str
         The command line that measures.
+    libraries : sequence of str
+        What is measured besides the peers, whose versions are always given.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def describe(command: str) -> dict[str, Any]:
         ``command``, ``cpu`` (its model), ``cores`` (logical, usable by this process), ``caches``,
         ``versions`` (None: absent) and ``commit`` (None: not run from a checkout).
     """
-    versions = {name: _version(name) for name in PEERS}
+    versions = {name: _version(name) for name in (*PEERS, *libraries)}
     return {
         "command": command,
         "cpu": cpu_model(),

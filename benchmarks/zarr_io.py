@@ -18,7 +18,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -240,12 +239,6 @@ def table(results: Sequence[tuple[Case, dict[str, dict[str, float]]]]) -> str:
     return "\n".join(lines)
 
 
-def _describe(command: str) -> dict[str, Any]:
-    described = machine.describe(command)
-    versions = {name: metadata.version(name) for name in ("zarr", "numcodecs", "numpy")}
-    return described | {"versions": described["versions"] | versions}
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m ttlg.benchmarks.zarr_io", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="four cases of 32 MB")
@@ -283,7 +276,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         measured = {"results": _measure_all(cases(args.quick), args.repeats)}
     if args.json:
         command = shlex.join(["python", "-m", "ttlg.benchmarks.zarr_io", *options])
-        record = {"machine": _describe(command), **measured}
+        record = {"machine": machine.describe(command, ("zarr", "numcodecs")), **measured}
         args.json.write_text(json.dumps(record, indent=1) + "\n")
     return 0
 
