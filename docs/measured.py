@@ -1,11 +1,13 @@
 """Tables of the committed measurements, for the page on performance."""
 
+import itertools
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report
 
@@ -18,7 +20,10 @@ ZEN5 = {
     "zen5-layouts": "NHWC, NCHW, 1 to 4 bytes",
     "zen5-skinny": "10^7 x 2, 3, 5, 8 and back",
 }
+# Samples of the suites, but for the images.
+ZEN3 = [stem.replace("zen5", "zen3") for stem in ZEN5]
 ZEN5_SMALL = {"zen5-cubes": "cubes, all permutations", "zen5-gentt": "GenTT's shapes"}
+NEW_RESULTS_OF = {"numpy": "NumPy", "torch": "PyTorch"}
 INPLACE = {
     "granite-rapids-inplace-square": "square matrices, float32, float64",
     "granite-rapids-inplace-random": "random matrices, float64",
@@ -64,6 +69,61 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Write a table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def speed_ups(results: Sequence[Result], peer: str = "numpy") -> str:
+    """Write how many times as fast as a peer ttlg is: the median (lowest to highest)."""
+    ratios = [result.speed_up(peer) for result in results]
+    middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
+    return f"{middle:.1f} ({least:.1f} to {most:.{most < 10:d}f})"
+
+
+def first_table() -> str:
+    """Write the speeds over NumPy's with which the README begins, on 1 and 2 threads."""
+    kinds: list[tuple[str, str, Callable[[Case], bool]]] = [
+        ("uint8 images, NHWC to NCHW and back", "layouts", lambda case: case.dtype == "uint8"),
+        (
+            "float32 images of 3 channels",
+            "layouts",
+            lambda case: case.dtype == "float32" and 3 in case.shape,
+        ),
+        ("rank 2 to 6, TTC-57", "ttc57", lambda case: True),
+        ("rank 6, float64", "sixd-sample", lambda case: True),
+        ("matrices, float64", "matrices", lambda case: True),
+        ("10^7 structures of 2 to 8 fields and back", "skinny", lambda case: True),
+    ]
+    rows = []
+    for title, suite, takes in kinds:
+        row = [title]
+        for machine_name, threads in itertools.product(("zen5", "zen3"), (1, 2)):
+            results = on_threads(load(f"{machine_name}-{suite}"), threads)
+            row.append(speed_ups([result for result in results if takes(result.case)]))
+        rows.append(row)
+    zen5, zen3 = ("AMD Zen 5, 1 thread", "2 threads"), ("AMD Zen 3, 1 thread", "2 threads")
+    return markdown(["times NumPy's speed, into `out=`: median (range)", *zen5, *zen3], rows)
+
+
+def new_results_table() -> str:
+    """Write the speeds of calls that return a new array on the Zen 3, as the README has them."""
+    report = load("zen3-call")
+    large = [result for result in report.results if result.case.bytes > 10**7]
+    rows = []
+    for case in dict.fromkeys(result.case for result in large):
+        shape = " x ".join(map(str, case.shape))
+        row = [f"{shape} {case.dtype}, {case.bytes / 1e6:.0f} MB"]
+        for threads in (1, 2):
+            (result,) = (each for each in on_threads(report, threads) if each.case == case)
+            row += [
+                f"{result.seconds['ttlg'] * 1e3:.0f} ms",
+                *(f"{result.speed_up(peer):.1f}" for peer in NEW_RESULTS_OF),
+            ]
+        rows.append(row)
+    titles = [
+        f"{title}, {threads} thread{'s' * (threads > 1)}"
+        for threads in (1, 2)
+        for title in ("ttlg", *(f"times {name}'s" for name in NEW_RESULTS_OF.values()))
+    ]
+    return markdown(["new result", *titles], rows)
 
 
 def shares_table() -> str:
