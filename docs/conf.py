@@ -47,7 +47,15 @@ nitpick_ignore_regex = [("py:.*", r"(?!ttlg\b).*")]
 plot_formats = [("svg", 100)]
 plot_html_show_formats = False
 plot_html_show_source_link = False
-plot_rcparams = {"font.size": 9, "svg.fonttype": "path", "figure.facecolor": "white"}
+# Transparent, in black: custom.css inverts pictures on dark pages.
+plot_rcparams = {
+    "font.size": 9,
+    "svg.fonttype": "path",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.framealpha": 0,
+}
 plot_apply_rcparams = True
 
 html_theme = "furo"

@@ -52,6 +52,33 @@ def strips(axes: Axes, rows: Mapping[str, Mapping[str, Sequence[float]]]) -> Non
         axes.plot([], [], ".-", color=COLOURS[name], label=LABELS.get(name, name))
 
 
+def first_page() -> None:
+    """Draw the speed over NumPy's by kind of array: the median and the range on two machines."""
+    kinds = measured.first_cases()
+    series = {("zen5", 1): "C0", ("zen5", 2): "C0", ("zen3", 1): "C1", ("zen3", 2): "C1"}
+    names = {"zen5": "Zen 5", "zen3": "Zen 3"}
+    _, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    for number, ((machine, threads), colour) in enumerate(series.items()):
+        for row, columns in enumerate(kinds.values()):
+            ratios, at = columns[machine, threads], row + 0.18 * number - 0.27
+            axes.plot([min(ratios), max(ratios)], [at, at], color=colour, lw=1, alpha=0.6)
+            label = f"{names[machine]}, {threads} thread{'s' * (threads > 1)}" if not row else None
+            axes.plot(
+                statistics.median(ratios),
+                at,
+                "o",
+                color=colour,
+                mfc=colour if threads > 1 else "none",
+                label=label,
+            )
+    axes.axvline(1, color="0.5", lw=1)
+    axes.set(xscale="log", xlabel="times NumPy's speed")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
+    axes.set_yticks(range(len(kinds)), [title.replace(", ", ",\n") for title in kinds])
+    axes.invert_yaxis()
+    axes.legend(fontsize="small", loc="lower right")
+
+
 def zen5_shares() -> None:
     """Draw shares of the copy ceiling, out of place, large arrays."""
     reports = measured.of_one_machine(measured.ZEN5)

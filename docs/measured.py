@@ -3,7 +3,7 @@
 import itertools
 import json
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ ZEN5 = {
     "zen5-skinny": "10^7 x 2, 3, 5, 8 and back",
 }
 # Samples of the suites, but for the images.
-ZEN3 = [stem.replace("zen5", "zen3") for stem in ZEN5]
+ZEN3 = {stem.replace("zen5", "zen3"): title for stem, title in ZEN5.items()}
 ZEN5_SMALL = {"zen5-cubes": "cubes, all permutations", "zen5-gentt": "GenTT's shapes"}
 NEW_RESULTS_OF = {"numpy": "NumPy", "torch": "PyTorch"}
 INPLACE = {
@@ -71,15 +71,8 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def speed_ups(results: Sequence[Result], peer: str = "numpy") -> str:
-    """Write how many times as fast as a peer ttlg is: the median (lowest to highest)."""
-    ratios = [result.speed_up(peer) for result in results]
-    middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
-    return f"{middle:.1f} ({least:.1f} to {most:.{most < 10:d}f})"
-
-
-def first_table() -> str:
-    """Write the speeds over NumPy's with which the README begins, on 1 and 2 threads."""
+def first_cases() -> dict[str, dict[tuple[str, int], list[float]]]:
+    """List by kind of array, machine and threads how many times NumPy's speed ttlg has."""
     kinds: list[tuple[str, str, Callable[[Case], bool]]] = [
         ("uint8 images, NHWC to NCHW and back", "layouts", lambda case: case.dtype == "uint8"),
         (
@@ -92,15 +85,31 @@ def first_table() -> str:
         ("matrices, float64", "matrices", lambda case: True),
         ("10^7 structures of 2 to 8 fields and back", "skinny", lambda case: True),
     ]
-    rows = []
+    found: dict[str, dict[tuple[str, int], list[float]]] = {}
     for title, suite, takes in kinds:
-        row = [title]
-        for machine_name, threads in itertools.product(("zen5", "zen3"), (1, 2)):
-            results = on_threads(load(f"{machine_name}-{suite}"), threads)
-            row.append(speed_ups([result for result in results if takes(result.case)]))
-        rows.append(row)
+        found[title] = {}
+        for stem, threads in itertools.product(("zen5", "zen3"), (1, 2)):
+            results = on_threads(load(f"{stem}-{suite}"), threads)
+            found[title][stem, threads] = [
+                result.speed_up("numpy") for result in results if takes(result.case)
+            ]
+    return found
+
+
+def first_table() -> str:
+    """Write the speeds over NumPy's with which the README begins: medians and ranges."""
+    rows = [
+        [
+            title,
+            *(
+                f"{statistics.median(each):.1f} ({min(each):.1f} to {max(each):.1f})"
+                for each in columns.values()
+            ),
+        ]
+        for title, columns in first_cases().items()
+    ]
     zen5, zen3 = ("AMD Zen 5, 1 thread", "2 threads"), ("AMD Zen 3, 1 thread", "2 threads")
-    return markdown(["times NumPy's speed, into `out=`: median (range)", *zen5, *zen3], rows)
+    return markdown(["times NumPy's speed: median (range)", *zen5, *zen3], rows)
 
 
 def new_results_table() -> str:
@@ -126,17 +135,17 @@ def new_results_table() -> str:
     return markdown(["new result", *titles], rows)
 
 
-def shares_table() -> str:
-    """Write the shares of the copy ceiling on the Zen 5, as the README has them."""
+def shares_table(suites: Mapping[str, str], contenders: Mapping[str, str]) -> str:
+    """Write the shares of the copy ceiling: medians (and worst) on 1 / 2 threads."""
     rows = []
-    for stem, title in ZEN5.items():
+    for stem, title in suites.items():
         report = load(stem)
         cells = []
-        for name in ("ttlg", "numpy"):
+        for name in contenders:
             parts = [percents(on_threads(report, threads), name) for threads in (1, 2)]
             cells.append(" / ".join(f"{median} ({worst})" for median, worst in parts))
         rows.append([title, len(on_threads(report, 1)), *cells])
-    return markdown(["suite", "cases", "ttlg", "NumPy"], rows)
+    return markdown(["suite", "cases", *contenders.values()], rows)
 
 
 def inplace_table() -> str:
@@ -185,11 +194,27 @@ def commands(stems: Iterable[str]) -> str:
 
 
 def substitutions() -> dict[str, str]:
-    """Return what stands in double braces on the page on performance."""
+    """Return what stands in double braces on the first page and on that on performance."""
+    medians = {
+        key: f"{statistics.median(ratios):.1f}"
+        for key, ratios in first_cases()["rank 2 to 6, TTC-57"].items()
+    }
     return {
+        "first_number": medians["zen5", 2],
+        "first_number_alone": medians["zen5", 1],
+        "second_number": medians["zen3", 2],
+        "second_number_alone": medians["zen3", 1],
         "zen5_machine": machine("zen5-ttc57"),
-        "zen5_shares": shares_table(),
+        "zen5_shares": shares_table(ZEN5, {"ttlg": "ttlg", "numpy": "NumPy"}),
         "zen5_commands": commands([*ZEN5, *ZEN5_SMALL, "zen5-call"]),
+        "first_table": first_table(),
+        "zen3_machine": machine("zen3-ttc57"),
+        "zen3_shares": shares_table(
+            ZEN3, {"ttlg": "ttlg", "numpy": "NumPy", "torch": "PyTorch 2.13"}
+        ),
+        "zen3_call_machine": machine("zen3-call"),
+        "zen3_commands": commands([*ZEN3, "zen3-call"]),
+        "new_results": new_results_table(),
         "inplace_machine": machine("granite-rapids-inplace-random"),
         "inplace_times": inplace_table(),
         "inplace_commands": commands(INPLACE),
