@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 COPIES = ("copy-numpy", "copy-plain", "copy-streaming")
 OURS = ("ttlg-plan", "ttlg", "ttlg-cold")
-RESULTS = ("ttlg-kept", "ttlg-out")
+RESULTS = ("ttlg-kept", "ttlg-out", "ttlg-torch", "ttlg-jit")
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,15 @@ def jax(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
 
     The number of its threads cannot be changed, so it takes part with all cores only.
     """
+    return _jitted("jax", lambda a: a.transpose(axes), x, threads)
+
+
+def _jitted(name: str, function: Callable[[Any], Any], x: Array, threads: int) -> Contender | None:
+    """Jit a function of a JAX array that holds `x`, where JAX takes part."""
     library = optional("jax")
     if library is None or threads != available_cores():
         return None
-    jitted = library.jit(lambda a: a.transpose(axes))
+    jitted = library.jit(function)
     # Without 64-bit mode device_put would convert float64 to float32.
     before = library.config.jax_enable_x64
     library.config.update("jax_enable_x64", True)
@@ -101,7 +106,7 @@ def jax(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
         source = library.device_put(x, library.devices("cpu")[0])
     finally:
         library.config.update("jax_enable_x64", before)
-    return Contender("jax", lambda: jitted(source).block_until_ready(), returns=True)
+    return Contender(name, lambda: jitted(source).block_until_ready(), returns=True)
 
 
 def hptt(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
@@ -127,7 +132,17 @@ def whole_calls(
         "ttlg": lambda: ttlg.transpose(x, axes),
         "numpy": lambda: np.ascontiguousarray(x.transpose(axes)),
     }
-    return _new_results(calls, x, axes, threads, peers)
+    yield from _new_results(calls, x, axes, threads, peers)
+    library = optional("torch") if "torch" in peers else None
+    if library is not None:
+        tensor = library.from_numpy(x)
+        yield Contender("ttlg-torch", lambda: ttlg.transpose(tensor, axes), returns=True)
+    if "jax" in peers:
+        both = (
+            _jitted("ttlg-jit", lambda a: ttlg.transpose(a, axes), x, threads),
+            _jitted("jax", lambda a: a.transpose(axes), x, threads),
+        )
+        yield from (each for each in both if each is not None)
 
 
 def fortran_orders(x: Array, threads: int, peers: Sequence[str] = PEERS) -> Iterator[Contender]:

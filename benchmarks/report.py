@@ -158,7 +158,8 @@ def table(report: Report) -> str:
         f"$ {machine['command']}",
         "Shares of the copy ceiling, the fastest copy of the same bytes; medians of a run.",
         "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned again.",
-        "Of fresh results, ttlg-kept: while the one before lives; ttlg-out: none, into out=.",
+        "Of new results, ttlg-kept: while the one before lives; ttlg-out: none, into out=;",
+        "ttlg-torch: of PyTorch tensors; ttlg-jit: in a function that JAX compiled.",
     ]
     if "inplace" in machine:
         lines.append("In place, ttlg: transpose_inplace; -back: into a second array and back.")

@@ -120,16 +120,19 @@ def latency() -> Iterator[Case]:
 
 
 def call() -> Iterator[Case]:
-    """Whole calls that return a new array, from 64 elements to 100 MB, in nanoseconds, float32."""
-    for shape, axes in (
-        ((8, 8), (1, 0)),
-        ((4, 4, 4), (2, 1, 0)),
-        ((32, 32), (1, 0)),
-        ((2,) * 10, tuple(range(9, -1, -1))),
-        ((5000, 5000), (1, 0)),
-        ((166, 224, 224, 3), (0, 3, 1, 2)),
+    """Whole calls that return a new array, from 64 elements to 100 MB, in nanoseconds."""
+    for shape, axes, dtype in (
+        ((8, 8), (1, 0), "float32"),
+        ((4, 4, 4), (2, 1, 0), "float32"),
+        ((32, 32), (1, 0), "float32"),
+        ((2,) * 10, tuple(range(9, -1, -1)), "float32"),
+        ((300, 300), (1, 0), "float32"),
+        ((5000, 5000), (1, 0), "float32"),
+        ((3537, 3537), (1, 0), "float64"),
+        ((166, 224, 224, 3), (0, 3, 1, 2), "float32"),
+        ((256, 224, 224, 3), (0, 3, 1, 2), "uint8"),
     ):
-        yield named("call", shape, axes, "float32")
+        yield named("call", shape, axes, dtype)
 
 
 def fresh() -> Iterator[Case]:

@@ -20,7 +20,7 @@ COUNTS = {
     "cubes": 3 * 9 * 5,
     "gentt": 7 * 3,
     "latency": 10,
-    "call": 6,
+    "call": 9,
     "fresh": 4,
     "orders": 16,
     "inplace-square": 28,
