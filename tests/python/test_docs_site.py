@@ -11,7 +11,7 @@ import ttlg
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
-PAGES_OF_NUMBERS = ("index.md", "performance.md", "howto/autograd.md")
+PAGES_OF_NUMBERS = ("index.md", "performance.md")
 README = (REPOSITORY / "README.md").read_text()
 
 
