@@ -76,7 +76,7 @@ def first_page() -> None:
     axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
     axes.set_yticks(range(len(kinds)), [title.replace(", ", ",\n") for title in kinds])
     axes.invert_yaxis()
-    axes.legend(fontsize="small", loc="lower right")
+    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=4)
 
 
 def zen5_shares() -> None:

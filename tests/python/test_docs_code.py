@@ -29,7 +29,7 @@ OPTIONAL = {
 def fences(page):
     """List a page's code blocks: language, the line that each starts at, and its text."""
     text = page.read_text()
-    found = re.finditer(r"^```(\S*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = re.finditer(r"^```(\S*)[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(fence[1], text[: fence.start(2)].count("\n") + 1, fence[2]) for fence in found]
 
 
