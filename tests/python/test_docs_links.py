@@ -59,6 +59,11 @@ def test_links_lead_somewhere(page):
     assert broken(page) == []
 
 
+def test_the_readme_links_to_what_a_source_distribution_has():
+    left_out = ("benchmarks/results", ".ci")  # sdist.exclude in pyproject.toml
+    assert not [each for each in links(REPOSITORY / "README.md") if each.startswith(left_out)]
+
+
 def test_there_are_links_to_files_and_headings():
     targets = [target for page in PAGES for target in links(page)]
     assert len(targets) > 100
