@@ -17,7 +17,8 @@ Array = np.ndarray[Any, Any]
 
 COPIES = ("copy-numpy", "copy-plain", "copy-streaming")
 OURS = ("ttlg-plan", "ttlg", "ttlg-cold")
-RESULTS = ("ttlg-kept", "ttlg-out", "ttlg-torch", "ttlg-jit")
+RESULTS = ("ttlg-kept", "ttlg-out")
+ELSEWHERE = ("ttlg-torch", "ttlg-jit")
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.contenders import COPIES, OURS, PEERS, RESULTS
+from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
 
-CONTENDERS = (*OURS, *RESULTS, *inplace.FORCED, *PEERS, *inplace.PEERS, *COPIES)
+CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, *inplace.FORCED, *PEERS, *inplace.PEERS, *COPIES)
 
 _COLUMNS = (
     *("suite", "shape", "axes", "dtype", "threads", "kernel"),
