@@ -3,6 +3,7 @@
 import itertools
 import math
 import statistics
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,7 @@ def first_page() -> None:
     kinds = measured.first_cases()
     series = {("zen5", 1): "C0", ("zen5", 2): "C0", ("zen3", 1): "C1", ("zen3", 2): "C1"}
     names = {"zen5": "Zen 5", "zen3": "Zen 3"}
-    _, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    _, axes = pyplot.subplots(figsize=(5.5, 4.8), layout="constrained")
     for number, ((machine, threads), colour) in enumerate(series.items()):
         for row, columns in enumerate(kinds.values()):
             ratios, at = columns[machine, threads], row + 0.18 * number - 0.27
@@ -74,9 +75,9 @@ def first_page() -> None:
     axes.axvline(1, color="0.5", lw=1)
     axes.set(xscale="log", xlabel="times NumPy's speed")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
-    axes.set_yticks(range(len(kinds)), [title.replace(", ", ",\n") for title in kinds])
+    axes.set_yticks(range(len(kinds)), [textwrap.fill(title, 18) for title in kinds])
     axes.invert_yaxis()
-    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=4)
+    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=2)
 
 
 def zen5_shares() -> None:
