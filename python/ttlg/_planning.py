@@ -2,8 +2,9 @@
 
 import itertools
 import operator
-from collections.abc import Iterable
-from typing import Any, Literal, SupportsIndex
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal, SupportsIndex, overload
 
 from ttlg import _core, _models
 from ttlg._dtypes import describe_dtype
@@ -17,6 +18,8 @@ from ttlg._typing import Array, Axes, CpuKernel, CudaInplaceKernel, CudaKernel, 
 def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
     """Read a shape or strides: integers that fit in 64 bits."""
     try:
+        if isinstance(values, AbstractSet | Mapping):
+            raise TypeError  # no order of its own
         result = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
@@ -32,7 +35,7 @@ def _extents(shape: Any) -> tuple[int, ...]:
             f"ttlg.plan takes a shape, not an array of shape {tuple(shape.shape)}; use "
             "ttlg.plan_for(array, axes), or pass array.shape"
         )
-    extents = _integers("shape", shape)
+    extents = read_integers("shape", shape)
     if min(extents, default=0) < 0:
         raise ValueError(f"shape {extents} has a negative extent")
     return extents
@@ -72,14 +75,14 @@ def _byte_strides(
         return steps
     if element_strides is not None:
         steps = _strides("element_strides", "elements", element_strides, extents)
-        return _integers("element_strides", [step * itemsize for step in steps])
+        return read_integers("element_strides", [step * itemsize for step in steps])
     return _core.contiguous_byte_strides(extents, itemsize)
 
 
 def _strides(
     name: str, unit: str, strides: Iterable[SupportsIndex], extents: tuple[int, ...]
 ) -> tuple[int, ...]:
-    steps = _integers(name, strides)
+    steps = read_integers(name, strides)
     if len(steps) != len(extents):
         raise ValueError(f"{name} {steps} do not fit shape {extents}: give one per axis, in {unit}")
     return steps

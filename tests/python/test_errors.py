@@ -1,6 +1,8 @@
 """Bad input raises the right exception, says what to do, and writes nothing."""
 
+import collections
 import re
+import types
 
 import numpy as np
 import pytest
@@ -28,6 +30,17 @@ AXES = [
     ("012", TypeError, "must be a sequence of 3 integers"),
     (2, TypeError, "must be a sequence of 3 integers"),
     (1.0, TypeError, "must be a sequence of 3 integers"),
+    ((True, False, 2), TypeError, "True is not an axis number"),
+    (
+        {2, 0, 1},
+        TypeError,
+        "must be a sequence of 3 integers, not a set; write them in their order",
+    ),
+    (frozenset((2, 0, 1)), TypeError, "must be a sequence of 3 integers, not a frozenset"),
+    ({2: 0, 0: 1, 1: 2}, TypeError, "must be a sequence of 3 integers, not a dict"),
+    ({2: 0, 0: 1, 1: 2}.keys(), TypeError, "must be a sequence of 3 integers, not a dict_keys"),
+    ({0: 2, 1: 0, 2: 1}.values(), TypeError, "must be a sequence of 3 integers, not a dict_values"),
+    (types.MappingProxyType({0: 2, 1: 0, 2: 1}), TypeError, "not a mappingproxy"),
 ]
 
 
@@ -39,12 +52,33 @@ def test_axes(axes, exception, why):
         lambda: ttlg.transpose(X, axes),
         lambda: ttlg.transpose(X, axes, out=out),
         lambda: ttlg.permute_dims(X, axes),
+        lambda: ttlg.transpose_inplace(X.copy(), axes),
         lambda: ttlg.plan((2, 3, 4), axes),
+        lambda: ttlg.plan_for(X, axes),
+        lambda: ttlg.predict_time((2, 3, 4), axes),
+        lambda: ttlg.predict_times([((2, 3, 4), axes)]),
     ]
     for call in calls:
         with pytest.raises(exception, match=message):
             call()
     assert not out.any()
+
+
+@pytest.mark.parametrize(
+    "axes", [(2, 0, 1), [2, 0, 1], range(3), bytes((2, 0, 1)), collections.deque((2, 0, 1))]
+)
+def test_sequences_that_numpy_takes_as_axes(axes):
+    np.testing.assert_array_equal(ttlg.transpose(X, axes), np.transpose(X, axes))
+
+
+@pytest.mark.parametrize("shape", [{2, 3}, {2: 0, 3: 0}, {2: 0, 3: 0}.keys()])
+def test_shapes_without_an_order(shape):
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.plan(shape)
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.predict_time(shape)
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.transpose(np.zeros(6), (1, 0), shape=shape)
 
 
 def test_axes_beyond_64_bits():

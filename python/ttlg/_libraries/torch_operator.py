@@ -5,7 +5,8 @@ lose the tangents of forward-mode differentiation without a word and fail under 
 so the rule for autograd is registered in the dispatcher.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
@@ -43,6 +44,8 @@ def transpose_into(x: Any, axes: Axes | None, out: Any, threads: int | None) -> 
 def _order_of(x: Any, axes: Axes | None) -> list[Any]:
     """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
     if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
+        if isinstance(axes, AbstractSet | Mapping):  # what else is no axes, the operators refuse
+            raise TypeError(f"axes must be a sequence of integers, not {axes!r}")
         return list(range(x.ndim)[::-1] if axes is None else axes)
     if x.is_nested:
         refuse_special(x, "x")
