@@ -8,6 +8,8 @@ from numpy import ndarray
 
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
+from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._planning import read_integers
 from ttlg._typing import Array, ArrayT, Axes, OutT
 
 
@@ -161,6 +163,7 @@ def _transpose_flat(
     """Transpose a one-dimensional array that is read as one of another shape."""
     extents = read_integers("shape", shape)
     if not hasattr(x, "reshape"):
+        refuse_if_no_array(x, "x")
         raise TypeError(f"x must be an array with a reshape of its own, not {type(x).__qualname__}")
     if len(x.shape) != 1 or min(extents, default=1) < 0 or math.prod(extents) != x.shape[0]:
         raise ValueError(

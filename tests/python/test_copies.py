@@ -140,6 +140,27 @@ def test_copyto_refuses(dst, src, error, message):
         ttlg.copyto(dst, src)
 
 
+def test_copyto_calls_its_arguments_by_their_names():
+    torch = pytest.importorskip("torch")
+    src, dst = torch.ones(2, 3), torch.zeros(2, 3)
+    special = {
+        r"src requires grad, .*; pass src\.detach\(\)$": src.clone().requires_grad_(),
+        r"src has its conjugate bit set; pass src\.resolve_conj\(\)$": (src * 1j).conj(),
+        r"src has the layout torch.sparse_coo, .*; pass src\.to_dense\(\)$": src.to_sparse(),
+    }
+    for message, each in special.items():
+        with pytest.raises(BufferError, match=message):
+            ttlg.copyto(torch.zeros(2, 3, dtype=each.dtype), each)
+    with pytest.raises(BufferError, match=r"dst requires grad, .*; pass another dst, such as a"):
+        ttlg.copyto(dst.clone().requires_grad_(), src)
+    compiled = torch.compile(ttlg.copyto, fullgraph=True, backend="aot_eager")
+    with pytest.raises(Exception, match=r"src requires grad, .*; pass src\.detach\(\)"):
+        compiled(dst, src.clone().requires_grad_())
+    with pytest.raises(TypeError, match=r"dst is a masked array, .*; pass dst\.data"):
+        ttlg.copyto(np.ma.zeros((2, 3)), np.ones((2, 3)))
+    assert not dst.any()
+
+
 def test_copyto_refuses_several_elements_at_one_place():
     dst = np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8))
     with pytest.raises(ValueError, match=r"dst .* may hold several elements at one place"):

@@ -100,13 +100,81 @@ def test_axes_whose_index_raises():
 )
 def test_what_is_no_array(x):
     kind = re.escape(type(x).__qualname__)
-    with pytest.raises(TypeError, match=rf"x must be an array .*{kind}.*numpy\.asarray\(x\)"):
+    # Of other objects NumPy makes an array of rank 0 with the object in it.
+    hint = "pass one" if x is None or type(x) is object else r"make one with numpy\.asarray\(x\)"
+    with pytest.raises(TypeError, match=rf"x must be an array .*{kind}; {hint}$"):
         ttlg.transpose(x)
     with pytest.raises(TypeError, match="x must be an array"):
         ttlg.plan((3,))(x)
     if x is not None:
         with pytest.raises(TypeError, match="out must be an array"):
             ttlg.transpose(X, out=x)
+
+
+def stranger(module, name):
+    """Return an object of a class as other libraries have them, which need not be installed."""
+    return type(name, (), {"__module__": module, "shape": (2, 3), "reshape": lambda self: self})()
+
+
+STRANGERS = [
+    ("dask.array.core", "Array", "call ttlg.dask.transpose(x, axes), which stays lazy"),
+    ("dask.delayed", "Delayed", "pass x.compute()"),
+    ("scipy.sparse._csr", "csr_matrix", "pass x.toarray() if that fits into memory"),
+    ("sparse.numba_backend._coo.core", "COO", "pass x.todense() if that fits into memory"),
+    ("pandas.core.frame", "DataFrame", "pass x.to_numpy()"),
+    ("h5py._hl.dataset", "Dataset", "pass x[...], which reads all of it, or a part of it"),
+    ("zarr.core.array", "Array", "with ttlg.zarr.enable() Zarr moves what it reads by ttlg"),
+    ("tensorflow.python.framework.ops", "EagerTensor", "pass x.numpy()"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "hint"), STRANGERS)
+def test_arrays_of_other_libraries(module, name, hint):
+    x = stranger(module, name)
+    derived = type("Derived", (type(x),), {"__module__": "mine"})()
+    out = np.zeros((3, 2))
+    calls = [
+        ttlg.transpose,
+        lambda x: ttlg.transpose(x, out=out),
+        ttlg.transpose_inplace,
+        ttlg.plan_for,
+        ttlg.ascontiguousarray,
+        ttlg.asfortranarray,
+        ttlg.plan((2, 3)),
+    ]
+    for each in (x, derived):
+        for call in calls:
+            with pytest.raises(TypeError, match="x must be an array .*" + re.escape(hint)):
+                call(each)
+        for dst in (np.zeros((2, 3)), np.zeros((4, 2, 3))):
+            text = re.escape(hint.replace("x.", "src.").replace("x[", "src[").replace("(x", "(src"))
+            with pytest.raises(TypeError, match="src must be an array .*" + text):
+                ttlg.copyto(dst, each)
+        with pytest.raises(
+            TypeError, match=r"dst must be an array .*pass a writable array of NumPy"
+        ):
+            ttlg.copyto(each, np.ones((2, 3)))
+    assert not out.any()
+
+
+def test_a_dask_array_is_not_loaded():
+    da = pytest.importorskip("dask.array")
+    x = da.from_delayed(dask_error(), (2, 3), "f8")
+    with pytest.raises(TypeError, match=r"ttlg\.dask\.transpose\(x, axes\)"):
+        ttlg.transpose(x)
+
+
+def dask_error():
+    import dask
+
+    return dask.delayed(lambda: 1 / 0)()
+
+
+def test_a_sparse_matrix_is_told_its_own_ways():
+    sparse = pytest.importorskip("scipy.sparse")
+    for x in (sparse.eye(3, format="csr"), sparse.coo_array(np.eye(3))):
+        with pytest.raises(TypeError, match=r"x\.toarray\(\)"):
+            ttlg.transpose(x)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def _is_compiling() -> bool:
     return compiling
 
 
-def _operator(stream: Any) -> Any:
+def _operator(stream: Any, name: str = "x") -> Any:
     """Give the module of operators, which work on PyTorch's own stream."""
     if stream is not None:
         raise ValueError(
@@ -72,7 +72,7 @@ def _operator(stream: Any) -> Any:
         from ttlg._libraries import torch_operator
     except ImportError as error:
         raise BufferError(
-            "x is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
-            f"PyTorch 2.5 or newer ({error}); pass x.detach(), outside of tracing"
+            f"{name} is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
+            f"PyTorch 2.5 or newer ({error}); pass {name}.detach(), outside of tracing"
         ) from error
     return torch_operator

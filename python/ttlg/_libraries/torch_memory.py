@@ -4,12 +4,13 @@ import sys
 from typing import Any, NoReturn
 
 from ttlg import _core
+from ttlg._libraries.advice import OUTPUTS
 from ttlg._libraries.dlpack import DEFAULT_STREAM, Library, handle_of
 
 
 def refuse(name: str, what: str, method: str) -> NoReturn:
     """Refuse a tensor that another one, which `method` of it gives, may stand for."""
-    hint = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
+    hint = f"another {name}, such as a fresh tensor" if name in OUTPUTS else f"{name}{method}"
     raise BufferError(f"{name} {what}; pass {hint}")
 
 

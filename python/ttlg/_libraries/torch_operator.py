@@ -34,10 +34,16 @@ def transpose(x: Any, axes: Axes | None, threads: int | None) -> Any:
     return _operator(x, _order_of(x, axes), threads)
 
 
-def transpose_into(x: Any, axes: Axes | None, out: Any, threads: int | None) -> None:
+def transpose_into(
+    x: Any,
+    axes: Axes | None,
+    out: Any,
+    threads: int | None,
+    names: tuple[str, str] = ("x", "out"),
+) -> None:
     """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
     if x.requires_grad and torch.is_grad_enabled():
-        refuse("x", "requires grad, which out= cannot carry", ".detach()")
+        refuse(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
     _operator_into(x, _order_of(x, axes), out, threads)
 
 
