@@ -12,10 +12,19 @@ from ttlg._inplace import inplace_plan_for, read_workspace
 from ttlg._libraries import library_of
 from ttlg._plan import Plan, wrap
 from ttlg._plan_json import AnyPlan
-from ttlg._typing import Array, Axes, CpuKernel, CudaInplaceKernel, CudaKernel, InplaceKernel
+from ttlg._typing import (
+    Array,
+    Axes,
+    CpuKernel,
+    CudaDevice,
+    CudaInplaceKernel,
+    CudaKernel,
+    InplaceKernel,
+    Size,
+)
 
 
-def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
+def read_integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
     """Read a shape or strides: integers that fit in 64 bits."""
     try:
         if isinstance(values, AbstractSet | Mapping):
@@ -100,7 +109,7 @@ def plan(
     threads: int | None = None,
     kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
-    workspace: SupportsIndex | None = None,
+    workspace: Size | None = None,
 ) -> Plan:
     """Plan a transposition for repeated use; `plan_for` takes an array.
 
@@ -141,7 +150,7 @@ def plan(
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
         fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
         from then on.
-    workspace : int, optional
+    workspace : int or str, optional
         The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
 
     Returns
@@ -265,7 +274,7 @@ def plan_for(
     threads: int | None = None,
     kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
-    workspace: SupportsIndex | None = None,
+    workspace: Size | None = None,
 ) -> Plan:
     """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
 
@@ -288,7 +297,7 @@ def plan_for(
         As for `plan`.
     tune : str
         As for `plan`.
-    workspace : int, optional
+    workspace : int or str, optional
         As for `plan`.
 
     Returns

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 Axes: TypeAlias = Iterable[SupportsIndex]
+Size: TypeAlias = SupportsIndex | str  # bytes
 CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
 CudaKernel: TypeAlias = Literal[
     "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"

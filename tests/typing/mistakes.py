@@ -29,7 +29,8 @@ ttlg.predict_time((2, 3), output="cold")  # type: ignore[call-overload]
 print(ttlg.predict_time((2, 3)).kernel)  # type: ignore[attr-defined]
 ttlg.predict_times([(2, 3)])  # type: ignore[list-item]
 
-ttlg.transpose_file("in.npy", "out.npy", memory="1.5G")  # type: ignore[arg-type]
+ttlg.transpose_file("in.npy", "out.npy", memory=1.5)  # type: ignore[arg-type]
+ttlg.set_result_pool(1.5)  # type: ignore[arg-type]
 with ttlg.threads("2"):  # type: ignore[arg-type]
     pass
 print(ttlg.cache_info().hit)  # type: ignore[attr-defined]

@@ -86,6 +86,9 @@ def settings() -> ttlg.CacheInfo:
     assert_type(number_of_threads(), int)
     with ttlg.threads(None):
         ttlg.set_num_threads(None)
+    with ttlg.set_result_pool("1GB") as limit:
+        assert_type(limit, int)
+    assert_type(ttlg.set_result_pool(None), ttlg.ResultPoolLimit)
     assert_type(ttlg.show_config(), ttlg.Config)
     assert_type(ttlg.cache_info().hits, int)
     return ttlg.cache_info()
