@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal, SupportsIndex, overload
 
 from ttlg import _core, _models
+from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._dtypes import describe_dtype
 from ttlg._inplace import inplace_plan_for, read_workspace
 from ttlg._libraries import library_of
@@ -97,6 +98,51 @@ def _strides(
     return steps
 
 
+@overload
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: Literal["cpu"] = "cpu",
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
+) -> Plan[Candidate]: ...
+@overload
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: CudaDevice,
+    inplace: Literal[False] = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
+) -> Plan[CudaCandidate]: ...
+@overload
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: str = "cpu",
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
+) -> Plan: ...
 def plan(
     shape: Iterable[SupportsIndex],
     axes: Axes | None = None,

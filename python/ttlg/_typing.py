@@ -9,6 +9,9 @@ CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "refer
 CudaKernel: TypeAlias = Literal[
     "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"
 ]
+CudaDevice: TypeAlias = Literal[
+    "cuda", "nvidia-h100", "nvidia-h100-80gb-hbm3", "nvidia-h200", "tesla-k40c"
+]
 InplaceKernel: TypeAlias = Literal["buffered", "square", "c2r", "r2c", "cells", "pieces"]
 CudaInplaceKernel: TypeAlias = Literal[
     "square_v1b",
