@@ -150,6 +150,10 @@ class Library:
             )
         return x.__array_namespace__().broadcast_to(x, shape)
 
+    def stack(self, arrays: list[Any]) -> Any:
+        """Copy arrays of this library one after another along a new first axis."""
+        return arrays[0].__array_namespace__().stack(arrays)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
         raise TypeError(

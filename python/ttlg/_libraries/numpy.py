@@ -55,6 +55,10 @@ class NumPy(Ndarrays):
         """View `x` in another shape, in its class."""
         return np.broadcast_to(x, shape, subok=True)
 
+    def stack(self, arrays: list[Any]) -> Any:
+        """Stack arrays, in their class where NumPy can."""
+        return np.stack(arrays)
+
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
         return buffer if type(x) is np.ndarray else x.__array_wrap__(buffer)

@@ -78,6 +78,10 @@ class TorchMemory(Library):
         """View `x` in another shape."""
         return x.expand(shape)
 
+    def stack(self, arrays: list[Any]) -> Any:
+        """Stack tensors."""
+        return sys.modules["torch"].stack(arrays)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""
         straight = x if x.is_contiguous() else _backwards(x)
