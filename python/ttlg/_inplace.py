@@ -58,8 +58,8 @@ def transpose_inplace(
         `stream` is for an array in host memory, or
         `threads` for one on a CUDA device.
     BufferError
-        The array is out of reach, or a PyTorch tensor that requires grad or is traced: as for
-        `transpose`.
+        The array is out of reach, or a PyTorch tensor that requires grad or that something else
+        than `torch.compile` traces: as for `transpose`.
     MemoryError
         The system has no room for the workspace; on a CUDA device its library's own error.
     CudaError
@@ -70,6 +70,8 @@ def transpose_inplace(
     Whatever can fail does so before the first element moves, so an array is as it was after an
     exception. Once elements move, nothing interrupts them: KeyboardInterrupt is delivered at the
     end.
+
+    `torch.compile` and `torch.export` see an operator that writes to `x`, and a view of it.
 
     Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
     by kernels of several kinds: tiles of square matrices change places, on a CUDA device in the
@@ -93,6 +95,11 @@ def transpose_inplace(
     """
     limit = read_workspace(workspace)
     library = library_of(x)
+    operator = library.inplace_operator(stream)
+    result: ArrayT
+    if operator is not None:
+        result = operator(x, axes, threads, limit)
+        return result
     view = library.view_inplace(x, stream)
     result = run_inplace(inplace_plan_for(view, axes, threads, limit), library, x, view)
     return result

@@ -121,6 +121,9 @@ class Library:
             )
         return self.view_input(x, stream)
 
+    def inplace_operator(self, stream: Any) -> Any:
+        """Give what transposes in place where a compiler traces the call, else None."""
+
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate so many bytes on the device of `x`, for the stream that `source` is ordered on.
 

@@ -52,7 +52,11 @@ class Torch(TorchMemory):
                 return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads, names)
             if not state.is_traced(x):
                 state.refuse_special(x, names[0])
-        _operator(stream).transpose_into(x, axes, out, threads)
+        _operator(stream, names[0]).transpose_into(x, axes, out, threads, names)
+
+    def inplace_operator(self, stream: Any) -> Any:
+        """Give the operator under `torch.compile`."""
+        return _operator(stream).transpose_inplace if _is_compiling() else None
 
 
 def _is_compiling() -> bool:
