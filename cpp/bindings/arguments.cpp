@@ -56,6 +56,20 @@ int default_threads() {
   return chosen.is_none() ? cpu::num_threads() : chosen.cast<int>();
 }
 
+// Sequences, as NumPy takes them, arrays, and iterators such as generators. Sets and views of
+// dictionaries have no order that a caller could have meant.
+bool is_ordered(const py::object& axes) {
+  if (!py::isinstance<py::iterable>(axes) || py::isinstance<py::str>(axes)) return false;
+  return PySequence_Check(axes.ptr()) != 0 || PyIter_Check(axes.ptr()) != 0 ||
+         py::hasattr(axes, "__dlpack__");
+}
+
+std::string why_not(const py::object& axes) {
+  if (!py::isinstance<py::iterable>(axes)) return "";
+  return ", not a " + py::str(py::type::of(axes).attr("__name__")).cast<std::string>() +
+         "; write them in their order, such as (1, 0)";
+}
+
 }  // namespace
 
 std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
@@ -74,10 +88,15 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       given.push_back(static_cast<std::int64_t>(axis));
     }
-  } else if (!py::isinstance<py::iterable>(axes) || py::isinstance<py::str>(axes)) {
-    throw py::type_error(refusal("they must be a sequence of " + rank + " integers"));
+  } else if (!is_ordered(axes)) {
+    throw py::type_error(
+        refusal("they must be a sequence of " + rank + " integers" + why_not(axes)));
   } else {
     for (const py::handle item : axes) {
+      if (PyBool_Check(item.ptr()) != 0) {
+        throw py::type_error(
+            refusal(py::repr(item).cast<std::string>() + " is not an axis number"));
+      }
       items.push_back(py::reinterpret_borrow<py::object>(item));
       // Clips what exceeds 64 bits, which is out of range all the same.
       given.push_back(PyNumber_AsSsize_t(item.ptr(), nullptr));

@@ -41,9 +41,12 @@ py::dict to_dict(const cuda::Parameters& parameters) {
   return result;
 }
 
+// All of them are counts, which regressions take as real numbers.
 py::dict to_dict(const cuda::Features& features) {
   py::dict result;
-  for (const auto& [name, value] : features) result[py::str(std::string(name))] = value;
+  for (const auto& [name, value] : features) {
+    result[py::str(std::string(name))] = static_cast<std::int64_t>(value);
+  }
   return result;
 }
 

@@ -240,6 +240,7 @@ void bind_tensor_view(py::module_& module) {
       .def_property_readonly(
           "byte_strides",
           [](const TensorView& view) { return py::tuple(py::cast(view.byte_strides)); })
+      .def_readonly("name", &TensorView::name, "What messages call the array.")
       .def_readonly("itemsize", &TensorView::itemsize)
       .def_property_readonly("dtype", &TensorView::dtype)
       .def_readonly("device", &TensorView::device)

@@ -12,6 +12,7 @@ from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
     CacheInfo,
     Config,
+    ResultPoolLimit,
     cache_clear,
     cache_info,
     cache_resize,
@@ -44,6 +45,7 @@ __all__ = [
     "InplaceKernel",
     "Plan",
     "Prediction",
+    "ResultPoolLimit",
     "StructureOfArrays",
     "__version__",
     "aos_to_soa",

@@ -1,7 +1,6 @@
 """The functions that move data."""
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, overload
 
@@ -9,6 +8,8 @@ from numpy import ndarray
 
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
+from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._planning import read_integers
 from ttlg._typing import Array, ArrayT, Axes, OutT
 
 
@@ -160,12 +161,13 @@ def _transpose_flat(
     threads: int | None,
 ) -> Any:
     """Transpose a one-dimensional array that is read as one of another shape."""
-    extents = [operator.index(extent) for extent in shape]
+    extents = read_integers("shape", shape)
     if not hasattr(x, "reshape"):
+        refuse_if_no_array(x, "x")
         raise TypeError(f"x must be an array with a reshape of its own, not {type(x).__qualname__}")
     if len(x.shape) != 1 or min(extents, default=1) < 0 or math.prod(extents) != x.shape[0]:
         raise ValueError(
-            f"x of shape {tuple(x.shape)} cannot be read as shape {tuple(extents)}: shape= is for "
+            f"x of shape {tuple(x.shape)} cannot be read as shape {extents}: shape= is for "
             "one-dimensional arrays of as many elements; pass x.reshape(-1), or the right extents"
         )
     straight = x.reshape(extents)

@@ -1,6 +1,6 @@
 """What `Plan.candidates` lists."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttlg import _core
 from ttlg._plan_output import request_of
@@ -38,7 +38,7 @@ class CudaCandidate(NamedTuple):
     parameters : dict
         As `Plan.parameters`: ``in_modes`` and ``out_modes`` are numbers of modes, ``in_block`` and
         ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1, ``stages`` a number of buffers.
-    features : dict of str to float
+    features : dict of str to int
         What regressions as TTLG's depend on (section V, Table II); see the notes.
     seconds : float
         The predicted time of the launch in seconds.
@@ -76,8 +76,24 @@ class CudaCandidate(NamedTuple):
 
     kernel: CudaKernel
     parameters: dict[str, Any]
-    features: dict[str, float]
+    features: dict[str, int]
     seconds: float
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # typing's has no default before Python 3.13
+
+    # What a plan's candidates are: either, where the device is known at run time only.
+    CandidateT_co = TypeVar(
+        "CandidateT_co",
+        bound=Candidate | CudaCandidate,
+        default=Candidate | CudaCandidate,
+        covariant=True,
+    )
+else:
+    from typing import TypeVar
+
+    CandidateT_co = TypeVar("CandidateT_co", covariant=True)
 
 
 def list_candidates(core: _core.CpuPlan) -> list[Candidate]:

@@ -3,19 +3,16 @@
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from fractions import Fraction
 from types import FrameType
 
 from ttlg import CudaError, __version__, calibrate, transpose_file
 from ttlg._config import get_num_threads, show_config
 from ttlg._planning import plan
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+from ttlg._sizes import parse_size
 
 
 def _integers(text: str) -> tuple[int, ...]:
@@ -34,10 +31,10 @@ def _count(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)", text.upper())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 268435456, 256M or 1.5G")
-    return int(Fraction(match[1]) * _UNITS[match[2]])
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 @contextmanager
@@ -175,8 +172,8 @@ def _parser() -> argparse.ArgumentParser:
         "--memory",
         type=_size,
         metavar="SIZE",
-        help="bytes for the buffers, at least 1M; K, M, G and T are powers of 1024, as in 1.5G; "
-        "default 256M",
+        help="bytes for the buffers, at least 1M; K, M, G and T are powers of 1024, as in 1.5G, "
+        "and KB, MB, GB and TB of 1000; default 256M",
     )
 
     explain = add("explain", _explain, "Tell how a transposition would be done and why.")

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from ttlg import _core, _models
 from ttlg._machine import cpu_model
+from ttlg._sizes import parse_size, read_size
+from ttlg._typing import Size
 
 
 def _default_threads() -> int:
@@ -124,38 +126,60 @@ def _default_result_pool() -> int:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return min(2 << 30, memory // 8)
     try:
-        return _pool_limit(int(text))
+        return _pool_limit(parse_size(text))
     except ValueError:
         raise ValueError(
-            f"TTLG_RESULT_POOL must be a number of bytes, 0 to turn the pool off, not {text!r}; "
+            f"TTLG_RESULT_POOL must be a size such as 256M, 0 to turn the pool off, not {text!r}; "
             "unset it for the default"
         ) from None
 
 
-def _pool_limit(limit: int) -> int:
-    size = operator.index(limit)
+def _pool_limit(size: int) -> int:
     if not 0 <= size <= sys.maxsize:
         raise ValueError(f"the result pool cannot hold {size} bytes; pass 0 to turn it off")
     return size
 
 
-def set_result_pool(bytes: int | None) -> None:
+class ResultPoolLimit(int):
+    """The limit in bytes that `set_result_pool` has set: a number, and a context manager.
+
+    At the end of a ``with`` statement the limit is again what it was before the call.
+    """
+
+    _before: int
+
+    def __enter__(self) -> int:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _core.set_result_pool(self._before)
+
+
+def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     """Set how much memory of freed results ttlg may keep for the next ones in this process.
 
     Parameters
     ----------
-    bytes : int or None
-        Bytes that may wait to be used again, at least 0. What waits beyond that is freed now. 0
-        turns the pool off: NumPy then allocates all results itself. None goes back to the
-        default: the environment variable ``TTLG_RESULT_POOL``, and where that is unset or empty,
-        2 GiB, but at most an eighth of the machine's memory.
+    bytes : int, str or None
+        Bytes that may wait to be used again, at least 0, or a size such as ``"1.5G"``: K, M, G and
+        T, or KiB and so on, are powers of 1024, and KB, MB, GB and TB of 1000. What waits beyond
+        that is freed now. 0 turns the pool off: NumPy then allocates all results itself. None goes
+        back to the default: the environment variable ``TTLG_RESULT_POOL``, and where that is unset
+        or empty, 2 GiB, but at most an eighth of the machine's memory.
+
+    Returns
+    -------
+    ResultPoolLimit
+        The limit that is set now, as an int. It is a context manager too: the limit holds from the
+        call on, as without ``with``, and at the end of the block the one before it comes back, for
+        all threads of the process.
 
     Raises
     ------
     TypeError
-        `bytes` is no integer.
+        `bytes` is neither an integer nor text.
     ValueError
-        `bytes` or ``TTLG_RESULT_POOL`` is negative, beyond 64 bits or no number.
+        `bytes` or ``TTLG_RESULT_POOL`` is negative, beyond 64 bits or no size.
 
     See Also
     --------
@@ -184,15 +208,26 @@ def set_result_pool(bytes: int | None) -> None:
     --------
     >>> import numpy as np, ttlg
     >>> ttlg.set_result_pool(0)  # gives back what waits
-    >>> ttlg.set_result_pool(256 << 20)
+    0
+    >>> ttlg.set_result_pool("256M")
+    268435456
     >>> x = np.zeros((2000, 2000))
     >>> for _ in range(3):
     ...     y = ttlg.transpose(x)  # two blocks take turns
     >>> ttlg.show_config()["cpu"]["result_pool_waiting_bytes"]
     33554432
-    >>> ttlg.set_result_pool(None)
+    >>> with ttlg.set_result_pool(0) as limit:
+    ...     ttlg.show_config()["cpu"]["result_pool_waiting_bytes"], limit
+    (0, 0)
+    >>> ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
+    268435456
+    >>> default = ttlg.set_result_pool(None)
     """
-    _core.set_result_pool(_default_result_pool() if bytes is None else _pool_limit(bytes))
+    size = _default_result_pool() if bytes is None else _pool_limit(read_size("bytes", bytes))
+    limit = ResultPoolLimit(size)
+    limit._before = _core.result_pool_info()[0]
+    _core.set_result_pool(size)
+    return limit
 
 
 set_result_pool(None)

@@ -1,12 +1,12 @@
 """Transposition without a second copy of the data."""
 
-import operator
-from typing import Any, SupportsIndex
+from typing import Any
 
 from ttlg import _core, _models
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import Library, refuse_threads
-from ttlg._typing import ArrayT, Axes
+from ttlg._sizes import read_size
+from ttlg._typing import ArrayT, Axes, Size
 
 
 def transpose_inplace(
@@ -15,7 +15,7 @@ def transpose_inplace(
     *,
     stream: Any = None,
     threads: int | None = None,
-    workspace: SupportsIndex | None = None,
+    workspace: Size | None = None,
 ) -> ArrayT:
     """Permute the axes of an array in the memory that it has.
 
@@ -33,8 +33,9 @@ def transpose_inplace(
         As for `transpose`: of a CUDA device, the stream that the work is ordered on.
     threads : int, optional
         The most threads to use in host memory. By default `get_num_threads`. Small arrays use fewer.
-    workspace : int, optional
-        The most bytes to use besides the array, 1 or more. By default a twentieth of the array or
+    workspace : int or str, optional
+        The most bytes to use besides the array, 1 or more, or a size such as ``"64M"``, with units
+        as for `set_result_pool`. By default a twentieth of the array or
         2 MiB a thread (16 MiB on a CUDA device), whichever is more, and more than that only for
         matrices a few rows or columns of which exceed it. On a CUDA device it comes from the
         library of `x`.
@@ -50,14 +51,15 @@ def transpose_inplace(
     ------
     TypeError
         `x` is no array, or one that cannot change, such as JAX's; it holds Python objects; `axes`
-        or `workspace` are no integers.
+        are no integers, or `workspace` is neither one nor text.
     ValueError
         `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only;
-        `workspace` is too small for any way; `stream` is for an array in host memory, or
+        `workspace` is no size or too small for any way, and the message says how much is enough;
+        `stream` is for an array in host memory, or
         `threads` for one on a CUDA device.
     BufferError
-        The array is out of reach, or a PyTorch tensor that requires grad or is traced: as for
-        `transpose`.
+        The array is out of reach, or a PyTorch tensor that requires grad or that something else
+        than `torch.compile` traces: as for `transpose`.
     MemoryError
         The system has no room for the workspace; on a CUDA device its library's own error.
     CudaError
@@ -68,6 +70,8 @@ def transpose_inplace(
     Whatever can fail does so before the first element moves, so an array is as it was after an
     exception. Once elements move, nothing interrupts them: KeyboardInterrupt is delivered at the
     end.
+
+    `torch.compile` and `torch.export` see an operator that writes to `x`, and a view of it.
 
     Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
     by kernels of several kinds: tiles of square matrices change places, on a CUDA device in the
@@ -91,9 +95,13 @@ def transpose_inplace(
     """
     limit = read_workspace(workspace)
     library = library_of(x)
+    operator = library.inplace_operator(stream)
+    result: ArrayT
+    if operator is not None:
+        result = operator(x, axes, threads, limit)
+        return result
     view = library.view_inplace(x, stream)
-    plan = inplace_plan_for(view, axes, threads, limit)
-    result: ArrayT = run_inplace(plan, library, x, view)
+    result = run_inplace(inplace_plan_for(view, axes, threads, limit), library, x, view)
     return result
 
 
@@ -112,11 +120,11 @@ def inplace_plan_for(
     return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
 
 
-def read_workspace(workspace: SupportsIndex | None) -> int:
+def read_workspace(workspace: Size | None) -> int:
     """Read a ``workspace=`` argument: bytes, or 0 where the planner is free."""
     if workspace is None:
         return 0
-    limit = operator.index(workspace)
+    limit = read_size("workspace", workspace)
     if limit < 1:
         raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
     return min(limit, 2**63 - 1)

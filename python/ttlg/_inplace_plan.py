@@ -16,7 +16,7 @@ from ttlg._plan_html import show_html
 _ROWS = 5
 
 
-class InplacePlan(Plan):
+class InplacePlan(Plan[Candidate]):
     """How one transposition is carried out in the memory of its input."""
 
     __slots__ = ()

@@ -9,7 +9,6 @@ import bisect
 import errno
 import itertools
 import math
-import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +20,8 @@ from ttlg._api import transpose
 from ttlg._npy_header import format_header, read_header
 from ttlg._planning import plan
 from ttlg._replacing import naming, replacing
-from ttlg._typing import Axes
+from ttlg._sizes import read_size
+from ttlg._typing import Axes, Size
 
 DEFAULT_MEMORY = 256 << 20
 # The run that each system call moves grows with the root of the memory. From here on a file takes at
@@ -152,14 +152,11 @@ def _move_tiles(
             bar.update(x.nbytes)
 
 
-def _read_memory(memory: int | None, itemsize: int) -> int:
+def _read_memory(memory: Size | None, itemsize: int) -> int:
     """Read a `memory=` argument: bytes for two buffers that hold an element each."""
     if memory is None:
         return max(DEFAULT_MEMORY, 2 * itemsize)
-    try:
-        size = operator.index(memory)
-    except TypeError:
-        raise TypeError(f"memory must be a whole number of bytes, not {memory!r}") from None
+    size = read_size("memory", memory)
     least = max(LEAST_MEMORY, 2 * itemsize)
     if size < least:
         raise ValueError(
@@ -170,13 +167,13 @@ def _read_memory(memory: int | None, itemsize: int) -> int:
 
 
 def transpose_npy(
-    src: str, dst: str, axes: Axes | None, threads: int | None, memory: int | None, progress: bool
+    src: str, dst: str, axes: Axes | None, threads: int | None, memory: Size | None, progress: bool
 ) -> None:
     """Transpose one file into another, as `ttlg.transpose_file` says."""
     with open(src, "rb") as file:
         shape, fortran_order, dtype, offset = header = read_header(file, src)
         order = _core.normalize_axes(axes, shape)
-        memory = _read_memory(memory, dtype.itemsize)
+        room = _read_memory(memory, dtype.itemsize)
         head = format_header(dtype, tuple(shape[axis] for axis in order))
         with replacing(dst, len(head) + header.data_bytes) as out:
             if header.data_bytes:
@@ -190,7 +187,7 @@ def transpose_npy(
                     _Side(os.pwritev, out, dst, len(head), out_shape, dtype.itemsize),
                     order,
                     threads,
-                    memory,
+                    room,
                     progress,
                 )
             # Last, so that not even what a killed run leaves behind looks like a whole file.

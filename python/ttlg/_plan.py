@@ -1,10 +1,10 @@
 """Plans: how one transposition is done."""
 
 import math
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from ttlg import _core, _models, _plan_json
-from ttlg._candidates import Candidate, CudaCandidate, gain, list_candidates
+from ttlg._candidates import CandidateT_co, CudaCandidate, gain, list_candidates
 from ttlg._libraries import library_of
 from ttlg._plan_output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CudaKernel, OutT
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ON_GPU = (_core.CudaPlan, _core.CudaInplacePlan)
 
 
-class Plan:
+class Plan(Generic[CandidateT_co]):
     """How one transposition is carried out; make one with `ttlg.plan` or `ttlg.plan_for`.
 
     A plan is a value: it compares equal to one made of the same parts, prints itself, survives
@@ -206,7 +206,7 @@ class Plan:
         """
         return self._core.parameters
 
-    def candidates(self) -> list[Candidate] | list[CudaCandidate]:
+    def candidates(self) -> list[CandidateT_co]:
         """List the ways in which this transposition may be done, on as many threads at most.
 
         Returns
@@ -218,7 +218,9 @@ class Plan:
             On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``, predicted
             for a call into an ``out=`` that has been in use, without the reference kernel; for a
             GPU ``(kernel, parameters, features, seconds)``, every slice of every kernel with what
-            its predicted time depends on. The class of the tuples documents each field.
+            its predicted time depends on. The class of the tuples documents each field. For type
+            checkers a plan made by `ttlg.plan` is a ``Plan[Candidate]`` or ``Plan[CudaCandidate]``
+            by its `device`, if that is written out.
 
         Examples
         --------
@@ -231,8 +233,9 @@ class Plan:
         """
         core = self._core
         if isinstance(core, _core.CudaPlan):
-            return [CudaCandidate(*each) for each in core.candidates()]
-        return list_candidates(core)
+            on_gpu = [CudaCandidate(*each) for each in core.candidates()]
+            return cast("list[CandidateT_co]", on_gpu)
+        return cast("list[CandidateT_co]", list_candidates(core))
 
     @property
     def gain(self) -> float | None:
@@ -457,7 +460,7 @@ class Plan:
         )
 
 
-def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan:
+def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan[Any]:
     """Make what callers see of a plan."""
     if isinstance(core, _core.InplacePlan | _core.CudaInplacePlan):
         from ttlg._inplace_plan import InplacePlan  # which imports what only people read

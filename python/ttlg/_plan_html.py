@@ -10,9 +10,7 @@ from ttlg._candidates import Candidate, CudaCandidate
 _ROWS = 5
 
 
-def show_html(
-    facts: dict[str, object], candidates: Sequence[Candidate] | Sequence[CudaCandidate]
-) -> str:
+def show_html(facts: dict[str, object], candidates: Sequence[Candidate | CudaCandidate]) -> str:
     """Lay facts about a plan and its first candidates out as two tables."""
     rows = [_row([_cell("th", name), _cell("td", value)]) for name, value in facts.items()]
     head = _row(_cell("th", name) for name in ("candidate", "parameters", "time"))

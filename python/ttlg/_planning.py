@@ -2,21 +2,34 @@
 
 import itertools
 import operator
-from collections.abc import Iterable
-from typing import Any, Literal, SupportsIndex
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal, SupportsIndex, overload
 
 from ttlg import _core, _models
+from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._dtypes import describe_dtype
 from ttlg._inplace import inplace_plan_for, read_workspace
 from ttlg._libraries import library_of
 from ttlg._plan import Plan, wrap
 from ttlg._plan_json import AnyPlan
-from ttlg._typing import Array, Axes, CpuKernel, CudaInplaceKernel, CudaKernel, InplaceKernel
+from ttlg._typing import (
+    Array,
+    Axes,
+    CpuKernel,
+    CudaDevice,
+    CudaInplaceKernel,
+    CudaKernel,
+    InplaceKernel,
+    Size,
+)
 
 
-def _integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
+def read_integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
     """Read a shape or strides: integers that fit in 64 bits."""
     try:
+        if isinstance(values, AbstractSet | Mapping):
+            raise TypeError  # no order of its own
         result = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} must be a sequence of integers, not {values!r}") from None
@@ -32,7 +45,7 @@ def _extents(shape: Any) -> tuple[int, ...]:
             f"ttlg.plan takes a shape, not an array of shape {tuple(shape.shape)}; use "
             "ttlg.plan_for(array, axes), or pass array.shape"
         )
-    extents = _integers("shape", shape)
+    extents = read_integers("shape", shape)
     if min(extents, default=0) < 0:
         raise ValueError(f"shape {extents} has a negative extent")
     return extents
@@ -72,19 +85,50 @@ def _byte_strides(
         return steps
     if element_strides is not None:
         steps = _strides("element_strides", "elements", element_strides, extents)
-        return _integers("element_strides", [step * itemsize for step in steps])
+        return read_integers("element_strides", [step * itemsize for step in steps])
     return _core.contiguous_byte_strides(extents, itemsize)
 
 
 def _strides(
     name: str, unit: str, strides: Iterable[SupportsIndex], extents: tuple[int, ...]
 ) -> tuple[int, ...]:
-    steps = _integers(name, strides)
+    steps = read_integers(name, strides)
     if len(steps) != len(extents):
         raise ValueError(f"{name} {steps} do not fit shape {extents}: give one per axis, in {unit}")
     return steps
 
 
+@overload
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: Literal["cpu"] = "cpu",
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
+) -> Plan[Candidate]: ...
+@overload
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: CudaDevice,
+    inplace: Literal[False] = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
+) -> Plan[CudaCandidate]: ...
+@overload
 def plan(
     shape: Iterable[SupportsIndex],
     axes: Axes | None = None,
@@ -97,7 +141,21 @@ def plan(
     threads: int | None = None,
     kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
-    workspace: SupportsIndex | None = None,
+    workspace: Size | None = None,
+) -> Plan: ...
+def plan(
+    shape: Iterable[SupportsIndex],
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Iterable[SupportsIndex] | None = None,
+    element_strides: Iterable[SupportsIndex] | None = None,
+    device: str = "cpu",
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
+    tune: Literal["model", "measure"] = "model",
+    workspace: Size | None = None,
 ) -> Plan:
     """Plan a transposition for repeated use; `plan_for` takes an array.
 
@@ -138,7 +196,7 @@ def plan(
         `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
         fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
         from then on.
-    workspace : int, optional
+    workspace : int or str, optional
         The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
 
     Returns
@@ -262,7 +320,7 @@ def plan_for(
     threads: int | None = None,
     kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
     tune: Literal["model", "measure"] = "model",
-    workspace: SupportsIndex | None = None,
+    workspace: Size | None = None,
 ) -> Plan:
     """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
 
@@ -285,7 +343,7 @@ def plan_for(
         As for `plan`.
     tune : str
         As for `plan`.
-    workspace : int, optional
+    workspace : int or str, optional
         As for `plan`.
 
     Returns

@@ -1,27 +1,61 @@
 """Transpositions written in the notation of einops, which parses it."""
 
-from typing import Any
+import operator
+from typing import Any, overload
 
 from ttlg._api import transpose
-from ttlg._typing import ArrayT
+from ttlg._libraries import library_of
+from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._typing import Array, ArrayT, OutT
 
 
-def rearrange(x: ArrayT, pattern: str, **axes_lengths: int) -> ArrayT:
+@overload
+def rearrange(
+    x: ArrayT | list[ArrayT],
+    pattern: str,
+    *,
+    out: None = None,
+    threads: int | None = None,
+    **axes_lengths: int,
+) -> ArrayT: ...
+@overload
+def rearrange(
+    x: Array | list[Any],
+    pattern: str,
+    *,
+    out: OutT,
+    threads: int | None = None,
+    **axes_lengths: int,
+) -> OutT: ...
+def rearrange(
+    x: Any,
+    pattern: str,
+    *,
+    out: Any = None,
+    threads: int | None = None,
+    **axes_lengths: int,
+) -> Any:
     """Copy an array with its axes split, permuted and merged: `einops.rearrange`, contiguous.
 
     Parameters
     ----------
-    x : array
-        As for `transpose`, and with a ``reshape`` of its own.
+    x : array or list of arrays
+        As for `transpose`, and with a ``reshape`` of its own. The arrays of a list have one shape
+        and dtype; they are stacked along a new first axis by their own library, which copies them
+        once more.
     pattern : str
         In the notation of einops, such as ``"b h w c -> b c h w"``.
+    out : array, optional
+        As for `transpose`: where to write, of the result's shape. An axis cannot have this name.
+    threads : int, optional
+        As for `transpose`. An axis cannot have this name.
     **axes_lengths : int
         Extents of axes that the pattern splits off.
 
     Returns
     -------
     array
-        A new C-contiguous array of the library of `x`.
+        `out`, or a new C-contiguous array of the library of `x`.
 
     Raises
     ------
@@ -30,12 +64,12 @@ def rearrange(x: ArrayT, pattern: str, **axes_lengths: int) -> ArrayT:
     einops.EinopsError
         The pattern is none of einops' or does not fit the shape of `x`.
     TypeError, ValueError, BufferError, CudaError
-        As for `transpose`.
+        As for `transpose`, also for an axis whose length is no integer and for a list of arrays
+        that differ in shape or dtype.
 
     Notes
     -----
     einops parses the pattern and finds the shapes and the axes; ttlg moves the elements, once.
-    A list of arrays is not taken: stack it first.
 
     Examples
     --------
@@ -53,28 +87,83 @@ def rearrange(x: ArrayT, pattern: str, **axes_lengths: int) -> ArrayT:
         raise ImportError(
             "ttlg.rearrange needs einops 0.7 or newer to parse patterns; pip install einops"
         ) from error
+    for name, length in axes_lengths.items():
+        _check_length(name, length)
+    given = _stack(x) if isinstance(x, list) else _Rearranged(_checked(x))
+    rearranged: Any = array_api.rearrange(given, pattern, **axes_lengths)
+    return rearranged.copied(out, threads)
+
+
+def _check_length(name: str, length: Any) -> None:
+    try:
+        operator.index(length)
+    except TypeError:
+        raise TypeError(
+            f"the length of axis {name!r} must be an integer, not {type(length).__module__}."
+            f"{type(length).__qualname__}"
+        ) from None
+
+
+def _checked(x: Any, name: str = "x") -> Any:
     if not hasattr(x, "reshape"):
-        raise TypeError(f"x must be an array with a reshape of its own, not {type(x).__qualname__}")
-    rearranged: Any = array_api.rearrange(_Rearranged(x), pattern, **axes_lengths)
-    result: ArrayT = rearranged.contiguous()
-    return result
+        refuse_if_no_array(x, name)
+        raise TypeError(
+            f"{name} must be an array with a reshape of its own, not {type(x).__qualname__}"
+        )
+    return x
+
+
+def _stack(arrays: list[Any]) -> "_Rearranged":
+    """Stack arrays along a new first axis, as einops does."""
+    if not arrays:
+        raise ValueError("x is an empty list; pass an array, or a list of one array or more")
+    first = _checked(arrays[0], "x[0]")
+    for number, each in enumerate(arrays):
+        _checked(each, f"x[{number}]")
+        if type(each) is not type(first) or each.dtype != first.dtype or each.shape != first.shape:
+            raise ValueError(
+                f"x[{number}] is a {type(each).__qualname__} of shape {tuple(each.shape)} and "
+                f"dtype {each.dtype}, but x[0] a {type(first).__qualname__} of shape "
+                f"{tuple(first.shape)} and dtype {first.dtype}; pass arrays that agree in all three"
+            )
+    return _Rearranged(library_of(first).stack(arrays), is_new=True)
 
 
 class _Rearranged:
-    """An array for einops, which knows the array API, to call the functions below on."""
+    """An array for einops, which knows the array API, to call the functions below on.
 
-    def __init__(self, array: Any, is_new: bool = False) -> None:
+    They note what is to be done; `copied` does it.
+    """
+
+    def __init__(
+        self, array: Any, axes: list[int] | None = None, shape: Any = None, is_new: bool = False
+    ) -> None:
         self.array = array
+        self.axes = axes
+        self.shape = array.shape if shape is None else tuple(shape)
+        self.ndim = len(self.shape)
         self.is_new = is_new
-        self.shape = array.shape
-        self.ndim = len(array.shape)
 
     def __array_namespace__(self) -> "type[_Functions]":
         return _Functions
 
-    def contiguous(self) -> Any:
-        """Give the array, or a copy where nothing has been moved."""
-        return self.array if self.is_new else transpose(self.array, range(self.ndim))
+    def copied(self, out: Any, threads: int | None) -> Any:
+        """Permute the axes, into `out` if there is one, and merge them."""
+        axes = range(self.ndim) if self.axes is None else self.axes
+        if out is None:
+            if self.axes is None and self.is_new:
+                return self.array
+            moved = transpose(self.array, axes, threads=threads)
+            return moved if tuple(moved.shape) == self.shape else moved.reshape(self.shape)
+        if tuple(_checked(out, "out").shape) != tuple(self.shape):
+            raise ValueError(
+                f"out has shape {tuple(out.shape)}, but the result has shape {tuple(self.shape)}; "
+                "pass an array of that shape"
+            )
+        # A view, as its axes are only split.
+        apart = out.reshape(tuple(self.array.shape[axis] for axis in axes))
+        transpose(self.array, axes, out=apart, threads=threads)
+        return out
 
 
 class _Functions:
@@ -82,9 +171,10 @@ class _Functions:
 
     @staticmethod
     def reshape(x: _Rearranged, shape: list[int]) -> _Rearranged:
-        # Before the permutation this only splits axes, after it the array is contiguous: a view.
-        return _Rearranged(x.array.reshape(tuple(shape)), x.is_new)
+        if x.axes is None:
+            return _Rearranged(x.array.reshape(tuple(shape)), is_new=x.is_new)
+        return _Rearranged(x.array, x.axes, shape)
 
     @staticmethod
     def permute_dims(x: _Rearranged, axes: list[int]) -> _Rearranged:
-        return _Rearranged(transpose(x.array, axes), True)
+        return _Rearranged(x.array, axes, [x.shape[axis] for axis in axes])

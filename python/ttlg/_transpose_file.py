@@ -2,7 +2,7 @@
 
 import os
 
-from ttlg._typing import Axes
+from ttlg._typing import Axes, Size
 
 
 def transpose_file(
@@ -11,7 +11,7 @@ def transpose_file(
     axes: Axes | None = None,
     *,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: Size | None = None,
     progress: bool = True,
 ) -> None:
     """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
@@ -27,19 +27,21 @@ def transpose_file(
         As for `transpose`; reversed by default.
     threads : int, optional
         The most threads to use; `get_num_threads` by default.
-    memory : int, optional
-        Bytes for the two buffers together, at least 1 MiB and two elements; more makes longer reads
-        and writes. 256 MiB by default, or two elements where those are larger.
+    memory : int or str, optional
+        Bytes for the two buffers together, or a size such as ``"1.5G"``, with units as for
+        `set_result_pool`; at least 1 MiB and two elements. More makes longer reads and writes.
+        256 MiB by default, or two elements where those are larger.
     progress : bool
         Draw a progress bar on standard error if that is a terminal, as by default.
 
     Raises
     ------
     TypeError
-        The file holds Python objects, or `memory` or one of the `axes` is no integer.
+        The file holds Python objects, `memory` is neither an integer nor text, or one of the
+        `axes` is no integer.
     ValueError
         `axes` is no permutation, `src` is no whole ``.npy`` file, `dst` is something else than a
-        regular file, or `memory` is too little.
+        regular file, or `memory` is too little or no size.
     OSError
         A file cannot be opened, read or written, or the disk is full.
 

@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 Axes: TypeAlias = Iterable[SupportsIndex]
+Size: TypeAlias = SupportsIndex | str  # bytes
 CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
 CudaKernel: TypeAlias = Literal[
     "copy", "fvi_match_large", "fvi_match_small", "orthogonal_distinct", "orthogonal_arbitrary"
+]
+CudaDevice: TypeAlias = Literal[
+    "cuda", "nvidia-h100", "nvidia-h100-80gb-hbm3", "nvidia-h200", "tesla-k40c"
 ]
 InplaceKernel: TypeAlias = Literal["buffered", "square", "c2r", "r2c", "cells", "pieces"]
 CudaInplaceKernel: TypeAlias = Literal[

@@ -17,7 +17,7 @@ from ttlg._core import normalize_axes
 from ttlg._mapped_file import MappedFile
 from ttlg._typing import Axes
 
-__all__ = ["Target", "transpose"]
+__all__ = ["Target", "store", "transpose"]
 
 
 def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.Array:
@@ -73,13 +73,7 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
     >>> planes.blocks[0].compute().flags.c_contiguous
     True
     """
-    if not isinstance(x, da.Array):
-        raise TypeError(
-            f"x must be a Dask array, not {type(x).__name__}; make one with "
-            "dask.array.from_array(x), or call ttlg.transpose(x)"
-        )
-    shape = tuple(0 if np.isnan(extent) else extent for extent in x.shape)
-    axes = normalize_axes(axes, shape)
+    axes = _order_of(x, axes)
     # An empty block: what cannot be transposed is refused now and not when the blocks are computed.
     meta = ttlg.transpose(x._meta, axes)
     options = {"threads": threads} if isinstance(meta, np.ndarray) else {}
@@ -87,6 +81,87 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
     return da.blockwise(
         ttlg.transpose, axes, x, indices, axes=axes, dtype=x.dtype, meta=meta, **options
     )
+
+
+def _order_of(x: Any, axes: Axes | None) -> tuple[int, ...]:
+    """Read the axes for `x`, which must be a Dask array."""
+    if not isinstance(x, da.Array):
+        raise TypeError(
+            f"x must be a Dask array, not {type(x).__name__}; make one with "
+            "dask.array.from_array(x), or call ttlg.transpose(x)"
+        )
+    return normalize_axes(axes, [0 if np.isnan(extent) else extent for extent in x.shape])
+
+
+def store(
+    x: da.Array,
+    array: Any,
+    axes: Axes | None = None,
+    *,
+    region: tuple[slice, ...] | None = None,
+    threads: int = 1,
+    **options: Any,
+) -> Any:
+    """Store a transposed Dask array, after a check that it fills the place that is meant.
+
+    It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a `Target`
+    where the blocks go and not how large the stored array is, so without this check an array that
+    is smaller than `array` would leave the rest of it as it was.
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        As for `transpose`, of a known shape.
+    array : numpy.ndarray, numpy.memmap, zarr.Array or Target
+        As for `Target`.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    region : tuple of slice, optional
+        The part of `array` to write, one slice for each axis; all of it by default.
+    threads : int
+        As for `Target`.
+    **options : object
+        For `dask.array.store`, such as ``compute=False``, and for the scheduler.
+
+    Returns
+    -------
+    None or what `dask.array.store` returns
+        None, unless `options` ask for more.
+
+    Raises
+    ------
+    TypeError
+        `x` is no Dask array, or as for `Target`.
+    ValueError
+        The transposed `x` has another shape than `array`, or than its `region`, and nothing has
+        been written; `axes` is no permutation; or as for `Target`.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, ttlg.dask
+    >>> x = da.arange(12, chunks=6).reshape(3, 4)
+    >>> out = np.zeros((4, 3), x.dtype)
+    >>> ttlg.dask.store(x, out)
+    >>> out[3].tolist()
+    [3, 7, 11]
+    """
+    order = _order_of(x, axes)
+    moved = x.transpose(order)
+    target: Any = array if isinstance(array, Target) else Target(array, threads=threads)
+    place = target.shape
+    if region is not None:
+        if len(region) != len(place):
+            raise ValueError(f"region {region} does not fit shape {place}: give a slice per axis")
+        place = tuple(
+            len(range(*each.indices(extent))) for each, extent in zip(region, place, strict=True)
+        )
+    if moved.shape != place:
+        raise ValueError(
+            f"x of shape {x.shape} transposed has shape {moved.shape}, but "
+            f"{'the array' if region is None else 'its region'} has shape {place}; pass an array "
+            "of that shape, or the region= that is to be written"
+        )
+    return da.store(moved, target, lock=False, regions=region, **options)
 
 
 def _is_zarr(array: Any) -> bool:
@@ -119,13 +194,16 @@ class Target:
 
     See Also
     --------
+    store : The same in one call, which checks the shape first.
     transpose : For blocks that are computed with.
 
     Notes
     -----
     Blocks whose dtype is that of `array` are moved bit for bit; others are cast as NumPy's
-    assignment casts. A block that reaches beyond `array` is refused. What `dask.array.store` has
-    written before an error stays written.
+    assignment casts, which may lose digits and wrap integers around without an error. A block that
+    reaches beyond `array` is refused. An array that is smaller than `array` is not, as a part may
+    be meant, and the rest keeps what it held; `store` refuses it before anything is written. What
+    `dask.array.store` has written before an error stays written.
 
     **Sources.** `dask.array.from_array` copies a memmap into memory, and Dask sends one to other
     processes with all its elements. Open the file where a block is read, as in the example.

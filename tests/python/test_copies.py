@@ -140,6 +140,27 @@ def test_copyto_refuses(dst, src, error, message):
         ttlg.copyto(dst, src)
 
 
+def test_copyto_calls_its_arguments_by_their_names():
+    torch = pytest.importorskip("torch")
+    src, dst = torch.ones(2, 3), torch.zeros(2, 3)
+    special = {
+        r"src requires grad, .*; pass src\.detach\(\)$": src.clone().requires_grad_(),
+        r"src has its conjugate bit set; pass src\.resolve_conj\(\)$": (src * 1j).conj(),
+        r"src has the layout torch.sparse_coo, .*; pass src\.to_dense\(\)$": src.to_sparse(),
+    }
+    for message, each in special.items():
+        with pytest.raises(BufferError, match=message):
+            ttlg.copyto(torch.zeros(2, 3, dtype=each.dtype), each)
+    with pytest.raises(BufferError, match=r"dst requires grad, .*; pass another dst, such as a"):
+        ttlg.copyto(dst.clone().requires_grad_(), src)
+    compiled = torch.compile(ttlg.copyto, fullgraph=True, backend="aot_eager")
+    with pytest.raises(Exception, match=r"src requires grad, .*; pass src\.detach\(\)"):
+        compiled(dst, src.clone().requires_grad_())
+    with pytest.raises(TypeError, match=r"dst is a masked array, .*; pass dst\.data"):
+        ttlg.copyto(np.ma.zeros((2, 3)), np.ones((2, 3)))
+    assert not dst.any()
+
+
 def test_copyto_refuses_several_elements_at_one_place():
     dst = np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8))
     with pytest.raises(ValueError, match=r"dst .* may hold several elements at one place"):
@@ -241,7 +262,11 @@ def test_rearrange_moves_the_elements_once(monkeypatch):
 
     moved = []
     transpose = _rearrange.transpose
-    monkeypatch.setattr(_rearrange, "transpose", lambda *args: moved.append(1) or transpose(*args))
+    monkeypatch.setattr(
+        _rearrange,
+        "transpose",
+        lambda *args, **options: moved.append(1) or transpose(*args, **options),
+    )
     x = random_array((6, 8, 5), "f4")[::-1, ::2]
     result = ttlg.rearrange(x, "(a b) c d -> d (b c) a", b=3)
     assert len(moved) == 1
@@ -257,8 +282,56 @@ def test_rearrange_refuses():
         ttlg.rearrange(X, "a b c -> c b a")
     with pytest.raises(einops.EinopsError, match="only on one side"):
         ttlg.rearrange(X, "a b -> a b c")
-    with pytest.raises(TypeError, match=r"must be an array .*, not list"):
-        ttlg.rearrange([X], "a b -> b a")
+    with pytest.raises(ValueError, match="x is an empty list"):
+        ttlg.rearrange([], "a b -> b a")
+    with pytest.raises(TypeError, match=r"x\[1\] must be an array .*, not builtins.list"):
+        ttlg.rearrange([X, [1]], "a b c -> b a c")
+    with pytest.raises(ValueError, match=r"x\[1\] is a ndarray of shape .* and dtype float32, but"):
+        ttlg.rearrange([X.astype("f8"), X.astype("f4")], "n a b -> b a n")
+    with pytest.raises(
+        TypeError, match=r"length of axis 'c' must be an integer, not numpy.ndarray$"
+    ):
+        ttlg.rearrange(X, "(a c) b -> b a c", c=np.zeros(9))
+    out = np.zeros((1, 2), X.dtype)
+    with pytest.raises(ValueError, match=r"out has shape \(1, 2\), but the result has shape"):
+        ttlg.rearrange(X, "a b -> b a", out=out)
+    with pytest.raises(TypeError, match=r"out must be an array .*pass a writable array"):
+        ttlg.rearrange(X, "a b -> b a", out=3)
+    with pytest.raises(ValueError, match="threads must be from 1"):
+        ttlg.rearrange(X, "a b -> b a", threads=0)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(("left", "right", "lengths"), PATTERNS)
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_rearrange_writes_to_out(library, left, right, lengths):
+    einops = pytest.importorskip("einops")
+    module = pytest.importorskip(library)
+    x = module.asarray(random_array((3, 4, 5), "f4").copy())
+    pattern = f"{left} -> {right}"
+    expected = einops.rearrange(x, pattern, **lengths)
+    for step in (1, 2):  # without and with gaps
+        whole = module.zeros((*expected.shape, step), dtype=x.dtype)
+        out = whole[..., 0]
+        assert ttlg.rearrange(x, pattern, out=out, threads=1, **lengths) is out
+        assert bits(np.asarray(out)) == bits(np.asarray(expected))
+        assert not np.asarray(whole[..., 1:]).any()
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
+@pytest.mark.parametrize("pattern", ["n a b -> b n a", "n a b -> (n a) b", "n a b -> b (n a)"])
+def test_rearrange_stacks_a_list(library, pattern):
+    einops = pytest.importorskip("einops")
+    module = pytest.importorskip(library)
+    arrays = [module.asarray(random_array((4, 5), "f4").copy()) + i for i in range(3)]
+    result = ttlg.rearrange(arrays, pattern)
+    expected = einops.rearrange(arrays, pattern)
+    assert type(result) is type(expected)
+    assert bits(np.asarray(result)) == bits(np.asarray(expected))
+    if library != "jax.numpy":
+        out = module.zeros(expected.shape, dtype=expected.dtype)
+        assert ttlg.rearrange(arrays, pattern, out=out) is out
+        assert bits(np.asarray(out)) == bits(np.asarray(expected))
 
 
 def test_rearrange_says_what_is_missing(monkeypatch):

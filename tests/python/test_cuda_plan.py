@@ -126,6 +126,7 @@ def test_candidates_hold_the_choice(plan):
     same = [each.seconds for each in candidates if each.kernel == plan.kernel]
     assert chosen.seconds == min(same)
     assert all(each.kernel in SCHEMAS and each.features for each in candidates)
+    assert {type(count) for each in candidates for count in each.features.values()} == {int}
 
 
 def test_transactions_are_those_of_table_1():

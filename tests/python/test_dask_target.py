@@ -54,6 +54,43 @@ def only(stored):
     return stored[0] if isinstance(stored, tuple) else stored
 
 
+def test_store_fills_its_target(scheduler, tmp_path):
+    x = random_array(SHAPE, "<f4")
+    out = open_npy(tmp_path / "out.npy")
+    with dask.config.set(**scheduler):
+        assert ttlg.dask.store(da.from_array(x, chunks=CHUNKS), out, AXES) is None
+    assert bits(out) == bits(x.transpose(AXES))
+
+
+def test_store_refuses_another_shape_before_it_writes():
+    x = da.ones((3, 4), chunks=2)
+    for shape in ((5, 3), (4, 2), (3, 4), (4,)):
+        out = np.zeros(shape)
+        for target in (out, Target(out)):
+            with pytest.raises(
+                ValueError, match=r"transposed has shape \(4, 3\), but the array has"
+            ):
+                ttlg.dask.store(x, target)
+        assert not out.any()
+    out = np.zeros((6, 9))
+    with pytest.raises(ValueError, match=r"but its region has shape \(4, 4\)"):
+        ttlg.dask.store(x, out, region=(slice(1, 5), slice(2, 6)))
+    assert not out.any()
+    with pytest.raises(TypeError, match="x must be a Dask array, not ndarray"):
+        ttlg.dask.store(np.ones((3, 4)), out)
+
+
+def test_store_into_a_region():
+    x, out = np.arange(12.0).reshape(3, 4), np.zeros((6, 9))
+    lazy = ttlg.dask.store(
+        da.from_array(x, chunks=2), out, region=(slice(1, 5), slice(2, 5)), compute=False
+    )
+    assert not out.any()
+    dask.compute(lazy)
+    assert (out[1:5, 2:5] == x.T).all()
+    assert out.sum() == x.sum()
+
+
 def open_npy(path, *, shape=RESULT, dtype="f4", order="C"):
     return np.lib.format.open_memmap(path, "w+", np.dtype(dtype), shape, order == "F")
 

@@ -43,8 +43,9 @@ def test_examples_with_pytorch():
 def test_examples_with_dask():
     pytest.importorskip("dask.array")
     module = importlib.import_module("ttlg.dask")
-    assert doctest.testmod(module) == (0, 15)
+    assert doctest.testmod(module) == (0, 20)
     test_docstrings_name_every_parameter(module.transpose)
+    test_docstrings_name_every_parameter(module.store)
     test_docstrings_name_every_parameter(module.Target)
 
 

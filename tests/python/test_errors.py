@@ -1,6 +1,8 @@
 """Bad input raises the right exception, says what to do, and writes nothing."""
 
+import collections
 import re
+import types
 
 import numpy as np
 import pytest
@@ -28,6 +30,17 @@ AXES = [
     ("012", TypeError, "must be a sequence of 3 integers"),
     (2, TypeError, "must be a sequence of 3 integers"),
     (1.0, TypeError, "must be a sequence of 3 integers"),
+    ((True, False, 2), TypeError, "True is not an axis number"),
+    (
+        {2, 0, 1},
+        TypeError,
+        "must be a sequence of 3 integers, not a set; write them in their order",
+    ),
+    (frozenset((2, 0, 1)), TypeError, "must be a sequence of 3 integers, not a frozenset"),
+    ({2: 0, 0: 1, 1: 2}, TypeError, "must be a sequence of 3 integers, not a dict"),
+    ({2: 0, 0: 1, 1: 2}.keys(), TypeError, "must be a sequence of 3 integers, not a dict_keys"),
+    ({0: 2, 1: 0, 2: 1}.values(), TypeError, "must be a sequence of 3 integers, not a dict_values"),
+    (types.MappingProxyType({0: 2, 1: 0, 2: 1}), TypeError, "not a mappingproxy"),
 ]
 
 
@@ -39,12 +52,33 @@ def test_axes(axes, exception, why):
         lambda: ttlg.transpose(X, axes),
         lambda: ttlg.transpose(X, axes, out=out),
         lambda: ttlg.permute_dims(X, axes),
+        lambda: ttlg.transpose_inplace(X.copy(), axes),
         lambda: ttlg.plan((2, 3, 4), axes),
+        lambda: ttlg.plan_for(X, axes),
+        lambda: ttlg.predict_time((2, 3, 4), axes),
+        lambda: ttlg.predict_times([((2, 3, 4), axes)]),
     ]
     for call in calls:
         with pytest.raises(exception, match=message):
             call()
     assert not out.any()
+
+
+@pytest.mark.parametrize(
+    "axes", [(2, 0, 1), [2, 0, 1], range(3), bytes((2, 0, 1)), collections.deque((2, 0, 1))]
+)
+def test_sequences_that_numpy_takes_as_axes(axes):
+    np.testing.assert_array_equal(ttlg.transpose(X, axes), np.transpose(X, axes))
+
+
+@pytest.mark.parametrize("shape", [{2, 3}, {2: 0, 3: 0}, {2: 0, 3: 0}.keys()])
+def test_shapes_without_an_order(shape):
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.plan(shape)
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.predict_time(shape)
+    with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+        ttlg.transpose(np.zeros(6), (1, 0), shape=shape)
 
 
 def test_axes_beyond_64_bits():
@@ -66,13 +100,81 @@ def test_axes_whose_index_raises():
 )
 def test_what_is_no_array(x):
     kind = re.escape(type(x).__qualname__)
-    with pytest.raises(TypeError, match=rf"x must be an array .*{kind}.*numpy\.asarray\(x\)"):
+    # Of other objects NumPy makes an array of rank 0 with the object in it.
+    hint = "pass one" if x is None or type(x) is object else r"make one with numpy\.asarray\(x\)"
+    with pytest.raises(TypeError, match=rf"x must be an array .*{kind}; {hint}$"):
         ttlg.transpose(x)
     with pytest.raises(TypeError, match="x must be an array"):
         ttlg.plan((3,))(x)
     if x is not None:
         with pytest.raises(TypeError, match="out must be an array"):
             ttlg.transpose(X, out=x)
+
+
+def stranger(module, name):
+    """Return an object of a class as other libraries have them, which need not be installed."""
+    return type(name, (), {"__module__": module, "shape": (2, 3), "reshape": lambda self: self})()
+
+
+STRANGERS = [
+    ("dask.array.core", "Array", "call ttlg.dask.transpose(x, axes), which stays lazy"),
+    ("dask.delayed", "Delayed", "pass x.compute()"),
+    ("scipy.sparse._csr", "csr_matrix", "pass x.toarray() if that fits into memory"),
+    ("sparse.numba_backend._coo.core", "COO", "pass x.todense() if that fits into memory"),
+    ("pandas.core.frame", "DataFrame", "pass x.to_numpy()"),
+    ("h5py._hl.dataset", "Dataset", "pass x[...], which reads all of it, or a part of it"),
+    ("zarr.core.array", "Array", "with ttlg.zarr.enable() Zarr moves what it reads by ttlg"),
+    ("tensorflow.python.framework.ops", "EagerTensor", "pass x.numpy()"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "hint"), STRANGERS)
+def test_arrays_of_other_libraries(module, name, hint):
+    x = stranger(module, name)
+    derived = type("Derived", (type(x),), {"__module__": "mine"})()
+    out = np.zeros((3, 2))
+    calls = [
+        ttlg.transpose,
+        lambda x: ttlg.transpose(x, out=out),
+        ttlg.transpose_inplace,
+        ttlg.plan_for,
+        ttlg.ascontiguousarray,
+        ttlg.asfortranarray,
+        ttlg.plan((2, 3)),
+    ]
+    for each in (x, derived):
+        for call in calls:
+            with pytest.raises(TypeError, match="x must be an array .*" + re.escape(hint)):
+                call(each)
+        for dst in (np.zeros((2, 3)), np.zeros((4, 2, 3))):
+            text = re.escape(hint.replace("x.", "src.").replace("x[", "src[").replace("(x", "(src"))
+            with pytest.raises(TypeError, match="src must be an array .*" + text):
+                ttlg.copyto(dst, each)
+        with pytest.raises(
+            TypeError, match=r"dst must be an array .*pass a writable array of NumPy"
+        ):
+            ttlg.copyto(each, np.ones((2, 3)))
+    assert not out.any()
+
+
+def test_a_dask_array_is_not_loaded():
+    da = pytest.importorskip("dask.array")
+    x = da.from_delayed(dask_error(), (2, 3), "f8")
+    with pytest.raises(TypeError, match=r"ttlg\.dask\.transpose\(x, axes\)"):
+        ttlg.transpose(x)
+
+
+def dask_error():
+    import dask
+
+    return dask.delayed(lambda: 1 / 0)()
+
+
+def test_a_sparse_matrix_is_told_its_own_ways():
+    sparse = pytest.importorskip("scipy.sparse")
+    for x in (sparse.eye(3, format="csr"), sparse.coo_array(np.eye(3))):
+        with pytest.raises(TypeError, match=r"x\.toarray\(\)"):
+            ttlg.transpose(x)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,21 @@ def test_wrong_arguments_are_refused(source, tmp_path):
     assert names(tmp_path) == ["in.npy"]
 
 
+@pytest.mark.parametrize("text", ["1 parsec", "-1", "", "nan"])
+def test_memory_that_is_no_size(source, tmp_path, text):
+    with pytest.raises(ValueError, match=f"memory of {text!r} is not a size such as 268435456"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=text)
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_memory_as_text(source, tmp_path):
+    ttlg.transpose_file(source, tmp_path / "out.npy", memory="1M")
+    with pytest.raises(ValueError, match="memory of 1000000 bytes is too little"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory="1MB")
+    with pytest.raises(TypeError, match="memory must be a whole number of bytes, not True"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=True)
+
+
 def test_memory_has_a_floor(source, tmp_path):
     target = tmp_path / "out.npy"
     for memory in (-1, 0, 10, _npy.LEAST_MEMORY - 1):

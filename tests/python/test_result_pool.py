@@ -193,12 +193,61 @@ def test_zero_turns_it_off(x):
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [(-1, ValueError), (1 << 63, ValueError), (1.5, TypeError), ("1", TypeError)],
+    [
+        (-1, ValueError),
+        (1 << 63, ValueError),
+        ("16E", ValueError),
+        ("8388608T", ValueError),
+        ("1 parsec", ValueError),
+        ("-1", ValueError),
+        ("", ValueError),
+        (1.5, TypeError),
+        (float("nan"), TypeError),
+        (True, TypeError),
+    ],
 )
 def test_a_refused_limit_changes_nothing(value, error):
-    with pytest.raises(error, match=r"result pool|integer"):
+    with pytest.raises(error, match=r"result pool|not a size such as|whole number of bytes"):
         ttlg.set_result_pool(value)
     assert ttlg.show_config()["cpu"]["result_pool_limit_bytes"] == 256 * MIB
+
+
+def limit():
+    return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1G", 1 << 30),
+        ("1GiB", 1 << 30),
+        ("1GB", 10**9),
+        ("1.5 mb", 1_500_000),
+        ("2k", 2048),
+        ("77", 77),
+        ("77B", 77),
+        ("0", 0),
+    ],
+)
+def test_a_limit_as_text(text, size):
+    result = ttlg.set_result_pool(text)
+    assert (result, str(result), limit()) == (size, str(size), size)
+
+
+def test_a_limit_for_a_block(x):
+    with ttlg.set_result_pool(0) as inside:
+        assert (inside, limit()) == (0, 0)
+        with ttlg.set_result_pool("1M"):
+            assert limit() == MIB
+            ttlg.set_result_pool(5)
+        assert limit() == 0
+        with pytest.raises(KeyError), ttlg.set_result_pool("1M"):
+            raise KeyError
+        assert limit() == 0
+        result = ttlg.transpose(x)
+        del result
+        assert waiting() == 0
+    assert limit() == 256 * MIB
 
 
 SHOW_LIMIT = "import ttlg; print(ttlg.show_config()['cpu']['result_pool_limit_bytes'])"
@@ -207,17 +256,23 @@ SHOW_LIMIT = "import ttlg; print(ttlg.show_config()['cpu']['result_pool_limit_by
 def test_environment(run_python):
     default = int(run_python(SHOW_LIMIT).stdout)
     assert 0 < default <= 2 << 30
-    for text, limit in {"0": 0, "12345678": 12345678, "": default}.items():
+    for text, limit in {
+        "0": 0,
+        "12345678": 12345678,
+        "1GB": 10**9,
+        "1.5G": 3 << 29,
+        "": default,
+    }.items():
         result = run_python(SHOW_LIMIT, TTLG_RESULT_POOL=text)
         assert result.stdout == f"{limit}\n", result.stderr
 
 
-@pytest.mark.parametrize("value", ["-1", "1.5", "512MB", " ", "9" * 20])
+@pytest.mark.parametrize("value", ["-1", "1.5", "512 parsec", " ", "9" * 20])
 def test_invalid_environment(run_python, value):
     result = run_python("import ttlg", TTLG_RESULT_POOL=value)
     assert result.returncode != 0
     assert result.stderr.splitlines()[-1] == (
-        f"ValueError: TTLG_RESULT_POOL must be a number of bytes, 0 to turn the pool off, not "
+        f"ValueError: TTLG_RESULT_POOL must be a size such as 256M, 0 to turn the pool off, not "
         f"{value!r}; unset it for the default"
     )
 

@@ -9,6 +9,8 @@ from typing import get_args
 import pytest
 
 import ttlg
+from ttlg import _models
+from ttlg._typing import CudaDevice
 
 PROGRAM = Path(__file__).parents[1] / "typing/program.py"
 
@@ -20,6 +22,11 @@ def test_literals_are_the_names_that_the_extension_knows(device, kernel):
     with pytest.raises(ValueError, match="unknown kernel '-'") as caught:
         ttlg.plan((2, 3), device=device, kernel="-")
     assert tuple(re.findall(r"'(\w+)'", str(caught.value))) == get_args(kernel)
+
+
+def test_literals_are_the_devices_that_need_no_number():
+    names = {"cuda", *_models._SHORT_NAMES, *_models.shipped()}
+    assert names == set(get_args(CudaDevice))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="typing.assert_type came with Python 3.11")

@@ -18,18 +18,20 @@ ttlg.permute_dims(x)  # type: ignore[call-arg]
 y: torch.Tensor = ttlg.transpose(x)  # type: ignore[assignment]
 z: torch.Tensor = ttlg.transpose(torch.zeros(2, 3), out=x)  # type: ignore[assignment]
 
-ttlg.plan((2, 3), tune="fast")  # type: ignore[arg-type]
-ttlg.plan((2, 3), kernel="tiles")  # type: ignore[arg-type]
+ttlg.plan((2, 3), tune="fast")  # type: ignore[call-overload]
+ttlg.plan((2, 3), kernel="tiles")  # type: ignore[call-overload]
 ttlg.plan(("2", "3"))  # type: ignore[arg-type]
 plan = ttlg.plan((2, 3))
 plan([1, 2])  # type: ignore[call-overload]
 plan.kernel = "tile"  # type: ignore[misc]
+print(plan.candidates()[0].features)  # type: ignore[attr-defined]
 
 ttlg.predict_time((2, 3), output="cold")  # type: ignore[call-overload]
 print(ttlg.predict_time((2, 3)).kernel)  # type: ignore[attr-defined]
 ttlg.predict_times([(2, 3)])  # type: ignore[list-item]
 
-ttlg.transpose_file("in.npy", "out.npy", memory="1.5G")  # type: ignore[arg-type]
+ttlg.transpose_file("in.npy", "out.npy", memory=1.5)  # type: ignore[arg-type]
+ttlg.set_result_pool(1.5)  # type: ignore[arg-type]
 with ttlg.threads("2"):  # type: ignore[arg-type]
     pass
 print(ttlg.cache_info().hit)  # type: ignore[attr-defined]

@@ -47,18 +47,29 @@ def results_in_given_memory(
 
 def plans(x: Matrix, tensor: torch.Tensor) -> None:
     plan = ttlg.plan(x.shape, dtype=x.dtype, tune="measure", kernel="strided_copy")
-    assert_type(plan, ttlg.Plan)
+    assert_type(plan, ttlg.Plan[ttlg.Candidate])
     assert_type(plan(x), Matrix)
     assert_type(plan(x, torch.empty(3, 2)), torch.Tensor)
     assert_type(plan(tensor, out=None), torch.Tensor)
     assert_type(plan.kernel, str)
     assert_type(plan.schema, ttlg.CudaKernel | None)
-    assert_type(plan.candidates(), list[ttlg.Candidate] | list[ttlg.CudaCandidate])
+    assert_type(plan.candidates(), list[ttlg.Candidate])
     for candidate in plan.candidates():
         assert_type(candidate.parameters, dict[str, Any])
-        if isinstance(candidate, ttlg.Candidate):
-            assert_type(candidate.seconds, float)
-            ttlg.plan(x.shape, dtype=x.dtype, kernel=candidate.kernel)
+        assert_type(candidate.measured_seconds, float | None)
+        ttlg.plan(x.shape, dtype=x.dtype, kernel=candidate.kernel)
+    on_gpu = ttlg.plan(x.shape, device="tesla-k40c").candidates()
+    assert_type(on_gpu, list[ttlg.CudaCandidate])
+    assert_type(on_gpu[0].features, dict[str, int])
+    in_place = ttlg.plan(x.shape, device="cpu", inplace=True, workspace="1M")
+    assert_type(in_place.candidates(), list[ttlg.Candidate])
+    either = devices("tesla-k40c")
+    assert_type(either, ttlg.Plan)
+    assert_type(either.candidates(), list[ttlg.Candidate | ttlg.CudaCandidate])
+
+
+def devices(name: str) -> ttlg.Plan:
+    return ttlg.plan((2, 3), device=name)
 
 
 def predictions(tensor: torch.Tensor) -> float:
@@ -86,6 +97,9 @@ def settings() -> ttlg.CacheInfo:
     assert_type(number_of_threads(), int)
     with ttlg.threads(None):
         ttlg.set_num_threads(None)
+    with ttlg.set_result_pool("1GB") as limit:
+        assert_type(limit, int)
+    assert_type(ttlg.set_result_pool(None), ttlg.ResultPoolLimit)
     assert_type(ttlg.show_config(), ttlg.Config)
     assert_type(ttlg.cache_info().hits, int)
     return ttlg.cache_info()

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -189,6 +190,21 @@ template <typename Limits>
 std::optional<Decomposition<typename Limits::Step>> decompose(const Problem& folded,
                                                               const Limits& limits) {
   return Decomposer<Limits>(folded, limits).best();
+}
+
+// The least workspace that some sequence keeps within, where that of `limits` is too little: with a
+// byte less there is none. 0 where not even `most` is enough, as for a kernel that cannot do it.
+template <typename Limits>
+std::int64_t least_workspace(const Problem& folded, Limits limits, std::int64_t most) {
+  std::int64_t too_little = limits.workspace;
+  limits.workspace = most;
+  if (too_little >= most || !decompose(folded, limits)) return 0;
+  std::int64_t enough = most;
+  while (enough - too_little > 1) {
+    limits.workspace = too_little + (enough - too_little) / 2;
+    (decompose(folded, limits) ? enough : too_little) = limits.workspace;
+  }
+  return enough;
 }
 
 // Every first step by every kernel that can carry it out, each with the fastest steps that follow;

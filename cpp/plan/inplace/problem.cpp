@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tensor/integer.hpp"
+
 namespace ttlg {
 namespace {
 
@@ -20,6 +22,14 @@ bool is_dense(const Problem& problem) {
   return problem.in_byte_offset == 0 && problem.out_byte_offset == 0;
 }
 
+// In units of 10^6 bytes, rounded up, so that the number is enough as well.
+std::string megabytes(std::int64_t bytes) {
+  constexpr std::int64_t kThousandth = 1000;
+  const std::int64_t thousandths = ceil_div(bytes, kThousandth);
+  const std::string decimals = std::to_string(1000 + thousandths % 1000).substr(1);
+  return std::to_string(thousandths / 1000) + "." + decimals + " MB";
+}
+
 }  // namespace
 
 Problem dense_problem(const Request& request) {
@@ -32,16 +42,14 @@ Problem dense_problem(const Request& request) {
 }
 
 void refuse_steps(const Problem& folded, std::optional<std::string_view> forced,
-                  std::int64_t workspace) {
-  const std::string bytes = std::to_string(folded.bytes()) + " bytes in place";
-  if (forced) {
-    throw std::invalid_argument("kernel '" + std::string(*forced) +
-                                "' cannot carry out every step, or not in the workspace, to "
-                                "transpose " +
-                                bytes);
-  }
+                  std::int64_t workspace, std::int64_t least) {
+  const std::string what = "to transpose " + std::to_string(folded.bytes()) + " bytes in place";
+  const std::string way = forced ? "kernel '" + std::string(*forced) + "'" : "any way";
+  if (least == 0) throw std::invalid_argument(way + " cannot carry out every step " + what);
   throw std::invalid_argument("a workspace of " + std::to_string(workspace) +
-                              " bytes is too small for any way to transpose " + bytes);
+                              " bytes is too small for " + way + " " + what + "; pass at least " +
+                              std::to_string(least) + " bytes (" + megabytes(least) +
+                              "), or leave workspace= out");
 }
 
 }  // namespace ttlg

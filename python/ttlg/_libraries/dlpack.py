@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
+from ttlg._libraries.advice import refuse_if_no_array
 from ttlg._typing import Axes
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
@@ -57,7 +58,7 @@ def refuse_threads(x: _core.TensorView, threads: int | None) -> None:
     """Refuse threads for an array on a CUDA device."""
     if threads is not None:
         raise ValueError(
-            f"threads= is for arrays in host memory; x lives on {x.device}: leave it out"
+            f"threads= is for arrays in host memory; {x.name} lives on {x.device}: leave it out"
         )
 
 
@@ -84,6 +85,7 @@ class Library:
         What lives on a CUDA device is ordered on `stream`, by default on the library's current
         one. `name` is what messages call the array.
         """
+        refuse_if_no_array(x, name)
         handle = self.current_stream(x) if stream is None else handle_of(stream)
         return _core.view_on_stream(x, name, handle, ordered=False)
 
@@ -111,12 +113,16 @@ class Library:
     def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
         """Look at an array that is to be transposed where it lies."""
         if type(self).reshaped is Library.reshaped:
+            refuse_if_no_array(x, "x")
             raise TypeError(
                 f"x of type {type(x).__module__}.{type(x).__qualname__} cannot be transposed in "
                 "place; pass an array of NumPy, PyTorch or CuPy that shares its memory, or call "
                 "ttlg.transpose(x, axes), which returns a new array"
             )
         return self.view_input(x, stream)
+
+    def inplace_operator(self, stream: Any) -> Any:
+        """Give what transposes in place where a compiler traces the call, else None."""
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate so many bytes on the device of `x`, for the stream that `source` is ordered on.
@@ -138,13 +144,18 @@ class Library:
 
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in a shape that its own broadcasts to."""
+        refuse_if_no_array(x, "src")
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
-                f"cannot broadcast {type(x).__module__}.{type(x).__qualname__} of shape "
+                f"cannot broadcast src of type {type(x).__module__}.{type(x).__qualname__} of shape "
                 f"{tuple(x.shape)}, which has no __array_namespace__, to shape {tuple(shape)}; "
                 "pass an array of that shape"
             )
         return x.__array_namespace__().broadcast_to(x, shape)
+
+    def stack(self, arrays: list[Any]) -> Any:
+        """Copy arrays of this library one after another along a new first axis."""
+        return arrays[0].__array_namespace__().stack(arrays)
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
+from ttlg._libraries.advice import OUTPUTS
 from ttlg._libraries.dlpack import Library
 
 
@@ -33,9 +34,10 @@ class NumPy(Ndarrays):
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless it is a masked array."""
         if isinstance(x, np.ma.MaskedArray):
+            filled = "" if name in OUTPUTS else f", or {name}.filled()"
             raise TypeError(
-                f"{name} is a masked array, whose mask would be lost; transpose {name}.data and "
-                f"{name}.mask, or pass {name}.filled()"
+                f"{name} is a masked array, whose mask would be lost; pass {name}.data, and "
+                f"{name}.mask in a call of its own{filled}"
             )
         return _core.view(x, name)
 
@@ -52,6 +54,10 @@ class NumPy(Ndarrays):
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape, in its class."""
         return np.broadcast_to(x, shape, subok=True)
+
+    def stack(self, arrays: list[Any]) -> Any:
+        """Stack arrays, in their class where NumPy can."""
+        return np.stack(arrays)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""

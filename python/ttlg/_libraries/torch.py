@@ -52,7 +52,11 @@ class Torch(TorchMemory):
                 return _MEMORY.transpose_into(x, axes, out, out_library, stream, threads, names)
             if not state.is_traced(x):
                 state.refuse_special(x, names[0])
-        _operator(stream).transpose_into(x, axes, out, threads)
+        _operator(stream, names[0]).transpose_into(x, axes, out, threads, names)
+
+    def inplace_operator(self, stream: Any) -> Any:
+        """Give the operator under `torch.compile`."""
+        return _operator(stream).transpose_inplace if _is_compiling() else None
 
 
 def _is_compiling() -> bool:
@@ -61,7 +65,7 @@ def _is_compiling() -> bool:
     return compiling
 
 
-def _operator(stream: Any) -> Any:
+def _operator(stream: Any, name: str = "x") -> Any:
     """Give the module of operators, which work on PyTorch's own stream."""
     if stream is not None:
         raise ValueError(
@@ -72,7 +76,7 @@ def _operator(stream: Any) -> Any:
         from ttlg._libraries import torch_operator
     except ImportError as error:
         raise BufferError(
-            "x is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
-            f"PyTorch 2.5 or newer ({error}); pass x.detach(), outside of tracing"
+            f"{name} is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
+            f"PyTorch 2.5 or newer ({error}); pass {name}.detach(), outside of tracing"
         ) from error
     return torch_operator

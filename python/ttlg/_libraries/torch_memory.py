@@ -4,12 +4,13 @@ import sys
 from typing import Any, NoReturn
 
 from ttlg import _core
+from ttlg._libraries.advice import OUTPUTS
 from ttlg._libraries.dlpack import DEFAULT_STREAM, Library, handle_of
 
 
 def refuse(name: str, what: str, method: str) -> NoReturn:
     """Refuse a tensor that another one, which `method` of it gives, may stand for."""
-    hint = f"x{method}" if name == "x" else f"an {name} without that, such as a fresh tensor"
+    hint = f"another {name}, such as a fresh tensor" if name in OUTPUTS else f"{name}{method}"
     raise BufferError(f"{name} {what}; pass {hint}")
 
 
@@ -76,6 +77,10 @@ class TorchMemory(Library):
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape."""
         return x.expand(shape)
+
+    def stack(self, arrays: list[Any]) -> Any:
+        """Stack tensors."""
+        return sys.modules["torch"].stack(arrays)
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`."""

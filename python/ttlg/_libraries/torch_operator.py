@@ -5,7 +5,8 @@ lose the tangents of forward-mode differentiation without a word and fail under 
 so the rule for autograd is registered in the dispatcher.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch.autograd.forward_ad import _set_fwd_grad_enabled
 from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
+from ttlg._inplace import inplace_plan_for, run_inplace
 from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.torch_memory import TorchMemory, refuse
 from ttlg._libraries.torch_state import refuse_special
@@ -33,16 +35,34 @@ def transpose(x: Any, axes: Axes | None, threads: int | None) -> Any:
     return _operator(x, _order_of(x, axes), threads)
 
 
-def transpose_into(x: Any, axes: Axes | None, out: Any, threads: int | None) -> None:
+def transpose_into(
+    x: Any,
+    axes: Axes | None,
+    out: Any,
+    threads: int | None,
+    names: tuple[str, str] = ("x", "out"),
+) -> None:
     """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
     if x.requires_grad and torch.is_grad_enabled():
-        refuse("x", "requires grad, which out= cannot carry", ".detach()")
+        refuse(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
     _operator_into(x, _order_of(x, axes), out, threads)
+
+
+def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int) -> Any:
+    """Transpose `x` in its memory by an operator that writes to it, and view that memory."""
+    if x.requires_grad and torch.is_grad_enabled():
+        refuse("x", "requires grad, which a transposition in place cannot carry", ".detach()")
+    order = _order_of(x, axes)
+    fortran = not x.is_contiguous()
+    _operator_inplace(x, order, threads, workspace)
+    return _MEMORY.reshaped(x, tuple(x.shape[axis] for axis in order), fortran)
 
 
 def _order_of(x: Any, axes: Axes | None) -> list[Any]:
     """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
     if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
+        if isinstance(axes, AbstractSet | Mapping):  # what else is no axes, the operators refuse
+            raise TypeError(f"axes must be a sequence of integers, not {axes!r}")
         return list(range(x.ndim)[::-1] if axes is None else axes)
     if x.is_nested:
         refuse_special(x, "x")
@@ -129,4 +149,24 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
         raise ValueError(
             f"out must have shape {tuple(shape)}, dtype {x.dtype} and device {x.device}, not "
             f"{tuple(out.shape)}, {out.dtype} and {out.device}"
+        )
+
+
+# The result has another shape and shares the memory of `x`, which operators cannot say of what they
+# return, so whoever calls this one views `x` afterwards.
+@custom_op("ttlg::transpose_inplace", mutates_args=("x",))
+def _operator_inplace(
+    x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0
+) -> None:
+    view = _MEMORY.view_inplace(x)
+    run_inplace(inplace_plan_for(view, axes, threads, workspace), _MEMORY, x, view)
+
+
+@_operator_inplace.register_fake
+def _(x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0) -> None:
+    _infer(x, list(axes))
+    if not any(_MEMORY.has_order(x, order) for order in "CF"):
+        raise ValueError(
+            f"x of shape {tuple(x.shape)} and strides {x.stride()} does not fill its memory in C "
+            "or Fortran order; pass x.contiguous(), or call ttlg.transpose(x, axes)"
         )

@@ -48,5 +48,5 @@ def refuse_special(x: Any, name: str) -> NoReturn:
     raise BufferError(
         f"{name} is a meta tensor, or under a transform, mode or tracer of PyTorch, such as vmap, "
         "forward-mode differentiation or make_fx, which has to see what is done to it; call "
-        "ttlg.transpose(x, axes) without out="
+        "ttlg.transpose(x, axes), without out= and without a plan, or ttlg.copyto outside of it"
     )

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -179,6 +180,67 @@ def test_nothing_to_move():
 def test_what_cannot_be_planned(options, message):
     with pytest.raises(ValueError, match=message):
         ttlg.plan(**{"shape": (40, 50), "dtype": "float64", "inplace": True} | options)
+
+
+@pytest.mark.parametrize("kernel", [None, "c2r"])
+@pytest.mark.parametrize(
+    ("shape", "device"),
+    [
+        ((400, 500), "cpu"),
+        ((1001, 3000, 8), "cpu"),
+        ((30, 41, 22, 13), "cpu"),
+        ((1001, 400000), "nvidia-h200"),
+    ],
+)
+def test_the_least_workspace_is_named(shape, kernel, device):
+    def plan_within(workspace):
+        options = {} if device == "nvidia-h200" else {"threads": 2}
+        axes = range(len(shape))[::-1]
+        return ttlg.plan(
+            shape, axes, inplace=True, workspace=workspace, device=device, kernel=kernel, **options
+        )
+
+    way = f"kernel '{kernel}'" if kernel else "any way"
+    with pytest.raises(
+        ValueError, match=f"a workspace of 3 bytes is too small for {way}"
+    ) as caught:
+        plan_within(3)
+    least, megabytes = re.search(
+        r"pass at least (\d+) bytes \((\d+\.\d{3}) MB\)", str(caught.value)
+    ).groups()
+    assert 0 <= float(megabytes) * 1e6 - int(least) < 1000.5
+    assert plan_within(int(least)).workspace_bytes <= int(least)
+    assert plan_within(megabytes + "MB").workspace_bytes <= int(least) + 1000
+    with pytest.raises(ValueError, match=f"of {int(least) - 1} bytes is too small"):
+        plan_within(int(least) - 1)
+
+
+def test_the_least_workspace_is_enough_for_a_call():
+    x = random_array((401, 503), "<f8")
+    with pytest.raises(ValueError, match="too small") as caught:
+        ttlg.transpose_inplace(x.copy(), workspace=100, threads=1)
+    least = int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
+    y = x.copy()
+    np.testing.assert_array_equal(ttlg.transpose_inplace(y, workspace=least, threads=1), x.T)
+    with pytest.raises(ValueError, match="too small"):
+        ttlg.transpose_inplace(x.copy(), workspace=least - 1, threads=1)
+
+
+@pytest.mark.parametrize("text", ["1 parsec", "-1", "", "nan", "1e3", "1.5", "1iB", "K"])
+def test_text_that_is_no_workspace(text):
+    with pytest.raises(ValueError, match=f"workspace of {text!r} is not a size such as 268435456"):
+        ttlg.transpose_inplace(np.ones((4, 5)), workspace=text)
+
+
+@pytest.mark.parametrize("value", [True, 2.5, float("nan"), b"1K"])
+def test_what_is_no_number_of_bytes(value):
+    with pytest.raises(TypeError, match="workspace must be a whole number of bytes, not"):
+        ttlg.plan((4, 5), inplace=True, workspace=value)
+
+
+def test_a_workspace_as_text():
+    limit = ttlg.plan((500, 300), inplace=True, workspace="64K").parameters["workspace_limit"]
+    assert limit == 65536
 
 
 def test_calls_that_are_refused():

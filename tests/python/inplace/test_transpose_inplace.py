@@ -93,7 +93,7 @@ def read_only(x):
         (np.ones((4, 5), object), {}, TypeError, "objects"),
         (np.ones((400, 500)), {"workspace": 100}, ValueError, "100 bytes is too small"),
         (np.ones((4, 5)), {"workspace": 0}, ValueError, "workspace must be 1 byte or more"),
-        (np.ones((4, 5)), {"workspace": 2.5}, TypeError, "integer"),
+        (np.ones((4, 5)), {"workspace": 2.5}, TypeError, "whole number of bytes"),
         (np.ones((4, 5)), {"axes": (0, 0)}, ValueError, "axes"),
         (np.ones((4, 5)), {"threads": 0}, ValueError, "threads"),
         ([[1, 2]], {}, TypeError, "list"),

@@ -60,6 +60,65 @@ def test_traced_functions_write_to_out(trace, request):
         assert torch.equal(out, own(value))
 
 
+@pytest.mark.parametrize("axes", [{0, 1, 2}, frozenset((2, 0, 1)), {2: 0, 0: 0, 1: 0}])
+def test_traced_axes_need_an_order(axes):
+    x = random_tensor(2, 3, 4)
+    with pytest.raises(Exception, match="must be a sequence"):
+        torch.compile(lambda x: ttlg.transpose(x, axes), fullgraph=True, backend="aot_eager")(x)
+    with pytest.raises(TypeError, match="must be a sequence"):
+        make_fx(lambda x: ttlg.transpose(x, axes))(x)
+
+
+BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("order", "CF")
+def test_compiled_in_place(backend, dynamic, order):
+    """The result, what is computed with it and the memory of x are those of the eager call."""
+
+    def function(x, scale):
+        x.add_(1)
+        y = ttlg.transpose_inplace(x, AXES, threads=1, workspace="1M")
+        y.mul_(scale)
+        return y, y + 1
+
+    torch._dynamo.reset()
+    compiled = torch.compile(function, fullgraph=True, backend=backend, dynamic=dynamic)
+    for shape in ((2, 3, 4), (5, 6, 7)):
+        x = random_tensor(*shape)
+        x = x if order == "C" else x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
+        eager, traced = x.clone(), x.clone()
+        version = traced._version
+        expected = function(eager, 3)
+        result = compiled(traced, 3)
+        for given, wanted in zip(result, expected, strict=True):
+            assert torch.equal(given, wanted)
+            assert given.stride() == wanted.stride()
+        assert result[0].data_ptr() == traced.data_ptr()
+        assert torch.equal(traced, eager)
+        assert traced._version > version
+
+
+def test_compiled_in_place_refuses():
+    def compiled(*arguments, **options):
+        torch._dynamo.reset()
+        function = lambda x: ttlg.transpose_inplace(x, *arguments, **options)
+        return torch.compile(function, fullgraph=True, backend="aot_eager")
+
+    x = random_tensor(4, 6)
+    before = x.clone()
+    with pytest.raises(Exception, match="does not fill its memory in C or Fortran order"):
+        compiled()(x[:, ::2])
+    with pytest.raises(Exception, match="appears twice"):
+        compiled((0, 0))(x)
+    with pytest.raises(Exception, match="requires grad, which a transposition in place cannot"):
+        compiled()(x.clone().requires_grad_())
+    assert torch.equal(x, before)
+
+
 class Model(torch.nn.Module):
     def forward(self, x):
         return ttlg.transpose(x, AXES).cos()

@@ -37,22 +37,27 @@ int team_of(std::int64_t bytes, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
 }
 
-[[noreturn]] void refuse(const Problem& folded, const InplaceOptions& options) {
+// With more than this there is no further way.
+std::int64_t most_workspace(const Problem& folded, const StepLimits& limits) {
+  constexpr std::int64_t kBeyondAnyMachine = std::int64_t{1} << 50;
+  return limits.threads * (4 * std::min(folded.bytes(), kBeyondAnyMachine) + kLeastWorkspace);
+}
+
+[[noreturn]] void refuse(const Problem& folded, const StepLimits& limits) {
   std::optional<std::string_view> forced;
-  if (options.forced) forced = kernel_name(*options.forced);
-  refuse_steps(folded, forced, options.workspace);
+  if (limits.forced) forced = kernel_name(*limits.forced);
+  refuse_steps(folded, forced, limits.workspace,
+               least_workspace(folded, limits, most_workspace(folded, limits)));
 }
 
 // A few rows of a short and wide matrix may be more than its twentieth part.
-Decomposition<InplaceStep> decompose_by_default(const Problem& folded, StepLimits& limits,
-                                                const InplaceOptions& options) {
-  const std::int64_t bytes = folded.bytes();
-  limits.workspace = std::max(bytes / kShareOfArray, limits.threads * kLeastWorkspace);
-  while (limits.workspace / limits.threads <= 4 * bytes + kLeastWorkspace) {
+Decomposition<InplaceStep> decompose_by_default(const Problem& folded, StepLimits& limits) {
+  limits.workspace = std::max(folded.bytes() / kShareOfArray, limits.threads * kLeastWorkspace);
+  do {
     if (auto found = decompose(folded, limits)) return *found;
     limits.workspace *= 2;
-  }
-  refuse(folded, options);
+  } while (limits.workspace <= most_workspace(folded, limits));
+  refuse(folded, limits);
 }
 
 }  // namespace
@@ -91,10 +96,10 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
                     .forced = options.forced};
   Decomposition<InplaceStep> found;
   if (bytes > 0 && options.workspace == 0) {
-    found = decompose_by_default(folded, limits, options);
+    found = decompose_by_default(folded, limits);
   } else if (bytes > 0) {
     auto within = decompose(folded, limits);
-    if (!within) refuse(folded, options);
+    if (!within) refuse(folded, limits);
     found = std::move(*within);
   }
   return build_inplace_plan(request, std::move(found.steps), machine, limits.threads,

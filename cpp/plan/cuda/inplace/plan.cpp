@@ -24,6 +24,12 @@ std::int64_t word_bytes(const Request& request) {
   return common_power(request.itemsize, kMaxAccessBytes);
 }
 
+// With more than this there is no further way.
+std::int64_t most_workspace(const Problem& folded) {
+  constexpr std::int64_t kBeyondAnyDevice = std::int64_t{1} << 50;
+  return 4 * std::min(folded.bytes(), kBeyondAnyDevice) + kLeastWorkspace;
+}
+
 // By default a row of a small array with large elements may be more than its twentieth part.
 std::optional<Decomposition<InplaceStep>> decompose_within(const Problem& folded,
                                                            StepLimits& limits, bool is_default) {
@@ -71,7 +77,8 @@ InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const Devi
     if (!found) {
       std::optional<std::string_view> forced;
       if (options.forced) forced = kernel_name(*options.forced);
-      refuse_steps(folded, forced, options.workspace);
+      refuse_steps(folded, forced, limits.workspace,
+                   least_workspace(folded, limits, most_workspace(folded)));
     }
     steps = std::move(found->steps);
   }

@@ -1,0 +1,57 @@
+"""What to pass instead of an object that is no array, without importing where it comes from."""
+
+from typing import Any, NoReturn
+
+# What messages call the arguments that are written to.
+OUTPUTS = ("out", "dst")
+
+_LOAD = "pass {x}[...], which reads all of it, or a part of it"
+# By the package and the name of a class, or "" for every class of it.
+_ADVICE = {
+    ("dask", "Array"): "call ttlg.dask.transpose({x}, axes), which stays lazy, or pass "
+    "{x}.compute(), which loads all of it",
+    ("dask", ""): "pass {x}.compute()",
+    ("scipy", ""): "ttlg moves dense arrays: pass {x}.toarray() if that fits "
+    "into memory, or call {x}.transpose(), SciPy's own",
+    ("cupyx", ""): "ttlg moves dense arrays: pass {x}.toarray()",
+    ("sparse", ""): "ttlg moves dense arrays: pass {x}.todense() if that fits into memory, or call "
+    "{x}.transpose(axes), its own",
+    ("pandas", ""): "pass {x}.to_numpy()",
+    ("polars", ""): "pass {x}.to_numpy()",
+    ("h5py", ""): _LOAD,
+    ("zarr", ""): _LOAD + "; with ttlg.zarr.enable() Zarr moves what it reads by ttlg",
+    ("tensorflow", ""): "pass {x}.numpy()",
+}
+_NESTED = (list, tuple, int, float, complex, str, bytes, bytearray, memoryview)
+
+
+def refuse_if_no_array(x: Any, name: str) -> None:
+    """Refuse what has no ``__dlpack__``, with what to pass instead."""
+    if not hasattr(x, "__dlpack__"):
+        refuse_type(x, name)
+
+
+def refuse_type(x: Any, name: str) -> NoReturn:
+    """Refuse `x`, which messages call `name`, for its type."""
+    if name in OUTPUTS:
+        hint = "pass a writable array of NumPy, PyTorch or CuPy"
+    elif known := _known(x):
+        hint = known.format(x=name)
+    elif isinstance(x, _NESTED) or hasattr(x, "__array__"):
+        hint = f"make one with numpy.asarray({name})"
+    else:
+        hint = "pass one"
+    raise TypeError(
+        f"{name} must be an array (NumPy, PyTorch, JAX, CuPy or anything with __dlpack__), not "
+        f"{type(x).__module__}.{type(x).__qualname__}; {hint}"
+    )
+
+
+def _known(x: Any) -> str | None:
+    """Find the advice for the class of `x` or one that it is derived from."""
+    for cls in type(x).__mro__:
+        package = cls.__module__.partition(".")[0]
+        known = _ADVICE.get((package, cls.__name__)) or _ADVICE.get((package, ""))
+        if known:
+            return known
+    return None
