@@ -15,6 +15,7 @@
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
+#include "cpu/huge_pages.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -43,6 +44,11 @@ Ndarray look_at(PyObject* array) {
                      .itemsize = descr.itemsize()}};
 }
 
+void renew_pool_limit_for(PyObject* x) {
+  const auto array = py::reinterpret_borrow<py::array>(x);
+  if (array.nbytes() >= static_cast<py::ssize_t>(cpu::kHugeFromBytes)) renew_pool_limit();
+}
+
 // NumPy allocates elements of no bytes in a way of its own.
 bool is_movable(const Ndarray& x) {
   return x.layout.itemsize > 0 && x.layout.shape.size() <= kMaxRank &&
@@ -63,6 +69,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   if (!is_plain(x_object)) return {};
   cpu::Planning::Choice choice;
   choice.threads = read_threads(threads_object);  // before x is looked at: may run Python code
+  if (out_object == Py_None) renew_pool_limit_for(x_object);  // so may this
   const Ndarray x = look_at(x_object);
   if (!is_movable(x)) return {};
   const std::size_t rank = x.layout.shape.size();
@@ -95,6 +102,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
 }
 
 py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_object) {
+  if (out_object == Py_None) renew_pool_limit_for(x_object);  // before x is looked at, as above
   const Ndarray x = look_at(x_object);
   const Request& request = plan.request;
   if (!is_movable(x) || x.layout.itemsize != request.itemsize ||

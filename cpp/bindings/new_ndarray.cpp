@@ -3,12 +3,17 @@
 #include <pthread.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include "cpu/huge_pages.hpp"
 
 namespace py = pybind11;
 
@@ -17,10 +22,6 @@ namespace {
 
 using py::detail::npy_api;
 
-// Smaller results come from memory that the C library keeps for itself. Of larger ones it gives
-// each that is kept new pages of 4 KiB, and clearing those can take three times as long as the
-// rest.
-constexpr std::size_t kPooledFromBytes = std::size_t{4} << 20;
 // Results of at least this size begin at a line, which NumPy's own arrays do not: rows that cross
 // lines take longer to write. Smaller ones would lose more in the allocation than they gain.
 constexpr std::size_t kAlignedFromBytes = std::size_t{64} << 10;
@@ -39,7 +40,7 @@ struct DataHandler {
 
 void* allocate(void*, std::size_t bytes) noexcept {
   if (bytes < kAlignedFromBytes) return std::malloc(bytes);
-  if (bytes < kPooledFromBytes || !result_pool().may_keep(bytes)) {
+  if (bytes < cpu::kHugeFromBytes) {
     return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   }
   try {
@@ -142,6 +143,24 @@ py::object make_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
   return py::reinterpret_steal<py::object>(result);
 }
 
+// How much may wait is asked of Python at most once in so many nanoseconds, as it means reading
+// files of the kernel.
+constexpr std::int64_t kAskAgainAfter = 1'000'000'000;
+
+struct LimitSource {
+  PyObject* ask = nullptr;  // none where the program has set a limit
+  std::int64_t asked = 0;   // by coarse_clock()
+};
+
+LimitSource limit_source;
+
+// Nanoseconds, exact to some milliseconds, at a tenth of the price of the exact ones.
+std::int64_t coarse_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 cpu::ResultPool& make_result_pool() {
   static auto& pool = *new cpu::ResultPool(0);
   const auto before = [] { pool.before_fork(); };
@@ -155,6 +174,15 @@ cpu::ResultPool& make_result_pool() {
 cpu::ResultPool& result_pool() {
   static cpu::ResultPool& pool = make_result_pool();
   return pool;
+}
+
+void renew_pool_limit() {
+  if (limit_source.ask == nullptr) return;
+  const std::int64_t now = coarse_clock();
+  if (now - limit_source.asked < kAskAgainAfter) return;
+  limit_source.asked = now;  // before Python code runs, which may come here again
+  const auto ask = py::reinterpret_borrow<py::object>(limit_source.ask);
+  result_pool().set_limit(ask().cast<std::size_t>());
 }
 
 py::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
@@ -174,6 +202,7 @@ void bind_new_ndarray(py::module_& module) {
   module.def(
       "new_ndarray",
       [](const std::vector<std::int64_t>& shape, const py::dtype& dtype) {
+        renew_pool_limit();
         return new_ndarray(dtype.ptr(), shape);
       },
       py::arg("shape"), py::arg("dtype"),
@@ -186,8 +215,17 @@ void bind_new_ndarray(py::module_& module) {
       py::arg("shape"), py::arg("itemsize"),
       "A power of two, up to a cache line, that divides the address of such a result for sure.");
   module.def(
-      "set_result_pool", [](std::size_t limit) { result_pool().set_limit(limit); },
-      py::arg("limit"));
+      "set_result_pool",
+      [](const std::variant<std::size_t, py::function>& limit) {
+        const auto* const bytes = std::get_if<std::size_t>(&limit);
+        PyObject* const ask = bytes ? nullptr : std::get<py::function>(limit).inc_ref().ptr();
+        Py_XDECREF(std::exchange(limit_source, {.ask = ask}).ask);
+        if (bytes) result_pool().set_limit(*bytes);
+        renew_pool_limit();
+      },
+      py::arg("limit"),
+      "Limit what waits to so many bytes, or to those that a function gives, which is asked when "
+      "results are made, at most once a second, and now.");
   module.def(
       "result_pool_info",
       [] {

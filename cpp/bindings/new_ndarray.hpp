@@ -14,6 +14,10 @@ namespace ttlg::bindings {
 // Lives as long as the process: arrays may be freed at its very end.
 cpu::ResultPool& result_pool();
 
+// Lets the pool's limit follow the memory that there is, about once a second. May run Python code:
+// call it before an array is looked at.
+void renew_pool_limit();
+
 // C-contiguous, with elements that are left as they are. `descr` is NumPy's dtype.
 pybind11::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape);
 

@@ -3,8 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "bindings/dlpack.hpp"
+#include "cpu/huge_pages.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
 
@@ -251,6 +254,14 @@ void bind_tensor_view(py::module_& module) {
       .def(
           "freeze", [](TensorView& view) { view.readonly = true; },
           "Count the array as read-only, whether or not its library says that it is.")
+      .def(
+          "prepare_new_memory",
+          [](const TensorView& view) {
+            const std::int64_t bytes = std::accumulate(view.shape.begin(), view.shape.end(),
+                                                       view.itemsize, std::multiplies<>());
+            cpu::prepare_new_memory(view.data, static_cast<std::size_t>(bytes));
+          },
+          "Ask for huge pages for an array without gaps that has just been allocated.")
       .def(
           "set_owner_stream",
           [](TensorView& view, std::uintptr_t stream) { view.owner_stream = stream; },

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "bindings/run.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/huge_pages.hpp"
 #include "cpu/threads.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/axes.hpp"
@@ -136,11 +139,15 @@ void transpose(const xla::CallFrame& frame) {
   const cpu::Planning::Choice choice{.threads = read_threads(frame.attributes)};
   if (std::ranges::find(shape, 0) != shape.end()) return;
   const std::vector<std::int64_t> byte_strides = contiguous_byte_strides(shape, itemsize);
+  const std::int64_t bytes =
+      std::accumulate(shape.begin(), shape.end(), itemsize, std::multiplies<>());
   const LayoutKey key{.shape = shape,
                       .in_byte_strides = byte_strides,
                       .axes = axes,
                       .itemsize = itemsize,
                       .out_alignment = out_alignment(out.data)};
+  // Mostly just allocated, by malloc.
+  cpu::prepare_new_memory(static_cast<std::byte*>(out.data), static_cast<std::size_t>(bytes));
   cpu::execute(*cpu_plan_cache().get(key, choice), static_cast<const std::byte*>(x.data),
                static_cast<std::byte*>(out.data));
 }

@@ -1,10 +1,14 @@
 #include "cpu/result_pool.hpp"
 
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <new>
+#include <system_error>
 #include <utility>
+
+#include "cpu/huge_pages.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -16,9 +20,26 @@
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::size_t kHuge = ResultPool::kHugePageBytes;
+constexpr std::size_t kHuge = kHugePageBytes;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + kHuge - 1) / kHuge * kHuge; }
+
+// While it lives, this thread and those that it starts get no signals: handlers are for the threads
+// of the program.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -39,11 +60,6 @@ ResultPool::Block ResultPool::map(std::size_t bytes) {
   munmap(start + bytes, kHuge - skipped);
   madvise(start, bytes, MADV_HUGEPAGE);  // refused by a kernel without them, which does no harm
   return Block(start, {bytes});
-}
-
-bool ResultPool::may_keep(std::size_t bytes) const {
-  const std::lock_guard lock(mutex_);
-  return whole_pages(bytes) <= limit_;
 }
 
 std::byte* ResultPool::allocate(std::size_t bytes) {
@@ -80,8 +96,9 @@ void ResultPool::free(const void* start) {
   unmap_waiting_beyond(limit_ - bytes);
   if (madvise(block.get(), bytes, MADV_FREE) != 0) return;
   ASAN_POISON_MEMORY_REGION(block.get(), bytes);
-  waiting_.push_back(std::move(block));
+  waiting_.push_back({.block = std::move(block), .since = Clock::now()});
   waiting_bytes_ += bytes;
+  if (!watch()) unmap_waiting_beyond(0);
 }
 
 void ResultPool::set_limit(std::size_t limit) {
@@ -96,9 +113,19 @@ ResultPool::Info ResultPool::info() const {
 }
 
 void ResultPool::before_fork() {
-  mutex_.lock();
+  std::unique_lock lock(mutex_);
   unmap_waiting_beyond(0);
+  // A child has no such thread, and Python warns of a fork of more than one.
+  while (watcher_.joinable()) {
+    std::jthread ending = std::move(watcher_);
+    lock.unlock();
+    ending.request_stop();
+    ending.join();
+    lock.lock();
+    unmap_waiting_beyond(0);  // of other threads meanwhile
+  }
   for (auto& [start, used] : used_) used.is_shared = true;
+  lock.release();
 }
 
 void ResultPool::after_fork() { mutex_.unlock(); }
@@ -108,12 +135,12 @@ void ResultPool::after_fork() { mutex_.unlock(); }
 ResultPool::Block ResultPool::take_waiting(std::size_t bytes) {
   auto best = waiting_.end();
   for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
-    const std::size_t held = it->get_deleter().bytes;
+    const std::size_t held = it->bytes();
     if (held < bytes || held - bytes > bytes / 4) continue;
-    if (best == waiting_.end() || held <= best->get_deleter().bytes) best = it;
+    if (best == waiting_.end() || held <= best->bytes()) best = it;
   }
   if (best == waiting_.end()) return nullptr;
-  Block block = std::move(*best);
+  Block block = std::move(best->block);
   waiting_.erase(best);
   waiting_bytes_ -= block.get_deleter().bytes;
   return block;
@@ -121,8 +148,39 @@ ResultPool::Block ResultPool::take_waiting(std::size_t bytes) {
 
 void ResultPool::unmap_waiting_beyond(std::size_t limit) {
   auto kept = waiting_.begin();
-  for (; waiting_bytes_ > limit; ++kept) waiting_bytes_ -= kept->get_deleter().bytes;
+  for (; waiting_bytes_ > limit; ++kept) waiting_bytes_ -= kept->bytes();
   waiting_.erase(waiting_.begin(), kept);
+}
+
+bool ResultPool::watch() {
+  if (is_watched_) return true;
+  const SignalsBlocked blocked;
+  try {
+    // A thread that has ended leaves the mutex before it is joined here.
+    watcher_ = std::jthread([this](const std::stop_token& stop) { unmap_unused(stop); });
+  } catch (const std::system_error&) {
+    return false;  // no more threads may be started
+  }
+  is_watched_ = true;
+  return true;
+}
+
+void ResultPool::unmap_unused(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!waiting_.empty() && !stop.stop_requested()) {
+    const Clock::time_point due = waiting_.front().since + longest_wait_;
+    if (Clock::now() < due) {
+      stopped_.wait_until(lock, stop, due, [] { return false; });
+      continue;
+    }
+    Block block = std::move(waiting_.front().block);
+    waiting_.erase(waiting_.begin());
+    waiting_bytes_ -= block.get_deleter().bytes;
+    lock.unlock();  // nobody waits for the kernel
+    block.reset();
+    lock.lock();
+  }
+  is_watched_ = false;
 }
 
 }  // namespace ttlg::cpu

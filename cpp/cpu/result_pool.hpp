@@ -3,9 +3,13 @@
 // takes as long as writing the result does.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <stop_token>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -13,17 +17,21 @@ namespace ttlg::cpu {
 
 // Blocks of whole huge pages. Those that wait to be used again are marked MADV_FREE: the kernel
 // takes their pages back when memory is short. On huge pages neither the mark nor writing to the
-// page again takes time that counts. What the kernel does not mark does not wait. Safe for any
-// number of threads, and across fork().
+// page again takes time that counts. What the kernel does not mark does not wait, and nothing waits
+// long, because pages that are marked still count as the process's memory: a thread that lives only
+// while blocks wait unmaps those that nobody has used. Safe for any number of threads, and across
+// fork().
 class ResultPool {
  public:
-  static constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+  using Clock = std::chrono::steady_clock;
+
+  // Longer than between two calls of a program that makes one result after the other, shorter than
+  // a supervisor takes to act on the memory that it sees.
+  static constexpr Clock::duration kLongestWait = std::chrono::seconds(1);
 
   // `limit`: of the bytes that wait.
-  explicit ResultPool(std::size_t limit) : limit_(limit) {}
-
-  // Whether a block for so many bytes could wait here.
-  bool may_keep(std::size_t bytes) const;
+  explicit ResultPool(std::size_t limit, Clock::duration longest_wait = kLongestWait)
+      : limit_(limit), longest_wait_(longest_wait) {}
 
   // A block that begins at a huge page; throws bad_alloc.
   std::byte* allocate(std::size_t bytes);
@@ -45,8 +53,9 @@ class ResultPool {
   };
   Info info() const;
 
-  // Around fork(). Nothing waits across it. The blocks in use are shared with the child from then
-  // on, so that the kernel could not mark them: neither process keeps them when it frees them.
+  // Around fork(). Nothing waits across it, and the thread ends before it. The blocks in use are
+  // shared with the child from then on, so that the kernel could not mark them: neither process
+  // keeps them when it frees them.
   void before_fork();
   void after_fork();
 
@@ -62,17 +71,31 @@ class ResultPool {
     bool is_shared = false;
   };
 
+  struct Waiting {
+    Block block;
+    Clock::time_point since;
+    std::size_t bytes() const { return block.get_deleter().bytes; }
+  };
+
   static Block map(std::size_t bytes);
+
+  // The thread: unmaps what has waited long enough until nothing waits.
+  void unmap_unused(const std::stop_token& stop);
 
   // Call these with the mutex held.
   Block take_waiting(std::size_t bytes);
   void unmap_waiting_beyond(std::size_t limit);
+  bool watch();  // whether the thread runs
 
   mutable std::mutex mutex_;  // guards all below
   std::size_t limit_;
+  const Clock::duration longest_wait_;
   std::size_t waiting_bytes_ = 0;
-  std::vector<Block> waiting_;  // the longest first
+  std::vector<Waiting> waiting_;  // the longest first
   std::unordered_map<const void*, Used> used_;
+  std::condition_variable_any stopped_;
+  bool is_watched_ = false;
+  std::jthread watcher_;  // the last member, so that it ends before what it uses
 };
 
 }  // namespace ttlg::cpu

@@ -4,12 +4,13 @@ import operator
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ttlg import _core, _models
 from ttlg._machine import cpu_model
+from ttlg._memory import room_for_waiting_results
 from ttlg._sizes import parse_size, read_size
 from ttlg._typing import Size
 
@@ -119,12 +120,11 @@ def threads(n: int | None) -> Iterator[None]:
 set_num_threads(None)
 
 
-def _default_result_pool() -> int:
-    """Read TTLG_RESULT_POOL, in bytes; by default room for a few large results."""
+def _default_result_pool() -> int | Callable[[], int]:
+    """Read TTLG_RESULT_POOL, in bytes; by default what the memory that is free allows."""
     text = os.environ.get("TTLG_RESULT_POOL")
     if not text:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return min(2 << 30, memory // 8)
+        return room_for_waiting_results
     try:
         return _pool_limit(parse_size(text))
     except ValueError:
@@ -146,13 +146,25 @@ class ResultPoolLimit(int):
     At the end of a ``with`` statement the limit is again what it was before the call.
     """
 
-    _before: int
+    _before: "int | Callable[[], int]"
 
     def __enter__(self) -> int:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _core.set_result_pool(self._before)
+        _set_pool(self._before)
+
+
+# What was set last: a limit, or what gives one from time to time.
+_pool_source: int | Callable[[], int] = 0
+
+
+def _set_pool(source: int | Callable[[], int]) -> int | Callable[[], int]:
+    """Set the limit of the pool, and return what it was before."""
+    global _pool_source
+    _core.set_result_pool(source)
+    before, _pool_source = _pool_source, source
+    return before
 
 
 def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
@@ -163,9 +175,10 @@ def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     bytes : int, str or None
         Bytes that may wait to be used again, at least 0, or a size such as ``"1.5G"``: K, M, G and
         T, or KiB and so on, are powers of 1024, and KB, MB, GB and TB of 1000. What waits beyond
-        that is freed now. 0 turns the pool off: NumPy then allocates all results itself. None goes
-        back to the default: the environment variable ``TTLG_RESULT_POOL``, and where that is unset
-        or empty, 2 GiB, but at most an eighth of the machine's memory.
+        that is freed now. 0 turns the pool off: the memory of every result is freed with it. None
+        goes back to the default: the environment variable ``TTLG_RESULT_POOL``, and where that is
+        unset or empty, 2 GiB, but at most an eighth of the memory that is free, of the machine and
+        within the limits of the container and the process, and a thirty-second of a Dask worker's.
 
     Returns
     -------
@@ -191,18 +204,22 @@ def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     every page of the next one, which takes as long as the transposition. New NumPy results of
     4 MiB and more therefore come from blocks that earlier ones have left, where one is of the
     right size or up to a quarter larger. They are arrays like any other: they own their memory,
-    and it is freed with their last view, whichever thread or process that is in.
+    and it is freed with their last view, whichever thread or process that is in. So do JAX's,
+    where nothing is compiled.
 
-    While a block waits it is marked ``MADV_FREE`` (madvise(2)): Linux takes its pages back when
-    memory is short, before it swaps or kills, also for the limit of a container. Until then they
-    still count in what tools show as the resident memory of the process. A result takes up to
-    2 MiB more than its bytes, as its memory begins and ends at huge pages; where the system gives
-    none, marking and writing again take time too, and three quarters of the gain remain. `fork` frees
-    what waits, so that no child holds a copy.
+    What nobody has used for a second goes back to the system, by a thread that lives only while
+    something waits. Until then it still counts in what tools show as the resident memory of the
+    process, though it is marked ``MADV_FREE`` (madvise(2)): Linux takes its pages when memory is
+    short, before it swaps or kills, also for the limit of a container. The default follows the
+    memory that is free, at most a second late, and so that what waits never makes a Dask worker
+    pause, it leaves little there. A result takes up to 2 MiB more than its bytes, as its memory
+    begins and ends at huge pages; where the system gives none, marking and writing again take
+    time too, and three quarters of the gain remain. `fork` frees what waits, so that no child
+    holds a copy.
 
-    A program that has chosen a data allocation policy of its own (NEP 49) keeps it. PyTorch's and
-    JAX's results are allocated by these libraries; neither takes memory from elsewhere without a
-    loss, such as tensors that cannot be resized.
+    A program that has chosen a data allocation policy of its own (NEP 49) keeps it. PyTorch
+    allocates its results itself, as tensors in other memory could not be resized; ttlg asks for
+    huge pages there, which takes most of the time that clearing pages costs.
 
     Examples
     --------
@@ -223,10 +240,10 @@ def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     268435456
     >>> default = ttlg.set_result_pool(None)
     """
-    size = _default_result_pool() if bytes is None else _pool_limit(read_size("bytes", bytes))
-    limit = ResultPoolLimit(size)
-    limit._before = _core.result_pool_info()[0]
-    _core.set_result_pool(size)
+    source = _default_result_pool() if bytes is None else _pool_limit(read_size("bytes", bytes))
+    before = _set_pool(source)
+    limit = ResultPoolLimit(_core.result_pool_info()[0])
+    limit._before = before
     return limit
 
 

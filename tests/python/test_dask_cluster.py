@@ -42,6 +42,38 @@ def opened_in_the_worker(path):
     )
 
 
+def fill_and_empty_the_pool():
+    """Make and drop results of 816 MB, 48 MB each."""
+    x = np.ones((2000, 3000))
+    for _ in range(17):
+        assert ttlg.transpose(x).shape == (3000, 2000)
+    results = [ttlg.transpose(x) for _ in range(10)]
+    del results
+    return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.usefixtures("plain_malloc")
+def test_memory_of_results_does_not_stop_a_worker():
+    """A worker pauses, and takes no task any more, when its process seems to hold 80 %."""
+    options = {"n_workers": 1, "threads_per_worker": 2, "memory_limit": "1GB"}
+    with (
+        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.submit(ttlg.transpose, np.ones((20, 30))).result(timeout=60)
+        before = client.submit(resident_bytes, pure=False).result(timeout=60)
+        limit = client.submit(fill_and_empty_the_pool).result(timeout=60)
+        assert limit == 10**9 // 32
+        assert client.submit(sum, [1, 1]).result(timeout=60) == 2
+        after = client.submit(resident_bytes, pure=False).result(timeout=60)
+        assert after <= 1.5 * before + limit
+
+
 def test_workers_are_two_other_processes(client):
     workers = client.run(os.getpid)
     assert len(workers) == 2

@@ -250,21 +250,46 @@ def test_a_limit_for_a_block(x):
     assert limit() == 256 * MIB
 
 
+@pytest.mark.usefixtures("plain_malloc")
+def test_what_nobody_uses_goes_back_without_another_call(run_python):
+    script = """
+        import time
+        from pathlib import Path
+
+        import numpy as np
+
+        import ttlg
+
+        def resident_bytes():
+            return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+        x = np.ones((1024, 2048))
+        before = resident_bytes()
+        for _ in range(3):
+            results = [ttlg.transpose(x) for _ in range(10)]
+            results.clear()
+        assert ttlg.show_config()["cpu"]["result_pool_waiting_bytes"] == 10 * x.nbytes
+        end = time.monotonic() + 20
+        while resident_bytes() > before + x.nbytes and time.monotonic() < end:
+            time.sleep(0.1)
+        assert resident_bytes() <= before + x.nbytes
+        assert ttlg.show_config()["cpu"]["result_pool_waiting_bytes"] == 0
+        assert len(list(Path("/proc/self/task").iterdir())) == 1
+    """
+    result = run_python(
+        script, TTLG_RESULT_POOL=str(1 << 30), TTLG_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"
+    )
+    assert result.returncode == 0, result.stderr
+
+
 SHOW_LIMIT = "import ttlg; print(ttlg.show_config()['cpu']['result_pool_limit_bytes'])"
 
 
 def test_environment(run_python):
-    default = int(run_python(SHOW_LIMIT).stdout)
-    assert 0 < default <= 2 << 30
-    for text, limit in {
-        "0": 0,
-        "12345678": 12345678,
-        "1GB": 10**9,
-        "1.5G": 3 << 29,
-        "": default,
-    }.items():
+    for text, limit in {"0": 0, "12345678": 12345678, "1GB": 10**9, "1.5G": 3 << 29}.items():
         result = run_python(SHOW_LIMIT, TTLG_RESULT_POOL=text)
         assert result.stdout == f"{limit}\n", result.stderr
+    assert 0 < int(run_python(SHOW_LIMIT, TTLG_RESULT_POOL="").stdout) <= 2 << 30
 
 
 @pytest.mark.parametrize("value", ["-1", "1.5", "512 parsec", " ", "9" * 20])

@@ -220,6 +220,7 @@ class Library:
         buffer = self.empty(x, source, plan.out_shape)
         if source.on_host:
             target = _core.view(buffer, "out")
+            target.prepare_new_memory()
         else:
             target = self.view(buffer, "out", source.stream)
         plan.run(source, target)

@@ -37,7 +37,7 @@ class JaxMemory(Library):
                 return jax.numpy.empty(shape, dtype, device=x.device).block_until_ready()
         # JAX arrays never change, so the result is written before JAX sees it.
         size = math.prod(shape) * dtype.itemsize
-        raw = np.empty(size + _ALIGNMENT_BYTES, np.uint8)
+        raw = _core.new_ndarray((size + _ALIGNMENT_BYTES,), np.dtype(np.uint8))
         start = -raw.ctypes.data % _ALIGNMENT_BYTES
         return raw[start : start + size].view(dtype).reshape(shape)
 

@@ -1,0 +1,107 @@
+"""How much memory this process may still take, of the machine, its container and its limits."""
+
+import functools
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# What may wait: this part of what is free,
+_SHARE = 8
+# or of the memory of a Dask worker, which pauses and restarts by what it sees in use,
+_SHARE_OF_WORKER = 32
+# but at most this.
+_MOST = 2 << 30
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def _read_number(path: Path) -> int | None:
+    """Read a file of one number; None where there is no file, or no limit."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # "max" is no limit
+        return None
+
+
+def _available_on_machine() -> int:
+    """Ask Linux how much can be taken without swapping."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@functools.cache
+def _cgroup_files() -> list[tuple[Path, Path]]:
+    """Find the files of limit and use of every control group that this process is in."""
+    try:
+        lines = _MEMBERSHIP.read_text().splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":  # version 2
+            root, names = _CGROUPS, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            root = _CGROUPS / "memory"
+        else:
+            continue
+        # In a container the group's name may be that outside of it: then the root is its own.
+        folder = root / group.lstrip("/")
+        for each in (folder, *folder.parents):
+            if each.is_relative_to(root) and (each / names[0]).exists():
+                found.append((each / names[0], each / names[1]))
+    return found
+
+
+def _available_in_cgroups() -> Iterator[int]:
+    for limit_file, use_file in _cgroup_files():
+        limit, use = _read_number(limit_file), _read_number(use_file)
+        # Version 1 has a number beyond all memory for no limit.
+        if limit is not None and use is not None and limit < 1 << 60:
+            # The use counts files that are cached, which go before anything is refused.
+            yield max(limit - use, limit // 4)
+
+
+def _available_within_limits() -> Iterator[int]:
+    """Compare the address space and the data that are in use with the limits of the process."""
+    limits = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    if limits == [resource.RLIM_INFINITY] * 2:
+        return
+    try:
+        pages = Path("/proc/self/statm").read_text().split()
+    except OSError:
+        return
+    for limit, used in zip(limits, (pages[0], pages[5]), strict=True):
+        if limit != resource.RLIM_INFINITY:
+            yield max(limit - int(used) * resource.getpagesize(), 0)
+
+
+def _limits_of_dask_workers() -> list[int]:
+    """Give the memory limit of each of Dask's workers in this process, where there are any."""
+    module: Any = sys.modules.get("distributed.worker")
+    workers = getattr(getattr(module, "Worker", None), "_instances", ())
+    try:
+        managers = [getattr(worker, "memory_manager", None) for worker in workers]
+    except RuntimeError:  # another thread adds a worker
+        return [0]
+    limits = (getattr(manager, "memory_limit", None) for manager in managers)
+    return [limit for limit in limits if limit is not None and limit > 0]
+
+
+def room_for_waiting_results() -> int:
+    """Give the bytes that results may hold, for a second, that nobody uses any more."""
+    everywhere = (*_available_in_cgroups(), *_available_within_limits())
+    free = min((_available_on_machine(), *everywhere))
+    shares = [limit // _SHARE_OF_WORKER for limit in _limits_of_dask_workers()]
+    return min(_MOST, free // _SHARE, *shares)
