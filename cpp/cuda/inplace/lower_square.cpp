@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "cuda/inplace/lower.hpp"
 #include "cuda/lower_detail.hpp"
@@ -63,8 +64,15 @@ class SquareLowering {
       case InplaceKernel::square_v2:
         append_scheme(Scheme::v2, 1);
         break;
-      default:
+      case InplaceKernel::square_v1b:
         append_scheme(Scheme::v1b, step_.width);
+        break;
+      case InplaceKernel::square_tw:
+      case InplaceKernel::runs:
+      case InplaceKernel::cells:
+      case InplaceKernel::c2r:
+      case InplaceKernel::r2c:
+        throw std::logic_error("this kernel has no tiles");
     }
     return std::move(launches_);
   }
