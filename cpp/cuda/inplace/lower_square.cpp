@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "cuda/inplace/lower.hpp"
+#include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_detail.hpp"
 #include "tensor/integer.hpp"
 
@@ -150,7 +151,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
     arguments.items = std::min(most, matrices_of(step) - first) * items;
     launches.push_back({.word_bytes = static_cast<int>(word),
                         .access = {},
-                        .blocks = narrow32(ceil_div(arguments.items, groups)),
+                        .blocks = blocks_of(ceil_div(arguments.items, groups)),
                         .threads = RunsPolicy::kThreads,
                         .shared_bytes = 0,
                         .arguments = arguments});
