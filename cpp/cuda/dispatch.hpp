@@ -55,15 +55,34 @@ auto with_vectors(const Launch& launch, Constant<kWidth> width, const Visit& vis
   }
 }
 
+// visit(width, vector in, vector out), as Orthogonal-Distinct uses vectors.
+template <typename Visit>
+auto with_distinct_access(const Launch& launch, const Visit& visit) {
+  return with_width(launch, [&](auto any_width) {
+    return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
+      constexpr VectorAccess kAccess{vector_in(), vector_out()};
+      constexpr bool kVectorIn = OrthogonalDistinctPolicy::reads_vectors(width(), kAccess);
+      return visit(width, std::bool_constant<kVectorIn>{}, vector_out);
+    });
+  });
+}
+
+// visit(width, forward).
+template <typename Visit>
+auto with_row_gather(const RowGatherArguments& p, const Launch& launch, const Visit& visit) {
+  return with_width(launch, [&](auto width) {
+    return p.forward ? visit(width, std::true_type{}) : visit(width, std::false_type{});
+  });
+}
+
 // visit(width, elements in a word, forward): elements narrower than a bank may be moved by as many
 // as fill one.
 template <typename Visit>
-auto with_row_shuffle(const Launch& launch, const Visit& visit) {
+auto with_row_shuffle(const RowShuffleArguments& p, const Launch& launch, const Visit& visit) {
   return with_width(launch, [&]<int kWidth>(Constant<kWidth> width) {
     const auto with_direction = [&](auto in_word) {
-      return std::get<RowShuffleArguments>(launch.arguments).forward
-                 ? visit(width, in_word, std::true_type{})
-                 : visit(width, in_word, std::false_type{});
+      return p.forward ? visit(width, in_word, std::true_type{})
+                       : visit(width, in_word, std::false_type{});
     };
     if constexpr (kWidth < kBankBytes) {
       if (launch.access.vector_in) return with_direction(Constant<kBankBytes / kWidth>{});

@@ -31,41 +31,56 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const Launch& launch, c
                           static_cast<std::size_t>(launch.shared_bytes), stream);
 }
 
-// One kernel's share of it: a launch on a grid, from pointers that are shifted already.
-cudaError_t enqueue_copy(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
-                         std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_match_large(const Launch& launch, const LaunchGrid& launch_grid,
-                                const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_match_large_shifted(const Launch& launch, const LaunchGrid& launch_grid,
-                                        const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_match_small(const Launch& launch, const LaunchGrid& launch_grid,
-                                const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid,
-                             const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
-                              const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
-                                     const std::byte* in, std::byte* out, cudaStream_t stream);
+// One kernel's share of it: a launch on a grid, from pointers that are shifted already. The type of
+// its arguments, which are those of `launch`, says which kernel it is.
+cudaError_t enqueue_kernel(const CopyArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const MatchLargeArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const MatchLargeShiftedArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const MatchSmallArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const DistinctArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const ArbitraryArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const PackedArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
 
 // The same of those that work in place, where both pointers are the array's.
-cudaError_t enqueue_square(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
-                           std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_runs(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
-                         std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_row_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
-                                const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_column_shuffle(const Launch& launch, const LaunchGrid& launch_grid,
-                                   const std::byte* in, std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_kernel(const SquareArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const RunsArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const RowShuffleArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const ColumnShuffleArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const CellsArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
 
 // And between the array and a workspace.
-cudaError_t enqueue_row_gather(const Launch& launch, const LaunchGrid& launch_grid,
-                               const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_column_gather(const Launch& launch, const LaunchGrid& launch_grid,
-                                  const std::byte* in, std::byte* out, cudaStream_t stream);
-
-cudaError_t enqueue_cut_cells(const Launch& launch, const LaunchGrid& launch_grid,
-                              const std::byte* in, std::byte* out, cudaStream_t stream);
-cudaError_t enqueue_cells(const Launch& launch, const LaunchGrid& launch_grid, const std::byte* in,
-                          std::byte* out, cudaStream_t stream);
+cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const ColumnGatherArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
 
 }  // namespace ttlg::cuda

@@ -12,27 +12,40 @@ namespace ttlg {
 
 // The names of the values 0, 1, ... of an enumeration, in this order.
 template <typename Enum, std::size_t kCount>
-struct NameTable {
-  std::array<std::string_view, kCount> names;
+class NameTable {
+ public:
+  // There is one for each value, and no two are the same.
+  template <std::size_t kGiven>
+  consteval NameTable(const std::string_view (&given)[kGiven]) : names_(std::to_array(given)) {
+    static_assert(kGiven == kCount);
+    for (auto name = names_.begin(); name != names_.end(); ++name) {
+      if (name->empty() || std::find(names_.begin(), name, *name) != name) {
+        throw "a value has no name of its own";
+      }
+    }
+  }
 
   constexpr std::string_view name(Enum value) const {
-    return names[static_cast<std::size_t>(value)];
+    return names_[static_cast<std::size_t>(value)];
   }
 
   constexpr std::optional<Enum> parse(std::string_view name) const {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<Enum>(found - names.begin());
+    const auto found = std::ranges::find(names_, name);
+    if (found == names_.end()) return std::nullopt;
+    return static_cast<Enum>(found - names_.begin());
   }
 
   // All of them, for messages: "'copy', 'tile'".
   std::string list() const {
     std::string text;
-    for (const std::string_view name : names) {
+    for (const std::string_view name : names_) {
       text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
     }
     return text;
   }
+
+ private:
+  std::array<std::string_view, kCount> names_;
 };
 
 }  // namespace ttlg

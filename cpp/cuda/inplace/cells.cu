@@ -20,17 +20,15 @@ __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocks
 
 }  // namespace
 
-cudaError_t enqueue_cut_cells(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                              std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<CutCellsArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
     return launch_kernel(cut_cells_kernel<width()>, launch, stream, p, in, out);
   });
 }
 
-cudaError_t enqueue_cells(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                          std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<CellsArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const CellsArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
     return launch_kernel(cells_kernel<width()>, launch, stream, p, in, out);
   });

@@ -69,10 +69,22 @@ class C2rLowering {
 }  // namespace
 
 std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceMemory& memory) {
-  if (step.kernel == InplaceKernel::c2r || step.kernel == InplaceKernel::r2c) {
-    return C2rLowering(step, memory).all();
+  switch (step.kernel) {
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return C2rLowering(step, memory).all();
+    case InplaceKernel::cells:
+      return lower_cells(step, memory.address);
+    case InplaceKernel::square_v1b:
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_sg:
+    case InplaceKernel::square_tw:
+    case InplaceKernel::runs:
+      break;
   }
-  if (step.kernel == InplaceKernel::cells) return lower_cells(step, memory.address);
   std::vector<InplaceLaunch> launches;
   for (const Launch& launch : lower_square(step, memory.address)) {
     launches.push_back({.launch = launch});

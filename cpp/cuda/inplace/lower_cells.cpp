@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "cuda/inplace/lower.hpp"
+#include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_detail.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
@@ -51,7 +52,7 @@ class CellsLowering {
   Launch lower(const CellGroups& groups, const KernelArguments& arguments) const {
     return {.word_bytes = static_cast<int>(word_),
             .access = {},
-            .blocks = narrow32(ceil_div(groups.items, CellsPolicy::kThreads / lanes_)),
+            .blocks = blocks_of(ceil_div(groups.items, CellsPolicy::kThreads / lanes_)),
             .threads = CellsPolicy::kThreads,
             .shared_bytes = 0,
             .arguments = arguments};

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "cuda/inplace/lower.hpp"
+#include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_detail.hpp"
 #include "tensor/integer.hpp"
 
@@ -63,8 +65,15 @@ class SquareLowering {
       case InplaceKernel::square_v2:
         append_scheme(Scheme::v2, 1);
         break;
-      default:
+      case InplaceKernel::square_v1b:
         append_scheme(Scheme::v1b, step_.width);
+        break;
+      case InplaceKernel::square_tw:
+      case InplaceKernel::runs:
+      case InplaceKernel::cells:
+      case InplaceKernel::c2r:
+      case InplaceKernel::r2c:
+        throw std::logic_error("this kernel has no tiles");
     }
     return std::move(launches_);
   }
@@ -142,7 +151,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
     arguments.items = std::min(most, matrices_of(step) - first) * items;
     launches.push_back({.word_bytes = static_cast<int>(word),
                         .access = {},
-                        .blocks = narrow32(ceil_div(arguments.items, groups)),
+                        .blocks = blocks_of(ceil_div(arguments.items, groups)),
                         .threads = RunsPolicy::kThreads,
                         .shared_bytes = 0,
                         .arguments = arguments});

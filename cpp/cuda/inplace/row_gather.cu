@@ -14,12 +14,10 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
 
 }  // namespace
 
-cudaError_t enqueue_row_gather(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                               std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<RowGatherArguments>(launch.arguments);
-  return with_width(launch, [&](auto width) {
-    return p.forward ? launch_kernel(row_gather_kernel<width(), true>, launch, stream, p, in, out)
-                     : launch_kernel(row_gather_kernel<width(), false>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
+  return with_row_gather(p, launch, [&](auto width, auto forward) {
+    return launch_kernel(row_gather_kernel<width(), forward()>, launch, stream, p, in, out);
   });
 }
 

@@ -13,9 +13,8 @@ __global__ void __launch_bounds__(RunsPolicy::kThreads, RunsPolicy::kMinBlocksPe
 
 }  // namespace
 
-cudaError_t enqueue_runs(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                         std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<RunsArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const RunsArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
     return launch_kernel(runs_kernel<width()>, launch, stream, p, in, out);
   });

@@ -13,9 +13,8 @@ __global__ void __launch_bounds__(SquarePolicy::kThreads, SquarePolicy::kMinBloc
 
 }  // namespace
 
-cudaError_t enqueue_square(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                           std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<SquareArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const SquareArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto any_width) {
     return with_vectors(launch, any_width, [&](auto width, auto vector) {
       return launch_kernel(square_kernel<width(), vector()>, launch, stream, p, in, out);

@@ -19,9 +19,8 @@ __global__ void __launch_bounds__(CopyPolicy::kThreads)
 
 }  // namespace
 
-cudaError_t enqueue_copy(const Launch& launch, const LaunchGrid&, const std::byte* in,
-                         std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<CopyArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const CopyArguments& p, const Launch& launch, const LaunchGrid&,
+                           const std::byte* in, std::byte* out, cudaStream_t stream) {
   return launch_kernel(
       p.shift == 0 ? copy_kernel<kMaxAccessBytes> : copy_shifted_kernel<kMaxAccessBytes>, launch,
       stream, p, in, out);

@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(FviMatchLargePolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_match_large(const Launch& launch, const LaunchGrid& launch_grid,
-                                const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<MatchLargeArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const MatchLargeArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
     return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(fvi_match_large_kernel<width(), capacity_of<decltype(grid)>>, launch,

@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(FviMatchLargePolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_match_large_shifted(const Launch& launch, const LaunchGrid& launch_grid,
-                                        const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<MatchLargeShiftedArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const MatchLargeShiftedArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
   return with_grid(launch_grid.grid, [&](const auto& grid) {
     return launch_kernel(fvi_match_large_shifted_kernel<FviMatchLargeShiftedPolicy::kWidth,
                                                         capacity_of<decltype(grid)>>,

@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(FviMatchSmallPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_match_small(const Launch& launch, const LaunchGrid& launch_grid,
-                                const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<MatchSmallArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const MatchSmallArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
     return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(fvi_match_small_kernel<width(), capacity_of<decltype(grid)>>, launch,

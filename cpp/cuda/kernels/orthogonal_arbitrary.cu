@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_arbitrary(const Launch& launch, const LaunchGrid& launch_grid,
-                              const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<ArbitraryArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const ArbitraryArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
   return with_wide_width(launch, [&](auto any_width) {
     return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
       return with_grid(launch_grid.grid, [&](const auto& grid) {

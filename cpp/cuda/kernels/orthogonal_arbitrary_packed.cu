@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_arbitrary_packed(const Launch& launch, const LaunchGrid& launch_grid,
-                                     const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<PackedArguments>(launch.arguments);
+cudaError_t enqueue_kernel(const PackedArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
   return with_packed_access(launch, [&](auto width, auto aligned) {
     return with_grid(launch_grid.grid, [&](const auto& grid) {
       return launch_kernel(

@@ -16,18 +16,14 @@ __global__ void __launch_bounds__(OrthogonalDistinctPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_distinct(const Launch& launch, const LaunchGrid& launch_grid,
-                             const std::byte* in, std::byte* out, cudaStream_t stream) {
-  const auto& p = std::get<DistinctArguments>(launch.arguments);
-  return with_width(launch, [&](auto any_width) {
-    return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
-      constexpr VectorAccess kAccess{vector_in(), vector_out()};
-      constexpr bool kVectorIn = OrthogonalDistinctPolicy::reads_vectors(width(), kAccess);
-      return with_grid(launch_grid.grid, [&](const auto& grid) {
-        return launch_kernel(orthogonal_distinct_kernel<width(), kVectorIn, vector_out(),
-                                                        capacity_of<decltype(grid)>>,
-                             launch, stream, grid, p, in, out);
-      });
+cudaError_t enqueue_kernel(const DistinctArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream) {
+  return with_distinct_access(launch, [&](auto width, auto vector_in, auto vector_out) {
+    return with_grid(launch_grid.grid, [&](const auto& grid) {
+      return launch_kernel(orthogonal_distinct_kernel<width(), vector_in(), vector_out(),
+                                                      capacity_of<decltype(grid)>>,
+                           launch, stream, grid, p, in, out);
     });
   });
 }

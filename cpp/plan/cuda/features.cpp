@@ -70,9 +70,12 @@ Transactions transactions(const SlicedProblem& sliced) {
       return {in, in, in, out, out, out};
     case Schema::orthogonal_arbitrary:
       return {in, in, in, out, out, 2 * out};
-    default:
+    case Schema::fvi_match_large:
       return {.in_dram = in, .out_dram = out};
+    case Schema::copy:
+      break;
   }
+  return {};
 }
 
 Features features_of(const SlicedProblem& sliced) {
@@ -97,7 +100,8 @@ Features features_of(const SlicedProblem& sliced) {
               {"Output Stride", of(shape.out.run)},
               {"Special Instr", special_instructions(shape)},
               {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
-    default:
+    case Schema::fvi_match_large:
+    case Schema::fvi_match_small:
       // The paper leaves the models of the FVI kernels out (section V); these are ours.
       return {{"Volume", bytes},
               {"NumBlocks", blocks},
@@ -105,7 +109,10 @@ Features features_of(const SlicedProblem& sliced) {
               {"Input slice", of(shape.in.length)},
               {"Output slice", of(shape.out.length)},
               {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
+    case Schema::copy:
+      break;
   }
+  return {};
 }
 
 }  // namespace ttlg::cuda

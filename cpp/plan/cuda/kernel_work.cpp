@@ -128,8 +128,11 @@ KernelWork work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
     case Schema::fvi_match_small:
       set_match_small(work, sliced, shape);
       break;
-    default:
+    case Schema::fvi_match_large:
       set_match_large(work, sliced, shape);
+      break;
+    case Schema::copy:  // has copy_work()
+      break;
   }
   return work;
 }

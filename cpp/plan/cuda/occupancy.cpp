@@ -26,7 +26,7 @@ constexpr std::int64_t kReservedSharedBytes = 1 << 10;
 // Where the figures of a kernel are: by schema, width and access.
 constexpr std::size_t kAccesses = 4;
 using Index = std::array<std::uint8_t, kKernels * kElementWidths * kAccesses>;
-static_assert(std::size(kKernelFigures) < 256);
+static_assert(std::size(kKernelFigures) < UINT8_MAX);
 
 constexpr std::size_t place(Schema schema, int width, bool vector_in, bool vector_out) {
   const auto row = static_cast<std::size_t>(schema) * kElementWidths +
@@ -34,8 +34,11 @@ constexpr std::size_t place(Schema schema, int width, bool vector_in, bool vecto
   return row * kAccesses + (vector_in ? 2 : 0) + (vector_out ? 1 : 0);
 }
 
+constexpr std::uint8_t kNone = UINT8_MAX;
+
 constexpr Index make_index() {
   Index index{};
+  index.fill(kNone);
   for (std::size_t i = 0; i < std::size(kKernelFigures); ++i) {
     const KernelFigures& row = kKernelFigures[i];
     index[place(row.schema, row.width, row.vector_in, row.vector_out)] =
@@ -43,21 +46,51 @@ constexpr Index make_index() {
   }
   return index;
 }
+constexpr Index kIndex = make_index();
+
+// The access that the kernel is compiled for.
+constexpr VectorAccess compiled_access(VectorAccess access, Schema schema, int width) {
+  switch (schema) {
+    case Schema::copy:
+    case Schema::fvi_match_large:
+    case Schema::fvi_match_small:
+      return {};
+    case Schema::orthogonal_distinct:
+    case Schema::orthogonal_arbitrary:
+      break;
+  }
+  if (width == kMaxAccessBytes) return {true, true};
+  access = used_access(access, schema, width);
+  if (schema == Schema::orthogonal_arbitrary && OrthogonalArbitraryPolicy::is_packed(width)) {
+    const bool is_aligned = access.vector_in && access.vector_out;
+    return {is_aligned, is_aligned};
+  }
+  return access;
+}
+
+constexpr std::size_t place(Schema schema, int width, VectorAccess access) {
+  const VectorAccess compiled = compiled_access(access, schema, width);
+  return place(schema, width, compiled.vector_in, compiled.vector_out);
+}
+
+// Without the figures of a kernel, those of another one would be taken.
+static_assert([] {
+  for (const Schema schema : kSchemas) {
+    for (int width = schema == Schema::copy ? 16 : 1; width <= kMaxAccessBytes; width *= 2) {
+      for (const bool in : {false, true}) {
+        for (const bool out : {false, true}) {
+          if (kIndex[place(schema, width, {in, out})] == kNone) return false;
+        }
+      }
+    }
+  }
+  return true;
+}());
 
 }  // namespace
 
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
-  static constexpr Index kIndex = make_index();
-  access = used_access(access, schema, width);
-  if (schema == Schema::orthogonal_arbitrary && OrthogonalArbitraryPolicy::is_packed(width)) {
-    const bool is_aligned = access.vector_in && access.vector_out;
-    access = {is_aligned, is_aligned};
-  } else if (schema != Schema::orthogonal_distinct && schema != Schema::orthogonal_arbitrary) {
-    access = {};
-  } else if (width == kMaxAccessBytes) {
-    access = {true, true};
-  }
-  return kKernelFigures[kIndex[place(schema, width, access.vector_in, access.vector_out)]];
+  return kKernelFigures[kIndex[place(schema, width, access)]];
 }
 
 std::int64_t resident_blocks(const DeviceModel& model, const KernelFigures& kernel,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -92,7 +93,7 @@ TEST_F(Execute, PutsTheContextBackAfterFailures) {
   fake_cuda().memory_of = 0;
   expect_contains(error_of(1, 7, 7), "x points to memory of cuda:0");
   fake_cuda().memory_of = 1;
-  fake_cuda().failures = {{"enqueue", cudaErrorLaunchFailure}};
+  fake_cuda().failures = {{"launch", cudaErrorLaunchFailure}};
   expect_contains(error_of(1, 7, 9), "launching copy on cuda:1");
   EXPECT_EQ(fake_cuda().stack, std::vector{&other});
   EXPECT_EQ(fake_cuda().done, Log{"launch on 7"});
@@ -157,6 +158,108 @@ TEST_F(Execute, SaysThatNobodyFollows) {
   }
 }
 
+// The kernels of a plan that is carried out.
+std::vector<std::string> kernels_of(const cuda::Plan& plan) {
+  test::reset_fake_cuda();
+  execute(Executable(plan), kIn, kOut, 1, 7, 7);
+  std::vector<std::string> names;
+  for (const auto& launch : fake_cuda().launches) names.push_back(launch.kernel);
+  return names;
+}
+
+std::vector<std::string> kernels_of(const InplacePlan& plan) {
+  test::reset_fake_cuda();
+  execute_inplace(InplaceExecutable(plan), kIn, plan.workspace_bytes > 0 ? kOut : nullptr, 1, 7);
+  std::vector<std::string> names;
+  for (const auto& launch : fake_cuda().launches) names.push_back(launch.kernel);
+  return names;
+}
+
+TEST_F(Execute, LaunchesTheKernelOfItsPlan) {
+  using enum Schema;
+  using Kernels = std::vector<std::string>;
+  const Request matrix = test::paper_request({100, 90}, {1, 0}, 4);
+  const Request pairs = test::paper_request({5, 20, 30}, {0, 2, 1}, 4);
+  const auto built = [](const Request& request, const cuda::Parameters& parameters) {
+    return test::built(request, 256, parameters);
+  };
+  EXPECT_EQ(kernels_of(built(test::paper_request({4096}, {0}, 4), {})), Kernels{"copy"});
+  EXPECT_EQ(kernels_of(built(test::paper_request({33, 20, 30}, {0, 2, 1}, 1),
+                             {fvi_match_large, {1, 1, 33, 1}})),
+            Kernels{"match_large_shifted"});
+  EXPECT_EQ(kernels_of(built(test::paper_request({64, 20, 30}, {0, 2, 1}, 4),
+                             {fvi_match_large, {1, 1, 64, 1}})),
+            Kernels{"match_large"});
+  EXPECT_EQ(kernels_of(built(pairs, {fvi_match_small, {2, 2, 4, 4}})), Kernels{"match_small"});
+  EXPECT_EQ(kernels_of(built(matrix, {orthogonal_distinct, {1, 1, 32, 32}})), Kernels{"distinct"});
+  EXPECT_EQ(kernels_of(built(matrix, {orthogonal_arbitrary, {1, 1, 32, 32}})),
+            Kernels{"arbitrary"});
+  EXPECT_EQ(kernels_of(built(test::paper_request({100, 90}, {1, 0}, 2),
+                             {orthogonal_arbitrary, {1, 1, 32, 32}})),
+            Kernels{"arbitrary_packed"});
+}
+
+// Of a step, with so much shared memory.
+InplacePlan inplace_plan(std::vector<std::int64_t> shape, const InplaceStep& step,
+                         std::int64_t shared_bytes = 227 << 10) {
+  Request request = test::contiguous_request(std::move(shape), {1, 0}, step.element_bytes);
+  request.inplace = true;
+  DeviceModel model = test::analytic_model();
+  model.shared_bytes_per_multiprocessor = shared_bytes;
+  return build_inplace_plan(request, {step}, std::make_shared<const DeviceModel>(model), 1 << 20);
+}
+
+TEST_F(Execute, LaunchesTheKernelsOfStepsInPlace) {
+  using enum InplaceKernel;
+  using Kernels = std::vector<std::string>;
+  for (const InplaceKernel kernel :
+       {square_v1b, square_v1, square_v1r, square_v2, square_ip, square_sg, square_tw}) {
+    const std::int64_t width = kernel == square_v1b || kernel == square_sg ? 2 : 0;
+    const Kernels found = kernels_of(inplace_plan({200, 200}, {kernel, 1, 200, 1, 200, 4, width}));
+    EXPECT_EQ(found, kernel == square_tw   ? Kernels{"runs"}
+                     : kernel == square_sg ? Kernels(3, "square")  // two regions on a side
+                                           : Kernels{"square"})
+        << kernel_name(kernel);
+  }
+  EXPECT_EQ(kernels_of(inplace_plan({50, 50}, {runs, 1, 50, 1, 50, 12, 0})), Kernels{"runs"});
+  EXPECT_EQ(kernels_of(inplace_plan({50, 40}, {cells, 1, 50, 1, 40, 48, 64})),
+            (Kernels{"cut_cells", "cells", "cut_cells"}));
+  const Kernels on_chip{"column_shuffle", "row_shuffle", "column_shuffle"};
+  for (const InplaceKernel kernel : {c2r, r2c}) {
+    EXPECT_EQ(kernels_of(inplace_plan({100, 40}, {kernel, 1, 100, 1, 40, 4, 0})), on_chip);
+  }
+  const Kernels found =
+      kernels_of(inplace_plan({999, 1000}, {c2r, 1, 999, 1, 1000, 4, 0}, 3 << 10));
+  const auto count = [&](const char* name) { return std::ranges::count(found, name); };
+  EXPECT_GT(count("column_gather"), 1);  // out of the array and back
+  EXPECT_GT(count("row_gather"), 0);
+  EXPECT_EQ(count("copy"), count("row_gather"));
+  EXPECT_EQ(count("column_gather") + 2 * count("row_gather"), std::ssize(found));
+}
+
+// Where CUDA cannot number the blocks, and where a mode is walked backwards.
+TEST_F(Execute, LaunchesEveryPartOfAGridWhereItBegins) {
+  Request request = test::paper_request({1 << 20, 3, 5, 1 << 20}, {3, 2, 1, 0}, 4);
+  // NumPy's first axis is the slowest.
+  request.in_byte_strides[1] = -request.in_byte_strides[1];
+  const Executable plan(test::built(request, 256, {Schema::orthogonal_distinct, {1, 1, 32, 32}}));
+  ASSERT_EQ(plan.grid.launches, 15);
+  execute(plan, kIn, kOut, 1, 7, 7);
+  const std::int64_t row = std::int64_t{4} << 20;
+  std::vector<FakeCuda::KernelLaunch> expected;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    for (std::int64_t j = 0; j < 5; ++j) {
+      const std::int64_t from = (i - 3 * j) * row;
+      const std::int64_t to = (5 * i + j) * row;
+      expected.push_back({"distinct", kIn + from, kOut + to});
+    }
+  }
+  ASSERT_EQ(fake_cuda().launches.size(), expected.size());
+  for (const auto& launch : expected) {
+    EXPECT_EQ(std::ranges::count(fake_cuda().launches, launch), 1);
+  }
+}
+
 class ExecuteInplace : public Execute {
  protected:
   // A rotation, a shuffle of rows and one of columns: three kernels.
@@ -198,7 +301,7 @@ TEST_F(ExecuteInplace, ChecksThePointersBeforeItLaunches) {
 }
 
 TEST_F(ExecuteInplace, SaysWhichKernelFailed) {
-  fake_cuda().failures = {{"enqueue", cudaErrorLaunchFailure}};
+  fake_cuda().failures = {{"launch", cudaErrorLaunchFailure}};
   expect_contains(error_of(), "launching kernel 1 of 3 in place on cuda:1");
   EXPECT_EQ(fake_cuda().done, Log{"launch on 7"});
 }

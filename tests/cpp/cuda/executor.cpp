@@ -12,12 +12,15 @@ namespace ttlg::test {
 
 class Executor {
  public:
-  Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel);
+  Executor(const Grid& grid, GlobalMemory& memory, const Kernel& kernel);
 
   Report run();
 
   // What the threads call.
-  std::uint32_t block() const { return backwards_ ? blocks_ - 1 - block_ : block_; }
+  std::uint32_t block() const {
+    if (!sample_.empty()) return sample_[block_];
+    return backwards_ ? blocks_ - 1 - block_ : block_;
+  }
   std::uint32_t blocks() const { return blocks_; }
   GlobalMemory& global() { return global_; }
   SharedMemory& shared() { return shared_; }
@@ -47,7 +50,8 @@ class Executor {
 
   std::uint32_t blocks_;
   bool backwards_;
-  GlobalMemory global_;
+  std::vector<std::uint32_t> sample_;
+  GlobalMemory& global_;
   SharedMemory shared_;
   AccessCounter counter_;
   Fibers fibers_;
@@ -62,21 +66,19 @@ class Executor {
   std::array<std::vector<Offer>, 2> offers_;
 };
 
-Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
+Executor::Executor(const Grid& grid, GlobalMemory& memory, const Kernel& kernel)
     : blocks_(grid.blocks),
       backwards_(grid.backwards),
-      global_(arrays),
+      sample_(grid.sample),
+      global_(memory),
       shared_(static_cast<std::size_t>(grid.shared_bytes), static_cast<std::size_t>(grid.threads)),
-      counter_(arrays.in.size(), arrays.out.size(), static_cast<std::size_t>(grid.shared_bytes)),
+      counter_(memory.in_bytes(), memory.out_bytes(), static_cast<std::size_t>(grid.shared_bytes)),
       fibers_(grid.threads, [this, &kernel](int thread) {
         kernel(HostContext(*this, static_cast<std::uint32_t>(thread)));
         stops_[static_cast<std::size_t>(thread)] = Stop::end;
       }) {
   if (grid.threads < kLanes || grid.threads > 1024 || grid.threads % kLanes != 0) {
     throw std::invalid_argument("a block must have 32 to 1024 threads in whole warps");
-  }
-  if (arrays.expected_writes.size() != arrays.out.size()) {
-    throw std::invalid_argument("expected_writes must have one flag for each byte of out");
   }
   const auto threads = static_cast<std::size_t>(grid.threads);
   stops_.resize(threads);
@@ -86,7 +88,8 @@ Executor::Executor(const Grid& grid, const Arrays& arrays, const Kernel& kernel)
 }
 
 Report Executor::run() {
-  for (; block_ < blocks_ && !is_over(); ++block_) run_block();
+  const std::size_t count = sample_.empty() ? blocks_ : sample_.size();
+  for (; block_ < count && !is_over(); ++block_) run_block();
   report_missing_writes();
   report_.counts = counter_.counts;
   return report_;
@@ -292,7 +295,15 @@ void HostContext::shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lan
 }
 
 Report run_kernel(const Grid& grid, const Arrays& arrays, const Kernel& kernel) {
-  return Executor(grid, arrays, kernel).run();
+  if (arrays.expected_writes.size() != arrays.out.size()) {
+    throw std::invalid_argument("expected_writes must have one flag for each byte of out");
+  }
+  ArrayMemory memory(arrays);
+  return run_kernel(grid, memory, kernel);
+}
+
+Report run_kernel(const Grid& grid, GlobalMemory& memory, const Kernel& kernel) {
+  return Executor(grid, memory, kernel).run();
 }
 
 }  // namespace ttlg::test

@@ -16,9 +16,10 @@ namespace ttlg::test {
 
 struct Grid {
   std::uint32_t blocks = 1;
-  int threads = kLanes;    // of a block: whole warps, at most 1024
-  int shared_bytes = 0;    // of a block
-  bool backwards = false;  // whether the last block runs first
+  int threads = kLanes;                 // of a block: whole warps, at most 1024
+  int shared_bytes = 0;                 // of a block
+  bool backwards = false;               // whether the last block runs first
+  std::vector<std::uint32_t> sample{};  // the only blocks that run; all where there are none
 };
 
 // What a kernel did wrong, nothing if it is right. It says so up to kMaxViolations times; then the
@@ -136,5 +137,6 @@ using Kernel = std::function<void(const HostContext&)>;
 
 // Exceptions that the kernel throws are passed on.
 Report run_kernel(const Grid& grid, const Arrays& arrays, const Kernel& kernel);
+Report run_kernel(const Grid& grid, GlobalMemory& memory, const Kernel& kernel);
 
 }  // namespace ttlg::test

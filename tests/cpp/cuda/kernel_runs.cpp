@@ -61,16 +61,12 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
             const cuda::DistinctArguments& p) {
-  return cuda::with_width(launch, [&](auto any_width) {
-    return cuda::with_access(launch, any_width, [&](auto width, auto in, auto out) {
-      return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-        return [grid, &p](const HostContext& context) {
-          constexpr int kWidth = decltype(width)::value;
-          constexpr cuda::VectorAccess kAccess{decltype(in)::value, decltype(out)::value};
-          constexpr bool kIn = cuda::OrthogonalDistinctPolicy::reads_vectors(kWidth, kAccess);
-          cuda::orthogonal_distinct<kWidth, kIn, kAccess.vector_out>(grid, p, context);
-        };
-      });
+  return cuda::with_distinct_access(launch, [&](auto width, auto in, auto out) {
+    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
+      return [grid, &p](const HostContext& context) {
+        cuda::orthogonal_distinct<decltype(width)::value, decltype(in)::value,
+                                  decltype(out)::value>(grid, p, context);
+      };
     });
   });
 }
@@ -112,7 +108,7 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::Square
 }
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowShuffleArguments& p) {
-  return cuda::with_row_shuffle(launch, [&](auto width, auto in_word, auto forward) -> Kernel {
+  return cuda::with_row_shuffle(p, launch, [&](auto width, auto in_word, auto forward) -> Kernel {
     return [&p](const HostContext& context) {
       cuda::row_shuffle<decltype(width)::value, decltype(in_word)::value, decltype(forward)::value>(
           p, context);
@@ -130,10 +126,9 @@ Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
 }
 
 Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowGatherArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
+  return cuda::with_row_gather(p, launch, [&](auto width, auto forward) -> Kernel {
     return [&p](const HostContext& context) {
-      p.forward ? cuda::row_gather<kWidth, true>(p, context)
-                : cuda::row_gather<kWidth, false>(p, context);
+      cuda::row_gather<decltype(width)::value, decltype(forward)::value>(p, context);
     };
   });
 }

@@ -30,8 +30,8 @@ std::int64_t position_in(std::span<const std::byte> array, std::size_t index) {
 
 }  // namespace
 
-std::string_view GlobalMemory::load(std::uint32_t thread, void* word, std::size_t bytes,
-                                    std::int64_t offset) {
+std::string_view ArrayMemory::load(std::uint32_t thread, void* word, std::size_t bytes,
+                                   std::int64_t offset) {
   const std::size_t index = index_of(offset, arrays_.in_origin);
   if (!is_inside(index, bytes, arrays_.in.size())) return "loads out of bounds";
   const std::byte* from = arrays_.in.data() + index;
@@ -43,8 +43,8 @@ std::string_view GlobalMemory::load(std::uint32_t thread, void* word, std::size_
   return {};
 }
 
-std::string_view GlobalMemory::load_run_word(std::uint32_t thread, void* word, std::size_t count,
-                                             std::int64_t offset) {
+std::string_view ArrayMemory::load_run_word(std::uint32_t thread, void* word, std::size_t count,
+                                            std::int64_t offset) {
   constexpr auto kAnything = std::byte{0xa5};
   auto* const bytes = static_cast<std::byte*>(word);
   const std::size_t first = index_of(offset, arrays_.in_origin);
@@ -61,8 +61,8 @@ std::string_view GlobalMemory::load_run_word(std::uint32_t thread, void* word, s
   return {};
 }
 
-std::string_view GlobalMemory::store(std::uint32_t thread, const void* word, std::size_t bytes,
-                                     std::int64_t offset) {
+std::string_view ArrayMemory::store(std::uint32_t thread, const void* word, std::size_t bytes,
+                                    std::int64_t offset) {
   const std::size_t index = index_of(offset, arrays_.out_origin);
   if (!is_inside(index, bytes, arrays_.out.size())) return "stores out of bounds";
   std::byte* to = arrays_.out.data() + index;
@@ -77,7 +77,7 @@ std::string_view GlobalMemory::store(std::uint32_t thread, const void* word, std
   return {};
 }
 
-std::string_view GlobalMemory::check_load(std::uint32_t thread, std::size_t index) {
+std::string_view ArrayMemory::check_load(std::uint32_t thread, std::size_t index) {
   if (!is_inplace_ || arrays_.shares_words) return {};
   if (written_[index]) return "loads a byte that was stored before";
   Reader& reader = readers_[index];
@@ -89,7 +89,7 @@ std::string_view GlobalMemory::check_load(std::uint32_t thread, std::size_t inde
   return {};
 }
 
-std::string_view GlobalMemory::check_store(std::uint32_t thread, std::size_t index) const {
+std::string_view ArrayMemory::check_store(std::uint32_t thread, std::size_t index) const {
   if (!is_inplace_ || arrays_.shares_words) return {};
   const Reader& reader = readers_[index];
   if (reader.in_other_block || (reader.interval > 0 && reader.interval < first_interval_)) {
@@ -101,15 +101,15 @@ std::string_view GlobalMemory::check_store(std::uint32_t thread, std::size_t ind
   return {};
 }
 
-std::int64_t GlobalMemory::in_position(std::int64_t offset) const {
+std::int64_t ArrayMemory::in_position(std::int64_t offset) const {
   return position_in(arrays_.in, index_of(offset, arrays_.in_origin));
 }
 
-std::int64_t GlobalMemory::out_position(std::int64_t offset) const {
+std::int64_t ArrayMemory::out_position(std::int64_t offset) const {
   return position_in(arrays_.out, index_of(offset, arrays_.out_origin));
 }
 
-std::vector<std::int64_t> GlobalMemory::missing_writes() const {
+std::vector<std::int64_t> ArrayMemory::missing_writes() const {
   std::vector<std::int64_t> offsets;
   for (std::size_t i = 0; i < written_.size(); ++i) {
     if (arrays_.expected_writes[i] != 0 && !written_[i]) {

@@ -24,35 +24,61 @@ struct Arrays {
   bool shares_words = false;
 };
 
-// Accesses return what is wrong with them, or nothing. In place, the order of the blocks and of the
-// threads between two barriers must not matter: a byte is loaded by the block alone that stores it,
-// before a barrier that comes before the store, or by the thread that stores it, and never
-// afterwards.
+// Accesses return what is wrong with them, or nothing.
 class GlobalMemory {
  public:
-  explicit GlobalMemory(const Arrays& arrays)
+  virtual ~GlobalMemory() = default;
+
+  virtual void begin_block() {}
+  virtual void pass_barrier() {}
+
+  virtual std::string_view load(std::uint32_t thread, void* word, std::size_t bytes,
+                                std::int64_t offset) = 0;
+  // The first `count` bytes of an aligned word of 4. Those of them that come before the array may
+  // be loaded and are anything.
+  virtual std::string_view load_run_word(std::uint32_t thread, void* word, std::size_t count,
+                                         std::int64_t offset) = 0;
+  virtual std::string_view store(std::uint32_t thread, const void* word, std::size_t bytes,
+                                 std::int64_t offset) = 0;
+
+  // Where an offset lies, from the beginning of the side's first line. Accesses are counted as if
+  // each side had so many bytes.
+  virtual std::int64_t in_position(std::int64_t offset) const = 0;
+  virtual std::int64_t out_position(std::int64_t offset) const = 0;
+  virtual std::size_t in_bytes() const = 0;
+  virtual std::size_t out_bytes() const = 0;
+
+  // Offsets of bytes that were to be written and were not.
+  virtual std::vector<std::int64_t> missing_writes() const { return {}; }
+};
+
+// Of arrays that there are. In place, the order of the blocks and of the threads between two
+// barriers must not matter: a byte is loaded by the block alone that stores it, before a barrier
+// that comes before the store, or by the thread that stores it, and never afterwards.
+class ArrayMemory : public GlobalMemory {
+ public:
+  explicit ArrayMemory(const Arrays& arrays)
       : arrays_(arrays),
         is_inplace_(!arrays.in.empty() && arrays.in.data() == arrays.out.data()),
         written_(arrays.out.size()),
         readers_(is_inplace_ ? arrays.in.size() : 0) {}
 
-  void begin_block() { first_interval_ = ++interval_; }
-  void pass_barrier() { ++interval_; }
+  void begin_block() override { first_interval_ = ++interval_; }
+  void pass_barrier() override { ++interval_; }
 
-  std::string_view load(std::uint32_t thread, void* word, std::size_t bytes, std::int64_t offset);
-  // The first `count` bytes of an aligned word of 4. Those of them that come before the array may
-  // be loaded and are anything.
+  std::string_view load(std::uint32_t thread, void* word, std::size_t bytes,
+                        std::int64_t offset) override;
   std::string_view load_run_word(std::uint32_t thread, void* word, std::size_t count,
-                                 std::int64_t offset);
+                                 std::int64_t offset) override;
   std::string_view store(std::uint32_t thread, const void* word, std::size_t bytes,
-                         std::int64_t offset);
+                         std::int64_t offset) override;
 
-  // Where an offset lies, from the beginning of the side's first line.
-  std::int64_t in_position(std::int64_t offset) const;
-  std::int64_t out_position(std::int64_t offset) const;
+  std::int64_t in_position(std::int64_t offset) const override;
+  std::int64_t out_position(std::int64_t offset) const override;
+  std::size_t in_bytes() const override { return arrays_.in.size(); }
+  std::size_t out_bytes() const override { return arrays_.out.size(); }
 
-  // Offsets of bytes that were to be written and were not.
-  std::vector<std::int64_t> missing_writes() const;
+  std::vector<std::int64_t> missing_writes() const override;
 
  private:
   // Who loaded a byte of an array in place: the newest interval, and whether threads did so in it

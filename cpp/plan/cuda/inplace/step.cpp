@@ -16,24 +16,15 @@ constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{
     {"square_v1b", "square_v1", "square_v1r", "square_v2", "square_ip", "square_sg", "square_tw",
      "runs", "cells", "c2r", "r2c"}};
 
-bool is_c2r_or_r2c(InplaceKernel kernel) {
-  return kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
-}
-
 // Whether elements move as words of the device.
 bool is_word(std::int64_t bytes) {
   return bytes <= kMaxAccessBytes && std::has_single_bit(static_cast<std::uint64_t>(bytes));
 }
 
-bool is_width_valid(const InplaceStep& step) {
-  switch (step.kernel) {
-    case InplaceKernel::square_v1b:
-      return 1 <= step.width && step.width <= std::max<std::int64_t>(tiles_of(step) - 1, 1);
-    case InplaceKernel::square_sg:
-      return 1 <= step.width && step.width <= tiles_of(step);
-    default:
-      return step.width == 0;
-  }
+// Of square matrices of words, with a width from `least` to `most`.
+bool is_square_valid(const InplaceStep& step, std::int64_t least, std::int64_t most) {
+  return step.rows == step.columns && is_word(step.element_bytes) && least <= step.width &&
+         step.width <= most;
 }
 
 }  // namespace
@@ -51,19 +42,30 @@ std::int64_t tiles_of(const InplaceStep& step) {
 }
 
 bool is_valid(const InplaceStep& step) {
-  if (is_c2r_or_r2c(step.kernel)) {
-    return step.between == 1 && step.width == 0 &&
-           std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
+  switch (step.kernel) {
+    case InplaceKernel::square_v1b:
+      return is_square_valid(step, 1, std::max<std::int64_t>(tiles_of(step) - 1, 1));
+    case InplaceKernel::square_sg:
+      return is_square_valid(step, 1, tiles_of(step));
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_tw:
+      return is_square_valid(step, 0, 0);
+    case InplaceKernel::runs:
+      return step.rows == step.columns && step.width == 0;
+    case InplaceKernel::cells:
+      return step.between == 1 && step.element_bytes >= CellsPolicy::kLeastBytes &&
+             step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
+             step.width <= CellsPolicy::kMaxCells &&
+             std::has_single_bit(static_cast<std::uint64_t>(step.width));
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return step.between == 1 && step.width == 0 &&
+             std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
   }
-  if (step.kernel == InplaceKernel::cells) {
-    return step.between == 1 && step.element_bytes >= CellsPolicy::kLeastBytes &&
-           step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
-           step.width <= CellsPolicy::kMaxCells &&
-           std::has_single_bit(static_cast<std::uint64_t>(step.width));
-  }
-  const bool is_run = step.kernel == InplaceKernel::runs;
-  return step.rows == step.columns && (is_run || is_word(step.element_bytes)) &&
-         is_width_valid(step);
+  return false;
 }
 
 std::int64_t on_chip_bytes(const DeviceModel& model) {

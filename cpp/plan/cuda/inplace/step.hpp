@@ -59,6 +59,11 @@ inline C2r c2r_of(const InplaceStep& step) {
                                            : C2r(step.columns, step.rows);
 }
 
+// Whether the kernel permutes rows and columns.
+constexpr bool is_c2r_or_r2c(InplaceKernel kernel) {
+  return kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
+}
+
 // Tiles on a side of a matrix.
 std::int64_t tiles_of(const InplaceStep& step);
 

@@ -39,12 +39,18 @@ double moved(const InplaceStep& step) {
     case InplaceKernel::c2r:
     case InplaceKernel::r2c:
       return small_blocks(step.matrix_bytes());
-    default: {
+    case InplaceKernel::square_v1b:
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_sg: {
       const std::int64_t tiles = tiles_of(step);
       const std::int64_t blocks = step.between * tiles * (tiles + 1) / 2;
       return small_blocks(step.matrix_bytes() / blocks);
     }
   }
+  return 1;
 }
 
 // The usual number of cells for each that is saved, or more where these must fit into the
@@ -67,9 +73,17 @@ std::int64_t width_for(const InplaceStep& step, std::int64_t workspace) {
       return region_order(tiles_of(step));
     case InplaceKernel::cells:
       return cell_spacing(step, workspace);
-    default:
-      return 0;
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_tw:
+    case InplaceKernel::runs:
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      break;
   }
+  return 0;
 }
 
 InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices, std::int64_t workspace) {
@@ -107,8 +121,7 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
     if (forced.value_or(kernel) != kernel) continue;
     const InplaceStep step = step_by(kernel, matrices, workspace);
     if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
-    const bool permutes = kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
-    if (permutes && step.element_bytes > most_element_bytes()) continue;
+    if (is_c2r_or_r2c(kernel) && step.element_bytes > most_element_bytes()) continue;
     choices.push_back({{step}, step_seconds(step, model)});
   }
   return choices;

@@ -76,7 +76,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-// Kernels are not launched: cuda::enqueue is a stand-in too. Its header has a template that does.
+// Kernels are not launched: each has a stand-in for its enqueue_kernel. The header that declares
+// these has a template that calls what follows.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value);
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments,
                              std::size_t shared_bytes, cudaStream_t stream);

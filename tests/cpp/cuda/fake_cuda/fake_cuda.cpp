@@ -170,13 +170,39 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 namespace ttlg::cuda {
 
-cudaError_t enqueue(const Launch&, const LaunchGrid&, const std::byte*, std::byte*,
-                    cudaStream_t stream) {
-  const cudaError_t error = begin("enqueue");
+namespace {
+
+cudaError_t launch(const char* kernel, const std::byte* in, std::byte* out, cudaStream_t stream) {
+  const cudaError_t error = begin("launch");
   note("launch on " + std::to_string(number_of(stream)));
+  fake_cuda().launches.push_back({kernel, in, out});
   fake_cuda().launched_in.push_back(fake_cuda().stack.back());
   fake_cuda().launched_under.push_back(fake_cuda().mode);
   return error;
 }
+
+}  // namespace
+
+#define TTLG_FAKE_KERNEL(name, Arguments)                                                \
+  cudaError_t enqueue_kernel(const Arguments&, const Launch&, const LaunchGrid&,         \
+                             const std::byte* in, std::byte* out, cudaStream_t stream) { \
+    return launch(name, in, out, stream);                                                \
+  }
+TTLG_FAKE_KERNEL("copy", CopyArguments)
+TTLG_FAKE_KERNEL("match_large", MatchLargeArguments)
+TTLG_FAKE_KERNEL("match_large_shifted", MatchLargeShiftedArguments)
+TTLG_FAKE_KERNEL("match_small", MatchSmallArguments)
+TTLG_FAKE_KERNEL("distinct", DistinctArguments)
+TTLG_FAKE_KERNEL("arbitrary", ArbitraryArguments)
+TTLG_FAKE_KERNEL("arbitrary_packed", PackedArguments)
+TTLG_FAKE_KERNEL("square", SquareArguments)
+TTLG_FAKE_KERNEL("runs", RunsArguments)
+TTLG_FAKE_KERNEL("row_shuffle", RowShuffleArguments)
+TTLG_FAKE_KERNEL("column_shuffle", ColumnShuffleArguments)
+TTLG_FAKE_KERNEL("row_gather", RowGatherArguments)
+TTLG_FAKE_KERNEL("column_gather", ColumnGatherArguments)
+TTLG_FAKE_KERNEL("cut_cells", CutCellsArguments)
+TTLG_FAKE_KERNEL("cells", CellsArguments)
+#undef TTLG_FAKE_KERNEL
 
 }  // namespace ttlg::cuda

@@ -23,9 +23,17 @@ using StreamNumber = int;
 struct FakeCuda {
   static constexpr int kDevices = 2;
 
-  // What was done on streams, in order: "launch on 7", "record 7", "9 waits for 7", and the devices
-  // in whose contexts kernels were launched.
+  // What was done on streams, in order: "launch on 7", "record 7", "9 waits for 7", which kernels
+  // were launched between which pointers, and the devices in whose contexts.
   std::vector<std::string> done;
+  struct KernelLaunch {
+    std::string kernel;
+    const std::byte* in;
+    std::byte* out;
+
+    bool operator==(const KernelLaunch&) const = default;
+  };
+  std::vector<KernelLaunch> launches;
   std::vector<CUcontext> launched_in;
   std::vector<cudaStreamCaptureMode> launched_under;
 

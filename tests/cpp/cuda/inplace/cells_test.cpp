@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,6 +83,15 @@ TEST(Cells, LaunchesAGroupForEveryPartAndEveryCellThatMayLeadACycle) {
   const std::vector<InplaceLaunch> large = lower_cells(cells_of(10, 5, 4096, 64), 0);
   EXPECT_EQ(std::get<CutCellsArguments>(large[0].launch.arguments).groups.items, 2);
   EXPECT_EQ(std::get<CellsArguments>(large[1].launch.arguments).groups.items, 51 * 8);
+}
+
+// 8 groups of a block: elements of 33 bytes are moved by single ones.
+TEST(Cells, RefusesMoreBlocksThanCudaCanNumber) {
+  const auto lower = [](std::int64_t batch) {
+    return lower_cells(cells_of(1 << 10, 1 << 10, 33, 64, batch), 0);
+  };
+  EXPECT_GT(lower(8000)[1].launch.blocks, 2'000'000'000U);
+  EXPECT_THROW(lower(8192), std::invalid_argument);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cuda/inplace/step_runs.hpp"
@@ -139,6 +141,24 @@ TEST_P(Square, TouchesEverySectorOnce) {
   EXPECT_EQ(report.counts.load.sectors, step.bytes() / kSectorBytes);
   EXPECT_EQ(report.counts.store.sectors, step.bytes() / kSectorBytes);
   EXPECT_EQ(report.counts.bank_conflicts, 0);
+}
+
+TEST(Runs, TakesSeveralLaunchesBeyondTheLimitOfAGrid) {
+  const InplaceStep step{InplaceKernel::runs, 1 << 22, 60, 1, 60, 1 << 12, 0};
+  std::int64_t matrices = 0;
+  for (const Launch& launch : lower_square(step, 0)) {
+    const auto& p = std::get<RunsArguments>(launch.arguments);
+    const std::int64_t items = p.pairs.divisor() * p.chunks.divisor();  // of a matrix
+    EXPECT_EQ(p.matrices.first, matrices);
+    EXPECT_EQ(launch.blocks, ceil_div(p.items, RunsPolicy::kThreads / p.group_lanes));
+    EXPECT_LE(launch.blocks, kMaxGridBlocks);
+    EXPECT_EQ(p.items % items, 0);
+    matrices += p.items / items;
+  }
+  EXPECT_EQ(matrices, step.batch);
+  // A matrix is not divided.
+  EXPECT_THROW(lower_square({InplaceKernel::runs, 1, 1 << 20, 1, 1 << 20, 1 << 20, 0}, 0),
+               std::invalid_argument);
 }
 
 }  // namespace

@@ -178,6 +178,12 @@ TEST(InplacePlan, DoesNotGoBySmallSquares) {
   }
 }
 
+TEST(InplacePlan, MovesMoreThan32BitsOfBytesAsCells) {
+  const InplacePlan plan = plan_for(inplace_request({1000, 1100, 1024}, {1, 0, 2}, 4));
+  EXPECT_EQ(only_step(plan), (InplaceStep{InplaceKernel::cells, 1, 1000, 1, 1100, 4096, 64}));
+  EXPECT_EQ(plan.workspace_bytes, 17188 * 4096);  // one cell of 64
+}
+
 TEST(InplacePlan, MovesLargeElementsAsCells) {
   const InplaceStep step = only_step(plan_for(inplace_request({8, 512, 32, 128}, {0, 2, 1, 3}, 2)));
   EXPECT_EQ(step, (InplaceStep{InplaceKernel::cells, 8, 512, 1, 32, 256, 64}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/inplace/step.hpp"
@@ -29,6 +30,54 @@ TEST(StepLimits, KeepBandsAndRegionsWithinTheMatrix) {
   }
   EXPECT_EQ(band_width(9), 8);
   EXPECT_EQ(band_width(8), 7);
+}
+
+// Each rule by itself: a step that keeps all of them, and the same with one broken.
+TEST(InplaceStep, IsValidWithinTheLimitsOfItsKernel) {
+  using enum InplaceKernel;
+  const auto expect = [](const InplaceStep& good, const std::vector<InplaceStep>& bad) {
+    EXPECT_TRUE(is_valid(good)) << kernel_name(good.kernel);
+    for (const InplaceStep& each : bad) {
+      EXPECT_FALSE(is_valid(each))
+          << kernel_name(each.kernel) << " " << each.rows << " x " << each.between << " x "
+          << each.columns << " of " << each.element_bytes << " bytes, width " << each.width;
+    }
+  };
+  for (const InplaceKernel kernel :
+       {square_v1b, square_v1, square_v1r, square_v2, square_ip, square_sg, square_tw}) {
+    const bool has_width = kernel == square_v1b || kernel == square_sg;
+    const std::int64_t width = has_width ? 1 : 0;
+    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+      expect({kernel, 3, 500, 5, 500, size, width},
+             {{kernel, 3, 500, 5, 501, size, width},
+              {kernel, 3, 500, 5, 500, size, has_width ? 0 : 1},
+              {kernel, 3, 500, 5, 500, size, -1}});
+    }
+    for (const std::int64_t size : {3, 12, 32}) {
+      EXPECT_FALSE(is_valid({kernel, 3, 500, 5, 500, size, width})) << size;
+    }
+  }
+  expect({runs, 3, 500, 5, 500, 12, 0},
+         {{runs, 3, 500, 5, 501, 12, 0}, {runs, 3, 500, 5, 500, 12, 1}});
+  constexpr std::int64_t kMost = INT32_MAX;
+  for (const InplaceKernel kernel : {c2r, r2c}) {
+    const InplaceStep tall{kernel, 3, kMost, 1, 7, 4, 0};
+    const InplaceStep wide{kernel, 3, 7, 1, kMost, 4, 0};
+    expect(tall, {{kernel, 3, kMost + 1, 1, 7, 4, 0},
+                  {kernel, 3, kMost, 2, 7, 4, 0},
+                  {kernel, 3, kMost, 1, 7, 4, 1}});
+    expect(wide, {{kernel, 3, 7, 1, kMost + 1, 4, 0}});
+  }
+  expect({cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 2},
+         {{cells, 3, 1 << 16, 1, 1 << 15, 32, 2},
+          {cells, 3, 1 << 16, 2, (1 << 15) - 1, 32, 2},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 31, 2},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 1},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 3},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 0},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, -2}});
+  const std::int64_t widest = std::int64_t{1} << 30;
+  expect({cells, 3, 50, 1, 40, 32, widest}, {{cells, 3, 50, 1, 40, 32, 2 * widest}});
 }
 
 TEST(InplaceStep, CountsPassesAndLaunches) {
@@ -67,9 +116,22 @@ TEST(InplaceStep, CountsSectors) {
 }
 
 TEST(InplaceKernel, HasItsName) {
-  for (int number = 0; number < kInplaceKernels; ++number) {
-    const auto kernel = static_cast<InplaceKernel>(number);
-    EXPECT_EQ(inplace_kernel_from_name(kernel_name(kernel)), kernel);
+  using enum InplaceKernel;
+  const std::vector<std::pair<InplaceKernel, std::string_view>> names{{square_v1b, "square_v1b"},
+                                                                      {square_v1, "square_v1"},
+                                                                      {square_v1r, "square_v1r"},
+                                                                      {square_v2, "square_v2"},
+                                                                      {square_ip, "square_ip"},
+                                                                      {square_sg, "square_sg"},
+                                                                      {square_tw, "square_tw"},
+                                                                      {runs, "runs"},
+                                                                      {cells, "cells"},
+                                                                      {c2r, "c2r"},
+                                                                      {r2c, "r2c"}};
+  EXPECT_EQ(names.size(), kInplaceKernels);
+  for (const auto& [kernel, name] : names) {
+    EXPECT_EQ(kernel_name(kernel), name);
+    EXPECT_EQ(inplace_kernel_from_name(name), kernel);
   }
   EXPECT_EQ(inplace_kernel_names(),
             "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "

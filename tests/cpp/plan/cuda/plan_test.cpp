@@ -20,9 +20,16 @@ using enum Schema;
 using Extents = std::vector<std::int64_t>;
 
 TEST(SchemaName, ReadsBackWhatItPrints) {
-  for (const Schema schema :
-       {copy, fvi_match_large, fvi_match_small, orthogonal_distinct, orthogonal_arbitrary}) {
-    EXPECT_EQ(schema_from_name(schema_name(schema)), schema);
+  const std::vector<std::pair<Schema, std::string_view>> names{
+      {copy, "copy"},
+      {fvi_match_large, "fvi_match_large"},
+      {fvi_match_small, "fvi_match_small"},
+      {orthogonal_distinct, "orthogonal_distinct"},
+      {orthogonal_arbitrary, "orthogonal_arbitrary"}};
+  EXPECT_EQ(names.size(), kSchemas.size());
+  for (const auto& [schema, name] : names) {
+    EXPECT_EQ(schema_name(schema), name);
+    EXPECT_EQ(schema_from_name(name), schema);
   }
   EXPECT_EQ(schema_from_name("tile"), std::nullopt);
 }
