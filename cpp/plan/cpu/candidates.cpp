@@ -296,7 +296,7 @@ class Search {
     Point point;
     double seconds = 0;
   };
-  std::array<Start, 9> starts_;  // by kernel and path
+  std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
   Parameters scratch_;
   std::optional<Shape> shape_;  // of the scratch block, which these are the pieces of
