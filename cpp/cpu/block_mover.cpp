@@ -15,10 +15,17 @@ BlockMover::BlockMover(const Plan& plan, const Kernels& table)
   const std::size_t width = width_index(plan.element_bytes);
   const Parameters& parameters = plan.parameters;
   const bool direct = parameters.streaming && !parameters.staged;
-  if (parameters.kernel == Kernel::tile) {
-    kernel_ = (direct ? table.tile_streaming : table.tile)[width];
-  } else {
-    kernel_ = direct ? table.strided_copy_streaming : table.strided_copy[width];
+  switch (parameters.kernel) {
+    case Kernel::tile:
+      kernel_ = (direct ? table.tile_streaming : table.tile)[width];
+      return;
+    case Kernel::shuffle:  // moves blocks that its tile does not fit in so, too
+    case Kernel::strided_copy:
+      kernel_ = direct ? table.strided_copy_streaming : table.strided_copy[width];
+      return;
+    case Kernel::copy:
+    case Kernel::reference:
+      return;  // cut no blocks
   }
 }
 

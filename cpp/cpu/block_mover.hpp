@@ -49,7 +49,7 @@ class BlockMover {
   const Plan& plan_;
   const Kernels& table_;
   const Block& block_;
-  BlockKernel kernel_;
+  BlockKernel kernel_ = nullptr;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
   std::int64_t shift_ = 0;

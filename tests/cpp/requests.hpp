@@ -94,6 +94,22 @@ inline Request many_modes_request(Random& random) {
   return random_layouts(random, std::move(shape), random_itemsize(random));
 }
 
+// Long along the output's fastest axis or along its two fastest, and short elsewhere.
+inline Request long_runs_request(Random& random) {
+  const auto rank = static_cast<std::size_t>(pick(random, 2, 5));
+  std::vector<std::int64_t> shape(rank);
+  for (std::int64_t& extent : shape) extent = pick(random, 2, 6);
+  const std::vector<int> axes = random_axes(random, rank);
+  shape[static_cast<std::size_t>(axes.back())] = pick(random, 30, 300);
+  const bool of_two_axes = pick(random, 0, 1) == 0;
+  if (of_two_axes) shape[static_cast<std::size_t>(axes[rank - 2])] = pick(random, 5, 20);
+  Request request = contiguous_request(std::move(shape), axes, random_itemsize(random));
+  for (std::int64_t& stride : request.in_byte_strides) {
+    if (pick(random, 0, 5) == 0) stride = pick(random, 0, 1) == 0 ? 0 : -stride;
+  }
+  return request;
+}
+
 // Offsets of an array's first byte and of the byte after its last, from element (0, ..., 0).
 struct Span {
   std::int64_t first = 0;

@@ -63,7 +63,8 @@ AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_o
   while (in_open || out_open) {
     in_open = in_open && in_bytes < kInBytes && in_next < in_order.size() &&
               can_take(in_order[in_next], &BlockMode::in_step, in_bytes);
-    out_open = out_open && out_bytes < kOutBytes && out_next < count &&
+    // Long elements, too, are moved many at a call.
+    out_open = out_open && (out_bytes < kOutBytes || out_next == 0) && out_next < count &&
                can_take(out_next, &BlockMode::out_step, out_bytes);
     if (out_open && (!in_open || out_bytes <= in_bytes)) {
       out_open = take(axes.out, out_next++, out_bytes);

@@ -24,10 +24,13 @@ constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
 constexpr int kMaxOutDoublings = 8;
-constexpr std::size_t kUsualLooks = 48;
+constexpr std::size_t kUsualLooks = 64;
 
 // How blocks reach the output.
 enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
+
+// Those that every kernel of blocks is looked at with.
+constexpr std::array kFirstPaths{Path::cached, Path::staged, Path::direct};
 
 struct Point {
   Kernel kernel = Kernel::reference;
@@ -96,6 +99,7 @@ class Search {
       look_at_other_shapes();
       improve_shape();
       improve_rest();
+      improve_path();
     }
     return std::move(best_);
   }
@@ -114,7 +118,7 @@ class Search {
       look_at_copies();
     } else {
       if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
-      for (const Path path : {Path::cached, Path::staged, Path::direct}) {
+      for (const Path path : kFirstPaths) {
         Start& start = starts_[started_++];
         start.point = {.kernel = kernel,
                        .path = path,
@@ -200,6 +204,20 @@ class Search {
     }
   }
 
+  // What suits the best path may suit another one better still, which the first looks, at blocks of
+  // other shapes, put behind it.
+  void improve_path() {
+    const Point from = point_;
+    for (const Path path : kFirstPaths) {
+      Point other = from;
+      other.path = path;
+      look(other);
+    }
+    if (point_.path == from.path) return;
+    improve_shape();
+    improve_rest();
+  }
+
   // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
   double look(const Point& point) {
     set_block({.in_doublings = point.in_doublings,
@@ -278,7 +296,7 @@ class Search {
     Point point;
     double seconds = 0;
   };
-  std::array<Start, 9> starts_;  // by kernel and path
+  std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
   Parameters scratch_;
   std::optional<Shape> shape_;  // of the scratch block, which these are the pieces of

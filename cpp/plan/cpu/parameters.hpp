@@ -48,9 +48,17 @@ struct Parameters {
 
 // The split that the kernel works with.
 inline AxisSplit axis_split_of(const Parameters& parameters) {
-  if (parameters.kernel == Kernel::tile) return AxisSplit::contiguous;
-  if (parameters.kernel == Kernel::shuffle) return AxisSplit::none;
-  return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
+  switch (parameters.kernel) {
+    case Kernel::tile:
+      return AxisSplit::contiguous;
+    case Kernel::shuffle:
+      return AxisSplit::none;
+    case Kernel::copy:
+    case Kernel::strided_copy:
+    case Kernel::reference:
+      return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
+  }
+  return AxisSplit::none;
 }
 
 }  // namespace ttlg::cpu

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -143,6 +144,36 @@ TEST(C2rInPlace, TransposesLargerMatrices) {
                        .width = std::min<std::int64_t>(8, kernel == InplaceKernel::c2r ? n : m)},
                       threads);
         }
+      }
+    }
+  }
+}
+
+// Columns of matrices of more than 8 MiB are written around the caches, also where a piece of a row
+// is no multiple of a vector; with rows that begin anywhere in a line, and with a rotation that is
+// a pass of its own, fused with the rows' shuffle or not needed.
+TEST(C2rInPlace, StreamsLargeMatrices) {
+  const auto levels = usable_levels();
+  for (const auto& [m, n, size] : std::vector<std::array<std::int64_t, 3>>{
+           {2999, 3001, 1}, {3008, 2880, 1}, {2048, 2112, 2}, {2077, 2077 + 31, 2}}) {
+    const Request request = inplace_request({1, m, n}, {0, 2, 1}, size);
+    const Bytes in = random_bytes(m * n * size);
+    const Bytes out = expected(request, in);
+    for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
+      for (std::size_t level = 0; level < levels.size(); ++level) {
+        const int threads = 1 + static_cast<int>(level % 2);
+        const InplaceStep step{
+            .kernel = kernel,
+            .rows = m,
+            .columns = n,
+            .element_bytes = size,
+            .width = (2 * kLineBytes + 5 * static_cast<std::int64_t>(level)) / size};
+        const InplacePlan plan = plan_with(step, threads);
+        ASSERT_GT(step.matrix_bytes(), 8 << 20);
+        Bytes data = in;
+        const Workspace workspace(plan.workspace_bytes);
+        execute_inplace(plan, data.data(), workspace.begin(), *levels[level]);
+        EXPECT_TRUE(data == out) << text_of(step, threads) << ", " << levels[level]->name;
       }
     }
   }

@@ -30,22 +30,6 @@ bool carries_lines(const Plan& plan) {
          plan.block.run_bytes % kLineBytes != 0;
 }
 
-// Long along the output's fastest axis or along its two fastest, and short elsewhere.
-Request long_runs_request(test::Random& random) {
-  const auto rank = static_cast<std::size_t>(pick(random, 2, 5));
-  std::vector<std::int64_t> shape(rank);
-  for (std::int64_t& extent : shape) extent = pick(random, 2, 6);
-  const std::vector<int> axes = test::random_axes(random, rank);
-  shape[static_cast<std::size_t>(axes.back())] = pick(random, 30, 300);
-  const bool of_two_axes = pick(random, 0, 1) == 0;
-  if (of_two_axes) shape[static_cast<std::size_t>(axes[rank - 2])] = pick(random, 5, 20);
-  Request request = contiguous_request(std::move(shape), axes, test::random_itemsize(random));
-  for (std::int64_t& stride : request.in_byte_strides) {
-    if (pick(random, 0, 5) == 0) stride = pick(random, 0, 1) == 0 ? 0 : -stride;
-  }
-  return request;
-}
-
 // Runs of two lines or more, as few or as many as chance has it; mostly continued by the next
 // block.
 std::optional<Plan> random_streaming_plan(test::Random& random, const Request& request,
@@ -84,7 +68,7 @@ TEST(Streaming, BlocksThatContinueOneAnother) {
   int carried = 0;
   int staged_shuffles = 0;
   for (int i = 0; i < 1500 / test::kSampling; ++i) {
-    const Request request = long_runs_request(random);
+    const Request request = test::long_runs_request(random);
     for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
       if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
       const auto plan = random_streaming_plan(random, request, kernel);

@@ -99,10 +99,6 @@ def test_a_plan_survives_json_and_pickle():
         {"rows": -40, "batch": -1},
         {"rows": 1 << 62, "columns": 4},
         {"element_bytes": 0},
-        {"kernel": "square", "width": 8},
-        {"kernel": "c2r", "width": 0},
-        {"kernel": "r2c", "width": 2000},
-        {"kernel": "pieces", "width": 0},
         {"kernel": "tile"},
         {"rows": 50, "columns": 40},
     ],
@@ -112,6 +108,38 @@ def test_json_that_is_no_plan(change):
     record = json.loads(plan().to_json())
     record["parameters"]["steps"][0] |= change
     with pytest.raises(ValueError, match=r"do not carry|unknown kernel"):
+        ttlg.Plan.from_json(json.dumps(record))
+
+
+# A width within its bounds, and widths that violate one bound each.
+@pytest.mark.parametrize(
+    ("shape", "dtype", "kernel", "valid", "invalid"),
+    [
+        ((128, 128), "f8", "square", 45, [46, 128, 0, -1]),
+        ((256, 256), "u1", "square", 128, [1 << 32, 0, -1]),
+        ((40, 50), "f8", "c2r", 50, [51, 0, -1]),
+        ((50, 40), "f8", "r2c", 50, [51, 0, -1]),
+        ((40, 1500), "f8", "c2r", 1024, [1025]),
+        ((1500, 40), "f8", "r2c", 1024, [1025]),
+        ((400, 7), "f8", "pieces", 400, [401, 0, -1]),
+        ((7, 400), "f8", "pieces", 400, [401, 0, -1]),
+    ],
+)
+def test_json_with_a_width_out_of_bounds(shape, dtype, kernel, valid, invalid):
+    record = json.loads(plan(shape, dtype=dtype, threads=1).to_json())
+    (step,) = record["parameters"]["steps"]
+    step |= {"kernel": kernel, "width": valid}
+    check(ttlg.Plan.from_json(json.dumps(record)), random_array(shape, dtype))
+    for width in invalid:
+        step["width"] = width
+        with pytest.raises(ValueError, match="do not carry"):
+            ttlg.Plan.from_json(json.dumps(record))
+
+
+def test_json_with_a_square_that_is_none():
+    record = json.loads(plan((40, 50)).to_json())
+    record["parameters"]["steps"][0] |= {"kernel": "square", "width": 8}
+    with pytest.raises(ValueError, match="do not carry"):
         ttlg.Plan.from_json(json.dumps(record))
 
 

@@ -36,16 +36,27 @@ bool is_valid(const InplaceStep& step) {
       return is_between(1, step.width, std::min(kMaxBandColumns, c2r_of(step).n));
     case InplaceKernel::pieces:
       return is_between(1, step.width, std::max(step.rows, step.columns));
-    default:
+    case InplaceKernel::buffered:
+    case InplaceKernel::cells:
       return true;
   }
+  return false;
 }
 
 int passes(const InplaceStep& step) {
-  if (step.kernel == InplaceKernel::square || step.kernel == InplaceKernel::cells) return 1;
-  if (step.kernel == InplaceKernel::buffered) return 2;
-  if (step.kernel == InplaceKernel::pieces) return 3;
-  return rotates_apart(c2r_of(step)) ? 3 : 2;
+  switch (step.kernel) {
+    case InplaceKernel::square:
+    case InplaceKernel::cells:
+      return 1;
+    case InplaceKernel::buffered:
+      return 2;
+    case InplaceKernel::pieces:
+      return 3;
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return rotates_apart(c2r_of(step)) ? 3 : 2;
+  }
+  return 0;
 }
 
 C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
@@ -104,9 +115,11 @@ std::int64_t workspace_bytes(const InplaceStep& step, int threads) {
     case InplaceKernel::cells:
       return matrices_at_once(step, threads) *
              CellsWorkspace(step, threads_each(step, threads)).bytes;
-    default:
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
       return C2rWorkspace(step, threads).bytes;
   }
+  return 0;
 }
 
 }  // namespace ttlg::cpu

@@ -36,9 +36,11 @@ class Copies {
         return of_cells(step.element_bytes);
       case InplaceKernel::pieces:
         return of_pieces(LongMatrix(step));
-      default:
+      case InplaceKernel::c2r:
+      case InplaceKernel::r2c:
         return of_c2r(step);
     }
+    return 0;
   }
 
  private:
@@ -125,9 +127,11 @@ class Steps {
         return tile_orders();
       case InplaceKernel::pieces:
         return pieces();
-      default:
+      case InplaceKernel::c2r:
+      case InplaceKernel::r2c:
         return bands(kernel);
     }
+    return {};
   }
 
   // The largest tile of whole lines that a thread's stack has room for.

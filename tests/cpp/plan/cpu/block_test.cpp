@@ -114,6 +114,16 @@ TEST(Block, AxesOfATileAreContiguousOnTheirSide) {
   });
 }
 
+// A call for every long element would take as long as a good part of moving it.
+TEST(Axes, HoldManyLongElements) {
+  for (const std::int64_t bytes : {256, 512, 1024, 4096, 100000}) {
+    const Plan plan =
+        build_plan(test::contiguous_request({30, 40}, {1, 0}, bytes),
+                   {.kernel = Kernel::strided_copy, .block = {4, 30}, .loop_order = {0}});
+    EXPECT_EQ(entries(plan.block, plan.block.out_axis), 30U) << bytes;
+  }
+}
+
 TEST(Stage, ARunIsContiguousThereAndInTheOutput) {
   for_random_blocks(14, [](const Plan& plan) {
     const Block& block = plan.block;

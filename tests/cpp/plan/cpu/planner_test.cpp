@@ -233,6 +233,31 @@ TEST(Streaming, OnlyBeyondTheCaches) {
   EXPECT_TRUE(streams(contiguous_request({256, 256, 256}, {2, 1, 0}, 4), 0));
 }
 
+// An output that is larger than the caches is not read before it is written.
+TEST(Streaming, WholeRowsOfLargeArrays) {
+  const Machine small{.l2_cache_bytes = 512 << 10, .vector_bytes = 32};
+  for (const Machine& machine : {Machine{}, small}) {
+    for (const int threads : {1, 2}) {
+      for (const std::int64_t row : {256, 500, 512, 1000, 1024, 2048, 2100, 4096, 6000, 8192}) {
+        const std::int64_t rows = (std::int64_t{96} << 20) / row;
+        for (const auto& [shape, axes] :
+             std::vector<std::pair<std::vector<std::int64_t>, std::vector<int>>>{
+                 {{25, rows / 25, row}, {1, 0, 2}},
+                 {{rows / 300, 300, row}, {1, 0, 2}},
+                 {{20, rows / 600, 30, row}, {2, 0, 1, 3}},
+                 {{7, rows / 490, 10, 7, row}, {3, 1, 0, 2, 4}}}) {
+          for (const std::int64_t alignment : {1, 64}) {
+            Request request = contiguous_request(shape, axes, 1);
+            request.out_alignment = alignment;
+            EXPECT_TRUE(make_plan(request, machine, threads).parameters.streaming)
+                << row << " bytes, rank " << shape.size() << ", " << threads << " threads";
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Streaming, NotIntoStridedRows) {
   Request request = contiguous_request({512, 512}, {1, 0}, 4);
   request.out_byte_strides = {512 * 8, 8};

@@ -20,6 +20,27 @@ namespace {
 
 using test::contiguous_request;
 
+// Plans by every kernel, through the caches and around them, staged or not, on machines of caches
+// of many sizes.
+template <typename Check>
+void for_plans_of_every_kind(int seed, const Check& check) {
+  test::Random random(static_cast<std::uint64_t>(seed));
+  for (int i = 0; i < 600; ++i) {
+    const Request request = i % 3 == 0   ? test::random_request(random)
+                            : i % 3 == 1 ? test::many_modes_request(random)
+                                         : test::long_runs_request(random);
+    const Problem folded = fold_run(make_problem(request));
+    Machine machine;
+    machine.l1_cache_bytes = 1 << test::pick(random, 8, 15);
+    machine.l2_cache_bytes = 1 << test::pick(random, 6, 20);
+    machine.model.cached_bytes = 1 << test::pick(random, 6, 22);
+    for (const Kernel kernel : kKernels) {
+      if (!can_carry_out(kernel, folded)) continue;
+      check(folded, test::random_plan(random, request, folded, kernel), machine);
+    }
+  }
+}
+
 TermValues count(const Plan& plan, bool fresh = false) {
   return values_of(count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
 }
@@ -35,9 +56,8 @@ TEST(TermNames, NameEveryNumberOnce) {
 }
 
 TEST(Terms, AreNeverNegative) {
-  test::Random random(40);
-  test::for_random_plans(random, 200, [](const Request&, const Plan& plan) {
-    const TermValues values = count(plan, true);
+  for_plans_of_every_kind(40, [](const Problem& folded, const Plan& plan, const Machine& machine) {
+    const TermValues values = values_of(count_terms(folded, plan.parameters, machine, true));
     EXPECT_GE(*std::ranges::min_element(values), 0);
     EXPECT_EQ(value_of("call", values), 1);
   });
@@ -130,16 +150,29 @@ TEST(PredictedSeconds, AreLinearInTheTerms) {
   test::Random random(41);
   TimeModel model;
   for (double& seconds : model.seconds) seconds = static_cast<double>(test::pick(random, 1, 1000));
-  test::for_random_plans(random, 200, [&](const Request&, const Plan& plan) {
+  TermValues all{};
+  for_plans_of_every_kind(42, [&](const Problem& folded, const Plan& plan, const Machine& machine) {
     for (const bool fresh : {false, true}) {
-      const Problem folded = fold_run(plan.problem);
-      const Terms terms = count_terms(folded, plan.parameters, Machine{}, fresh);
+      const Terms terms = count_terms(folded, plan.parameters, machine, fresh);
       const TermValues values = values_of(terms);
       const double sum =
           std::inner_product(values.begin(), values.end(), model.seconds.begin(), 0.0);
       EXPECT_NEAR(predicted_seconds(terms, model) / sum, 1, 1e-12);
+      for (std::size_t i = 0; i < kTerms; ++i) all[i] += values[i];
     }
   });
+  for (const std::string place : {"l2", "shared", "memory", "staged", "direct"}) {
+    std::vector<std::string> names{"written_" + place + "_lines", "all_written_" + place};
+    if (place != "staged" && place != "direct") {
+      names.insert(names.end(), {"read_" + place + "_lines", "unprefetched_" + place + "_lines",
+                                 "read_" + place + "_prefetched_1", "copied_" + place,
+                                 "stream_copied_" + place, "all_read_" + place});
+    }
+    for (const std::string& name : names) EXPECT_GT(value_of(name, all), 0) << name;
+  }
+  for (const std::string name : {"staged", "overlap", "shuffle_moves", "fresh_pages"}) {
+    EXPECT_GT(value_of(name, all), 0) << name;
+  }
 }
 
 // Nothing is ever predicted to take less than a call, nor more of a mode less than little of it.
