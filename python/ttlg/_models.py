@@ -128,7 +128,7 @@ def too_wide(low: float, high: float) -> str:
     """Say why one may not."""
     return (
         f"90 % of measured times are {low:.3g} to {high:.3g} of those predicted, and no model "
-        f"beyond {_LEAST_LOW} to {_MOST_HIGH} is kept"
+        f"beyond {_LEAST_LOW:g} to {_MOST_HIGH:g} is used"
     )
 
 
@@ -151,7 +151,7 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
     """
     from pathlib import Path  # takes milliseconds, and only who saves needs it
 
-    _model(fields)
+    _check_narrow(cpu_model(fields))
     file = saved_models()
     file.check_writable()
     file.save(machine_key(), {"model": fields})
@@ -190,18 +190,22 @@ def saved_models() -> TuneFile:
     return TuneFile(directory, "ttlg-cpu-models.json")
 
 
-def _model(fields: Any) -> _core.CpuTimeModel:
-    """Make a model of what its file holds; TypeError or ValueError where that is none to use."""
+def cpu_model(fields: Any) -> _core.CpuTimeModel:
+    """Make a model of what its file holds; TypeError or ValueError where that is none."""
     if not isinstance(fields, dict):
         raise TypeError(f"a model must be a dictionary, not {fields!r}")
-    model = _core.CpuTimeModel(**_values(fields))
+    return _core.CpuTimeModel(**_values(fields))
+
+
+def _check_narrow(model: _core.CpuTimeModel) -> None:
     if not is_narrow(model.low, model.high):
         raise ValueError(too_wide(model.low, model.high))
-    return model
 
 
 def _install(fields: Any, why: str) -> None:
-    _use(_model(fields), why)
+    model = cpu_model(fields)
+    _check_narrow(model)
+    _use(model, why)
 
 
 def _use(model: _core.CpuTimeModel, why: str) -> None:

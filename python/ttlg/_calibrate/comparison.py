@@ -1,18 +1,25 @@
 """Whether a new model does better than the one in use."""
 
-import dataclasses
+import itertools
 import math
+import os
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from ttlg._calibrate.errors import regrets
-from ttlg._calibrate.fit import Array, Design
+from ttlg import _core
+from ttlg._calibrate.fit import Array
+from ttlg._calibrate.measure import time_plans
+from ttlg._calibrate.problems import Problem, problems
 
-# Fewer problems say little: of ten, two that happen to be disturbed decide.
-_LEAST_PROBLEMS = 20
-# Choices may take so much more time, as two measurements of the same differ by as much.
-_SAME = 0.01
+_SEED = 1  # not the one of the problems that models are fitted to
+_PROBLEMS = 60
+_MOST_BYTES = 64 << 20
+# Plans count as no slower up to here, as times of the same plan differ by about as much.
+_SAME = 0.02
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,11 @@ class Change:
 
     mean: float
     uncertainty: float
+
+    @classmethod
+    def of(cls, values: Array) -> "Change":
+        """Summarize the changes of several problems."""
+        return cls(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))
 
 
 @dataclass(frozen=True)
@@ -34,13 +46,13 @@ class Comparison:
     problems : int
         How many there are.
     off, off_in_use : float
-        The factor by which predicted and measured seconds differ in the geometric mean.
+        The factor by which predicted and measured seconds differ, in the geometric mean.
     error : Change
         Of the absolute logarithm of predicted by measured seconds: negative where the new model
         predicts better.
     time : Change
-        Of the logarithm of the measured seconds of the plan that is predicted to be the fastest:
-        negative where the new model chooses better.
+        Of the logarithm of the measured seconds of the plans chosen: negative where those of the
+        new model are faster.
     """
 
     in_use: str
@@ -52,9 +64,6 @@ class Comparison:
 
     def objections(self) -> list[str]:
         """Say why the new model is not shown to be better; nothing where it is."""
-        if self.problems < _LEAST_PROBLEMS:
-            few = f"{self.problems} problems are too few to compare two models by"
-            return [f"{few}, which takes {_LEAST_PROBLEMS}: measure more with a larger budget"]
         found = []
         if not self.error.mean + self.error.uncertainty < 0:
             found.append(f"it does not predict clearly better than {self.in_use}")
@@ -63,63 +72,70 @@ class Comparison:
         return found
 
     def __str__(self) -> str:
-        """Write two lines."""
+        """Write two sentences."""
         return (
-            f"predicted times are off by a factor of {self.off:.2f}, by {self.off_in_use:.2f} with "
-            f"{self.in_use}, the model in use\n"
+            f"on {self.problems} other problems, predicted times are off by a factor of "
+            f"{self.off:.2f}, those of {self.in_use}, the model in use, by {self.off_in_use:.2f}\n"
             f"the plans it chooses take {math.exp(self.time.mean):.3f} of the time of those that "
-            f"{self.in_use} chooses,\n"
-            f"  give or take {self.time.uncertainty:.3f} ({self.problems} problems)"
+            f"{self.in_use} chooses, give or take {self.time.uncertainty:.3f}"
         )
 
 
-def compare(data: Design, predicted: Array, predicted_in_use: Array, in_use: str) -> Comparison:
-    """Compare models by what they predict of the same measurements.
+def other_problems() -> Iterable[Problem]:
+    """Draw problems to compare models by: none that a model is fitted to, whatever the budget."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return itertools.islice(problems(_SEED, min(_MOST_BYTES, memory // 16)), _PROBLEMS)
 
-    Problems weigh the same however many measurements there are of each, as those of one are alike.
+
+@contextmanager
+def _planning_by(model: _core.CpuTimeModel) -> Iterator[None]:
+    before = _core.cpu_time_model()
+    _core.set_cpu_time_model(model)
+    try:
+        yield
+    finally:
+        _core.set_cpu_time_model(before)
+
+
+def compare(model: _core.CpuTimeModel, threads: Sequence[int]) -> Comparison:
+    """Let a model and the one in use choose plans for the same problems, and time these in turns.
 
     Parameters
     ----------
-    data : Design
-        The measurements.
-    predicted : ndarray
-        Of each, by the new model, or by what was fitted to other problems in the same way.
-    predicted_in_use : ndarray
-        By the model in use.
-    in_use : str
-        Its name.
+    model : CpuTimeModel
+        The new one.
+    threads : sequence of int
+        Numbers of threads that the plans may use, in turn.
 
     Returns
     -------
     Comparison
-        What differs.
+        What differs. Problems weigh the same, as the cases of one are alike.
     """
-    rows: dict[object, list[int]] = {}
-    for number, row in enumerate(data.rows):
-        # What is written to a new result is the same problem with another alignment.
-        rows.setdefault(dataclasses.replace(row.case.problem, out_alignment=1), []).append(number)
-    off = np.array([_off(data, predicted, own) for own in rows.values()])
-    off_in_use = np.array([_off(data, predicted_in_use, own) for own in rows.values()])
-    chosen, chosen_in_use = regrets(data, predicted), regrets(data, predicted_in_use)
-    ratios: dict[object, list[float]] = {}
-    for case, regret in chosen.items():
-        problem = dataclasses.replace(case.problem, out_alignment=1)
-        ratios.setdefault(problem, []).append(math.log((1 + regret) / (1 + chosen_in_use[case])))
+    in_use = _core.cpu_time_model()
+    draw = random.Random(_SEED)
+    found = []
+    for problem in other_problems():
+        cases = []
+        for most in threads:
+            plans = []
+            for each in (model, in_use):
+                with _planning_by(each):
+                    plans.append(_core.cached_cpu_plan(problem.request(), most, None))
+            predicted = []
+            for each in (model, in_use):
+                with _planning_by(each):
+                    predicted.append([_core.predict_cpu_seconds(plan, False) for plan in plans])
+            seconds = time_plans(plans, draw)
+            off = np.mean(np.abs(np.log(np.array(predicted) / seconds)), axis=1)
+            cases.append([*off, np.log(seconds[0] / seconds[1])])
+        found.append(np.mean(cases, axis=0))
+    off_new, off_in_use, time = np.array(found).T
     return Comparison(
-        in_use,
-        len(rows),
-        float(np.exp(off.mean())),
+        in_use.name,
+        len(found),
+        float(np.exp(off_new.mean())),
         float(np.exp(off_in_use.mean())),
-        _change(off - off_in_use),
-        _change(np.array([np.mean(each) for each in ratios.values()])),
+        Change.of(off_new - off_in_use),
+        Change.of(time),
     )
-
-
-def _off(data: Design, predicted: Array, own: list[int]) -> float:
-    return float(np.mean(np.abs(np.log(predicted[own] / data.seconds[own]))))
-
-
-def _change(values: Array) -> Change:
-    if len(values) < 2:
-        return Change(math.nan, math.nan)
-    return Change(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))

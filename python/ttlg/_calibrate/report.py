@@ -49,7 +49,7 @@ class Report:
     """
 
     noise: Noise
-    objections: list[str]
+    objections: list[str] = field(default_factory=list)
     comparison: Comparison | None = None
     train: dict[str, Errors] = field(default_factory=dict)
     held_out: dict[str, Errors] = field(default_factory=dict)

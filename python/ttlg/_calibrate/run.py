@@ -35,12 +35,16 @@ def _most_bytes(budget: float) -> int:
     return min(max(asked, _LEAST_BYTES), _MOST_BYTES, memory // 16)
 
 
+def _threads() -> list[int]:
+    most = _core.resolve_threads(None)
+    return sorted({1, max(most // 2, 1), most})
+
+
 def collect(budget: float, progress: bool) -> list[Row]:
     """Measure problems for so many seconds."""
     from tqdm import tqdm
 
-    most = _core.resolve_threads(None)
-    threads = sorted({1, max(most // 2, 1), most})
+    threads = _threads()
     start = time.monotonic()
     rows: list[Row] = []
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
@@ -88,19 +92,17 @@ def fit_rows(
     rows : list of Row
         Of problems of two folds or more.
     machine : CpuMachine
-        What they were measured on, with the model in use, which is where the fit starts and what
-        it is compared with.
+        What they were measured on, with the model in use, which is where the fit starts.
     noise : Noise
         What else the machine did.
 
     Returns
     -------
     report : Report
-        How well the model does, and what speaks against keeping it.
+        How well the model does.
     fields : dict
         The model, as its file holds it.
     """
-    in_use = fit.design(rows, machine)
     prior = fit.values(machine.model)
     trials = []
     for cached_bytes in _cached_bytes(machine):
@@ -111,8 +113,6 @@ def fit_rows(
     _, cached_bytes, data, seconds = min(trials, key=lambda trial: trial[0])
     predicted = fit.cross_validate(data, prior)
     low, high = fit.quantiles(data, predicted)
-    wide = [] if _models.is_narrow(low, high) else [_models.too_wide(low, high)]
-    compared = compare(data, predicted, in_use.counts @ prior, machine.model.name)
     names = _core.cpu_term_names()
     fields = {
         "name": "cpu-calibrated",
@@ -125,8 +125,6 @@ def fit_rows(
     }
     report = Report(
         noise=noise,
-        objections=[*noise.objections(), *compared.objections(), *wide],
-        comparison=compared,
         train=by_group(data, data.counts @ seconds, lambda row: row.kernel),
         held_out=by_group(data, predicted, lambda row: row.kernel),
         all_held_out=errors(data.seconds, predicted),
@@ -153,9 +151,16 @@ def run(budget: float, progress: bool, force: bool) -> Report:
             return report
     others = OtherPrograms()
     rows = collect(budget, progress)
-    noise = replace(noise, busy_cores=max(noise.busy_cores, others.busy_cores()))
     report, fields = fit_rows(rows, _core.this_cpu_machine(), noise)
-    if (force and _models.is_narrow(report.low, report.high)) or not report.objections:
+    report.comparison = compare(_models.cpu_model(fields), _threads())
+    report.noise = replace(noise, busy_cores=max(noise.busy_cores, others.busy_cores()))
+    usable = _models.is_narrow(report.low, report.high)
+    report.objections = [
+        *report.noise.objections(),
+        *report.comparison.objections(),
+        *([] if usable else [_models.too_wide(report.low, report.high)]),
+    ]
+    if usable and (force or not report.objections):
         report.path = _models.save_cpu_model(fields)
         _models.install_cpu_model(fields)
     return report
