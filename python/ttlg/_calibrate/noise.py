@@ -11,6 +11,7 @@ import numpy as np
 
 from ttlg import _core
 
+_STAT = "/proc/stat"
 _SECONDS = 1.0
 # Large enough that a copy outlasts the start of its threads.
 _BYTES_PER_THREAD, _MOST_BYTES = 8 << 20, 256 << 20
@@ -73,7 +74,7 @@ def _seconds_of_others() -> float:
     own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
     ticks = 0
     try:
-        with open("/proc/stat", encoding="ascii") as lines:
+        with open(_STAT, encoding="ascii") as lines:
             for line in lines:
                 name, *counts = line.split()
                 if name in own:
