@@ -20,6 +20,8 @@ _PROBLEMS = 60
 _MOST_BYTES = 64 << 20
 # Plans count as no slower up to here, as times of the same plan differ by about as much.
 _SAME = 0.02
+# However much faster the others are, no more than one problem in ten may be slower than this.
+_MOST_TENTH = 1.25
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class Comparison:
     time : Change
         Of the logarithm of the measured seconds of the plans chosen: negative where those of the
         new model are faster.
+    tenth : float
+        The slowest tenth of the problems take this many times as long by the new model's plans, or
+        longer.
     """
 
     in_use: str
@@ -61,6 +66,7 @@ class Comparison:
     off_in_use: float
     error: Change
     time: Change
+    tenth: float
 
     def objections(self) -> list[str]:
         """Say why the new model is not shown to be better; nothing where it is."""
@@ -69,6 +75,8 @@ class Comparison:
             found.append(f"it does not predict clearly better than {self.in_use}")
         if not self.time.mean + self.time.uncertainty < _SAME:
             found.append(f"the plans that it chooses may be slower than those of {self.in_use}")
+        elif self.tenth > _MOST_TENTH:
+            found.append(f"too many of its plans are slower than those of {self.in_use}")
         return found
 
     def __str__(self) -> str:
@@ -77,7 +85,8 @@ class Comparison:
             f"on {self.problems} other problems, predicted times are off by a factor of "
             f"{self.off:.2f}, those of {self.in_use}, the model in use, by {self.off_in_use:.2f}\n"
             f"the plans it chooses take {math.exp(self.time.mean):.3f} of the time of those that "
-            f"{self.in_use} chooses, give or take {self.time.uncertainty:.3f}"
+            f"{self.in_use} chooses,\n  give or take {self.time.uncertainty:.3f}, and "
+            f"{self.tenth:.2f} of it or more in a tenth of the problems"
         )
 
 
@@ -138,4 +147,5 @@ def compare(model: _core.CpuTimeModel, threads: Sequence[int]) -> Comparison:
         float(np.exp(off_in_use.mean())),
         Change.of(off_new - off_in_use),
         Change.of(time),
+        float(np.exp(np.quantile(time, 0.9))),
     )

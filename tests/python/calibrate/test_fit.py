@@ -71,11 +71,12 @@ def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(rep
     model = {name: fields[name] for name in ("name", "cached_bytes", "coefficients", "low", "high")}
     assert _core.CpuTimeModel(**model).coefficients == fields["coefficients"]
     change = Change(-0.1, 0.01)
-    report = replace(report, comparison=Comparison("cpu-before", 60, 1.1, 1.2, change, change))
+    report = replace(report, comparison=Comparison("cpu-before", 60, 1.1, 1.2, change, change, 1.3))
     assert "held out" in repr(report)
     assert "tile" in repr(report)
     assert "1.10, those of cpu-before, the model in use, by 1.20" in repr(report)
     assert "take 0.905 of the time" in repr(report)
+    assert "1.30 of it or more in a tenth" in repr(report)
 
 
 def test_a_report_draws_every_kernel(reported):

@@ -9,6 +9,7 @@ import pytest
 import ttlg
 from ttlg import _core, _models
 from ttlg._calibrate import comparison, noise, run
+from ttlg._calibrate.comparison import Change, Comparison
 from ttlg._calibrate.noise import Noise
 from ttlg._cli import main
 from ttlg._machine import machine_key
@@ -35,6 +36,8 @@ def machine(monkeypatch, directory, rows, truth):
         return sum(count * values[name] for name, count in counts.items()) + 1e-9
 
     monkeypatch.setattr(comparison, "time_plans", lambda plans, draw: [*map(seconds, plans)])
+    monkeypatch.setattr(comparison, "_PROBLEMS", 30)
+    monkeypatch.setattr(run, "_cached_bytes", lambda machine: [machine.model.cached_bytes])
 
     def prepare(disturbed=0.0, before=QUIET, meanwhile=0.05, in_use=None):
         draw = random.Random(0)
@@ -101,6 +104,23 @@ def test_a_model_whose_plans_are_slower_is_not_kept(machine, directory, monkeypa
     assert not kept(directory)
 
 
+@pytest.mark.parametrize(
+    ("error", "time", "tenth", "objection"),
+    [
+        (Change(-0.1, 0.05), Change(-0.1, 0.05), 1.1, None),
+        (Change(-0.1, 0.05), Change(0, 0.01), 1.1, None),
+        (Change(-0.1, 0.2), Change(-0.1, 0.05), 1.1, "clearly better"),
+        (Change(-0.1, 0.05), Change(-0.01, 0.1), 1.1, "may be slower"),
+        (Change(-0.1, 0.05), Change(-0.3, 0.05), 1.5, "too many"),
+        (Change(-0.1, 0.05), Change(float("nan"), 0.05), 1.1, "may be slower"),
+    ],
+)
+def test_a_model_must_be_better_by_more_than_the_standard_error(error, time, tenth, objection):
+    found = Comparison("cpu-before", 60, 1.1, 1.2, error, time, tenth).objections()
+    assert len(found) == (objection is not None)
+    assert objection is None or objection in found[0]
+
+
 def test_a_model_that_predicts_nothing_is_not_kept_even_by_force(machine, directory):
     machine(disturbed=3.0)
     report = ttlg.calibrate(force=True)
@@ -155,7 +175,7 @@ def test_an_interruption_of_the_comparison_leaves_the_model(machine, directory, 
         raise KeyboardInterrupt
 
     machine()
-    monkeypatch.setattr(comparison, "time_plans", interrupt)
+    monkeypatch.setattr(_core, "predict_cpu_seconds", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ttlg.calibrate()
     assert _core.cpu_time_model().name == "cpu-before"
