@@ -23,7 +23,7 @@ from ttlg import _core
 from ttlg._calibrate import data, fit
 from ttlg._calibrate.errors import by_group, errors, regrets, summarize
 from ttlg._calibrate.measure import measure
-from ttlg._calibrate.problems import FOLDS, problems
+from ttlg._calibrate.problems import problems
 from ttlg._calibrate.report import plot_predictions
 from ttlg.benchmarks import machine
 from ttlg.benchmarks.contenders import available_cores, optional
@@ -58,18 +58,6 @@ def collect(
             added += len(rows)
             bar.update(len(rows))
     return added
-
-
-def cross_validate(points: fit.Design) -> fit.Array:
-    """Predict every row by a model that was fitted without its problem's fold."""
-    folds = np.array([row.case.problem.fold for row in points.rows])
-    predicted = np.zeros(len(points.rows))
-    nothing_known = np.zeros(points.counts.shape[1])
-    for fold in range(FOLDS):
-        out = folds == fold
-        if out.any() and not out.all():
-            predicted[out] = points.counts[out] @ fit.solve(points.part(~out), nothing_known)
-    return np.maximum(predicted, np.finfo(float).tiny)
 
 
 def ordered(points: fit.Design, predicted: fit.Array, apart: float = 0.1) -> tuple[int, float]:
@@ -115,7 +103,8 @@ def _first_rows(points: fit.Design) -> fit.Array:
 
 def evaluate(points: fit.Design) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
     """Leave problems out, and tell errors and what choices cost."""
-    predicted = cross_validate(points)
+    nothing_known = np.zeros(points.counts.shape[1])
+    predicted = fit.cross_validate(points, nothing_known)
     found = regrets(points, predicted)
     pairs, share = ordered(points, predicted)
     kernels = by_group(points, predicted, lambda row: row.kernel)

@@ -7,7 +7,7 @@ will be done.
 
 from ttlg import schemes
 from ttlg._api import permute_dims, transpose
-from ttlg._calibrate import calibrate
+from ttlg._calibrate import calibrate, reset_calibration
 from ttlg._candidates import Candidate, CudaCandidate
 from ttlg._config import (
     CacheInfo,
@@ -65,6 +65,7 @@ __all__ = [
     "predict_time",
     "predict_times",
     "rearrange",
+    "reset_calibration",
     "schemes",
     "set_num_threads",
     "set_result_pool",

@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ttlg import CudaError, __version__, calibrate, transpose_file
+from ttlg import CudaError, __version__, calibrate, reset_calibration, transpose_file
 from ttlg._config import get_num_threads, show_config
 from ttlg._planning import plan
 from ttlg._sizes import parse_size
@@ -111,8 +112,28 @@ def _explain(args: argparse.Namespace) -> int:
     return 0
 
 
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"ttlg: {message}", file=sys.stderr)
+
+
 def _calibrate(args: argparse.Namespace) -> int:
-    print(calibrate(args.device, budget=args.budget))
+    if args.reset:
+        file = reset_calibration()
+        removed = "there is no calibrated model of this machine to remove"
+        print(
+            removed if file is None else f"removed the calibrated model of this machine in {file}"
+        )
+        print("in use: {name}, {chosen}".format_map(show_config()["cpu"]["time_model"]))
+        return 0
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+        # What stops a calibration is in its report; by force it goes on for a minute first.
+        warnings.simplefilter("always" if args.force else "ignore", RuntimeWarning)
+        report = calibrate(args.device, budget=args.budget, force=args.force)
+    if report.comparison is None:
+        print(f"ttlg: {report}", file=sys.stderr)
+        return 1
+    print(report)
     return 0
 
 
@@ -197,7 +218,9 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--json", action="store_true", help="print the plan as JSON")
 
     fitting = add(
-        "calibrate", _calibrate, "Fit the planner's time model to this machine, and keep it."
+        "calibrate",
+        _calibrate,
+        "Fit the planner's time model to this machine, and keep it if it is better.",
     )
     fitting.add_argument("--device", default="cpu", help="cpu, the default and so far the only one")
     fitting.add_argument(
@@ -206,6 +229,17 @@ def _parser() -> argparse.ArgumentParser:
         default=60.0,
         metavar="SECONDS",
         help="how long to measure; default 60",
+    )
+    outcome = fitting.add_mutually_exclusive_group()
+    outcome.add_argument(
+        "--force",
+        action="store_true",
+        help="measure a busy machine too, and keep the model even if it is not better",
+    )
+    outcome.add_argument(
+        "--reset",
+        action="store_true",
+        help="remove the model that was kept, and use the shipped one",
     )
 
     # Here for the list of commands; main hands its arguments over unparsed.

@@ -89,8 +89,13 @@ def model_for(device: str) -> _core.DeviceModel | None:
 
 # The CPU.
 
+# For every CPU, compiled in, and in use until another one is installed.
+_GENERIC, _WHY_GENERIC = _core.cpu_time_model(), "no shipped model is for this CPU"
 # Why the model in use is that one, for `show_config`.
-_chosen = "no shipped model is for this CPU"
+_chosen = _WHY_GENERIC
+# Nine of ten measured times by those that a model predicts: one beyond this knows nothing of its
+# machine, such as one that was fitted while other programs ran.
+_LEAST_LOW, _MOST_HIGH = 0.2, 5.0
 
 
 def cpu_model_in_use() -> dict[str, str]:
@@ -109,9 +114,22 @@ def install_cpu_model(fields: dict[str, Any]) -> None:
     Raises
     ------
     TypeError, ValueError
-        These are no model's; the one in use stays.
+        These are no model's, or those of one that predicts nothing; the one in use stays.
     """
     _install(fields, "calibrated in this process")
+
+
+def is_narrow(low: float, high: float) -> bool:
+    """Tell whether a model with these quantiles of measured by predicted time may be used."""
+    return low >= _LEAST_LOW and high <= _MOST_HIGH
+
+
+def too_wide(low: float, high: float) -> str:
+    """Say why one may not."""
+    return (
+        f"90 % of measured times are {low:.3g} to {high:.3g} of those predicted, and no model "
+        f"beyond {_LEAST_LOW:g} to {_MOST_HIGH:g} is used"
+    )
 
 
 def save_cpu_model(fields: dict[str, Any]) -> "Path":
@@ -127,15 +145,38 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
 
     Raises
     ------
-    ValueError
-        The cache directory cannot be written to.
+    TypeError, ValueError
+        These are no model's, or those of one that predicts nothing, or the cache directory cannot
+        be written to.
     """
     from pathlib import Path  # takes milliseconds, and only who saves needs it
 
+    _check_narrow(cpu_model(fields))
     file = saved_models()
     file.check_writable()
     file.save(machine_key(), {"model": fields})
     return Path(file.path)
+
+
+def remove_cpu_model() -> "Path | None":
+    """Remove the model that is kept for this machine, and plan by the shipped one from now on.
+
+    Returns
+    -------
+    Path or None
+        The file that held it; None where there was none.
+
+    Raises
+    ------
+    ValueError
+        The cache directory cannot be written to.
+    """
+    from pathlib import Path
+
+    file = saved_models()
+    removed = file.remove(machine_key())
+    _install_shipped(machine_facts())
+    return Path(file.path) if removed else None
 
 
 def saved_models() -> TuneFile:
@@ -149,11 +190,27 @@ def saved_models() -> TuneFile:
     return TuneFile(directory, "ttlg-cpu-models.json")
 
 
-def _install(fields: Any, why: str) -> None:
-    global _chosen
+def cpu_model(fields: Any) -> _core.CpuTimeModel:
+    """Make a model of what its file holds; TypeError or ValueError where that is none."""
     if not isinstance(fields, dict):
         raise TypeError(f"a model must be a dictionary, not {fields!r}")
-    _core.set_cpu_time_model(_core.CpuTimeModel(**_values(fields)))
+    return _core.CpuTimeModel(**_values(fields))
+
+
+def _check_narrow(model: _core.CpuTimeModel) -> None:
+    if not is_narrow(model.low, model.high):
+        raise ValueError(too_wide(model.low, model.high))
+
+
+def _install(fields: Any, why: str) -> None:
+    model = cpu_model(fields)
+    _check_narrow(model)
+    _use(model, why)
+
+
+def _use(model: _core.CpuTimeModel, why: str) -> None:
+    global _chosen
+    _core.set_cpu_time_model(model)
     _chosen = why
 
 
@@ -169,7 +226,7 @@ def _install_saved(key: dict[str, Any]) -> bool:
         why = str(error).partition("\n")[0]  # the others list what pybind11 would have taken
         warnings.warn(
             f"the CPU's time model in {file.path!r} is ignored: {why}; write a new one with "
-            "'python -m ttlg calibrate', or remove the file",
+            "'python -m ttlg calibrate', or remove it with 'python -m ttlg calibrate --reset'",
             stacklevel=2,
         )
     return False
@@ -178,7 +235,7 @@ def _install_saved(key: dict[str, Any]) -> bool:
 def _install_shipped(facts: dict[str, Any]) -> None:
     """Install the shipped model that asks for most of what is true of this machine.
 
-    Where there is none, the one that is compiled in stays, which is for every CPU.
+    Where there is none, that is the one for every CPU.
     """
     files = [_read(name) for name in _shipped_names() if name.startswith("cpu-")]
     fitting = [each for each in files if each["match"].items() <= facts.items()]
@@ -186,6 +243,8 @@ def _install_shipped(facts: dict[str, Any]) -> None:
         best = max(fitting, key=lambda each: len(each["match"]))
         matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
         _install(best, f"shipped for {matched}")
+    else:
+        _use(_GENERIC, _WHY_GENERIC)
 
 
 def install_default_cpu_model() -> None:

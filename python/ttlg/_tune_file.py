@@ -42,16 +42,34 @@ class TuneFile:
     def save(self, key: Entry, values: Entry) -> None:
         """Keep `values` as the entry of `key`: readers see the file before or after, whole."""
         with self._refusing(), self._lock():
-            entries = [entry for entry in self._read() if entry["key"] != key]
-            lines = ",\n".join(json.dumps(entry) for entry in [*entries, {"key": key, **values}])
-            fresh = f"{self.path}.{os.getpid()}"
+            others = [entry for entry in self._read() if entry["key"] != key]
+            self._write([*others, {"key": key, **values}])
+
+    def remove(self, key: Entry) -> bool:
+        """Remove the entry of `key`, and say whether there was one, or a file that holds none."""
+        if not os.path.exists(self.path):
+            return False
+        with self._refusing(), self._lock():
             try:
-                with open(fresh, "w", encoding="utf-8") as file:
-                    file.write(f"[\n{lines}\n]\n")
-                os.replace(fresh, self.path)
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(fresh)
+                entries = self.entries()
+            except ValueError:
+                self._write([])
+                return True
+            others = [entry for entry in entries if entry["key"] != key]
+            if len(others) < len(entries):
+                self._write(others)
+        return len(others) < len(entries)
+
+    def _write(self, entries: list[Entry]) -> None:
+        lines = ",\n".join(json.dumps(entry) for entry in entries)
+        fresh = f"{self.path}.{os.getpid()}"
+        try:
+            with open(fresh, "w", encoding="utf-8") as file:
+                file.write(f"[\n{lines}\n]\n")
+            os.replace(fresh, self.path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(fresh)
 
     def entries(self) -> list[Entry]:
         """Read all entries; none where there is no file, ValueError where it is none of these."""

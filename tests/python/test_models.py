@@ -191,10 +191,10 @@ def test_a_processor_is_known_by_vendor_family_and_model(shipped, monkeypatch, f
     assert in_use()[0] == f"cpu-{model}"
 
 
-def test_without_a_shipped_model_the_one_that_is_compiled_in_stays(shipped):
-    before = in_use()
+def test_without_a_shipped_model_it_is_the_one_that_is_compiled_in(shipped):
+    _models.install_cpu_model(time_models.fields())
     shipped(other={"family": -1})
-    assert in_use() == before
+    assert in_use() == ("cpu-generic", "no shipped model is for this CPU")
 
 
 def test_the_next_process_plans_by_the_saved_model(cache_directory, run_python):
@@ -244,6 +244,8 @@ def test_models_of_other_machines_and_versions_do_not_count(shipped, cache_direc
         lambda text: text.replace('"model":', '"other":').encode(),
         lambda text: text.replace('"model": {', '"model": 3, "other": {').encode(),
         lambda text: text.replace('"low": 0.75', '"low": -1').encode(),
+        lambda text: text.replace('"low": 0.75', '"low": 0.1').encode(),
+        lambda text: text.replace('"high": 1.5', '"high": 448').encode(),
         lambda text: text.replace('"cached_bytes"', '"cache_bytes"').encode(),
         lambda text: text.replace('"call":', '"unknown":').encode(),
         lambda text: text.replace('"call": 2e-07', '"call": NaN').encode(),
@@ -266,10 +268,12 @@ def test_a_damaged_file_is_ignored_with_one_warning(shipped, damage):
 
 def test_what_is_no_model_is_not_installed(cache_directory):
     before = in_use()
-    for broken in ({"low": -1}, {"coefficients": {"unknown": 1.0}}, {"speed": 3}):
-        with pytest.raises((TypeError, ValueError)):
-            _models.install_cpu_model(time_models.fields() | broken)
+    for broken in ({"low": -1}, {"high": 448}, {"coefficients": {"unknown": 1.0}}, {"speed": 3}):
+        for refuse in (_models.install_cpu_model, _models.save_cpu_model):
+            with pytest.raises((TypeError, ValueError)):
+                refuse(time_models.fields() | broken)
         assert in_use() == before
+    assert not cache_directory.exists()
 
 
 def test_a_cache_directory_that_cannot_be_written_to(cache_directory):

@@ -3,16 +3,29 @@
 import math
 from typing import TYPE_CHECKING
 
+from ttlg import _models
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ttlg._calibrate.report import Report
 
 
-def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = True) -> "Report":
-    """Fit the planner's time model to this machine, keep it and plan with it from now on.
+def calibrate(
+    device: str = "cpu", *, budget: float = 60.0, progress: bool = True, force: bool = False
+) -> "Report":
+    """Fit the planner's time model to this machine; keep it and plan with it if it is better.
 
-    Problems of all ranks, sizes, widths and layouts are drawn and measured, each done in many ways
-    that take turns, until `budget` is used up. Non-negative seconds of every term of the model are
-    fitted to four fifths of the problems and tested on the others; what is kept is fitted to all.
+    For a second it is measured what else the machine does. Then problems of all ranks, sizes,
+    widths and layouts are drawn and measured, each done in many ways that take turns, until
+    `budget` is used up. Non-negative seconds of every term of the model are fitted to all of them,
+    and to four fifths, five times, to be tested on the others.
+
+    The model is kept where it does better than the one in use on problems that it was not fitted
+    to: its predictions are nearer to what was measured, by more than the standard error over the
+    problems, and the plans that it prefers are no slower. There must be 20 problems, which a minute
+    is mostly enough for, and the machine must be quiet. Otherwise the model in use stays, and the
+    report says why. `reset_calibration` removes a model that was kept.
 
     Parameters
     ----------
@@ -24,12 +37,21 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
         to 256 MiB and a sixteenth of the memory, so that short budgets say less about large ones.
     progress : bool
         Show a progress bar, where there is a terminal.
+    force : bool
+        Measure a busy machine too, and keep the model even if it is not better. Never kept is one
+        by whose predictions nine times in ten are not within 0.2 to 5.
 
     Returns
     -------
     Report
-        Errors by kernel, what the planner's choices cost, and the file that keeps the model. Its
-        ``repr`` is a table, ``plot()`` draws predicted against measured time.
+        What else the machine did, errors by kernel, what the planner's choices cost, the comparison
+        with the model in use, why the new one is not kept (``objections``), or the file that keeps
+        it (``path``). Its ``repr`` is a table, ``plot()`` draws predicted against measured time.
+
+    Warns
+    -----
+    RuntimeWarning
+        The machine is busy, so that nothing is measured, unless by `force`.
 
     Raises
     ------
@@ -45,10 +67,10 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
 
     Notes
     -----
-    Let nothing else run meanwhile. The least of several samples counts, and all ways to do a
-    problem take turns in random order, but what lasts as long as a problem's samples is measured
-    with them. A call that raises or is interrupted leaves the model in use and its file as they
-    were.
+    Let nothing else run meanwhile: no model is kept if on average other programs keep more than a
+    quarter of the cores busy. The least of several samples counts, and all ways to do a problem
+    take turns in random order, but what lasts as long as a problem's samples is measured with them.
+    A call that raises or is interrupted leaves the model in use and its file as they were.
 
     The model is kept in the directory ``TTLG_CACHE_DIR``, or else in ``ttlg`` of the user's cache
     directory, for every process on the same kind of machine. The method is that of TTLG, section V,
@@ -59,6 +81,8 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
     --------
     >>> import ttlg
     >>> report = ttlg.calibrate(budget=300)  # doctest: +SKIP
+    >>> report.objections  # doctest: +SKIP
+    []
     >>> report.regret.mean < 0.1  # doctest: +SKIP
     True
     """
@@ -79,4 +103,29 @@ def calibrate(device: str = "cpu", *, budget: float = 60.0, progress: bool = Tru
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}")
     from ttlg._calibrate.run import run  # what it takes to fit is not for every import of ttlg
 
-    return run(budget, progress)
+    return run(budget, progress, force)
+
+
+def reset_calibration() -> "Path | None":
+    """Remove the time model that `calibrate` has kept for this machine.
+
+    From now on this process plans by the model that comes with ttlg, as later ones do, and
+    ``show_config()["cpu"]["time_model"]`` tells which that is.
+
+    Returns
+    -------
+    Path or None
+        The file that the model was removed from; None where it held none for this machine.
+
+    Raises
+    ------
+    ValueError
+        The cache directory cannot be written to.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> ttlg.reset_calibration()  # doctest: +SKIP
+    PosixPath('/home/me/.cache/ttlg/ttlg-cpu-models.json')
+    """
+    return _models.remove_cpu_model()

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._calibrate.data import Row
+from ttlg._calibrate.problems import FOLDS
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -160,9 +161,20 @@ def solve_counts(counts: Array, seconds: Array, prior: Array, fixed: float = 0) 
     return result
 
 
-def quantiles(data: Design, seconds: Array) -> tuple[float, float]:
+def cross_validate(data: Design, prior: Array) -> Array:
+    """Predict every row by a fit to the problems of the other folds."""
+    folds = np.array([row.case.problem.fold for row in data.rows])
+    predicted = np.zeros(len(data.rows))
+    for fold in range(FOLDS):
+        out = folds == fold
+        if out.any() and not out.all():
+            predicted[out] = data.counts[out] @ solve(data.part(~out), prior)
+    return np.maximum(predicted, np.finfo(float).tiny)
+
+
+def quantiles(data: Design, predicted: Array) -> tuple[float, float]:
     """Return the 5 % and 95 % quantiles of measured by predicted time."""
-    low, high = np.quantile(data.seconds / (data.counts @ seconds), _QUANTILES)
+    low, high = np.quantile(data.seconds / predicted, _QUANTILES)
     return float(low), float(high)
 
 

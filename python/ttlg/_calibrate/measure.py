@@ -72,6 +72,25 @@ def _take_turns(
     return [sorted(each) for each in samples[len(copies) :]], copied
 
 
+def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[float]:
+    """Return the seconds of plans for one problem, which take turns; the same plan is timed once.
+
+    Raises
+    ------
+    MemoryError
+        There is no room for the arrays.
+    """
+    x, out = arrays_for(plans[0])
+    distinct = [plan for number, plan in enumerate(plans) if plan not in plans[:number]]
+    for plan in distinct:
+        if _core.run_ndarray(plan, x, out) is None:
+            raise AssertionError(f"{plan} has not run")
+    large = out.nbytes >= _LARGE_BYTES
+    timers = [_timer(plan, x, out) for plan in distinct]
+    samples, _ = _take_turns(timers, [], _LARGE_ROUNDS if large else _ROUNDS, draw)
+    return [samples[distinct.index(plan)][0] for plan in plans]
+
+
 def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.Random) -> list[Row]:
     """Time the planner's candidates for a problem, and others, drawn at random.
 

@@ -59,11 +59,6 @@ class Problem:
         key = (self.shape, self.axes, self.dtype, self.strides)
         return zlib.crc32(repr(key).encode()) % FOLDS
 
-    @property
-    def is_held_out(self) -> bool:
-        """Whether the model is tested on this problem, which one in five is, not fitted to it."""
-        return self.fold == 0
-
     def request(self) -> _core.Request:
         """Return what the planner takes."""
         strides = self.strides or _core.contiguous_byte_strides(self.shape, self.itemsize)

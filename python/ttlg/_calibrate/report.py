@@ -1,54 +1,91 @@
 """What a calibration found."""
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ttlg._calibrate.errors import Errors, Regret
+from ttlg import _models
+from ttlg._calibrate.comparison import Comparison
+from ttlg._calibrate.errors import Errors, Regret, summarize
 from ttlg._calibrate.fit import Array
+from ttlg._calibrate.noise import Noise
+
+_BY_FORCE = "use 'ttlg calibrate --force', in Python force=True"
 
 
 @dataclass(repr=False)
 class Report:
-    """How well a fitted time model predicts this machine.
+    """How well a fitted time model predicts this machine, and whether it is kept.
 
     Attributes
     ----------
+    noise : Noise
+        What else the machine did. Where that was too much, nothing was measured, unless by force.
+    objections : list of str
+        Why the model is not kept, or was kept by force alone; empty where it is better.
+    comparison : Comparison or None
+        The model beside the one in use; None where nothing was measured.
     train, held_out : dict of str to Errors
-        Relative errors of the predicted seconds by kernel, of the problems that the model was
-        fitted to and of those that it has not seen.
+        Relative errors of the predicted seconds by kernel, of the model and of fits to four fifths
+        of the problems, which each tell of the fifth that they have not seen.
     all_held_out : Errors
         Of all kernels.
     regret : Regret
         By how much the plan that is predicted to be the fastest misses the fastest that was
-        measured, over the problems held out.
+        measured, by the same fits.
     cached_bytes : int
         What a process gets of the caches, as it fits best.
     low, high : float
-        Quantiles of measured by predicted time, 5 and 95 per cent, of the problems held out.
+        Quantiles of measured by predicted time, 5 and 95 per cent, by the same fits.
     measured_seconds, predicted_seconds : ndarray
-        Of every measurement of these.
+        Of every measurement, by the same fits.
     kernels : list of str
         Of the same.
     path : Path or None
-        The file that keeps the model.
+        The file that keeps the model; None where the one in use stays.
     """
 
-    train: dict[str, Errors]
-    held_out: dict[str, Errors]
-    all_held_out: Errors
-    regret: Regret
-    cached_bytes: int
-    low: float
-    high: float
-    measured_seconds: Array
-    predicted_seconds: Array
-    kernels: list[str]
+    noise: Noise
+    objections: list[str] = field(default_factory=list)
+    comparison: Comparison | None = None
+    train: dict[str, Errors] = field(default_factory=dict)
+    held_out: dict[str, Errors] = field(default_factory=dict)
+    all_held_out: Errors = field(default_factory=lambda: Errors(0, *[math.nan] * 3))
+    regret: Regret = field(default_factory=lambda: summarize({}))
+    cached_bytes: int = 0
+    low: float = math.nan
+    high: float = math.nan
+    measured_seconds: Array = field(default_factory=lambda: np.zeros(0))
+    predicted_seconds: Array = field(default_factory=lambda: np.zeros(0))
+    kernels: list[str] = field(default_factory=list)
     path: Path | None = None
 
     def __repr__(self) -> str:
+        """Write what was found, and what became of it."""
+        because = "; ".join(self.objections)
+        if self.comparison is None:
+            return f"not measured: {because}, or {_BY_FORCE}"
+        lines = [*self._errors(), str(self.comparison), str(self.noise)]
+        return "\n".join([*lines, *self._outcome(because)])
+
+    def _outcome(self, because: str) -> list[str]:
+        """Say whether the model is kept, why not, and how to have it otherwise."""
+        if self.path is not None:
+            doubt = f", by force, although {because}" if because else ""
+            return [
+                f"kept in {self.path}{doubt}",
+                "'ttlg calibrate --reset', in Python ttlg.reset_calibration(), removes it again",
+            ]
+        name = _models.cpu_model_in_use()["name"]
+        lines = [f"not kept, {name} stays in use: {because}"]
+        if _models.is_narrow(self.low, self.high):
+            lines.append(f"to keep it all the same, {_BY_FORCE}")
+        return lines
+
+    def _errors(self) -> list[str]:
         """Write a table."""
         lines = [
             "relative error of predicted seconds",
@@ -69,9 +106,7 @@ class Report:
             f"  {regret.p90:.1%} at the 90th percentile, {regret.p95:.1%} at the 95th",
             f"a process gets {self.cached_bytes / 2**20:.0f} MiB of the caches",
         ]
-        if self.path is not None:
-            lines.append(f"kept in {self.path}")
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the errors as plain values for JSON."""
@@ -80,6 +115,7 @@ class Report:
             "held_out": {kernel: asdict(each) for kernel, each in self.held_out.items()},
             "all_held_out": asdict(self.all_held_out),
             "regret": asdict(self.regret),
+            "noise": asdict(self.noise),
         }
 
     def plot(self, ax: Any = None) -> Any:

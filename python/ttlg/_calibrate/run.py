@@ -4,15 +4,19 @@ import datetime
 import os
 import random
 import time
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ttlg import _core, _models
 from ttlg._calibrate import fit
+from ttlg._calibrate.comparison import compare
 from ttlg._calibrate.data import Row
 from ttlg._calibrate.errors import by_group, errors, regrets, summarize
 from ttlg._calibrate.measure import measure
+from ttlg._calibrate.noise import Noise, OtherPrograms, measure_noise
 from ttlg._calibrate.problems import problems
 from ttlg._calibrate.report import Report
 
@@ -31,12 +35,16 @@ def _most_bytes(budget: float) -> int:
     return min(max(asked, _LEAST_BYTES), _MOST_BYTES, memory // 16)
 
 
+def _threads() -> list[int]:
+    most = _core.resolve_threads(None)
+    return sorted({1, max(most // 2, 1), most})
+
+
 def collect(budget: float, progress: bool) -> list[Row]:
     """Measure problems for so many seconds."""
     from tqdm import tqdm
 
-    most = _core.resolve_threads(None)
-    threads = sorted({1, max(most // 2, 1), most})
+    threads = _threads()
     start = time.monotonic()
     rows: list[Row] = []
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
@@ -51,8 +59,8 @@ def collect(budget: float, progress: bool) -> list[Row]:
             spent = time.monotonic() - start
             bar.set_postfix_str(f"{number} problems, {len(rows)} measurements", refresh=False)
             bar.update(min(spent, budget) - bar.n)
-            folds = {row.case.problem.is_held_out for row in rows}
-            if spent >= budget and number >= _LEAST_PROBLEMS and len(folds) == 2:
+            folds = {row.case.problem.fold for row in rows}
+            if spent >= budget and number >= _LEAST_PROBLEMS and len(folds) > 1:
                 break
             rows += measure(problem, threads, _SETS, random.Random(number))
     return rows
@@ -74,15 +82,19 @@ def _source(rows: list[Row]) -> str:
     )
 
 
-def fit_rows(rows: list[Row], machine: _core.CpuMachine) -> tuple[Report, dict[str, Any]]:
+def fit_rows(
+    rows: list[Row], machine: _core.CpuMachine, noise: Noise
+) -> tuple[Report, dict[str, Any]]:
     """Fit a model and test it.
 
     Parameters
     ----------
     rows : list of Row
-        Of problems held out and of others.
+        Of problems of two folds or more.
     machine : CpuMachine
-        What they were measured on, with the model to start from.
+        What they were measured on, with the model in use, which is where the fit starts.
+    noise : Noise
+        What else the machine did.
 
     Returns
     -------
@@ -95,48 +107,60 @@ def fit_rows(rows: list[Row], machine: _core.CpuMachine) -> tuple[Report, dict[s
     trials = []
     for cached_bytes in _cached_bytes(machine):
         data = fit.design(rows, fit.with_cached_bytes(machine, cached_bytes))
-        held_out = np.array([row.case.problem.is_held_out for row in data.rows])
-        seconds = fit.solve(data.part(~held_out), prior)
-        tested = data.part(held_out)
-        off = float(np.mean(np.abs(np.log(tested.counts @ seconds / tested.seconds))))
-        trials.append((off, cached_bytes, data, seconds, held_out))
-    _, cached_bytes, data, seconds, held_out = min(trials, key=lambda trial: trial[0])
-    predicted = data.counts @ seconds
-    tested, trained = data.part(held_out), data.part(~held_out)
-    low, high = fit.quantiles(tested, seconds)
-    report = Report(
-        train=by_group(trained, predicted[~held_out], lambda row: row.kernel),
-        held_out=by_group(tested, predicted[held_out], lambda row: row.kernel),
-        all_held_out=errors(tested.seconds, predicted[held_out]),
-        regret=summarize(regrets(tested, predicted[held_out])),
-        cached_bytes=cached_bytes,
-        low=low,
-        high=high,
-        measured_seconds=tested.seconds,
-        predicted_seconds=predicted[held_out],
-        kernels=[row.kernel for row in tested.rows],
-    )
-    final = fit.solve(data, prior)
+        seconds = fit.solve(data, prior)
+        off = float(np.mean(np.abs(np.log(data.counts @ seconds / data.seconds))))
+        trials.append((off, cached_bytes, data, seconds))
+    _, cached_bytes, data, seconds = min(trials, key=lambda trial: trial[0])
+    predicted = fit.cross_validate(data, prior)
+    low, high = fit.quantiles(data, predicted)
     names = _core.cpu_term_names()
     fields = {
         "name": "cpu-calibrated",
         "cached_bytes": cached_bytes,
         "coefficients": {
-            name: float(each) for name, each in zip(names, final, strict=True) if each
+            name: float(each) for name, each in zip(names, seconds, strict=True) if each
         },
         "low": low,
         "high": high,
-        "errors": report.to_dict(),
-        "source": _source(rows),
     }
-    return report, fields
+    report = Report(
+        noise=noise,
+        train=by_group(data, data.counts @ seconds, lambda row: row.kernel),
+        held_out=by_group(data, predicted, lambda row: row.kernel),
+        all_held_out=errors(data.seconds, predicted),
+        regret=summarize(regrets(data, predicted)),
+        cached_bytes=cached_bytes,
+        low=low,
+        high=high,
+        measured_seconds=data.seconds,
+        predicted_seconds=predicted,
+        kernels=[row.kernel for row in data.rows],
+    )
+    return report, {**fields, "errors": report.to_dict(), "source": _source(rows)}
 
 
-def run(budget: float, progress: bool) -> Report:
-    """Measure, fit, keep the model and plan with it."""
+def run(budget: float, progress: bool, force: bool) -> Report:
+    """Measure, fit, and where the model is better, or `force` asks for it, keep it and plan by it."""
     fit.require_scipy()
     _models.saved_models().check_writable()
-    report, fields = fit_rows(collect(budget, progress), _core.this_cpu_machine())
-    report.path = _models.save_cpu_model(fields)
-    _models.install_cpu_model(fields)
+    noise = measure_noise()
+    if busy := noise.objections():
+        report = Report(noise, busy)
+        warnings.warn(busy[0] if force else repr(report), RuntimeWarning, stacklevel=3)
+        if not force:
+            return report
+    others = OtherPrograms()
+    rows = collect(budget, progress)
+    report, fields = fit_rows(rows, _core.this_cpu_machine(), noise)
+    report.comparison = compare(_models.cpu_model(fields), _threads())
+    report.noise = replace(noise, busy_cores=max(noise.busy_cores, others.busy_cores()))
+    usable = _models.is_narrow(report.low, report.high)
+    report.objections = [
+        *report.noise.objections(),
+        *report.comparison.objections(),
+        *([] if usable else [_models.too_wide(report.low, report.high)]),
+    ]
+    if usable and (force or not report.objections):
+        report.path = _models.save_cpu_model(fields)
+        _models.install_cpu_model(fields)
     return report

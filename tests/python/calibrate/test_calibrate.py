@@ -7,22 +7,17 @@ import pytest
 
 import ttlg
 from ttlg import _calibrate, _core, _models
-from ttlg._calibrate import run
+from ttlg._calibrate import comparison, run
 from ttlg._calibrate.data import read
 from ttlg._calibrate.measure import measure
+from ttlg._calibrate.noise import Noise
 from ttlg._calibrate.problems import Problem
 from ttlg._cli import main
 from ttlg.benchmarks import cpu_model
 
+from .. import time_models
+
 pytest.importorskip("scipy")
-
-
-@pytest.fixture
-def directory(monkeypatch, tmp_path):
-    monkeypatch.setenv("TTLG_CACHE_DIR", str(tmp_path))
-    before = _core.cpu_time_model()
-    yield tmp_path
-    _core.set_cpu_time_model(before)
 
 
 @pytest.fixture
@@ -30,10 +25,16 @@ def few_problems(monkeypatch):
     monkeypatch.setattr(run, "_SETS", 4)
     monkeypatch.setattr(run, "_BYTES_PER_SECOND", 1)
     monkeypatch.setattr(run, "_LEAST_BYTES", 1 << 16)
+    monkeypatch.setattr(run, "measure_noise", lambda: Noise(0.1, 0.0, 2))
+    monkeypatch.setattr(comparison, "_PROBLEMS", 3)
+    monkeypatch.setattr(comparison, "_MOST_BYTES", 1 << 16)
+    # However badly it predicts what is measured while other tests run.
+    monkeypatch.setattr(_models, "_LEAST_LOW", 0)
+    monkeypatch.setattr(_models, "_MOST_HIGH", float("inf"))
 
 
 def test_the_model_is_kept_and_in_use(directory, few_problems):
-    report = ttlg.calibrate(budget=0.1, progress=False)
+    report = ttlg.calibrate(budget=0.1, progress=False, force=True)
     assert report.path is not None
     assert report.path.parent == directory
     model = _core.cpu_time_model()
@@ -42,6 +43,7 @@ def test_the_model_is_kept_and_in_use(directory, few_problems):
     assert (model.low, model.high) == (report.low, report.high)
     assert 0 < _core.predict_cpu_seconds(_core.cached_cpu_plan(_request(), 1, None), False) < 1
     assert str(report.path) in repr(report)
+    assert report.comparison.problems == 3
 
 
 def _request():
@@ -56,7 +58,7 @@ def test_what_is_interrupted_leaves_model_and_file(
     def fail(*arguments):
         raise failure
 
-    _models.save_cpu_model({"name": "before"})
+    _models.save_cpu_model(time_models.fields("before"))
     files = {path: path.read_bytes() for path in directory.iterdir()}
     assert files
     model = _core.cpu_time_model()

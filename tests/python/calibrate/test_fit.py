@@ -1,6 +1,5 @@
 """The fit finds the seconds that made the times."""
 
-import itertools
 import random
 from dataclasses import replace
 
@@ -9,38 +8,19 @@ import pytest
 
 from ttlg import _core
 from ttlg._calibrate import fit
+from ttlg._calibrate.comparison import Change, Comparison
 from ttlg._calibrate.data import Case, Row, read
 from ttlg._calibrate.errors import errors, regrets, summarize
-from ttlg._calibrate.problems import Problem, problems
+from ttlg._calibrate.noise import Noise
+from ttlg._calibrate.problems import Problem
 from ttlg._calibrate.run import fit_rows
-from ttlg._calibrate.sample import sample
 
 pytest.importorskip("scipy")
 
 
 @pytest.fixture(scope="module")
-def truth():
-    generator = np.random.default_rng(0)
-    count = len(_core.cpu_term_names())
-    return 1e-9 * generator.uniform(0.5, 2, count) * (generator.random(count) < 0.5)
-
-
-@pytest.fixture(scope="module")
-def rows(truth):
-    """Make up times of plans that are exactly those of a model."""
-    machine = _core.this_cpu_machine()
-    made = []
-    for number, problem in enumerate(itertools.islice(problems(0, 1 << 20), 150)):
-        for plan in sample(problem, 2, 10, random.Random(number)):
-            row = Row(Case(problem, 2), plan.kernel, plan.parameters, (1.0,), 1.0)
-            counts = fit.design([row], machine).counts[0]
-            made.append(replace(row, samples=(float(counts @ truth) + 1e-9,)))
-    return made
-
-
-@pytest.fixture(scope="module")
 def reported(rows):
-    return fit_rows(rows, _core.this_cpu_machine())
+    return fit_rows(rows, _core.this_cpu_machine(), Noise(0.1, 0.0, 2))
 
 
 def _off(rows, seconds, machine):
@@ -50,10 +30,10 @@ def _off(rows, seconds, machine):
 
 def test_known_seconds_are_found_again(rows, truth):
     machine = _core.this_cpu_machine()
-    fitted = [row for row in rows if not row.case.problem.is_held_out]
+    fitted = [row for row in rows if row.case.problem.fold != 0]
     seconds = fit.solve(fit.design(fitted, machine), np.zeros(len(truth)))
     assert (seconds >= 0).all()
-    found = _off([row for row in rows if row.case.problem.is_held_out], seconds, machine)
+    found = _off([row for row in rows if row.case.problem.fold == 0], seconds, machine)
     assert found.mean < 0.05
     assert abs(found.signed) < 0.02
 
@@ -90,8 +70,13 @@ def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(rep
     assert report.regret.median < 0.02
     model = {name: fields[name] for name in ("name", "cached_bytes", "coefficients", "low", "high")}
     assert _core.CpuTimeModel(**model).coefficients == fields["coefficients"]
+    change = Change(-0.1, 0.01)
+    report = replace(report, comparison=Comparison("cpu-before", 60, 1.1, 1.2, change, change, 1.3))
     assert "held out" in repr(report)
     assert "tile" in repr(report)
+    assert "1.10, those of cpu-before, the model in use, by 1.20" in repr(report)
+    assert "take 0.905 of the time" in repr(report)
+    assert "1.30 of it or more in a tenth" in repr(report)
 
 
 def test_a_report_draws_every_kernel(reported):
