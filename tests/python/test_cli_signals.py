@@ -93,6 +93,14 @@ def test_ignored_signals_stay_ignored(run_python, folder, ignored):
     np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "in.npy").T)
 
 
+@any_signal
+def test_handlers_of_the_program_stay(run_python, folder, number):
+    own = f"signal.signal({int(number)}, lambda *_: print('own'))"
+    program = SEND + sending(number, "pwritev") + own + MAIN
+    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "own\n", "")
+
+
 def test_signals_end_the_children_of_tests_that_ignore_them(ignored, run_python):
     assert run_python(f"import signal\nsignal.raise_signal({int(ignored)})").returncode == -ignored
     assert signal.raise_signal(ignored) is None
