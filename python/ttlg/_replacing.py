@@ -26,6 +26,26 @@ def _reserve(fd: int, size: int) -> None:
             raise
 
 
+def _link(fd: int, name: str) -> None:
+    """Give a name to a file that has none."""
+    # With a directory, which an absolute path does not need, Python calls linkat, and not link,
+    # which gives a name to the symbolic link.
+    os.link(f"/proc/self/fd/{fd}", name, src_dir_fd=fd, follow_symlinks=True)
+
+
+def _open_unnamed(directory: str, name: str) -> int:
+    """Open a file that is gone when the process is, unless it gets a name in `directory`.
+
+    `name` is one that it could get there. OSError where the file system, or a system without
+    ``/proc``, has no such files: that is tried first, as the end of the work is too late for it.
+    """
+    flags = os.O_WRONLY | os.O_TMPFILE
+    with os.fdopen(os.open(directory, flags, 0o600), "wb") as probe:
+        _link(probe.fileno(), name)
+        os.unlink(name)
+    return os.open(directory, flags, 0o666)
+
+
 @contextmanager
 def replacing(dst: str, size: int) -> Iterator[int]:
     """Give a descriptor to write `size` bytes to, which become `dst` only if all goes well."""
@@ -42,8 +62,11 @@ def replacing(dst: str, size: int) -> Iterator[int]:
     directory, name = os.path.split(path)
     partial = os.path.join(directory, f".{name[:32]}.{os.urandom(8).hex()}.partial")
     try:
-        with naming(dst):
-            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            fd, unnamed = _open_unnamed(directory, partial), True
+        except OSError:
+            with naming(dst):
+                fd, unnamed = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), False
         with os.fdopen(fd, "wb", buffering=0):
             with naming(dst):
                 if mode is not None:
@@ -52,6 +75,8 @@ def replacing(dst: str, size: int) -> Iterator[int]:
             yield fd
             with naming(dst):
                 os.fsync(fd)
+                if unnamed:
+                    _link(fd, partial)
         os.replace(partial, path)
     except BaseException:
         # A signal handler may raise right after the file was made, or was given its name.

@@ -21,8 +21,8 @@ def transpose_file(
     src : path
         A ``.npy`` file of any fixed-size dtype, in C or Fortran order.
     dst : path
-        Where to write, C-contiguous; it may be `src`. The file appears whole or not at all: it is
-        written under a temporary name beside `dst` and renamed at the end, its header last.
+        Where to write, C-contiguous; it may be `src`. The file appears whole or not at all: while
+        it is written, it has no name.
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
     threads : int, optional
@@ -47,10 +47,14 @@ def transpose_file(
 
     Notes
     -----
-    Whatever is raised, the temporary file is removed. A process that is killed leaves one,
-    ``.NAME.*.partial`` without a header, which may be deleted. That holds for SIGTERM and SIGHUP
-    as well, whose default is to end the process where it stands: this function leaves signals
-    alone, so a program that they may stop has to install handlers that raise, such as
+    Whatever is raised, and whatever ends the process, SIGTERM and SIGKILL included, nothing is left
+    but what was there before. The bytes are written to a file without a name in the folder of `dst`
+    (``O_TMPFILE``), whose space the system takes back with the process.
+
+    Some file systems, NFS among them, have no such files. There the temporary file is called
+    ``.NAME.*.partial``. It is removed when something is raised, but a process that a signal ends
+    where it stands leaves it, without a header; it may be deleted. This function leaves signals
+    alone, so a program that SIGTERM may stop has to install a handler that raises, such as
     ``signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))``. The command ``ttlg transpose`` does.
 
     Examples

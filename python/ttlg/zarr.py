@@ -52,7 +52,17 @@ def _is_worth_moving(x: Any) -> bool:
         return False
     if x.dtype.names is None:
         return x.itemsize != _FAST_ITEMSIZE
-    return bool(repack_fields(x.dtype, recurse=True) == x.dtype)  # no padding
+    return _is_packed(x.dtype)
+
+
+def _is_packed(dtype: np.dtype[Any]) -> bool:
+    """Tell whether records have no padding, nor those inside them, in arrays too."""
+    record = dtype.base
+    if record.names is None:
+        return True
+    # With recurse=True NumPy would still leave out records in arrays.
+    packed = bool(repack_fields(record) == record)
+    return packed and all(_is_packed(record[name]) for name in record.names)
 
 
 def _row_axis(x: _ndarray) -> int | None:

@@ -46,7 +46,24 @@ def nvrtc():
 
 
 @pytest.fixture
-def run_python(tmp_path):
+def default_signals():
+    """Let children start with the default actions of signals that this process ignores.
+
+    A process starts with those ignored that its parent ignores, as SIGHUP under nohup and SIGINT in
+    the background of a script, but never with a handler. So this one goes on ignoring them, by a
+    handler that does nothing.
+    """
+    ending = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    ignored = [number for number in ending if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, lambda *_: None)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@pytest.fixture
+def run_python(tmp_path, default_signals):
     """Run a script in a fresh interpreter; a hang counts as a failure."""
 
     def run(script, *arguments, timeout=60, **environment):

@@ -25,6 +25,8 @@ def send(number, name):
         return real(*args)
     setattr(os, name, call)
 """
+# What systems without unnamed files take it for: the result is written to a file with a name.
+NAMED = "os.O_TMPFILE = os.O_DIRECTORY\n"
 MAIN = """
 from ttlg._cli import main
 sys.exit(main())
@@ -49,34 +51,62 @@ def names(folder):
 
 
 @any_signal
+@pytest.mark.parametrize("kind", ["", NAMED], ids=["unnamed", "named"])
 @pytest.mark.parametrize("call", ["open", "preadv", "pwritev", "fsync"])
-def test_a_signal_leaves_nothing(run_python, folder, number, call):
-    program = SEND + sending(number, call) + MAIN
+def test_a_signal_leaves_nothing(run_python, folder, number, call, kind):
+    program = SEND + kind + sending(number, call) + MAIN
     done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
     assert (done.returncode, done.stdout) == (-number, "")
     assert done.stderr == f"ttlg: interrupted by {number.name}\n"
     assert names(folder) == ["in.npy"]
 
 
+def test_a_kill_leaves_nothing(run_python, folder):
+    program = SEND + sending(signal.SIGKILL, "pwritev") + MAIN
+    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
+    assert names(folder) == ["in.npy"]
+
+
 @any_signal
 def test_a_second_signal_waits_for_the_cleaning_up(run_python, folder, number):
-    program = SEND + sending(signal.SIGTERM, "pwritev") + sending(number, "unlink") + MAIN
+    signals = sending(signal.SIGTERM, "pwritev") + sending(number, "unlink")
+    program = SEND + NAMED + signals + MAIN
     done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
     assert (done.returncode, done.stderr) == (-signal.SIGTERM, "ttlg: interrupted by SIGTERM\n")
     assert names(folder) == ["in.npy"]
 
 
-@any_signal
-def test_ignored_signals_stay_ignored(run_python, folder, number):
-    # As nohup leaves SIGHUP, and a shell leaves SIGINT of what it starts in the background.
-    ignoring = f"signal.signal({int(number)}, signal.SIG_IGN)"
-    program = SEND + sending(number, "pwritev") + ignoring + MAIN
+@pytest.fixture(params=SIGNALS, ids=lambda number: number.name)
+def ignored(request):
+    """Ignore a signal, as nohup does SIGHUP, and a shell SIGINT of what runs in the background."""
+    before = signal.signal(request.param, signal.SIG_IGN)
+    yield request.param
+    signal.signal(request.param, before)
+
+
+# The fixture that is named last decides what children inherit.
+def test_ignored_signals_stay_ignored(run_python, folder, ignored):
+    program = SEND + sending(ignored, "pwritev") + MAIN
     done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
     assert (done.returncode, done.stderr) == (0, "")
     np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "in.npy").T)
 
 
-def test_a_terminal_that_has_hung_up(folder):
+@any_signal
+def test_handlers_of_the_program_stay(run_python, folder, number):
+    own = f"signal.signal({int(number)}, lambda *_: print('own'))"
+    program = SEND + sending(number, "pwritev") + own + MAIN
+    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "own\n", "")
+
+
+def test_signals_end_the_children_of_tests_that_ignore_them(ignored, run_python):
+    assert run_python(f"import signal\nsignal.raise_signal({int(ignored)})").returncode == -ignored
+    assert signal.raise_signal(ignored) is None
+
+
+def test_a_terminal_that_has_hung_up(default_signals, folder):
     program = SEND + sending(signal.SIGHUP, "pwritev") + MAIN
     terminal, stderr = pty.openpty()
     os.close(terminal)  # from now on writing to stderr fails

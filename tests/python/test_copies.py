@@ -167,9 +167,10 @@ def test_copyto_refuses_several_elements_at_one_place():
         ttlg.copyto(dst, np.ones((3, 2)))
 
 
-def test_copyto_refuses_streams_on_the_host():
+@pytest.mark.parametrize("shape", [(3,), (2, 3)], ids=["broadcast", "same shape"])
+def test_copyto_refuses_streams_on_the_host(shape):
     with pytest.raises(ValueError, match="src is in host memory"):
-        ttlg.copyto(X, np.ones(3), stream=1)
+        ttlg.copyto(X, np.ones(shape), stream=1)
 
 
 def test_flat_arrays_of_rank_64():

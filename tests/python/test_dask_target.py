@@ -1,5 +1,6 @@
 """Stores of transposed Dask arrays: every kind of target, on the schedulers of one machine."""
 
+import os
 import pathlib
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -211,10 +212,18 @@ def test_a_pickled_target_keeps_nothing_mapped(tmp_path):
     assert np.load(tmp_path / "y.npy").sum() == 11 * 9 * 7
 
 
-@pytest.mark.parametrize(("chunk", "random"), [(512, True), (1024, False)])
-def test_pages_between_short_runs_are_not_read(tmp_path, monkeypatch, chunk, random):
+@pytest.mark.parametrize(
+    ("view", "key", "random"),
+    [
+        (np.s_[:, :], np.s_[0:2, 0:512], True),
+        (np.s_[:, :], np.s_[0:2, 0:1024], False),
+        (np.s_[:, ::-1], np.s_[0:2, 0:1024], False),
+        (np.s_[:, None], np.s_[0:2, 0:1, 0:1024], False),
+    ],
+)
+def test_pages_between_short_runs_are_not_read(tmp_path, monkeypatch, view, key, random):
     """Half a row of a MiB is short; whole rows are not. The flag rr is the advice of random reads."""
-    target = Target(open_npy(tmp_path / "y.npy", shape=(4, 1024), dtype="V1024"))
+    target = Target(open_npy(tmp_path / "y.npy", shape=(4, 1024), dtype="V1024")[view])
     flags = []
 
     def note(dst, src, **options):
@@ -223,7 +232,7 @@ def test_pages_between_short_runs_are_not_read(tmp_path, monkeypatch, chunk, ran
         flags.append("rr" in mapping.partition("VmFlags:")[2].partition("\n")[0].split())
 
     monkeypatch.setattr(ttlg, "copyto", note)
-    target[0:2, 0:chunk] = np.zeros((2, chunk), "V1024")
+    target[key] = np.zeros([each.stop for each in key], "V1024")
     assert flags == [random]
 
 
@@ -353,6 +362,14 @@ def test_arrays_in_memory_are_not_sent_to_processes(processes):
     with pytest.raises(TypeError, match=r"array in memory, .* cannot be shared between processes"):
         store(x, target, scheduler=processes)
     assert not target.any()
+
+
+def test_a_memmap_of_a_file_that_was_removed(tmp_path):
+    array = open_npy(tmp_path / "y.npy")
+    os.unlink(tmp_path / "y.npy")
+    x = random_array(SHAPE, "f4")
+    store(x, array)
+    assert bits(array) == bits(x.transpose(AXES))
 
 
 def test_memmaps_without_a_shared_file_are_not_sent_to_processes(tmp_path):

@@ -70,10 +70,18 @@ def test_regions_begin_where_chunks_begin():
     region = np.s_[4:8, 6:9, :]
     store(x, array, -1, regions=region)
     assert bits(array[region]) == bits(x.transpose(AXES))
-    for other in (np.s_[3:7, 6:9, :], np.s_[4:8, 5:8, :], np.s_[0:8:2, 6:9, :]):
-        with pytest.raises(ValueError, match="begin regions there"):
-            store(x, array, -1, regions=other)
     array[region] = 0
+    # Each breaks one rule: it begins inside a chunk, or ends inside one, or leaves elements out.
+    for other in (
+        np.s_[4:8, 4:6, :],
+        np.s_[7:11, 6:9, :],
+        np.s_[4:6, 6:9, :],
+        np.s_[4:8, 3:5, :],
+        np.s_[0:8:2, 6:9, :],
+    ):
+        part = random_array(array[other].shape, "f4")
+        with pytest.raises(ValueError, match="begin regions there"):
+            Target(array)[other] = part
     assert not array[:].any()
 
 

@@ -1,12 +1,11 @@
 """What is left on disk when the transposition of a ``.npy`` file fails or is killed."""
 
 import errno
+import itertools
 import math
 import os
 import signal
 import stat
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -32,6 +31,14 @@ def source(tmp_path):
     return path
 
 
+@pytest.fixture(params=["unnamed", "named"])
+def kind(request, monkeypatch):
+    """Write to a file without a name, or to a named one as where the file system has no others."""
+    if request.param == "named":
+        monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # what old systems take it for
+    return request.param
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -40,10 +47,10 @@ def fail_at(monkeypatch, name, count, error):
     """Let the `count`-th call of os.`name` raise `error`."""
     real, calls = getattr(os, name), iter(range(1, 10**6))
 
-    def call(*args):
+    def call(*args, **options):
         if next(calls) == count:
             raise error
-        return real(*args)
+        return real(*args, **options)
 
     monkeypatch.setattr(os, name, call)
 
@@ -62,7 +69,7 @@ def fail_at(monkeypatch, name, count, error):
     ],
 )
 def test_a_failure_leaves_nothing(
-    monkeypatch, tmp_path, source, existed, name, count, error, blamed
+    monkeypatch, tmp_path, source, kind, existed, name, count, error, blamed
 ):
     target = tmp_path / "out.npy"
     if existed:
@@ -78,13 +85,31 @@ def test_a_failure_leaves_nothing(
         assert target.read_bytes() == OLD
 
 
-@pytest.mark.parametrize("name", ["open", "replace"])
-def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, name):
-    real = getattr(os, name)
+def test_a_file_that_gets_no_name_at_the_end(monkeypatch, tmp_path, source):
+    fail_at(monkeypatch, "link", 2, OSError(errno.EDQUOT, "Quota exceeded"))  # the first only tries
+    with pytest.raises(OSError, match=r"Quota exceeded: '.*out\.npy'"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    assert names(tmp_path) == ["in.npy"]
 
-    def call(*args):
-        real(*args)
-        raise KeyboardInterrupt
+
+@pytest.mark.parametrize(
+    ("kind", "name", "count"),
+    [
+        *(("unnamed", *call) for call in [("open", 1), ("link", 1), ("open", 2), ("link", 2)]),
+        ("unnamed", "replace", 1),
+        ("named", "open", 1),
+        ("named", "replace", 1),
+    ],
+    indirect=["kind"],
+)
+def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, kind, name, count):
+    real, calls = getattr(os, name), itertools.count(1)
+
+    def call(*args, **options):
+        result = real(*args, **options)
+        if next(calls) == count:
+            raise KeyboardInterrupt
+        return result
 
     monkeypatch.setattr(os, name, call)
     with pytest.raises(KeyboardInterrupt):
@@ -131,37 +156,78 @@ def test_a_file_system_that_cannot_reserve_space(monkeypatch, tmp_path, source, 
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
 
 
+@pytest.mark.parametrize(("call", "code"), [("open", errno.EOPNOTSUPP), ("link", errno.ENOENT)])
+def test_a_system_without_unnamed_files(monkeypatch, tmp_path, source, call, code):
+    # A file system that has none, such as NFS, or a container without /proc, to name them by.
+    fail_at(monkeypatch, call, 1, OSError(code, "unsupported"))
+    seen = []
+    real = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda *args: seen.extend(names(tmp_path)) or real(*args))
+    ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    assert [name.endswith(".partial") for name in seen] == [True, False]
+    assert names(tmp_path) == ["in.npy", "out.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
 KILLED = """
 import os, signal, sys
 import ttlg
 from ttlg import _npy
 
 _npy.LEAST_MEMORY = 1
-name, count, source, target, memory = sys.argv[1:]
+kind, number, name, count, source, target, memory = sys.argv[1:]
+if kind == "named":
+    os.O_TMPFILE = os.O_DIRECTORY
 real, calls = getattr(os, name), iter(range(1, 10**6))
 
-def call(*args):
+def call(*args, **options):
     if next(calls) == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*args)
+        signal.raise_signal(int(number))
+    return real(*args, **options)
 
 setattr(os, name, call)
 ttlg.transpose_file(source, target, (2, 0, 1), memory=int(memory))
 """
+CALLS = [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
+
+
+def kill(run_python, kind, number, name, count, source, target):
+    done = run_python(KILLED, kind, str(int(number)), name, str(count), source, target, str(MEMORY))
+    assert done.returncode == -number
 
 
 @pytest.mark.parametrize("existed", [False, True])
-@pytest.mark.parametrize(
-    ("name", "count"), [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
-)
-def test_kill_leaves_no_file_that_looks_whole(tmp_path, source, existed, name, count):
-    target = tmp_path / "out.npy"
+@pytest.mark.parametrize(("name", "count"), [*CALLS, ("link", 1), ("fsync", 1), ("link", 2)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_kill_leaves_nothing(run_python, tmp_path, source, number, existed, name, count):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    target = folder / "out.npy"
     if existed:
         target.write_bytes(OLD)
-    before = names(tmp_path)
-    command = [sys.executable, "-c", KILLED, name, str(count), source, target, str(MEMORY)]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
-    left = [path for path in tmp_path.iterdir() if path.name not in before]
+    kill(run_python, "unnamed", number, name, count, source, target)
+    assert names(folder) == (["out.npy"] if existed else [])
+    if existed:
+        assert target.read_bytes() == OLD
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT], ids=["SIGHUP", "SIGINT"])
+def test_other_signals_leave_nothing(run_python, tmp_path, source, number):
+    (tmp_path / "folder").mkdir()
+    kill(run_python, "unnamed", number, "pwritev", 9, source, tmp_path / "folder" / "out.npy")
+    assert names(tmp_path / "folder") == []
+
+
+@pytest.mark.parametrize("existed", [False, True])
+@pytest.mark.parametrize(("name", "count"), CALLS)
+def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, existed, name, count):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    target = folder / "out.npy"
+    if existed:
+        target.write_bytes(OLD)
+    kill(run_python, "named", signal.SIGKILL, name, count, source, target)
+    left = [path for path in folder.iterdir() if path != target]
     assert len(left) == 1
     assert left[0].name.startswith(".out.npy.")
     assert left[0].suffix == ".partial"
@@ -175,10 +241,9 @@ def test_kill_leaves_no_file_that_looks_whole(tmp_path, source, existed, name, c
         assert not target.exists()
 
 
-def test_a_killed_run_does_not_disturb_the_next(tmp_path, source):
+def test_a_killed_run_does_not_disturb_the_next(run_python, tmp_path, source):
     target = tmp_path / "out.npy"
-    command = [sys.executable, "-c", KILLED, "pwritev", "9", source, target, str(MEMORY)]
-    subprocess.run(command, check=False)
+    kill(run_python, "named", signal.SIGKILL, "pwritev", 9, source, target)
     ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
     np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
 

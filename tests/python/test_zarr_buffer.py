@@ -200,13 +200,23 @@ def test_every_kind_of_value(everything_is_large, target, value):
             assert ours[1].tobytes() == theirs[1].tobytes()
 
 
-def test_padding_is_left_to_numpy(everything_is_large, moved):
-    padded = np.dtype("u1,f8", align=True)
-    ttlg.zarr.NDBuffer(np.zeros((6, 7), padded))[...] = np.ones((7, 6), padded).T
-    assert moved == []
-    packed = np.dtype("u1,f8")
-    ttlg.zarr.NDBuffer(np.zeros((6, 7), packed))[...] = np.ones((7, 6), packed).T
-    assert moved == [42]
+PADDED = np.dtype("u1,f8", align=True)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "elements"),
+    [
+        ("u1,f8", [42]),
+        (PADDED, []),
+        ([("a", "u1,f8"), ("b", "u1")], [42]),
+        ([("a", PADDED), ("b", "u1")], []),
+        ([("a", [("b", PADDED, (2,))])], []),
+    ],
+    ids=str,
+)
+def test_padding_is_left_to_numpy(everything_is_large, moved, dtype, elements):
+    ttlg.zarr.NDBuffer(np.zeros((6, 7), dtype))[...] = np.ones((7, 6), dtype).T
+    assert moved == elements
 
 
 def test_read_only_targets(everything_is_large):

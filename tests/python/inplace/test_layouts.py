@@ -102,10 +102,24 @@ def test_matrices():
     assert torch.equal(ttlg.aos_to_soa(x.clone()), x.t())
 
 
+def overlapping(*offsets):
+    """Make a dtype of fields of 4 bytes, which would fill the structures if they lay side by side."""
+    count = len(offsets)
+    return {
+        "names": list("abcdef"[:count]),
+        "formats": ["<f4"] * count,
+        "offsets": offsets,
+        "itemsize": 4 * count,
+    }
+
+
 @pytest.mark.parametrize(
     ("x", "error", "message"),
     [
         (np.ones(5, [("a", "<f4"), ("b", "<f8")]), ValueError, "not of one size"),
+        (np.ones(5, overlapping(0, 2, 8)), ValueError, "not of one size"),
+        (np.ones(5, overlapping(0, 0, 8)), ValueError, "not of one size"),
+        (np.ones((2, 3), "<f4, <f4", order="F"), ValueError, "not in C order"),
         (np.ones(5, {"names": ["a"], "formats": ["<f4"], "itemsize": 8}), ValueError, "gaps"),
         (np.zeros(5, np.dtype([])), ValueError, "not of one size"),
         (np.ones(10, [("a", "<f4"), ("b", "<f4")])[::2], ValueError, "not in C order"),
@@ -116,8 +130,10 @@ def test_matrices():
     ],
 )
 def test_aos_to_soa_refuses(x, error, message):
+    before = x.tobytes() if isinstance(x, np.ndarray) and not x.dtype.hasobject else None
     with pytest.raises(error, match=message):
         ttlg.aos_to_soa(x)
+    assert before is None or x.tobytes() == before
 
 
 def test_structures_that_cannot_be_written_to():

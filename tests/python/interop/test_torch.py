@@ -142,6 +142,16 @@ def test_parameter_after_detach():
     assert not result.requires_grad
 
 
+def test_parameters_are_tensors_while_no_graph_is_kept():
+    x = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    with torch.no_grad():
+        expected = x.T.clone()
+        assert torch.equal(ttlg.plan_for(x)(x), expected)
+        ttlg.transpose(expected.numpy() + 1, out=x)
+        expected += 1
+        assert torch.equal(ttlg.transpose_inplace(x), expected)
+
+
 COMPLEX = torch.complex(torch.arange(6.0), torch.ones(6)).reshape(2, 3)
 
 

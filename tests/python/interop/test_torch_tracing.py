@@ -215,10 +215,23 @@ def test_subclasses_keep_their_class(cls):
         ttlg.plan(x.shape, AXES, x.dtype)(special)
 
 
-def test_out_of_another_layout_is_refused_where_traced():
+@pytest.mark.parametrize(
+    ("shape", "dtype", "device"),
+    [((2, 3), "float32", "meta"), ((3, 2), "float64", "meta"), ((3, 2), "float32", "cpu")],
+)
+def test_out_of_another_layout_is_refused_where_traced(shape, dtype, device):
     x = torch.empty(2, 3, device="meta")
-    with pytest.raises(ValueError, match=r"out must have shape \(3, 2\).*not \(2, 3\)"):
-        ttlg.transpose(x, out=torch.empty(2, 3, device="meta"))
+    with pytest.raises(ValueError, match=rf"out must have .*not .*torch\.{dtype} and {device}"):
+        ttlg.transpose(x, out=torch.empty(shape, dtype=getattr(torch, dtype), device=device))
+
+
+def test_out_is_refused_where_a_traced_tensor_is_differentiated():
+    x = torch.empty(2, 3, device="meta", requires_grad=True)
+    out = torch.empty(3, 2, device="meta")
+    with pytest.raises(BufferError, match="x requires grad, which out= cannot carry"):
+        ttlg.transpose(x, out=out)
+    with torch.no_grad():
+        assert ttlg.transpose(x, out=out) is out
 
 
 def test_the_operator_by_its_own_name():
