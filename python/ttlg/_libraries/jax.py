@@ -17,16 +17,23 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, getattr(sys.modules.get("jax.core"), "Tracer", ()))
 
 
+def _operator() -> Any:
+    """Give the module of the primitive, imported when the first array comes; None for old JAX."""
+    if sys.modules["jax"].__version_info__ < _OPERATOR_SINCE:
+        return None
+    from ttlg._libraries import jax_operator
+
+    return jax_operator
+
+
 def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Add the transposition to the program that JAX is tracing."""
-    jax = sys.modules["jax"]
-    if jax.__version_info__ < _OPERATOR_SINCE:
+    jax_operator = _operator()
+    if jax_operator is None:
         raise TypeError(
-            f"x is being traced by JAX {jax.__version__}, and ttlg needs JAX 0.8 or newer for "
-            "that; update JAX, or use jax.numpy.transpose here"
+            f"x is being traced by JAX {sys.modules['jax'].__version__}, and ttlg needs JAX 0.8 or "
+            "newer for that; update JAX, or use jax.numpy.transpose here"
         )
-    from ttlg._libraries import jax_operator  # imports jax
-
     order = _core.normalize_axes(axes, known_extents(x.shape))
     most = None if threads is None else _core.resolve_threads(threads)
     return jax_operator.transpose(x, order, most)
@@ -38,6 +45,9 @@ class Jax(JaxMemory):
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
         if not _is_traced(x):
+            operator = sys.modules.get("ttlg._libraries.jax_operator") or _operator()
+            if stream is None and operator is not None:
+                return operator.transpose_array(x, axes, threads)
             return _MEMORY.transpose(x, axes, stream, threads)
         if stream is not None:
             raise ValueError(

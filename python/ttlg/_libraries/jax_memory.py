@@ -13,6 +13,12 @@ from ttlg._libraries.dlpack import Library
 _ALIGNMENT_BYTES = 64
 
 
+def is_default(device: Any) -> bool:
+    """Whether JAX leaves arrays on `device` that are not committed to it."""
+    jax = sys.modules["jax"]
+    return jax.config.jax_default_device is None and bool(device == jax.local_devices()[0])
+
+
 class JaxMemory(Library):
     """JAX's arrays that have memory."""
 
@@ -49,4 +55,6 @@ class JaxMemory(Library):
         jax = sys.modules["jax"]
         # Even in JAX's 32-bit mode x may have 64-bit elements, which device_put would convert.
         with jax.enable_x64(True):
-            return jax.device_put(buffer, x.device, may_alias=True)
+            # A function compiled for arrays that are committed is another program to JAX.
+            is_free = not x.committed and is_default(x.device)
+            return jax.device_put(buffer, None if is_free else x.device, may_alias=True)

@@ -1,8 +1,13 @@
-"""The transposition as a primitive of JAX: what it means to each transformation.
+"""The transposition as a primitive of JAX: what it means to each transformation, and eager calls.
 
-Imported only where the caller has traced an array, because it imports JAX.
+Imported only where the caller has an array of JAX, because it imports JAX.
 """
 
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -11,9 +16,16 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ttlg import _core
-from ttlg._libraries.jax_memory import JaxMemory
+from ttlg._libraries.jax_memory import JaxMemory, is_default
+from ttlg._typing import Axes
 
+_MEMORY = JaxMemory()
 _NAME = "ttlg_transpose"
+# Compiling takes the time of a hundred or more direct calls, so a program is made only for layouts
+# that keep coming.
+_DIRECT_CALLS = 10
+# From this size on, the time that a program saves does not show.
+_LEAST_DIRECT_BYTES = 1 << 20
 
 transpose_p = Primitive(_NAME)
 
@@ -23,11 +35,55 @@ def transpose(x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
     return transpose_p.bind(x, axes=axes, threads=threads)
 
 
+def transpose_array(x: Any, axes: Axes | None, threads: int | None) -> Any:
+    """Transpose `x`, which nothing traces, by a compiled program where that takes less time."""
+    if x.is_deleted():
+        return _MEMORY.transpose(x, axes, None, threads)  # says so
+    most = _core.resolve_threads(threads)
+    order = _integers(axes, x.shape)
+    if next(_choices(x.shape, x.dtype, x.sharding, jax.config.jax_default_device, order)):
+        return _program(x, order, most)
+    return _MEMORY.transpose(x, order, None, most)
+
+
+def _integers(axes: Axes | None, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Turn `axes` into integers that may be a key, negative or wrong ones among them."""
+    if axes.__class__ is tuple:
+        try:
+            return tuple(map(operator.index, axes))
+        except TypeError:
+            pass
+    return _core.normalize_axes(axes, shape)
+
+
+@functools.lru_cache(maxsize=4096)
+def _choices(
+    shape: tuple[int, ...], dtype: Any, sharding: Any, default_device: Any, axes: tuple[int, ...]
+) -> Iterator[bool]:
+    """Say, for one call after another with an array of this layout, whether to run a program.
+
+    `default_device`, JAX's setting, only tells layouts apart.
+    """
+    _core.normalize_axes(axes, shape)
+    if not _has_whole_bytes(dtype) or len(sharding.device_set) > 1:
+        return itertools.repeat(True)
+    (device,) = sharding.device_set
+    is_small = math.prod(shape) * dtype.itemsize < _LEAST_DIRECT_BYTES
+    if not (is_small and device.platform == "cpu" and is_default(device)):
+        return itertools.repeat(False)
+    return itertools.chain(itertools.repeat(False, _DIRECT_CALLS), itertools.repeat(True))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _program(x: Any, axes: tuple[int, ...], threads: int) -> Any:
+    return transpose(x, _core.normalize_axes(axes, x.shape), threads)
+
+
 def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
     x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
     if not _has_whole_bytes(x.dtype) or len(x.devices()) > 1:
         return _leave_to_jax(x, axes=axes, threads=threads)
-    return JaxMemory().transpose(x, axes, None, threads)
+    return _MEMORY.transpose(x, axes, None, threads)
 
 
 def _infer(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
