@@ -15,6 +15,12 @@ template <typename Enum, std::size_t kCount>
 struct NameTable {
   std::array<std::string_view, kCount> names;
 
+  // One for each value: an array would take fewer, too.
+  template <std::size_t kGiven>
+    requires(kGiven == kCount)
+  constexpr explicit NameTable(const std::string_view (&given)[kGiven])
+      : names(std::to_array(given)) {}
+
   constexpr std::string_view name(Enum value) const {
     return names[static_cast<std::size_t>(value)];
   }
