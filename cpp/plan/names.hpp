@@ -25,6 +25,12 @@ class NameTable {
     }
   }
 
+  // One for each value: an array would take fewer, too.
+  template <std::size_t kGiven>
+    requires(kGiven == kCount)
+  constexpr explicit NameTable(const std::string_view (&given)[kGiven])
+      : names(std::to_array(given)) {}
+
   constexpr std::string_view name(Enum value) const {
     return names_[static_cast<std::size_t>(value)];
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 namespace ttlg {
 namespace {
 
@@ -9,6 +11,9 @@ enum class Colour { red, green };
 
 constexpr NameTable<Colour, 2> kColours{{"red", "green"}};
 
+template <std::size_t kCount>
+concept TakesTwoNames = requires { NameTable<Colour, kCount>{{"red", "green"}}; };
+static_assert(TakesTwoNames<2> && !TakesTwoNames<1> && !TakesTwoNames<3>);
 static_assert(kColours.name(Colour::green) == "green");
 static_assert(kColours.parse("green") == Colour::green);
 
