@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -226,6 +227,15 @@ void bind_new_ndarray(py::module_& module) {
       py::arg("limit"),
       "Limit what waits to so many bytes, or to those that a function gives, which is asked when "
       "results are made, at most once a second, and now.");
+  module.def(
+      "set_result_pool_wait",
+      [](double seconds) {
+        result_pool().set_longest_wait(std::chrono::duration_cast<cpu::ResultPool::Clock::duration>(
+            std::chrono::duration<double>(seconds)));
+      },
+      py::arg("seconds"),
+      "How long memory may wait that is freed from now on; a second unless told otherwise. For "
+      "tests on machines that may pause longer than that.");
   module.def(
       "result_pool_info",
       [] {

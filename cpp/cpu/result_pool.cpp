@@ -96,7 +96,7 @@ void ResultPool::free(const void* start) {
   unmap_waiting_beyond(limit_ - bytes);
   if (madvise(block.get(), bytes, MADV_FREE) != 0) return;
   ASAN_POISON_MEMORY_REGION(block.get(), bytes);
-  waiting_.push_back({.block = std::move(block), .since = Clock::now()});
+  waiting_.push_back({.block = std::move(block), .until = Clock::now() + longest_wait_});
   waiting_bytes_ += bytes;
   if (!watch()) unmap_waiting_beyond(0);
 }
@@ -105,6 +105,11 @@ void ResultPool::set_limit(std::size_t limit) {
   const std::lock_guard lock(mutex_);
   limit_ = limit;
   unmap_waiting_beyond(limit);
+}
+
+void ResultPool::set_longest_wait(Clock::duration longest_wait) {
+  const std::lock_guard lock(mutex_);
+  longest_wait_ = longest_wait;
 }
 
 ResultPool::Info ResultPool::info() const {
@@ -168,7 +173,7 @@ bool ResultPool::watch() {
 void ResultPool::unmap_unused(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!waiting_.empty() && !stop.stop_requested()) {
-    const Clock::time_point due = waiting_.front().since + longest_wait_;
+    const Clock::time_point due = waiting_.front().until;
     if (Clock::now() < due) {
       stopped_.wait_until(lock, stop, due, [] { return false; });
       continue;

@@ -33,6 +33,9 @@ class ResultPool {
   explicit ResultPool(std::size_t limit, Clock::duration longest_wait = kLongestWait)
       : limit_(limit), longest_wait_(longest_wait) {}
 
+  // For blocks that are freed from now on.
+  void set_longest_wait(Clock::duration longest_wait);
+
   // A block that begins at a huge page; throws bad_alloc.
   std::byte* allocate(std::size_t bytes);
 
@@ -73,7 +76,7 @@ class ResultPool {
 
   struct Waiting {
     Block block;
-    Clock::time_point since;
+    Clock::time_point until;
     std::size_t bytes() const { return block.get_deleter().bytes; }
   };
 
@@ -89,7 +92,7 @@ class ResultPool {
 
   mutable std::mutex mutex_;  // guards all below
   std::size_t limit_;
-  const Clock::duration longest_wait_;
+  Clock::duration longest_wait_;
   std::size_t waiting_bytes_ = 0;
   std::vector<Waiting> waiting_;  // the longest first
   std::unordered_map<const void*, Used> used_;

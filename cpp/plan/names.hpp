@@ -16,20 +16,14 @@ class NameTable {
  public:
   // There is one for each value, and no two are the same.
   template <std::size_t kGiven>
+    requires(kGiven == kCount)
   consteval NameTable(const std::string_view (&given)[kGiven]) : names_(std::to_array(given)) {
-    static_assert(kGiven == kCount);
     for (auto name = names_.begin(); name != names_.end(); ++name) {
       if (name->empty() || std::find(names_.begin(), name, *name) != name) {
         throw "a value has no name of its own";
       }
     }
   }
-
-  // One for each value: an array would take fewer, too.
-  template <std::size_t kGiven>
-    requires(kGiven == kCount)
-  constexpr explicit NameTable(const std::string_view (&given)[kGiven])
-      : names(std::to_array(given)) {}
 
   constexpr std::string_view name(Enum value) const {
     return names_[static_cast<std::size_t>(value)];

@@ -31,7 +31,9 @@ def _empty_pool():
     """Start with nothing waiting and room for some results, whatever the machine."""
     ttlg.set_result_pool(0)
     ttlg.set_result_pool(256 * MIB)
+    _core.set_result_pool_wait(600)
     yield
+    _core.set_result_pool_wait(1)
     ttlg.set_result_pool(None)
 
 
@@ -265,10 +267,16 @@ def test_what_nobody_uses_goes_back_without_another_call(run_python):
 
         x = np.ones((1024, 2048))
         before = resident_bytes()
-        for _ in range(3):
-            results = [ttlg.transpose(x) for _ in range(10)]
-            results.clear()
+        ttlg._core.set_result_pool_wait(600)
+        results = [ttlg.transpose(x) for _ in range(10)]
+        results.clear()
         assert ttlg.show_config()["cpu"]["result_pool_waiting_bytes"] == 10 * x.nbytes
+        assert resident_bytes() >= before + 10 * x.nbytes
+        ttlg.set_result_pool(0)
+        ttlg.set_result_pool(1 << 30)
+        ttlg._core.set_result_pool_wait(1)
+        results = [ttlg.transpose(x) for _ in range(10)]
+        results.clear()
         end = time.monotonic() + 20
         while resident_bytes() > before + x.nbytes and time.monotonic() < end:
             time.sleep(0.1)
@@ -341,6 +349,7 @@ def test_forked_children_free_and_make_results(run_python):
     script = """
         import os, numpy as np, ttlg
         ttlg.set_result_pool(1 << 28)
+        ttlg._core.set_result_pool_wait(600)
         waiting = lambda: ttlg.show_config()["cpu"]["result_pool_waiting_bytes"]
         x = np.arange(1 << 21, dtype=float).reshape(1024, 2048)
         result = ttlg.transpose(x)

@@ -104,6 +104,7 @@ def test_eager_jax_uses_memory_of_the_pool():
     x = jax.numpy.arange(33 * MIB // 4, dtype=np.float32).reshape(-1, 512)
     ttlg.set_result_pool(0)
     ttlg.set_result_pool(256 * MIB)
+    ttlg._core.set_result_pool_wait(600)
     try:
         y = ttlg.transpose(x)
         address = y.unsafe_buffer_pointer()
@@ -116,4 +117,5 @@ def test_eager_jax_uses_memory_of_the_pool():
         assert again.unsafe_buffer_pointer() == address
         assert np.array_equal(again, np.asarray(x).T)
     finally:
+        ttlg._core.set_result_pool_wait(1)
         ttlg.set_result_pool(None)
