@@ -222,8 +222,13 @@ class Counter {
     double block_bytes = as_double(folded_.element_bytes);
     for (const std::int64_t extent : parameters_.block) block_bytes *= as_double(extent);
     const double l1 = as_double(machine_.l1_cache_bytes);
-    add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above, kPartsOfL1,
-              l1, block_bytes, lines);
+    // Long elements are moved one after another, so that few lines must stay until another element
+    // of the block needs them.
+    const bool in_turn = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
+    if (!in_turn || parameters_.prefetch > 0) {
+      add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above,
+                kPartsOfL1, l1, block_bytes, lines);
+    }
     if (!parameters_.staged) return;
     terms_.staged = lines;
     const double stage = as_double(out_.count * (out_.bytes + kLineBytes));
