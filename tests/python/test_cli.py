@@ -190,6 +190,7 @@ def test_explain_for_a_gpu_that_is_not_there(capsys):
         ("explain --shape 2,3 --device abacus", "cannot plan for device 'abacus'"),
         ("explain --shape 2,3 --device tesla-k40c --threads 2", "are for device 'cpu'"),
         ("explain --shape 2,3 --threads 0", "'0' is not a number from 1 up"),
+        ("explain --shape 2,3 --threads ²", "'²' is not a number from 1 up"),
         ("transpose in.npy", "required: OUT.npy"),
         ("transpose in.npy out.npy --axes 1;0", "'1;0' is not a list of integers"),
         ("transpose in.npy out.npy --memory lots", "'lots' is not a size such as 268435456"),
@@ -269,6 +270,14 @@ def test_a_full_disk(source, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["in.npy"]
 
 
+def test_an_error_without_a_message_is_named(monkeypatch, capsys):
+    def fail(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(_cli, "transpose_file", fail)
+    assert failure(capsys, "transpose", "a", "b") == "ttlg: MemoryError\n"
+
+
 def test_progress_on_a_terminal(source, tmp_path):
     terminal, stderr = pty.openpty()
     fcntl.ioctl(stderr, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
@@ -289,7 +298,9 @@ def test_progress_on_a_terminal(source, tmp_path):
 def test_a_reader_that_has_left():
     reader, writer = os.pipe()
     os.close(reader)
-    done = run("info", capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+    # Without a buffer of Python's own it would be noticed at the first line, and not at the end.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = run("info", capture_output=False, stdout=writer, stderr=subprocess.PIPE, env=environment)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
 

@@ -32,8 +32,8 @@ def damaged(folder):
         (header[:60], "not a readable .npy file"),
         (header.replace(b"(3, 4)", b"(3, -4"), "not a readable .npy file"),
         (
-            header.replace(b"(3, 4)", b"(-3,4)"),
-            r"not a readable .*: shape \(-3, 4\) has a negative",
+            header.replace(b"(3, 4)", b"(-1,4)"),
+            r"not a readable .*: shape \(-1, 4\) has a negative",
         ),
         (header.replace(b"<f4", b"<q9"), "not a readable .npy file"),
         (header.replace(b"shape", b"sharp"), "not a readable .npy file"),

@@ -53,6 +53,18 @@ def test_kernels(plans_asked_for, extra, kernel):
         assert used.kernel == planned.kernel == "strided_copy"
 
 
+def test_a_plan_that_was_not_forced_asks_for_no_kernel(monkeypatch):
+    plan = ttlg.plan_for(X, threads=2)
+    out = spread("elements")
+    assert ttlg.plan_for(X, out=out, threads=2).kernel != plan.kernel
+    kernels, plan_for = [], _core.cpu_plan_for
+    monkeypatch.setattr(
+        _core, "cpu_plan_for", lambda *given: kernels.append(given[-1]) or plan_for(*given)
+    )
+    plan(X, out)
+    assert kernels == [None]
+
+
 def test_it_is_planned_once():
     plan = ttlg.plan_for(X, threads=2)
     ttlg.cache_clear()

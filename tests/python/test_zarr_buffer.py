@@ -102,6 +102,9 @@ def test_what_is_reordered_goes_to_ttlg_and_the_rest_to_numpy(moved):
     target[...] = np.ones((80, 80, 160)).T[::2]  # elements are picked from rows
     target[..., ::2] = np.ones((40, 80, 80)).T
     target[0] = np.ones((80, 80)).T  # small
+    ttlg.zarr.NDBuffer(np.empty((255, 256)))[...] = np.ones((256, 255)).T  # below 512 KiB
+    columns = ttlg.zarr.NDBuffer(np.empty((2, 300, 300), order="F"))
+    columns[:1] = np.ones((1, 300, 300))  # elements are picked from columns
     ttlg.zarr.NDBuffer(np.empty((80, 80, 80), "c16"))[...] = np.ones((80, 80, 80), "c16").T
     ttlg.zarr.NDBuffer(np.empty((2, 300, 300)))[...] = np.ones((300, 300)).T  # broadcast
     assert moved == []
@@ -109,7 +112,8 @@ def test_what_is_reordered_goes_to_ttlg_and_the_rest_to_numpy(moved):
     target[...] = ttlg.zarr.NDBuffer(np.ones((80, 80, 80)).transpose(1, 2, 0))
     target[:, :, 3:] = np.ones((77, 80, 80)).T
     target[:, 0] = np.ones((80, 80)).T  # small
-    assert moved == [80**3, 80**3, 77 * 80**2]
+    ttlg.zarr.NDBuffer(np.empty((256, 256)))[...] = np.ones((256, 256)).T  # 512 KiB
+    assert moved == [80**3, 80**3, 77 * 80**2, 256**2]
 
 
 KEYS = {
@@ -344,6 +348,8 @@ def test_writes_go_to_ttlg(moved):
         array[...] = x
         assert moved == [x.size]
         array[...] = x.T  # lies in the order of the chunk: no copy is needed
+        flat = create({}, "reversed", shape=(1, 80, 6400), chunks=(1, 80, 6400))
+        flat[...] = x.reshape(6400, 80, 1).T
         assert moved == [x.size]
     again = zarr.create_array(
         {},
