@@ -67,7 +67,7 @@ class Report:
         """Write what was found, and what became of it."""
         because = "; ".join(self.objections)
         if self.comparison is None:
-            return f"not measured: {because}, or {_BY_FORCE}"
+            return f"not measured: {because}; to measure all the same, {_BY_FORCE}"
         lines = [*self._errors(), str(self.comparison), str(self.noise)]
         return "\n".join([*lines, *self._outcome(because)])
 
