@@ -21,9 +21,10 @@ def _operator() -> Any:
     """Give the module of the primitive, imported when the first array comes; None for old JAX."""
     if sys.modules["jax"].__version_info__ < _OPERATOR_SINCE:
         return None
-    from ttlg._libraries import jax_operator
-
-    return jax_operator
+    module = sys.modules.get("ttlg._libraries.jax_operator")
+    if module is None:
+        from ttlg._libraries import jax_operator as module
+    return module
 
 
 def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
@@ -45,9 +46,9 @@ class Jax(JaxMemory):
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
         if not _is_traced(x):
-            operator = sys.modules.get("ttlg._libraries.jax_operator") or _operator()
-            if stream is None and operator is not None:
-                return operator.transpose_array(x, axes, threads)
+            jax_operator = _operator() if stream is None else None
+            if jax_operator is not None:
+                return jax_operator.transpose_array(x, axes, threads)
             return _MEMORY.transpose(x, axes, stream, threads)
         if stream is not None:
             raise ValueError(

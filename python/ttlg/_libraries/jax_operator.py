@@ -37,13 +37,17 @@ def transpose(x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
 
 def transpose_array(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Transpose `x`, which nothing traces, by a compiled program where that takes less time."""
-    if x.is_deleted():
-        return _MEMORY.transpose(x, axes, None, threads)  # says so
-    most = _core.resolve_threads(threads)
     order = _integers(axes, x.shape)
-    if next(_choices(x.shape, x.dtype, x.sharding, jax.config.jax_default_device, order)):
-        return _program(x, order, most)
-    return _MEMORY.transpose(x, order, None, most)
+    most = _core.resolve_threads(threads)
+    try:
+        default_device = jax.config.jax_default_device
+        order, choices = _choices(x.shape, x.dtype, x.sharding, default_device, order)
+        if next(choices):
+            return _program(x, order, most)
+    except RuntimeError:
+        if not x.is_deleted():
+            raise
+    return _MEMORY.transpose(x, order, None, most)  # which says so if x is deleted
 
 
 def _integers(axes: Axes | None, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -59,24 +63,23 @@ def _integers(axes: Axes | None, shape: tuple[int, ...]) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=4096)
 def _choices(
     shape: tuple[int, ...], dtype: Any, sharding: Any, default_device: Any, axes: tuple[int, ...]
-) -> Iterator[bool]:
+) -> tuple[tuple[int, ...], Iterator[bool]]:
     """Say, for one call after another with an array of this layout, whether to run a program.
 
+    The axes, from 0, come with it: always the same object, which JAX finds sooner than an equal one.
     `default_device`, JAX's setting, only tells layouts apart.
     """
-    _core.normalize_axes(axes, shape)
+    order = _core.normalize_axes(axes, shape)
     if not _has_whole_bytes(dtype) or len(sharding.device_set) > 1:
-        return itertools.repeat(True)
+        return order, itertools.repeat(True)
     (device,) = sharding.device_set
     is_small = math.prod(shape) * dtype.itemsize < _LEAST_DIRECT_BYTES
     if not (is_small and device.platform == "cpu" and is_default(device)):
-        return itertools.repeat(False)
-    return itertools.chain(itertools.repeat(False, _DIRECT_CALLS), itertools.repeat(True))
+        return order, itertools.repeat(False)
+    return order, itertools.chain(itertools.repeat(False, _DIRECT_CALLS), itertools.repeat(True))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _program(x: Any, axes: tuple[int, ...], threads: int) -> Any:
-    return transpose(x, _core.normalize_axes(axes, x.shape), threads)
+_program = jax.jit(transpose, static_argnums=(1, 2))
 
 
 def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:

@@ -156,7 +156,7 @@ class JaxArray(OnCuda):
 
 def jax():
     """Return a JAX whose new arrays are kept in ``allocated``."""
-    library = SimpleNamespace(Array=JaxArray, allocated=[])
+    library = SimpleNamespace(Array=JaxArray, allocated=[], __version_info__=(0, 7, 2))
 
     def empty(shape, dtype, device):
         library.allocated.append(JaxArray(np.zeros(shape, "f4"), device=device, flags=1))
