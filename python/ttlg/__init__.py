@@ -25,6 +25,7 @@ from ttlg._copies import ascontiguousarray, asfortranarray, asorder, copyto
 from ttlg._core import CudaError, __version__
 from ttlg._include import get_include
 from ttlg._inplace import transpose_inplace
+from ttlg._moveaxis import moveaxis, swapaxes
 from ttlg._plan import Plan
 from ttlg._planning import plan, plan_for
 from ttlg._predict import Prediction, predict_time, predict_times
@@ -57,6 +58,7 @@ __all__ = [
     "copyto",
     "get_include",
     "get_num_threads",
+    "moveaxis",
     "permute_dims",
     "plan",
     "plan_for",
@@ -68,6 +70,7 @@ __all__ = [
     "set_result_pool",
     "show_config",
     "soa_to_aos",
+    "swapaxes",
     "threads",
     "transpose",
     "transpose_file",

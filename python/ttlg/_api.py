@@ -9,22 +9,31 @@ from numpy import ndarray
 
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
-from ttlg._typing import Array, ArrayT, Axes, OutT
+from ttlg._typing import Array, Axes, Buffer, MovedT, OutT
 
 
 @overload
 def transpose(
-    x: ArrayT,
+    x: MovedT,
     axes: Axes | None = None,
     *,
     shape: Sequence[SupportsIndex] | None = None,
     out: None = None,
     stream: Any = None,
     threads: int | None = None,
-) -> ArrayT: ...
+) -> MovedT: ...
 @overload
 def transpose(
-    x: Array,
+    x: Buffer,
+    axes: Axes | None = None,
+    *,
+    out: None = None,
+    stream: Any = None,
+    threads: int | None = None,
+) -> ndarray[Any, Any]: ...
+@overload
+def transpose(
+    x: Array | Buffer,
     axes: Axes | None = None,
     *,
     shape: Sequence[SupportsIndex] | None = None,
@@ -50,7 +59,8 @@ def transpose(
     ----------
     x : array
         NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory or on a
-        CUDA device. Any rank up to 64, any strides (negative and zero included), any dtype whose
+        CUDA device; a DataArray or Variable of xarray; or what NumPy views without a copy: a
+        memoryview or another buffer, or anything with ``__array_interface__``. Any rank up to 64, any strides (negative and zero included), any dtype whose
         elements have a fixed size: structured, bfloat16, float8 and datetime64 among them, objects
         not.
     axes : iterable of int, optional
@@ -63,7 +73,7 @@ def transpose(
     out : array, optional
         Where to write: a writable array of the result's shape and dtype, of any strides and any
         library, on the device of `x`, that shares no memory with it. By default a new C-contiguous
-        array of the library of `x`, allocated by that library.
+        array of the library of `x`, allocated by that library; of NumPy for buffers.
     stream : optional
         For arrays on a CUDA device: the stream that the work is ordered on, as a handle (an int),
         a stream of PyTorch or CuPy, or an object with ``__cuda_stream__``. By default the one that
@@ -102,13 +112,19 @@ def transpose(
     III), planned once per layout and kept in a cache; see `cache_info`.
 
     The result has the class of `x`: subclasses of ndarray keep it by ``__array_wrap__``, and those
-    with a ``transpose`` of their own are refused.
+    with a ``transpose`` of their own are refused. A DataArray or Variable of xarray keeps its names,
+    coordinates and attributes; its data are transposed in their own library, those of Dask lazily,
+    and read where they are in a file.
 
     Tensors that PyTorch differentiates or traces (they require grad or have a tangent, are meta or
     fake tensors or of a subclass, or are seen by a transform of `torch.func`, by `torch.compile`,
     `torch.export`, ``make_fx`` or `torch.jit.trace`) go through the operator `ttlg.torch.transpose`,
     whose gradient is the inverse permutation; that takes PyTorch 2.5 or newer. A write to `out`
     counts as one in autograd.
+
+    Small JAX arrays of a layout that keeps coming go through a compiled program, as they do in
+    `jax.jit`: on the CPU, with JAX 0.8 or newer. JAX itself moves elements of less than a byte,
+    random keys and what is sharded over several devices.
 
     On a CUDA device the result is ready when the stream gets there: nothing waits, and the call may
     be captured in a CUDA graph. JAX has streams of its own, so for its arrays the call waits until
@@ -182,7 +198,11 @@ def _transpose_flat(
     return out
 
 
-def permute_dims(x: ArrayT, /, axes: Axes) -> ArrayT:
+@overload
+def permute_dims(x: MovedT, /, axes: Axes) -> MovedT: ...
+@overload
+def permute_dims(x: Buffer, /, axes: Axes) -> ndarray[Any, Any]: ...
+def permute_dims(x: Any, /, axes: Axes) -> Any:
     """Copy an array with its axes permuted: the array API's spelling of `transpose`.
 
     Unlike the standard's function it never returns a view: the result is a new C-contiguous array.

@@ -6,9 +6,9 @@ from numpy import ndarray
 
 from ttlg._core import transpose_ndarray
 from ttlg._inplace import inplace_plan_for, run_inplace
-from ttlg._libraries import library_of
+from ttlg._libraries import library_of, shape_of
 from ttlg._libraries.dlpack import Library
-from ttlg._typing import Array, ArrayT
+from ttlg._typing import Array, ArrayT, Buffer
 
 
 def asorder(
@@ -160,7 +160,9 @@ def asfortranarray(x: ArrayT, *, stream: Any = None, threads: int | None = None)
     return asorder(x, "F", stream=stream, threads=threads)
 
 
-def copyto(dst: Array, src: Array, *, stream: Any = None, threads: int | None = None) -> None:
+def copyto(
+    dst: Array | Buffer, src: Array | Buffer, *, stream: Any = None, threads: int | None = None
+) -> None:
     """Copy the elements of one array into another: `numpy.copyto`, or PyTorch's ``dst.copy_``.
 
     Parameters
@@ -195,26 +197,24 @@ def copyto(dst: Array, src: Array, *, stream: Any = None, threads: int | None = 
     array([[1., 2., 3.],
            [1., 2., 3.]])
     """
-    axes = tuple(range(len(getattr(dst, "shape", ()))))
+    given, wanted = shape_of(src, "src"), shape_of(dst, "dst")
+    axes = tuple(range(len(wanted)))
     plain = stream is None and src.__class__ is ndarray and dst.__class__ is ndarray
     if plain and transpose_ndarray(src, axes, dst, threads) is not None:
         return
     library = library_of(src)
-    source = _broadcast(library, src, dst)
+    source = src if given == wanted else _broadcast(library, src, given, wanted)
     library.transpose_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
 
 
-def _broadcast(library: Library, src: Any, dst: Any) -> Any:
-    """Broadcast `src`, an array of `library`, to the shape of `dst`."""
-    given, wanted = getattr(src, "shape", None), getattr(dst, "shape", None)
-    if given is None or wanted is None or given == wanted:
-        return src  # what is no array is refused when it is looked at
+def _broadcast(library: Library, src: Any, given: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
+    """Broadcast `src`, an array of `library` and of shape `given`, to the shape `wanted`."""
     fits = len(given) <= len(wanted) and all(
         extent in (1, into) for extent, into in zip(given[::-1], wanted[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
-            f"src of shape {tuple(given)} does not broadcast to dst of shape {tuple(wanted)}; "
+            f"src of shape {given} does not broadcast to dst of shape {wanted}; "
             "each of its extents, from the last one, must be 1 or that of dst"
         )
     return library.broadcast(src, wanted)

@@ -1,7 +1,11 @@
 """Types that the signatures of public functions share."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
+
+if TYPE_CHECKING:
+    import array
+    import ctypes
 
 Axes: TypeAlias = Iterable[SupportsIndex]
 CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
@@ -31,5 +35,27 @@ class Array(Protocol):
     def __dlpack__(self) -> Any: ...
 
 
+class Named(Protocol):
+    """What xarray's DataArray and Variable have: data, and a name for each axis."""
+
+    @property
+    def dims(self) -> tuple[Hashable, ...]: ...
+    @property
+    def data(self) -> Any: ...
+
+
+class HasInterface(Protocol):
+    """What NumPy views by the array interface."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
+# array.array takes no parameters before Python 3.12, except in text.
+Buffer: TypeAlias = Union[
+    memoryview, bytearray, "array.array[Any]", "ctypes.Array[Any]", HasInterface
+]
+
 ArrayT = TypeVar("ArrayT", bound=Array)
-OutT = TypeVar("OutT", bound=Array)
+MovedT = TypeVar("MovedT", bound=Array | Named)  # what comes back in its class
+OutT = TypeVar("OutT", bound=Array | Buffer)

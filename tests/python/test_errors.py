@@ -61,9 +61,7 @@ def test_axes_whose_index_raises():
         ttlg.transpose(X, (0, 1, Odd()))
 
 
-@pytest.mark.parametrize(
-    "x", [[[1, 2]], (1, 2), None, "abc", b"abc", 3.0, np.float64(1), memoryview(b"abc"), object()]
-)
+@pytest.mark.parametrize("x", [[[1, 2]], (1, 2), None, "abc", b"abc", 3.0, np.float64(1), object()])
 def test_what_is_no_array(x):
     kind = re.escape(type(x).__qualname__)
     with pytest.raises(TypeError, match=rf"x must be an array .*{kind}.*numpy\.asarray\(x\)"):

@@ -1,5 +1,7 @@
 """A typed program as users write them: mypy checks the types it states, and a test runs it."""
 
+import array
+import ctypes
 import os
 import tempfile
 from pathlib import Path
@@ -20,12 +22,26 @@ def numpy_arrays(x: npt.NDArray[np.float32], matrix: Matrix) -> None:
     assert_type(ttlg.transpose(x, (1, 0), threads=1), npt.NDArray[np.float32])
     assert_type(ttlg.permute_dims(x, (1, 0)), npt.NDArray[np.float32])
     assert_type(ttlg.transpose(matrix), Matrix)  # the rank stays
+    assert_type(ttlg.moveaxis(matrix, (0, np.int64(1)), [1, 0]), Matrix)
+    assert_type(ttlg.moveaxis(matrix, 0, -1, out=torch.empty(3, 2)), torch.Tensor)
+    assert_type(ttlg.swapaxes(x, 0, np.int8(1), threads=1), npt.NDArray[np.float32])
 
 
 def libraries(tensor: torch.Tensor, parameter: torch.nn.Parameter, traced: jax.Array) -> None:
     assert_type(ttlg.transpose(tensor), torch.Tensor)
     assert_type(ttlg.transpose(parameter.detach(), (1, 0)), torch.Tensor)
     assert_type(ttlg.transpose(traced), jax.Array)
+
+
+def buffers(x: Matrix, view: memoryview, out: memoryview) -> None:
+    assert_type(ttlg.transpose(view, (1, 0)), np.ndarray[Any, Any])
+    assert_type(ttlg.transpose((ctypes.c_int * 3)()), np.ndarray[Any, Any])
+    assert_type(ttlg.permute_dims(array.array("d", [1, 2]), (0,)), np.ndarray[Any, Any])
+    assert_type(ttlg.moveaxis(view, 0, 1), np.ndarray[Any, Any])
+    assert_type(ttlg.swapaxes(view, 0, 1), np.ndarray[Any, Any])
+    assert_type(ttlg.transpose(x, out=out), memoryview)
+    assert_type(ttlg.transpose(view, out=torch.empty(3, 2)), torch.Tensor)
+    ttlg.copyto(out, x.T)
 
 
 def axes_of_many_kinds(x: Matrix, tensor: torch.Tensor) -> None:
@@ -110,6 +126,7 @@ def main() -> None:
     tensor = torch.zeros(2, 3)
     numpy_arrays(x, x)
     libraries(tensor, torch.nn.Parameter(tensor), jax.numpy.zeros((2, 3)))
+    buffers(x, x.data, np.zeros((3, 2), np.float32).data)
     axes_of_many_kinds(x, tensor)
     results_in_given_memory(x, tensor, np.empty((3, 2), np.float32))
     plans(x, tensor)

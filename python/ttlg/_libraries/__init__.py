@@ -11,11 +11,13 @@ from typing import Any
 from ttlg._libraries.cupy import CuPy
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.jax import Jax
-from ttlg._libraries.numpy import NumPy
+from ttlg._libraries.numpy import Buffers, NumPy
 from ttlg._libraries.torch import Torch
+from ttlg._libraries.xarray import Xarray
 
 _TORCH = Torch()
-_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax())
+_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax(), Xarray())
+_BUFFERS = Buffers()
 _ANY = Library()
 
 
@@ -26,4 +28,12 @@ def library_of(x: Any) -> Library:
             return library
     # PyTorch's proxies and other stand-ins for tensors.
     stands_for_tensor = "torch" in sys.modules and hasattr(type(x), "__torch_function__")
-    return _TORCH if stands_for_tensor else _ANY
+    if stands_for_tensor:
+        return _TORCH
+    return _BUFFERS if _BUFFERS.owns(x) else _ANY
+
+
+def shape_of(x: Any, name: str) -> tuple[Any, ...]:
+    """Give the shape of `x`, which messages call `name`, whether or not it has an attribute for it."""
+    shape = getattr(x, "shape", None)
+    return tuple(library_of(x).view(x, name).shape if shape is None else shape)

@@ -56,3 +56,45 @@ class NumPy(Ndarrays):
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
         return buffer if type(x) is np.ndarray else x.__array_wrap__(buffer)
+
+
+class Buffers(NumPy):
+    """What NumPy views as an array without a copy: buffers, and what has an array interface."""
+
+    def owns(self, x: Any) -> bool:
+        """Whether `x` is more than text or a number, which NumPy takes too."""
+        if isinstance(x, bytes | np.generic) or hasattr(x, "__dlpack__"):
+            return False
+        return hasattr(x, "__array_interface__") or _is_buffer(x)
+
+    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
+        """Look at what NumPy sees."""
+        return super().view(np.asarray(x), name)
+
+    def has_order(self, x: Any, order: str) -> bool:
+        """Look at what NumPy sees."""
+        return super().has_order(np.asarray(x), order)
+
+    def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
+        """View what NumPy sees."""
+        return super().reshaped(np.asarray(x), shape, fortran)
+
+    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+        """Allocate an ndarray."""
+        return super().empty(np.asarray(x), source, shape)
+
+    def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """View what NumPy sees."""
+        return super().broadcast(np.asarray(x), shape)
+
+    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+        """Give the ndarray as it is."""
+        return buffer
+
+
+def _is_buffer(x: Any) -> bool:
+    try:
+        memoryview(x).release()
+    except (TypeError, BufferError):
+        return False
+    return True

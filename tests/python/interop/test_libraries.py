@@ -11,16 +11,17 @@ from ttlg import _core, _libraries
 from ttlg._libraries.cupy import CuPy
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.jax import Jax
-from ttlg._libraries.numpy import NumPy
+from ttlg._libraries.numpy import Buffers, NumPy
 from ttlg._libraries.torch import Torch
+from ttlg._libraries.xarray import Xarray
 
 from ..arrays import random_array
 from . import fake_cuda
 from .fake_cuda import OnCuda
 from .producer import Producer
 
-NAMED = [NumPy, Torch, CuPy, Jax]
-IMPORTED_BY_THE_CALLER = [Torch, CuPy, Jax]
+NAMED = [NumPy, Torch, CuPy, Jax, Xarray, Buffers]
+IMPORTED_BY_THE_CALLER = [Torch, CuPy, Jax, Xarray]
 
 
 def functions(cls):
@@ -58,7 +59,7 @@ def test_stand_ins_for_tensors_belong_to_pytorch_where_it_is_imported(monkeypatc
     assert type(_libraries.library_of(stand_in)) is Library
 
 
-@pytest.mark.parametrize("module", ["torch", "cupy", "jax"])
+@pytest.mark.parametrize("module", ["torch", "cupy", "jax", "xarray"])
 def test_a_library_that_is_being_imported_owns_nothing(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, SimpleNamespace())
     assert type(_libraries.library_of(np.zeros(3))) is NumPy

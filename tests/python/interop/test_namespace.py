@@ -123,7 +123,7 @@ def test_errors_of_the_library_pass():
         ttlg.transpose(Large(np.zeros((2, 3))))
 
 
-@pytest.mark.parametrize("thing", [3, "text", [[1, 2]], (1, 2), b"bytes", memoryview(b"ab"), {}])
+@pytest.mark.parametrize("thing", [3, "text", [[1, 2]], (1, 2), b"bytes", {}])
 def test_no_array(thing):
     with pytest.raises(TypeError, match=r"x must be an array .*numpy\.asarray\(x\)"):
         ttlg.transpose(thing)

@@ -1,0 +1,51 @@
+"""xarray: arrays of any library whose axes have names, and which carry coordinates."""
+
+import sys
+from typing import Any
+
+from ttlg import _core
+from ttlg._libraries.dlpack import Library
+from ttlg._typing import Axes
+
+
+class Xarray(Library):
+    """xarray's DataArrays and Variables, whose data belong to another library."""
+
+    array_class = ("xarray", "DataArray")
+
+    def owns(self, x: Any) -> bool:
+        """Whether `x` is a DataArray or a Variable."""
+        return super().owns(x) or isinstance(x, getattr(sys.modules.get("xarray"), "Variable", ()))
+
+    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
+        """Refuse: what a name belongs to would not be known any more."""
+        raise TypeError(
+            f"{name} is a {type(x).__module__}.{type(x).__qualname__}, whose names and coordinates "
+            f"only a new result of ttlg.transpose keeps; pass {name}.data"
+        )
+
+    def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
+        """Refuse, as `view` does."""
+        return self.view(x, "x", stream)
+
+    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
+        """Transpose the data, and give them the names and coordinates that belong to them then."""
+        order = _core.normalize_axes(axes, x.shape)
+        moved = _transpose_data(x.data, order, stream, threads)
+        return x.transpose(*(x.dims[axis] for axis in order)).copy(deep=False, data=moved)
+
+
+def _transpose_data(data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
+    import ttlg
+
+    is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))
+    if not is_lazy:
+        return ttlg.transpose(data, axes, stream=stream, threads=threads)
+    if stream is not None:
+        raise ValueError(
+            "stream= is for arrays on a CUDA device; x holds a Dask array: leave it out"
+        )
+    import ttlg.dask
+
+    most = 1 if threads is None else _core.resolve_threads(threads)
+    return ttlg.dask.transpose(data, axes, threads=most)
