@@ -5,7 +5,6 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 # What may wait: this part of what is free,
@@ -15,52 +14,53 @@ _SHARE_OF_WORKER = 32
 # but at most this.
 _MOST = 2 << 30
 
-_CGROUPS = Path("/sys/fs/cgroup")
-_MEMBERSHIP = Path("/proc/self/cgroup")
+_CGROUPS = "/sys/fs/cgroup"
+_MEMBERSHIP = "/proc/self/cgroup"
 
 
-def _read_number(path: Path) -> int | None:
-    """Read a file of one number; None where there is no file, or no limit."""
+def _read(path: str) -> str:
+    """Read a file of the kernel; nothing where there is none."""
     try:
-        return int(path.read_text())
-    except (OSError, ValueError):  # "max" is no limit
-        return None
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _read_number(path: str) -> int | None:
+    """Read a file of one number; None where there is no file, or no limit."""
+    text = _read(path).strip()
+    return int(text) if text.isdecimal() else None  # "max" is no limit
 
 
 def _available_on_machine() -> int:
     """Ask Linux how much can be taken without swapping."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
+    for line in _read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @functools.cache
-def _cgroup_files() -> list[tuple[Path, Path]]:
+def _cgroup_files() -> list[tuple[str, str]]:
     """Find the files of limit and use of every control group that this process is in."""
-    try:
-        lines = _MEMBERSHIP.read_text().splitlines()
-    except OSError:
-        return []
     found = []
-    for line in lines:
+    for line in _read(_MEMBERSHIP).splitlines():
         _, controllers, group = line.split(":", 2)
         if controllers == "":  # version 2
             root, names = _CGROUPS, ("memory.max", "memory.current")
         elif "memory" in controllers.split(","):
+            root = os.path.join(_CGROUPS, "memory")
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-            root = _CGROUPS / "memory"
         else:
             continue
         # In a container the group's name may be that outside of it: then the root is its own.
-        folder = root / group.lstrip("/")
-        for each in (folder, *folder.parents):
-            if each.is_relative_to(root) and (each / names[0]).exists():
-                found.append((each / names[0], each / names[1]))
+        parts = group.strip("/").split("/")
+        folders = [os.path.join(root, *parts[:count]) for count in range(len(parts) + 1)]
+        for folder in dict.fromkeys(folders):
+            limit, use = (os.path.join(folder, name) for name in names)
+            if os.path.exists(limit):
+                found.append((limit, use))
     return found
 
 
@@ -78,9 +78,8 @@ def _available_within_limits() -> Iterator[int]:
     limits = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
     if limits == [resource.RLIM_INFINITY] * 2:
         return
-    try:
-        pages = Path("/proc/self/statm").read_text().split()
-    except OSError:
+    pages = _read("/proc/self/statm").split()
+    if not pages:
         return
     for limit, used in zip(limits, (pages[0], pages[5]), strict=True):
         if limit != resource.RLIM_INFINITY:

@@ -1,7 +1,6 @@
 """Large results of libraries that allocate by malloc: huge pages, in memory that stays theirs."""
 
 import gc
-import os
 import re
 from pathlib import Path
 
@@ -78,12 +77,23 @@ def test_a_new_tensor_is_like_any_other(torch, tmp_path):
     assert torch.equal(y.reshape(-1)[: x.numel()], x.T.reshape(-1))
     y.share_memory_()
     assert y.is_shared()
-    child = os.fork()
-    if child == 0:
-        y[0, 0] = 7  # shared with the parent
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert y[0, 0] == 7
+
+
+def test_a_child_shares_a_new_tensor(torch, run_python):
+    """In a process of its own, as JAX warns of a fork where it has been imported."""
+    result = run_python("""
+        import os, torch, ttlg
+        y = ttlg.transpose(torch.zeros(1280, 4096))
+        kept = ttlg.transpose(torch.zeros(1280, 4096))
+        y.share_memory_()
+        child = os.fork()
+        if child == 0:
+            y[0, 0] = kept[0, 0] = 7
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert (y[0, 0].item(), kept[0, 0].item()) == (7, 0)
+    """)
+    assert result.returncode == 0, result.stderr
 
 
 def test_results_of_compiled_jax_programs_ask(torch):
