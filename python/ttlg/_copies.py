@@ -67,8 +67,7 @@ def asorder(
     view = library.view_inplace(x, stream) if inplace else None
     if library.has_order(x, order):
         return x
-    source: Any = x
-    shape = tuple(source.shape)
+    shape = shape_of(x, "x")
     if view is not None:
         run_inplace(inplace_plan_for(view, None, threads), library, x, view)
         moved = x

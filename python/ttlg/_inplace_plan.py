@@ -103,15 +103,16 @@ class InplacePlan(Plan[Candidate]):
             *(f"{number:2}  {step}" for number, step in enumerate(self._steps(), 1)),
             "planner, the least predicted times of all ways:",
         ]
+        ways = self._ways()[:_ROWS]
         chosen = (self.kernel, self.parameters)
-        for row, (kernel, parameters, workspace, seconds) in enumerate(self._ways()):
-            is_chosen = (kernel, parameters) == chosen
-            if row < _ROWS or is_chosen:
-                mark = "->" if is_chosen else ""
-                listed = "; ".join(map(_describe, parameters["steps"])) or "nothing to move"
-                lines.append(
-                    f"{mark:4}{microseconds(seconds):>21}  {listed}, {count_of(workspace, 'byte')}"
-                )
+        if all(way[:2] != chosen for way in ways):  # forced
+            ways.append((*chosen, self.workspace_bytes, self.predicted_time))
+        for kernel, parameters, workspace, seconds in ways:
+            mark = "->" if (kernel, parameters) == chosen else ""
+            listed = "; ".join(map(_describe, parameters["steps"])) or "nothing to move"
+            lines.append(
+                f"{mark:4}{microseconds(seconds):>21}  {listed}, {count_of(workspace, 'byte')}"
+            )
         return Explanation("\n".join(lines))
 
     def _machine(self) -> dict[str, object]:

@@ -89,13 +89,18 @@ def model_for(device: str) -> _core.DeviceModel | None:
 
 # The CPU.
 
-# For every CPU, compiled in, and in use until another one is installed.
-_GENERIC, _WHY_GENERIC = _core.cpu_time_model(), "no shipped model is for this CPU"
+_WHY_GENERIC = "no shipped model is for this CPU"
 # Why the model in use is that one, for `show_config`.
 _chosen = _WHY_GENERIC
 # Nine of ten measured times by those that a model predicts: one beyond this knows nothing of its
 # machine, such as one that was fitted while other programs ran.
 _LEAST_LOW, _MOST_HIGH = 0.2, 5.0
+
+
+@functools.cache
+def _generic() -> _core.CpuTimeModel:
+    """Return the model for every CPU, compiled in; to be called before another one is installed."""
+    return _core.cpu_time_model()
 
 
 def cpu_model_in_use() -> dict[str, str]:
@@ -244,13 +249,14 @@ def _install_shipped(facts: dict[str, Any]) -> None:
         matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
         _install(best, f"shipped for {matched}")
     else:
-        _use(_GENERIC, _WHY_GENERIC)
+        _use(_generic(), _WHY_GENERIC)
 
 
 def install_default_cpu_model() -> None:
     """Install the model that was calibrated on this machine, else the shipped one for it."""
     try:
         key, facts = machine_key(), machine_facts()
+        _generic()
     except ValueError:  # an unknown TTLG_SIMD_LEVEL, which is reported at the first use
         return
     if not _install_saved(key):

@@ -217,6 +217,7 @@ def test_stream_on_the_host():
         ({"device": 0}, TypeError, "device must be a name, not 0"),
         ({"device": "abacus"}, ValueError, "cannot plan for device 'abacus'; choose one of 'cpu'"),
         ({"device": "cuda:-1"}, ValueError, "cannot plan for device 'cuda:-1'"),
+        ({"device": "cuda:12345"}, ValueError, "cannot plan for device 'cuda:12345'"),
         ({"dtype": "banana"}, TypeError, "'banana' is no dtype; pass one of NumPy's"),
         ({"dtype": object()}, TypeError, "is no dtype"),
         ({"strides": (4,)}, ValueError, r"strides \(4,\) do not fit shape \(2, 3\): give one per"),

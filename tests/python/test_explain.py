@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ttlg
 
+from . import time_models
 from .arrays import problems
 from .test_cuda_plan import PLANS as CUDA_PLANS
 from .test_plan import PLANS
@@ -81,6 +82,22 @@ def test_explain_names_the_loops():
     text = ttlg.Plan.from_json(json.dumps(record)).explain()
     assert "8 blocks of 20 x 40 elements of 4 bytes, cut along modes 1, 0 (outermost first)" in text
     assert "  prefetch   of the next block" in text
+
+
+def test_explain_says_where_an_output_begins():
+    phrase = "an output that begins at a cache line"
+    small, large = (ttlg.plan((n, n), dtype="f8") for n in (40, 4000))
+    assert (small._core.out_alignment, large._core.out_alignment) == (1, 64)
+    assert phrase not in small.explain()
+    assert phrase in large.explain()
+
+
+def test_of_equal_kernels_the_plans_own_is_marked():
+    with time_models.installed(coefficients=dict.fromkeys(time_models.COEFFICIENTS, 0.0)):
+        for kernel in (None, "tile", "strided_copy"):
+            text = ttlg.plan((64, 64), kernel=kernel, threads=1).explain()
+            assert "forced" not in text
+            assert f"->  {kernel or ''}" in text
 
 
 def passed_over(*arguments, **options):

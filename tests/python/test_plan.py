@@ -282,6 +282,16 @@ def test_json_with_prefetch_as_a_flag(run, streaming):
     assert read["staged"] == (streaming and run == 1)
 
 
+@pytest.mark.parametrize("extent", [100, 4000])
+def test_json_of_a_copy_with_prefetch_as_a_flag(extent):
+    record = json.loads(ttlg.plan((extent,), (0,), "u1", threads=1).to_json())
+    old = {"block": [4096], "loop_order": [], "staged": False, "threads": 1}
+    record["parameters"] = {**old, "streaming": True, "prefetch": True}
+    read = ttlg.Plan.from_json(json.dumps(record))
+    assert (read.kernel, read.parameters["streaming"]) == ("copy", True)
+    assert not read.parameters["staged"]
+
+
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", "3", "null", None])
 def test_what_is_no_json_of_a_plan(text):
     with pytest.raises(ValueError, match="not the JSON of a ttlg plan"):

@@ -53,16 +53,16 @@ def test_kernels(plans_asked_for, extra, kernel):
         assert used.kernel == planned.kernel == "strided_copy"
 
 
-def test_a_plan_that_was_not_forced_asks_for_no_kernel(monkeypatch):
-    plan = ttlg.plan_for(X, threads=2)
+def test_a_plan_asks_for_its_threads_and_no_kernel_that_was_not_forced(monkeypatch):
+    plan = ttlg.plan_for(X, threads=1)
     out = spread("elements")
-    assert ttlg.plan_for(X, out=out, threads=2).kernel != plan.kernel
-    kernels, plan_for = [], _core.cpu_plan_for
+    assert ttlg.plan_for(X, out=out, threads=1).kernel != plan.kernel
+    asked, plan_for = [], _core.cpu_plan_for
     monkeypatch.setattr(
-        _core, "cpu_plan_for", lambda *given: kernels.append(given[-1]) or plan_for(*given)
+        _core, "cpu_plan_for", lambda *given: asked.append(given[-2:]) or plan_for(*given)
     )
     plan(X, out)
-    assert kernels == [None]
+    assert asked == [(1, None)]
 
 
 def test_it_is_planned_once():
@@ -87,6 +87,11 @@ def test_a_plan_for_a_strided_output_takes_a_contiguous_one():
     assert np.array_equal(plan(X, out), X.T)
     with pytest.raises(ValueError, match=r"this plan is for out of byte strides \(9600, 240, 4\)"):
         plan(X)
+
+
+def test_a_plan_shows_the_strides_of_its_output():
+    assert "out_strides=(9600, 240, 4) " in repr(ttlg.plan_for(X, out=spread("rows")))
+    assert "strides" not in repr(ttlg.plan_for(X))
 
 
 def test_what_is_refused_writes_nothing():

@@ -208,10 +208,12 @@ def test_many_at_once(device, output):
     assert found.tolist() == [ttlg.predict_time(*each, "float64", **options) for each in asked]
 
 
-def test_problems_of_any_kind():
-    expected = [ttlg.predict_time(SHAPE, AXES)] * 4
-    asked = [(SHAPE, AXES), [list(SHAPE), list(AXES)], np.array([SHAPE, AXES]), (SHAPE, iter(AXES))]
-    assert ttlg.predict_times(asked).tolist() == expected
+@pytest.mark.parametrize("output", ["fresh", "warm"])
+def test_problems_of_any_kind(output):
+    shape = (300, 400, 500)
+    expected = [ttlg.predict_time(shape, AXES, output=output)] * 4
+    asked = [(shape, AXES), [list(shape), list(AXES)], np.array([shape, AXES]), (shape, iter(AXES))]
+    assert ttlg.predict_times(asked, output=output).tolist() == expected
     assert ttlg.predict_times([]).shape == (0,)
     one, two = (ttlg.predict_times([((4000, 4000), None)], threads=n)[0] for n in (1, 2))
     assert two < one

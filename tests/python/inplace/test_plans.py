@@ -183,6 +183,27 @@ def test_explain_names_every_step():
     assert text.count("\n->") == 1
 
 
+@pytest.mark.parametrize("kernel", ["buffered", "c2r", "cells", "pieces"])
+def test_explain_marks_a_forced_kernel_among_the_best(kernel):
+    p = plan((12, 18, 20, 30), (1, 3, 0, 2), threads=1, kernel=kernel)
+    rows = p.explain().partition("all ways:\n")[2].splitlines()
+    assert [row.startswith("->") for row in rows] == [False] * 5 + [True]
+    assert all(step["kernel"] in rows[-1] for step in p.parameters["steps"])
+    assert f"{p.workspace_bytes} bytes" in rows[-1]
+
+
+def test_explain_counts_matrices():
+    assert " 1  buffered 2 x (30 x 40) of 8 bytes:" in plan((2, 30, 40), (0, 2, 1)).explain()
+    assert " 1  buffered (30 x 40) of 8 bytes:" in plan((1, 30, 40), (0, 2, 1)).explain()
+    options = {"device": "nvidia-h200", "kernel": "square_tw"}
+    assert "(64 x 2 x 64) of 8 bytes:" in plan((64, 2, 64), (2, 1, 0), **options).explain()
+    assert "(64 x 64) of 8 bytes:" in plan((64, 64), **options).explain()
+
+
+def test_a_workspace_may_exceed_64_bits():
+    assert plan(workspace=1 << 70).parameters == plan(workspace=(1 << 63) - 1).parameters
+
+
 def test_nothing_to_move():
     for shape in [(), (0, 5), (1, 7), (5,)]:
         p = plan(shape, None)

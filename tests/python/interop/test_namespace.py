@@ -65,6 +65,24 @@ def test_empty_and_unit_axes(shape):
     assert bits(result.array) == bits(array.T)
 
 
+@pytest.mark.parametrize(
+    ("shape", "strides", "order"),
+    [
+        ((2, 3), (12, 4), "C"),
+        ((2, 3), (4, 8), "F"),
+        ((1, 3), (400, 4), "CF"),
+        ((0, 3), (400, 40), "CF"),
+        ((2, 3), (24, 8), ""),
+    ],
+)
+def test_arrays_in_order_are_returned_as_they_are(shape, strides, order):
+    array = np.lib.stride_tricks.as_strided(np.zeros(200, "f4"), shape, strides)
+    x = Array(array)
+    assert (ttlg.ascontiguousarray(x) is x) == ("C" in order)
+    if "F" in order:
+        assert ttlg.asfortranarray(x) is x
+
+
 def test_plan():
     array = random_array((4, 5, 6), "f4")
     result = ttlg.plan(array.shape, (2, 0, 1))(Array(array))

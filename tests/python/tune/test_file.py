@@ -1,5 +1,7 @@
 """The file that keeps measured plans: who finds them there, and what becomes of a damaged one."""
 
+import errno
+import fcntl
 import json
 import os
 import subprocess
@@ -200,6 +202,16 @@ def test_a_failed_write_leaves_nothing_behind(measured, directory, monkeypatch):
     assert list(directory.iterdir()) == [file]
     assert file.read_text() == before
     assert ttlg.plan(SHAPE, AXES, threads=2) == model
+
+
+def test_a_file_system_without_locks(measured, directory, monkeypatch):
+    def flock(handle, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    tuned()
+    tuned()
+    assert len(measured) == 1
 
 
 def test_an_empty_variable_is_no_directory(measured, monkeypatch):

@@ -176,6 +176,20 @@ def test_the_winner_leads_whatever_was_timed_before(monkeypatch):
     assert plan.gain == pytest.approx(0.6)
 
 
+def test_no_candidate_is_listed_twice(slowest_wins):
+    listed = [repr(each[:2]) for each in tuned().candidates()]
+    assert len(set(listed)) == len(listed)
+
+
+def test_what_was_measured_for_a_contiguous_output_serves_new_arrays(slowest_wins):
+    x, out = np.zeros(SHAPE, "f4"), zeros_in_line(0, (60, 40, 50), "f4")
+    model = ttlg.plan(SHAPE, AXES, threads=2)
+    plan = ttlg.plan_for(x, AXES, out=out, threads=2, tune="measure")
+    served = ttlg.plan(SHAPE, AXES, threads=2)
+    assert (served.kernel, served.parameters) == (plan.kernel, plan.parameters)
+    assert served != model
+
+
 def test_measured_times_stay_with_the_plan(slowest_wins):
     plan = tuned()
     unmeasured = ttlg.plan(SHAPE, AXES, threads=1)
