@@ -31,7 +31,7 @@ struct NewMemory {
   // The pages that are in memory, by their number from the base.
   std::vector<std::size_t> resident() const {
     const auto page = static_cast<std::size_t>(getpagesize());
-    std::vector<unsigned char> flags(mapped / page);
+    std::vector<unsigned char> flags((mapped + page - 1) / page);
     EXPECT_EQ(mincore(base, mapped, flags.data()), 0);
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < flags.size(); ++i) {
