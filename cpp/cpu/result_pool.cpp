@@ -108,7 +108,8 @@ void ResultPool::set_limit(std::size_t limit) {
 }
 
 void ResultPool::set_longest_wait(Clock::duration longest_wait) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  unmap_waiting(lock);  // the thread sleeps for as long as was set before
   longest_wait_ = longest_wait;
 }
 
@@ -119,16 +120,7 @@ ResultPool::Info ResultPool::info() const {
 
 void ResultPool::before_fork() {
   std::unique_lock lock(mutex_);
-  unmap_waiting_beyond(0);
-  // A child has no such thread, and Python warns of a fork of more than one.
-  while (watcher_.joinable()) {
-    std::jthread ending = std::move(watcher_);
-    lock.unlock();
-    ending.request_stop();
-    ending.join();
-    lock.lock();
-    unmap_waiting_beyond(0);  // of other threads meanwhile
-  }
+  unmap_waiting(lock);  // a child has no such thread, and Python warns of a fork of more than one
   for (auto& [start, used] : used_) used.is_shared = true;
   lock.release();
 }
@@ -155,6 +147,18 @@ void ResultPool::unmap_waiting_beyond(std::size_t limit) {
   auto kept = waiting_.begin();
   for (; waiting_bytes_ > limit; ++kept) waiting_bytes_ -= kept->bytes();
   waiting_.erase(waiting_.begin(), kept);
+}
+
+void ResultPool::unmap_waiting(std::unique_lock<std::mutex>& lock) {
+  unmap_waiting_beyond(0);
+  while (watcher_.joinable()) {
+    std::jthread ending = std::move(watcher_);
+    lock.unlock();
+    ending.request_stop();
+    ending.join();
+    lock.lock();
+    unmap_waiting_beyond(0);  // of other threads meanwhile
+  }
 }
 
 bool ResultPool::watch() {

@@ -33,7 +33,7 @@ class ResultPool {
   explicit ResultPool(std::size_t limit, Clock::duration longest_wait = kLongestWait)
       : limit_(limit), longest_wait_(longest_wait) {}
 
-  // For blocks that are freed from now on.
+  // For blocks that are freed from now on; unmaps what waits.
   void set_longest_wait(Clock::duration longest_wait);
 
   // A block that begins at a huge page; throws bad_alloc.
@@ -88,7 +88,8 @@ class ResultPool {
   // Call these with the mutex held.
   Block take_waiting(std::size_t bytes);
   void unmap_waiting_beyond(std::size_t limit);
-  bool watch();  // whether the thread runs
+  void unmap_waiting(std::unique_lock<std::mutex>& lock);  // and ends the thread
+  bool watch();                                            // whether the thread runs
 
   mutable std::mutex mutex_;  // guards all below
   std::size_t limit_;

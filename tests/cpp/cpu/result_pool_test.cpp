@@ -216,6 +216,16 @@ TEST(ResultPool, EachBlockWaitsFromWhenItWasFreed) {
   EXPECT_EQ(pool.info().waiting, 16 * kMiB);
 }
 
+TEST(ResultPool, AShorterWaitCountsAtOnce) {
+  ResultPool pool(kPlenty, std::chrono::hours(1));
+  pool.free(pool.allocate(8 * kMiB));
+  pool.set_longest_wait(kSoon);
+  EXPECT_EQ(pool.info().waiting, 0);
+  std::byte* const block = pool.allocate(8 * kMiB);
+  pool.free(block);
+  EXPECT_TRUE(becomes_true([&] { return !is_mapped(block); }));
+}
+
 TEST(ResultPool, NoThreadRunsWhileNothingWaits) {
   ResultPool pool(kPlenty, kSoon);
   const int before = threads_of_this_process();
