@@ -73,7 +73,6 @@ py::dict build_config() {
   py::dict result;
   result["compiler"] = TTLG_COMPILER;
   result["build_type"] = TTLG_BUILD_TYPE;
-  result["openmp"] = ttlg::cpu::has_openmp();
   result["simd_built"] = names_of(ttlg::cpu::built_levels());
   result["simd_found"] = names_of(ttlg::cpu::usable_levels());
   result["simd_used"] = ttlg::cpu::kernels().name;

@@ -1,6 +1,5 @@
 #include "cpu/result_pool.hpp"
 
-#include <signal.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "cpu/huge_pages.hpp"
+#include "cpu/signals_blocked.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -23,23 +23,6 @@ namespace {
 constexpr std::size_t kHuge = kHugePageBytes;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + kHuge - 1) / kHuge * kHuge; }
-
-// While it lives, this thread and those that it starts get no signals: handlers are for the threads
-// of the program.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

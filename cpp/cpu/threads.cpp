@@ -1,52 +1,35 @@
 #include "cpu/threads.hpp"
 
-#include <pthread.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
+#include "plan/cpu/parameters.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 std::atomic<int> chosen_threads{0};
-std::atomic<bool> forked{false};
-// Watches from the moment this library is loaded: the pool that a fork loses may be another
-// library's.
-const int watching_forks = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
+
+int usable_processors() {
+  cpu_set_t usable;
+  // Fails where there are more processors than fit.
+  const int count = sched_getaffinity(0, sizeof usable, &usable) == 0
+                        ? CPU_COUNT(&usable)
+                        : static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(count, 1, kMaxThreads);
+}
 
 }  // namespace
 
-bool has_openmp() {
-#if defined(_OPENMP)
-  return true;
-#else
-  return false;
-#endif
-}
-
 int num_threads() {
+  static const int usable = usable_processors();
   const int chosen = chosen_threads.load(std::memory_order_relaxed);
-  if (chosen > 0) return chosen;
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-int thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
+  return chosen > 0 ? chosen : usable;
 }
 
 void set_num_threads(int threads) { chosen_threads.store(threads); }
-
-bool is_forked_child() { return watching_forks == 0 && forked.load(std::memory_order_relaxed); }
 
 }  // namespace ttlg::cpu
