@@ -48,12 +48,13 @@ py::object make_context_threads() {
   return py::reinterpret_borrow<py::object>(context_threads);
 }
 
-int default_threads() {
-  if (context_threads == nullptr) return cpu::num_threads();
+// By the enclosing block or for the process; 0 where neither was.
+int chosen_threads() {
+  if (context_threads == nullptr) return cpu::chosen_num_threads();
   PyObject* value = nullptr;
   if (PyContextVar_Get(context_threads, nullptr, &value) != 0) throw py::error_already_set();
   const auto chosen = py::reinterpret_steal<py::object>(value);
-  return chosen.is_none() ? cpu::num_threads() : chosen.cast<int>();
+  return chosen.is_none() ? cpu::chosen_num_threads() : chosen.cast<int>();
 }
 
 // Sequences, as NumPy takes them, arrays, and iterators such as generators. Sets and views of
@@ -131,7 +132,10 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
 }
 
 int read_threads(const py::handle& threads) {
-  if (threads.is_none()) return default_threads();
+  if (threads.is_none()) {
+    const int chosen = chosen_threads();
+    return chosen > 0 ? chosen : cpu::num_threads();
+  }
   int overflow = 0;
   const long count = PyLong_AsLongAndOverflow(threads.ptr(), &overflow);  // takes what counts
   if (count == -1 && PyErr_Occurred() != nullptr) {
@@ -194,6 +198,8 @@ void bind_arguments(py::module_& module) {
       py::arg("axes"), py::arg("shape"));
   module.def("resolve_threads", &read_threads, py::arg("threads"),
              "The number that a threads= argument stands for.");
+  module.def("chosen_threads", &chosen_threads,
+             "The number of the enclosing block or of the process; 0 where none was chosen.");
   module.def("context_threads", &make_context_threads,
              "The context variable with the number of threads of ttlg.threads.");
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),

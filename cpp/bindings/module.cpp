@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind_cpu.hpp"
@@ -83,12 +84,26 @@ py::dict build_config() {
   return result;
 }
 
+std::pair<double, double> thread_delays() {
+  const py::gil_scoped_release release;
+  const ttlg::cpu::Team::Delays delays = ttlg::cpu::team().delays();
+  return {delays.awake, delays.asleep};
+}
+
 py::capsule xla_ffi_transpose() {
   ttlg::bindings::cpu_plan_cache();  // made now, because no lock is held yet that a fork could copy
   return py::capsule(reinterpret_cast<void*>(&ttlg::bindings::xla_transpose));
 }
 
 }  // namespace
+
+// For threadpoolctl, which finds them in the library (ttlg/threadpools.py).
+extern "C" {
+[[gnu::visibility("default")]] int ttlg_get_num_threads() { return ttlg::cpu::num_threads(); }
+[[gnu::visibility("default")]] void ttlg_set_num_threads(int threads) {
+  ttlg::cpu::limit_num_threads(threads);
+}
+}
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
@@ -120,7 +135,11 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::add_predictions(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
-  module.def("set_num_threads", &ttlg::cpu::set_num_threads, py::arg("threads"));
+  ttlg::cpu::team();  // made now, because no lock is held yet that a fork could copy
+  module.def("choose_num_threads", &ttlg::cpu::choose_num_threads, py::arg("threads"));
+  module.def("set_default_num_threads", &ttlg::cpu::set_default_num_threads, py::arg("threads"));
+  module.def("thread_delays", &thread_delays,
+             "The seconds until a thread that watches for calls begins, and one that sleeps.");
   module.def("build_config", &build_config);
   module.def("cuda_config", &cuda_config);
 }

@@ -124,8 +124,11 @@ struct alignas(128) Team::Worker {
   // Written while the worker is claimed, read while it runs.
   Call* call = nullptr;
   int number = 0;  // in the call
-  bool is_kept_away = false;
-  cpu_set_t usable;  // by the worker, before it was kept away
+
+  // Where the worker may run, unless it is kept away from some processors.
+  cpu_set_t usable;
+  bool knows_usable = false;
+  std::atomic<bool> is_kept_away{false};
 
   Team* team = nullptr;
   int index = 0;
@@ -138,7 +141,7 @@ struct Team::Call {
       : shares(most_threads, count, shares_per_thread), work(range_work), threads(most_threads) {}
 
   Shares shares;
-  const RangeWork& work;
+  const RangeWork work;
   const int threads;
   const int processor = sched_getcpu();  // the caller's
   std::atomic<std::int64_t> helped{0};   // shares that workers have done
@@ -280,14 +283,14 @@ void Team::wake_some(Call& call, int most) {
 
 // Has a worker that sleeps begin on another processor than these until it runs. The system often
 // wakes a thread where the waking one runs, even beside idle processors, and lets it wait there.
+// A worker that has begun meanwhile stays away until it begins again.
 void Team::keep_away(Worker& worker, std::initializer_list<int> processors) {
-  if (!worker.is_kept_away &&
-      pthread_getaffinity_np(worker.thread, sizeof worker.usable, &worker.usable) != 0) {
-    return;  // more processors than fit
-  }
+  if (!worker.knows_usable) return;
   cpu_set_t others = worker.usable;
   for (const int processor : processors) CPU_CLR(static_cast<std::size_t>(processor), &others);
-  worker.is_kept_away = pthread_setaffinity_np(worker.thread, sizeof others, &others) == 0;
+  if (pthread_setaffinity_np(worker.thread, sizeof others, &others) == 0) {
+    worker.is_kept_away.store(true, std::memory_order_relaxed);
+  }
 }
 
 // False where the system allows no more threads. The new worker has been asked already.
@@ -359,6 +362,8 @@ void Team::await(Worker& worker) {
 
 void Team::serve(Worker& worker) {
   pthread_setname_np(pthread_self(), ("ttlg-" + std::to_string(worker.index + 1)).c_str());
+  // Fails where there are more processors than fit.
+  worker.knows_usable = sched_getaffinity(0, sizeof worker.usable, &worker.usable) == 0;
   while (await_offer(worker)) help(worker);
 }
 
@@ -374,7 +379,7 @@ bool Team::await_offer(Worker& worker) {
         return true;
       }
     } else if ((state & kAsleep) == 0) {
-      worker.state.compare_exchange_strong(state, state | kAsleep, std::memory_order_relaxed);
+      worker.state.compare_exchange_strong(state, state | kAsleep, std::memory_order_release);
     } else {
       futex_wait(worker.state, state);
     }
@@ -401,9 +406,8 @@ void Team::help(Worker& worker) {
   Call& call = *worker.call;
   const Part part(worker.number);
   wake_some(call, kWokenByWorker);
-  if (worker.is_kept_away) {
-    pthread_setaffinity_np(worker.thread, sizeof worker.usable, &worker.usable);
-    worker.is_kept_away = false;
+  if (worker.is_kept_away.exchange(false, std::memory_order_relaxed)) {
+    sched_setaffinity(0, sizeof worker.usable, &worker.usable);
   }
   const std::int64_t taken = call.shares.take(worker.number, groups_.here(), call.work, [] {});
   call.helped.fetch_add(taken, std::memory_order_relaxed);

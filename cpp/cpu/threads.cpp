@@ -11,8 +11,6 @@
 namespace ttlg::cpu {
 namespace {
 
-std::atomic<int> chosen_threads{0};
-
 int usable_processors() {
   cpu_set_t usable;
   // Fails where there are more processors than fit.
@@ -22,14 +20,34 @@ int usable_processors() {
   return std::clamp(count, 1, kMaxThreads);
 }
 
+std::atomic<int> chosen{0};
+std::atomic<int> by_default{usable_processors()};
+std::atomic<int> limit{0};
+
+int unlimited_num_threads() {
+  const int number = chosen.load(std::memory_order_relaxed);
+  return number > 0 ? number : by_default.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 int num_threads() {
-  static const int usable = usable_processors();
-  const int chosen = chosen_threads.load(std::memory_order_relaxed);
-  return chosen > 0 ? chosen : usable;
+  const int number = unlimited_num_threads();
+  const int most = limit.load(std::memory_order_relaxed);
+  return most > 0 ? std::min(number, most) : number;
 }
 
-void set_num_threads(int threads) { chosen_threads.store(threads); }
+int chosen_num_threads() {
+  return limit.load(std::memory_order_relaxed) > 0 ? num_threads()
+                                                   : chosen.load(std::memory_order_relaxed);
+}
+
+void choose_num_threads(int threads) { chosen.store(threads); }
+
+void limit_num_threads(int threads) {
+  limit.store(threads < unlimited_num_threads() ? std::max(threads, 1) : 0);
+}
+
+void set_default_num_threads(int threads) { by_default.store(threads); }
 
 }  // namespace ttlg::cpu

@@ -8,11 +8,20 @@
 
 namespace ttlg::cpu {
 
-// The number set with set_num_threads, else that of the processors that this process may run on.
+// The number that was chosen, else the default, but no more than the limit.
 int num_threads();
 
-// 0 goes back to the processors' number.
-void set_num_threads(int threads);
+// 0 where none was chosen and there is no limit.
+int chosen_num_threads();
+
+// 0 goes back to the default.
+void choose_num_threads(int threads);
+
+// On both of them; none where it is not below.
+void limit_num_threads(int threads);
+
+// At first the number of the processors that this process may run on.
+void set_default_num_threads(int threads);
 
 // Calls work(begin, end) on contiguous shares of 0..count-1, so many for each thread, on this thread
 // and at most threads - 1 of this process's team.

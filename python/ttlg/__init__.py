@@ -5,6 +5,8 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
+from sys import modules as _modules
+
 from ttlg import schemes
 from ttlg._api import permute_dims, transpose
 from ttlg._calibrate import calibrate, reset_calibration
@@ -79,3 +81,7 @@ __all__ = [
     "transpose_file",
     "transpose_inplace",
 ]
+
+# Limits that others set with it hold for ttlg too. From 3.2 on it takes other libraries.
+if hasattr(_modules.get("threadpoolctl"), "register"):
+    from ttlg import threadpools as threadpools

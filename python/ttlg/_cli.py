@@ -173,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
             "--threads",
             type=_count,
             metavar="N",
-            help="the most threads to use; default $TTLG_NUM_THREADS, else OpenMP's number",
+            help="the most threads to use; default $TTLG_NUM_THREADS, else $OMP_NUM_THREADS, else all",
         )
 
     info = add("info", _info, "Tell what ttlg was built with and finds on this machine.")

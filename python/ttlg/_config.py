@@ -8,25 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ttlg import _core, _models
+from ttlg import _core, _models, _threads
 from ttlg._machine import cpu_model
 from ttlg._memory import room_for_waiting_results
 from ttlg._sizes import parse_size, read_size
 from ttlg._typing import Size
-
-
-def _default_threads() -> int:
-    """Read TTLG_NUM_THREADS; 0 leaves the choice to OpenMP."""
-    text = os.environ.get("TTLG_NUM_THREADS")
-    if not text:
-        return 0
-    try:
-        return _core.resolve_threads(int(text))
-    except ValueError:
-        raise ValueError(
-            f"TTLG_NUM_THREADS must be from 1 to {_core.MAX_THREADS}, not {text!r}; unset it for "
-            "OpenMP's number"
-        ) from None
 
 
 def set_num_threads(n: int | None) -> None:
@@ -36,7 +22,7 @@ def set_num_threads(n: int | None) -> None:
     ----------
     n : int or None
         From 1 to 1024. None goes back to the default: the environment variable
-        ``TTLG_NUM_THREADS``, and where that is unset or empty, OpenMP's number (see the notes).
+        ``TTLG_NUM_THREADS``, and where that is unset or empty, what the notes say.
 
     Raises
     ------
@@ -51,12 +37,16 @@ def set_num_threads(n: int | None) -> None:
 
     Notes
     -----
-    OpenMP's number is what ``OMP_NUM_THREADS`` said when OpenMP was loaded, else the number of
-    processors that this process may run on: the affinity mask counts, a limit on CPU time, such as
-    that of a container, does not. threadpoolctl and other users of the same OpenMP library may
-    change it at any time.
+    Where nothing is chosen ttlg uses ``OMP_NUM_THREADS``, of a list the first number. Without that
+    it uses the processors that this process may run on, by its affinity mask, and no more than its
+    control groups (``cpu.max``), such as those of a container, give it time on, rounded up. Tensors
+    of PyTorch are then transposed by ``torch.get_num_threads()`` threads at most.
     """
-    _core.set_num_threads(_default_threads() if n is None else _core.resolve_threads(n))
+    if n is None:
+        _core.set_default_num_threads(_threads.default())
+        _core.choose_num_threads(_threads.chosen_by_environment())
+    else:
+        _core.choose_num_threads(_core.resolve_threads(n))
 
 
 def get_num_threads() -> int:
@@ -66,8 +56,8 @@ def get_num_threads() -> int:
     -------
     int
         The number of the enclosing `threads` block, else what `set_num_threads` set, else the
-        environment variable ``TTLG_NUM_THREADS``, else OpenMP's number, as `set_num_threads`
-        describes it.
+        environment variable ``TTLG_NUM_THREADS``, else the default that `set_num_threads`
+        describes.
     """
     return _core.resolve_threads(None)
 
@@ -328,7 +318,13 @@ def _lines(section: dict[str, Any], depth: int) -> Iterator[str]:
         elif isinstance(value, bool):
             yield f"{label:30}{'yes' if value else 'no'}"
         else:
-            yield f"{label:30}{value if value != '' else 'none'}"
+            yield f"{label:30}{value if value not in ('', None) else 'none'}"
+
+
+def _thread_delays() -> dict[str, float | None]:
+    delays = _core.thread_delays() if get_num_threads() > 1 else (0, 0)
+    names = ("thread_start_us", "thread_wakeup_us")
+    return {n: round(1e6 * t, 1) if t else None for n, t in zip(names, delays, strict=True)}
 
 
 def show_config() -> Config:
@@ -342,7 +338,9 @@ def show_config() -> Config:
         A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
         SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that
         this processor has, and ``simd_used`` is the last of those unless the environment variable
-        ``TTLG_SIMD_LEVEL`` caps it. ``time_model`` is what the planner knows of this CPU and why
+        ``TTLG_SIMD_LEVEL`` caps it. ``thread_start_us`` and
+        ``thread_wakeup_us`` are how many microseconds a second thread takes to begin its part of a
+        call, where it watches for calls and where it sleeps: measured once, None for one thread. ``time_model`` is what the planner knows of this CPU and why
         that was chosen, ``models`` are the GPUs that plans and predictions can be made for without
         one.
 
@@ -354,7 +352,7 @@ def show_config() -> Config:
     Examples
     --------
     >>> import ttlg
-    >>> ttlg.show_config()["cpu"]["openmp"]
+    >>> ttlg.show_config()["cpu"]["threads"] >= 1
     True
     """
     cpu = _core.build_config()
@@ -371,6 +369,7 @@ def show_config() -> Config:
             "model": cpu_model(),
             "cores": os.cpu_count() or 1,
             "threads": get_num_threads(),
+            **_thread_delays(),
             **cpu,
             "result_pool_limit_bytes": pool_limit,
             "result_pool_waiting_bytes": pool_waiting,

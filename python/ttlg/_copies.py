@@ -69,7 +69,8 @@ def asorder(
         return x
     shape = shape_of(x, "x")
     if view is not None:
-        run_inplace(inplace_plan_for(view, None, threads), library, x, view)
+        plan = inplace_plan_for(view, None, library.threads_for(view, threads))
+        run_inplace(plan, library, x, view)
         moved = x
     elif order == "F":
         moved = library.transpose(x, None, stream, threads)

@@ -101,7 +101,8 @@ def transpose_inplace(
         result = operator(x, axes, threads, limit)
         return result
     view = library.view_inplace(x, stream)
-    result = run_inplace(inplace_plan_for(view, axes, threads, limit), library, x, view)
+    plan = inplace_plan_for(view, axes, library.threads_for(view, threads), limit)
+    result = run_inplace(plan, library, x, view)
     return result
 
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ttlg import _cgroups
+
 # What may wait: this part of what is free,
 _SHARE = 8
 # or of the memory of a Dask worker, which pauses and restarts by what it sees in use,
@@ -14,28 +16,15 @@ _SHARE_OF_WORKER = 32
 # but at most this.
 _MOST = 2 << 30
 
-_CGROUPS = "/sys/fs/cgroup"
-_MEMBERSHIP = "/proc/self/cgroup"
-
-
-def _read(path: str) -> str:
-    """Read a file of the kernel; nothing where there is none."""
-    try:
-        with open(path) as file:
-            return file.read()
-    except OSError:
-        return ""
-
-
 def _read_number(path: str) -> int | None:
     """Read a file of one number; None where there is no file, or no limit."""
-    text = _read(path).strip()
+    text = _cgroups.read(path).strip()
     return int(text) if text.isdecimal() else None  # "max" is no limit
 
 
 def _available_on_machine() -> int:
     """Ask Linux how much can be taken without swapping."""
-    for line in _read("/proc/meminfo").splitlines():
+    for line in _cgroups.read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -45,22 +34,15 @@ def _available_on_machine() -> int:
 def _cgroup_files() -> list[tuple[str, str]]:
     """Find the files of limit and use of every control group that this process is in."""
     found = []
-    for line in _read(_MEMBERSHIP).splitlines():
-        _, controllers, group = line.split(":", 2)
-        if controllers == "":  # version 2
-            root, names = _CGROUPS, ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            root = os.path.join(_CGROUPS, "memory")
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        # In a container the group's name may be that outside of it: then the root is its own.
-        parts = group.strip("/").split("/")
-        folders = [os.path.join(root, *parts[:count]) for count in range(len(parts) + 1)]
-        for folder in dict.fromkeys(folders):
-            limit, use = (os.path.join(folder, name) for name in names)
-            if os.path.exists(limit):
-                found.append((limit, use))
+    for version, folder in _cgroups.folders("memory"):
+        names = (
+            ("memory.max", "memory.current")
+            if version == 2
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        )
+        limit, use = (os.path.join(folder, name) for name in names)
+        if os.path.exists(limit):
+            found.append((limit, use))
     return found
 
 
@@ -78,7 +60,7 @@ def _available_within_limits() -> Iterator[int]:
     limits = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
     if limits == [resource.RLIM_INFINITY] * 2:
         return
-    pages = _read("/proc/self/statm").split()
+    pages = _cgroups.read("/proc/self/statm").split()
     if not pages:
         return
     for limit, used in zip(limits, (pages[0], pages[5]), strict=True):

@@ -371,14 +371,15 @@ def plan_for(
     _check_choices(kernel, tune, inplace, workspace)
     if inplace:
         return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
-    source = library_of(x).view_input(x, None)
+    library = library_of(x)
+    source = library.view_input(x, None)
     order = _core.normalize_axes(axes, source.shape)
     target = None if out is None else library_of(out).view_output(out, source, None)
     if target is not None:
         _core.check_out(source, order, target)
     if not source.on_host:
         _refuse_on_gpu(source.device, threads, tune)
-    count = _core.resolve_threads(threads)
+    count = _core.resolve_threads(library.threads_for(source, threads))
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
@@ -399,8 +400,10 @@ def _plan_inplace_for(
 ) -> Plan:
     if out is not None:
         raise ValueError("out= and inplace=True name two places for the result; pass one")
-    view = library_of(x).view_inplace(x)
-    return wrap(inplace_plan_for(view, axes, threads, workspace, kernel), view.dtype)
+    library = library_of(x)
+    view = library.view_inplace(x)
+    most = library.threads_for(view, threads)
+    return wrap(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)
 
 
 def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:

@@ -10,7 +10,7 @@ import textwrap
 import hypothesis
 import pytest
 
-# Read by OpenMP when ttlg loads it: threads that spin while they wait would slow every test on a
+# Read by OpenMP when PyTorch loads it: threads that spin while they wait would slow every test on a
 # machine with other work to do.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 

@@ -60,10 +60,19 @@ def test_it_prints_as_a_list():
     assert [part for part in parts if len(part) == 1] == [["time model"]]  # a section of its own
     rows = dict(part for part in parts if len(part) == 2)
     assert rows["version"].strip() == ttlg.__version__
-    assert rows["openmp"].strip() in ("yes", "no")
+    assert rows["thread start us"].strip() == "none"  # as there is one
     assert rows["threads"].strip() == "1"  # True is equal to 1, and prints as yes
     assert rows["simd found"].split() == ttlg.show_config()["cpu"]["simd_found"]
     assert "None" not in repr(ttlg.show_config())
+
+
+def test_it_tells_how_soon_a_second_thread_begins():
+    ttlg.set_num_threads(2)
+    cpu = ttlg.show_config()["cpu"]
+    assert 0 < cpu["thread_start_us"] < 10_000
+    assert 0 < cpu["thread_wakeup_us"] < 10_000
+    again = ttlg.show_config()["cpu"]
+    assert again["thread_wakeup_us"] == cpu["thread_wakeup_us"]
 
 
 def libraries_looked_for(run_python, script):

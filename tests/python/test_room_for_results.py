@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _memory
+from ttlg import _cgroups, _memory
 
 GIB = 1 << 30
 
@@ -75,8 +75,8 @@ def test_control_groups_and_those_around_them(tmp_path, monkeypatch, version):
     group(root / "outer/inner", unlimited, 200, names)
     membership = tmp_path / "membership"
     membership.write_text(f"2:cpu,cpuacct:/outer\n{line}\n")
-    monkeypatch.setattr(_memory, "_MEMBERSHIP", str(membership))
-    monkeypatch.setattr(_memory, "_CGROUPS", str(tmp_path))
+    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(membership))
+    monkeypatch.setattr(_cgroups, "_CGROUPS", str(tmp_path))
     _memory._cgroup_files.cache_clear()
     try:
         assert list(_memory._available_in_cgroups()) == [700]
@@ -89,7 +89,7 @@ def test_control_groups_and_those_around_them(tmp_path, monkeypatch, version):
 
 
 def test_without_control_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(_memory, "_MEMBERSHIP", str(tmp_path / "nothing"))
+    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(tmp_path / "nothing"))
     _memory._cgroup_files.cache_clear()
     try:
         assert list(_memory._available_in_cgroups()) == []

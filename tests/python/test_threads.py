@@ -120,7 +120,7 @@ PARENT = """
 """
 
 
-@pytest.mark.parametrize("before", ["", "assert right()"], ids=["cold", "after OpenMP ran"])
+@pytest.mark.parametrize("before", ["", "assert right()"], ids=["cold", "after calls"])
 def test_fork(run_python, before):
     script = f"""{PARENT}
     {before}
@@ -134,23 +134,25 @@ def test_fork(run_python, before):
     assert result.stdout == "done\n", result.stderr
 
 
-def test_fork_after_another_library_ran_openmp(run_python):
-    # The pool belongs to the OpenMP library, not to ttlg, which must not wait for it either.
+@pytest.mark.slow
+@pytest.mark.usefixtures("plain_malloc")
+def test_a_thousand_forks_under_load(run_python):
     script = f"""{PARENT}
-    import ctypes, pathlib
-    maps = pathlib.Path("/proc/self/maps").read_text().split()
-    loaded = [path for path in maps if "libgomp" in path]
-    if loaded:
-        nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
-        ctypes.CDLL(loaded[0]).GOMP_parallel(nothing, None, 2, 0)
-        print(fork_and_wait())
-    else:
-        print("no libgomp")
+    import threading
+    x = x[:300]
+    stop = threading.Event()
+    def keep_going():
+        while not stop.is_set():
+            assert right()
+    workers = [threading.Thread(target=keep_going) for _ in range(2)]
+    for worker in workers: worker.start()
+    codes = [fork_and_wait() for _ in range(1000)]
+    stop.set()
+    for worker in workers: worker.join()
+    print(set(codes))
     """
     result = run_python(script)
-    if result.stdout == "no libgomp\n":
-        pytest.skip("ttlg is built with another OpenMP library")
-    assert result.stdout == "0\n", result.stderr
+    assert result.stdout == "{0}\n", result.stderr
 
 
 @pytest.mark.usefixtures("plain_malloc")
@@ -228,3 +230,50 @@ def test_overlapping_inputs_are_read_by_many_threads_at_once():
     with ThreadPoolExecutor(8) as pool:
         for x, y in zip(views, pool.map(ttlg.transpose, views), strict=True):
             assert bits(y) == bits(x.T)
+
+
+def test_many_python_threads_in_small_calls(run_python):
+    # No more workers than the largest call asks for, whoever calls.
+    script = """
+        import sys
+        from concurrent.futures import ThreadPoolExecutor
+        from pathlib import Path
+        import numpy as np
+        import ttlg
+
+        x = np.random.default_rng(0).integers(0, 256, (600, 601), np.uint8)
+        plan = ttlg.plan(x.shape, dtype="u1", threads=3)
+        assert plan.parameters["threads"] == 2
+
+        def work(_):
+            out = np.empty(x.T.shape, x.dtype)
+            for _ in range(1000):
+                out[:] = 0
+                plan(x, out)
+                assert np.array_equal(out, x.T)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+        names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+        print(sum(name.startswith("ttlg-") for name in names))
+    """
+    result = run_python(script)
+    assert result.stdout in ("0\n", "1\n"), result.stderr
+
+
+def test_a_call_leaves_no_thread_at_work(run_python):
+    script = """
+        import time
+        import numpy as np
+        import ttlg
+
+        x = np.ones((2000, 2000))
+        for _ in range(5):
+            ttlg.transpose(x, threads=2)
+        time.sleep(0.001)
+        before = time.process_time()
+        time.sleep(0.2)
+        print(time.process_time() - before)
+    """
+    result = run_python(script)
+    assert float(result.stdout) < 0.005, result.stderr

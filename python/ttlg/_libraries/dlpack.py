@@ -181,10 +181,15 @@ class Library:
         """Turn what `empty` allocated, now written to, into the result for the caller."""
         return buffer
 
+    def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
+        """Give the most threads that a call on `x` may use; None where ttlg's settings decide."""
+        return threads
+
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new array of this library."""
         source = self.view_input(x, stream)
-        return self.run_into_new(plan_for(source, axes, None, threads), x, source)
+        most = self.threads_for(source, threads)
+        return self.run_into_new(plan_for(source, axes, None, most), x, source)
 
     def transpose_into(
         self,
@@ -202,7 +207,8 @@ class Library:
         """
         source = self.view_input(x, stream, names[0])
         target = out_library.view_output(out, source, stream, names[1])
-        out_library.run_into(plan_for(source, axes, target, threads), out, source, target)
+        most = self.threads_for(source, threads)
+        out_library.run_into(plan_for(source, axes, target, most), out, source, target)
 
     def run_into(self, plan: Any, out: Any, *views: _core.TensorView | None) -> None:
         """Carry `plan` out on the views of its arrays, which writes to `out` of this library."""

@@ -23,6 +23,12 @@ class TorchMemory(Library):
 
     array_class = ("torch", "Tensor")
 
+    def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
+        """Give PyTorch's own number, unless one was given, or chosen for ttlg."""
+        if threads is not None or not x.on_host or _core.chosen_threads():
+            return threads
+        return min(sys.modules["torch"].get_num_threads(), _core.MAX_THREADS)
+
     def current_stream(self, x: Any) -> int:
         """Return the handle of the current stream of the device of `x`."""
         return handle_of(sys.modules["torch"].cuda.current_stream(x.device))

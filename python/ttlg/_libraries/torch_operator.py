@@ -159,7 +159,8 @@ def _operator_inplace(
     x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0
 ) -> None:
     view = _MEMORY.view_inplace(x)
-    run_inplace(inplace_plan_for(view, axes, threads, workspace), _MEMORY, x, view)
+    most = _MEMORY.threads_for(view, threads)
+    run_inplace(inplace_plan_for(view, axes, most, workspace), _MEMORY, x, view)
 
 
 @_operator_inplace.register_fake

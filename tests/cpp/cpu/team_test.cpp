@@ -375,13 +375,17 @@ TEST(Team, NobodySpinsAMillisecondAfterACall) {
   EXPECT_LT(ticks_of_this_process() - before, 2'000'000);
 }
 
-TEST(NumThreads, IsWhatWasSetOrThatOfTheProcessors) {
+TEST(NumThreads, IsWhatWasChosenOrTheDefault) {
   const int by_default = num_threads();
   EXPECT_GE(by_default, 1);
-  set_num_threads(5);
+  EXPECT_EQ(chosen_num_threads(), 0);
+  choose_num_threads(5);
   EXPECT_EQ(num_threads(), 5);
-  set_num_threads(0);
-  EXPECT_EQ(num_threads(), by_default);
+  set_default_num_threads(3);
+  EXPECT_EQ(num_threads(), 5);
+  choose_num_threads(0);
+  EXPECT_EQ(num_threads(), 3);
+  set_default_num_threads(by_default);
 }
 
 TEST(ParallelRanges, WorkInAForkedChildWhoseParentHasATeam) {

@@ -1,0 +1,50 @@
+"""How many threads ttlg uses unless told otherwise."""
+
+import os
+
+from ttlg import _cgroups, _core
+
+
+def chosen_by_environment() -> int:
+    """Read TTLG_NUM_THREADS; 0 where it is unset or empty."""
+    text = os.environ.get("TTLG_NUM_THREADS")
+    if not text:
+        return 0
+    try:
+        return _core.resolve_threads(int(text))
+    except ValueError:
+        raise ValueError(
+            f"TTLG_NUM_THREADS must be from 1 to {_core.MAX_THREADS}, not {text!r}; unset it for "
+            "the default"
+        ) from None
+
+
+def default() -> int:
+    """Give OMP_NUM_THREADS, else the processors and the CPU time that this process may use."""
+    # Of a list, the outermost level.
+    by_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if by_openmp.isdecimal() and 0 < (number := int(by_openmp)):
+        return min(number, _core.MAX_THREADS)
+    return max(1, min(_usable_processors(), *_quotas(), _core.MAX_THREADS))
+
+
+def _usable_processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def _quotas() -> list[int]:
+    """Give how many processors' time each control group allows, rounded up."""
+    quotas = []
+    for version, folder in _cgroups.folders("cpu"):
+        if version == 2:
+            limit = _cgroups.read(os.path.join(folder, "cpu.max")).split()
+        else:
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            limit = [_cgroups.read(os.path.join(folder, name)).strip() for name in names]
+        # "max" or -1 is no limit.
+        if len(limit) == 2 and all(map(str.isdecimal, limit)) and int(limit[1]) > 0:
+            quotas.append(max(1, -(-int(limit[0]) // int(limit[1]))))
+    return quotas
