@@ -1,6 +1,8 @@
 // Where a thread block's slice lies, and the offsets inside it: what all kernels share.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/kernels/context.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
@@ -101,6 +103,15 @@ TTLG_DEVICE BlockOrigin decode_in_bands(const Grid<kModes>& grid, std::uint32_t 
   return origin;
 }
 
+// offset += index * step, which may wrap: nobody uses the offsets of indices beyond a slice, and
+// those may be more than a Step holds.
+template <typename Step>
+TTLG_DEVICE void advance(Step& offset, std::uint32_t index, Step step) {
+  using Unsigned = std::make_unsigned_t<Step>;
+  offset = static_cast<Step>(static_cast<Unsigned>(offset) +
+                             static_cast<Unsigned>(index) * static_cast<Unsigned>(step));
+}
+
 // One side of a combined index: where its i-th element lies in one of the tensors. The last mode
 // stands apart, so that an index of a single mode, the common case, costs one multiplication.
 template <typename Step>
@@ -120,10 +131,11 @@ struct AxisSide {
     TTLG_UNROLL_BY(1)
     for (int m = 0; m < inner_modes; ++m) {
       const std::uint32_t rest = extent[m].quotient(index);
-      result += static_cast<Step>(index - rest * extent[m].divisor()) * step[m];
+      advance(result, index - rest * extent[m].divisor(), step[m]);
       index = rest;
     }
-    return result + static_cast<Step>(index) * last_step;
+    advance(result, index, last_step);
+    return result;
   }
 
   // The same for several indices, which are used up, added to `offsets`. Mode by mode, so that its
@@ -135,13 +147,13 @@ struct AxisSide {
       TTLG_UNROLL
       for (std::uint32_t k = 0; k < kCount; ++k) {
         const std::uint32_t rest = extent[m].quotient(index[k]);
-        offsets[k] += static_cast<Step>(index[k] - rest * extent[m].divisor()) * step[m];
+        advance(offsets[k], index[k] - rest * extent[m].divisor(), step[m]);
         index[k] = rest;
       }
     }
     TTLG_UNROLL
     for (std::uint32_t k = 0; k < kCount; ++k) {
-      offsets[k] += static_cast<Step>(index[k]) * last_step;
+      advance(offsets[k], index[k], last_step);
     }
   }
 };

@@ -20,7 +20,7 @@ using test::FakeCuda;
 using Log = std::vector<std::string>;
 
 // Addresses that nobody reads.
-std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
 std::byte* const kOut = kIn + 4 * 4096;
 
 class Execute : public testing::Test {
