@@ -19,6 +19,7 @@
 #include "bindings/tensor_view.hpp"
 #include "bindings/xla_ffi.hpp"
 #include "cpu/simd_level.hpp"
+#include "cpu/team.hpp"
 #include "cpu/this_machine.hpp"
 #include "cpu/threads.hpp"
 #include "cuda/device.hpp"

@@ -31,7 +31,8 @@ Cache& make_cache(const typename Cache::Planning& planning) {
 }  // namespace
 
 cpu::PlanCache& cpu_plan_cache() {
-  static cpu::PlanCache& cache = make_cache<cpu::PlanCache>({cpu::this_machine});
+  static cpu::PlanCache& cache =
+      make_cache<cpu::PlanCache>({cpu::this_machine, cpu::this_machine_with_threads});
   return cache;
 }
 

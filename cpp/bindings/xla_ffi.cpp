@@ -12,6 +12,7 @@
 
 #include "bindings/run.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/foreign_pool.hpp"
 #include "cpu/huge_pages.hpp"
 #include "cpu/threads.hpp"
 #include "plan/cpu/parameters.hpp"
@@ -112,6 +113,45 @@ int read_threads(const xla::Attributes& attributes) {
   return static_cast<int>(threads);
 }
 
+// The threads that XLA computes with, one of which calls.
+class XlaPool : public cpu::ForeignPool {
+ public:
+  explicit XlaPool(const xla::CallFrame& frame) : api_(*frame.api), context_(frame.context) {
+    if (api_.struct_size < sizeof(xla::Api)) return;  // an older XLA
+    xla::NumThreadsArguments arguments{.struct_size = sizeof arguments,
+                                       .extensions = nullptr,
+                                       .context = context_,
+                                       .num_threads = &threads_};
+    if (!succeeds(api_.count_threads(&arguments))) threads_ = 1;
+  }
+
+  int threads() const override {
+    return static_cast<int>(std::clamp<std::int64_t>(threads_, 1, cpu::kMaxThreads));
+  }
+
+  bool schedule(void (*task)(void*), void* data) override {
+    xla::ScheduleArguments arguments{.struct_size = sizeof arguments,
+                                     .extensions = nullptr,
+                                     .context = context_,
+                                     .task = task,
+                                     .data = data};
+    return succeeds(api_.schedule(&arguments));
+  }
+
+ private:
+  bool succeeds(xla::Error* error) const {
+    if (error == nullptr) return true;
+    xla::DestroyErrorArguments arguments{
+        .struct_size = sizeof arguments, .extensions = nullptr, .error = error};
+    api_.destroy_error(&arguments);
+    return false;
+  }
+
+  const xla::Api& api_;
+  xla::Context* context_;
+  std::int64_t threads_ = 1;
+};
+
 void transpose(const xla::CallFrame& frame) {
   if (frame.struct_size < sizeof(xla::CallFrame)) {
     throw std::invalid_argument("the call frame is too short for version 0.1 of XLA's FFI");
@@ -148,6 +188,8 @@ void transpose(const xla::CallFrame& frame) {
                       .out_alignment = out_alignment(out.data)};
   // Mostly just allocated, by malloc.
   cpu::prepare_new_memory(static_cast<std::byte*>(out.data), static_cast<std::size_t>(bytes));
+  XlaPool pool(frame);
+  const cpu::GuestOf guest(pool);
   cpu::execute(*cpu_plan_cache().get(key, choice), static_cast<const std::byte*>(x.data),
                static_cast<std::byte*>(out.data));
 }

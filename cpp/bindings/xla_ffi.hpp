@@ -55,13 +55,42 @@ struct ErrorArguments {
   std::int32_t code;
 };
 
-// XLA has more functions after this one.
+struct DestroyErrorArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  Error* error;
+};
+
+// Of the call frame.
+struct Context;
+
+struct ScheduleArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  Context* context;
+  void (*task)(void* data);
+  void* data;
+};
+
+struct NumThreadsArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  Context* context;
+  std::int64_t* num_threads;  // out
+};
+
+// XLA has more functions after these. Those that are not called here are pointers of another kind.
 struct Api {
   std::size_t struct_size;
   Extension* extensions;
   ApiVersion version;
   const void* internal;
   Error* (*create_error)(ErrorArguments* arguments);
+  void (*get_error_message)();
+  void (*destroy_error)(DestroyErrorArguments* arguments);
+  void (*others[8])();  // up to DeviceMemory_Free
+  Error* (*schedule)(ScheduleArguments* arguments);
+  Error* (*count_threads)(NumThreadsArguments* arguments);
 };
 
 // The numbers of XLA's PrimitiveType.
@@ -148,7 +177,7 @@ struct CallFrame {
   std::size_t struct_size;
   Extension* extensions;
   const Api* api;  // null where older versions ask for metadata
-  void* context;
+  Context* context;
   std::int32_t stage;
   Operands arguments;
   Operands results;

@@ -1,10 +1,7 @@
 #include "cpu/team.hpp"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "cpu/futex.hpp"
+#include "cpu/part.hpp"
 #include "cpu/signals_blocked.hpp"
 #include "plan/cpu/parameters.hpp"
 
@@ -68,8 +67,7 @@ constexpr std::uint32_t kAwaited = 16;  // the caller, while the worker runs: wa
 constexpr std::uint32_t kStopped = 32;  // the worker must end
 
 std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             Team::Clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Team::Clock::now().time_since_epoch())
       .count();
 }
 
@@ -81,31 +79,7 @@ void pause() {
 #endif
 }
 
-thread_local int number_in_call = 0;
-thread_local bool is_in_call = false;
-
-// This thread takes part in a call. A call within a call is done by the one thread that makes it.
-class Part {
- public:
-  explicit Part(int number) : number_before_(number_in_call), was_in_call_(is_in_call) {
-    number_in_call = number;
-    is_in_call = true;
-  }
-  ~Part() {
-    number_in_call = number_before_;
-    is_in_call = was_in_call_;
-  }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-
- private:
-  int number_before_;
-  bool was_in_call_;
-};
-
 }  // namespace
-
-int thread_number() { return number_in_call; }
 
 Team& team() {
   static const CoreGroups groups = CoreGroups::of_this_machine();
@@ -162,23 +136,14 @@ Team::~Team() {
   for (int i = 0; i < started_.load(); ++i) {
     Worker& worker = *workers_[static_cast<std::size_t>(i)];
     worker.state.fetch_or(kStopped);
-    futex_wake(worker.state);
+    wake_from(worker.state);
     pthread_join(worker.thread, nullptr);
   }
 }
 
 void Team::run(int threads, std::int64_t count, std::int64_t shares_per_thread,
                const RangeWork& work) {
-  if (threads <= 1 || count <= 1) {
-    work(0, count);  // as whoever this thread is already
-    return;
-  }
-  const bool is_within_call = is_in_call;
   const Part part(0);
-  if (is_within_call) {
-    work(0, count);
-    return;
-  }
   busy_.fetch_add(1, std::memory_order_relaxed);
   const Nanoseconds begin = now();
   Call call(static_cast<int>(std::min<std::int64_t>(threads, count)), count,
@@ -211,8 +176,8 @@ void Team::settle(const Call& call, Nanoseconds took, Nanoseconds waited, std::i
   const Nanoseconds share = took / std::max<std::int64_t>(own_shares, 1);
   const Nanoseconds saved = call.helped.load(std::memory_order_relaxed) * share;
   const Nanoseconds earned = took / kPartOfCalls + saved / kPartOfHelp;
-  const Nanoseconds spent = std::max<Nanoseconds>(call.waking - saved, 0) +
-                            std::max<Nanoseconds>(waited - share, 0);
+  const Nanoseconds spent =
+      std::max<Nanoseconds>(call.waking - saved, 0) + std::max<Nanoseconds>(waited - share, 0);
   if (waited > share + kInterruption) note_crowd(now());
   if (call.waking > 0) {
     no_waking_until_.store(saved > 0 ? 0 : now() + kNoWaking, std::memory_order_relaxed);
@@ -277,7 +242,7 @@ void Team::wake_some(Call& call, int most) {
     } while (!call.woken.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
     Worker& worker = *call.sleepers[static_cast<std::size_t>(next)];
     keep_away(worker, {call.processor, sched_getcpu()});
-    futex_wake(worker.state);
+    wake_from(worker.state);
   }
 }
 
@@ -355,7 +320,7 @@ void Team::await(Worker& worker) {
     std::uint32_t running = kRunning;
     if (worker.state.compare_exchange_strong(running, kRunning | kAwaited) ||
         running == (kRunning | kAwaited)) {
-      futex_wait(worker.state, kRunning | kAwaited);
+      sleep_on(worker.state, kRunning | kAwaited);
     }
   }
 }
@@ -369,8 +334,8 @@ void Team::serve(Worker& worker) {
 
 // Whether there is one; false where the worker must end.
 bool Team::await_offer(Worker& worker) {
-  watch(worker);
   for (;;) {
+    watch(worker);
     std::uint32_t state = worker.state.load(std::memory_order_relaxed);
     if ((state & kStopped) != 0) return false;
     if ((state & kPhases) == kOffered) {
@@ -378,10 +343,11 @@ bool Team::await_offer(Worker& worker) {
       if (worker.state.compare_exchange_strong(state, kRunning, std::memory_order_acquire)) {
         return true;
       }
-    } else if ((state & kAsleep) == 0) {
-      worker.state.compare_exchange_strong(state, state | kAsleep, std::memory_order_release);
-    } else {
-      futex_wait(worker.state, state);
+    } else if (worker.state.compare_exchange_strong(state, state | kAsleep,
+                                                    std::memory_order_release)) {
+      sleep_on(worker.state, state | kAsleep);
+      // Who comes too late for a call watches for the next one.
+      worker.state.fetch_and(~kAsleep, std::memory_order_relaxed);
     }
   }
 }
@@ -412,7 +378,7 @@ void Team::help(Worker& worker) {
   const std::int64_t taken = call.shares.take(worker.number, groups_.here(), call.work, [] {});
   call.helped.fetch_add(taken, std::memory_order_relaxed);
   const std::uint32_t before = worker.state.exchange(kFinished, std::memory_order_acq_rel);
-  if ((before & kAwaited) != 0) futex_wake(worker.state);
+  if ((before & kAwaited) != 0) wake_from(worker.state);
 }
 
 Team::Delays Team::delays() {
@@ -460,14 +426,14 @@ void Team::note_crowd(Nanoseconds time) {
   crowded_until_.store(time + kCrowded, std::memory_order_relaxed);
 }
 
-void Team::futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+void Team::sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   futex_calls_.fetch_add(1, std::memory_order_relaxed);
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  futex_wait(word, value);
 }
 
-void Team::futex_wake(std::atomic<std::uint32_t>& word) {
+void Team::wake_from(std::atomic<std::uint32_t>& word) {
   futex_calls_.fetch_add(1, std::memory_order_relaxed);
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  futex_wake(word);
 }
 
 }  // namespace ttlg::cpu

@@ -36,7 +36,7 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   // Calls work(begin, end) for shares of 0..count-1, so many for each of at most `threads` threads,
-  // the caller being one of them.
+  // the caller being one of them. Both are 2 or more.
   void run(int threads, std::int64_t count, std::int64_t shares_per_thread, const RangeWork& work);
 
   // What it takes, in seconds, until a worker begins: one that watches for calls, and one that
@@ -82,8 +82,8 @@ class Team {
   static void keep_away(Worker& worker, std::initializer_list<int> processors);
   bool is_crowded(Nanoseconds time) const;
   void note_crowd(Nanoseconds time);
-  void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value);
-  void futex_wake(std::atomic<std::uint32_t>& word);
+  void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value);
+  void wake_from(std::atomic<std::uint32_t>& word);
 
   const CoreGroups& groups_;
   std::mutex starting_;
@@ -99,9 +99,6 @@ class Team {
   std::once_flag measured_;
   Delays delays_;
 };
-
-// Number of the calling thread in the call that it takes part in, from 0, which is the caller's.
-int thread_number();
 
 // This process's. A forked child begins with a new one.
 Team& team();

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <fstream>
 #include <string>
-#include <utility>
 
 #include "cpu/simd_level.hpp"
+#include "cpu/team.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -47,14 +47,30 @@ std::atomic<std::shared_ptr<const Machine>>& current() {
   return machine;
 }
 
+template <typename Change>
+void change(const Change& what) {
+  std::shared_ptr<const Machine> before = current().load();
+  std::shared_ptr<Machine> after;
+  do {
+    after = std::make_shared<Machine>(*before);
+    what(*after);
+  } while (!current().compare_exchange_strong(before, after));
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> this_machine() { return current().load(); }
 
+std::shared_ptr<const Machine> this_machine_with_threads() {
+  const Team::Delays delays = team().delays();
+  if (this_machine()->thread_start_seconds != delays.awake) {
+    change([&](Machine& machine) { machine.thread_start_seconds = delays.awake; });
+  }
+  return this_machine();
+}
+
 void set_time_model(const TimeModel& model) {
-  Machine machine = *this_machine();
-  machine.model = model;
-  current().store(std::make_shared<const Machine>(std::move(machine)));
+  change([&](Machine& machine) { machine.model = model; });
 }
 
 }  // namespace ttlg::cpu

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "cpu/foreign_pool.hpp"
+#include "cpu/team.hpp"
 #include "plan/cpu/parameters.hpp"
 
 namespace ttlg::cpu {
@@ -46,6 +48,20 @@ void choose_num_threads(int threads) { chosen.store(threads); }
 
 void limit_num_threads(int threads) {
   limit.store(threads < unlimited_num_threads() ? std::max(threads, 1) : 0);
+}
+
+void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,
+                     const RangeWork& work) {
+  if (threads <= 1 || count <= 1) {
+    work(0, count);  // as whoever this thread is already
+  } else if (is_in_call()) {
+    const Part part(0);
+    work(0, count);
+  } else if (ForeignPool* const pool = host_pool()) {
+    pool->run(threads, count, shares_per_thread, work);
+  } else {
+    team().run(threads, count, shares_per_thread, work);
+  }
 }
 
 void set_default_num_threads(int threads) { by_default.store(threads); }

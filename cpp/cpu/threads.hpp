@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "cpu/part.hpp"
 #include "cpu/shares.hpp"
-#include "cpu/team.hpp"
 
 namespace ttlg::cpu {
 
@@ -23,11 +23,10 @@ void limit_num_threads(int threads);
 // At first the number of the processors that this process may run on.
 void set_default_num_threads(int threads);
 
-// Calls work(begin, end) on contiguous shares of 0..count-1, so many for each thread, on this thread
-// and at most threads - 1 of this process's team.
-inline void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,
-                            const RangeWork& work) {
-  team().run(threads, count, shares_per_thread, work);
-}
+// Calls work(begin, end) on contiguous shares of 0..count-1, so many for each thread, on this
+// thread and at most threads - 1 others, of this process's team or of the pool that it is a guest
+// of. A call within a call is done by the one thread that makes it.
+void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,
+                     const RangeWork& work);
 
 }  // namespace ttlg::cpu

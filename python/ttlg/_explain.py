@@ -67,6 +67,17 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     ]
 
 
+def _describe_threads(count: int) -> str:
+    """Say how soon the other threads of a call begin."""
+    start, wakeup = _core.thread_delays() if count > 1 else (0, 0)
+    if not start:
+        return str(count)
+    return (
+        f"{count}: others begin after {microseconds(start)}, or {microseconds(wakeup)} where they "
+        "sleep"
+    )
+
+
 def _describe_kernels(core: _core.CpuPlan) -> list[str]:
     """List the kernels: what each would take at best, or why it does not apply here."""
     rows = core.verdicts()
@@ -147,7 +158,7 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
             f"{', to an output that begins at a cache line' if core.out_alignment >= LINE_BYTES else ''}"
         ),
         f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
-        f"  threads    {chosen['threads']}",
+        f"  threads    {_describe_threads(chosen['threads'])}",
         _describe_time(core),
         *_describe_kernels(core),
         *_describe_measured(core, candidates),

@@ -16,6 +16,7 @@ _SHARE_OF_WORKER = 32
 # but at most this.
 _MOST = 2 << 30
 
+
 def _read_number(path: str) -> int | None:
     """Read a file of one number; None where there is no file, or no limit."""
     text = _cgroups.read(path).strip()

@@ -1,6 +1,7 @@
 """How many threads ttlg uses unless told otherwise."""
 
 import os
+from contextlib import suppress
 
 from ttlg import _cgroups, _core
 
@@ -21,10 +22,11 @@ def chosen_by_environment() -> int:
 
 def default() -> int:
     """Give OMP_NUM_THREADS, else the processors and the CPU time that this process may use."""
-    # Of a list, the outermost level.
-    by_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if by_openmp.isdecimal() and 0 < (number := int(by_openmp)):
-        return min(number, _core.MAX_THREADS)
+    with suppress(ValueError):  # as OpenMP does
+        # Of a list, the outermost level.
+        by_openmp = int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0])
+        if by_openmp > 0:
+            return min(by_openmp, _core.MAX_THREADS)
     return max(1, min(_usable_processors(), *_quotas(), _core.MAX_THREADS))
 
 

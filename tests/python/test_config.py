@@ -118,7 +118,9 @@ def test_importing_brings_in_no_other_library(run_python):
 def test_empty_variables_count_as_unset(run_python):
     script = """
         import ttlg
-        print(ttlg.show_config())
+        for line in repr(ttlg.show_config()).splitlines():
+            if not line.startswith("  thread "):  # measured
+                print(line)
         print(ttlg.plan((20, 30), tune="measure").axes)
     """
     names = ("TTLG_NUM_THREADS", "TTLG_SIMD_LEVEL", "TTLG_CACHE_DIR")

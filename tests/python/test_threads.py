@@ -243,7 +243,8 @@ def test_many_python_threads_in_small_calls(run_python):
 
         x = np.random.default_rng(0).integers(0, 256, (600, 601), np.uint8)
         plan = ttlg.plan(x.shape, dtype="u1", threads=3)
-        assert plan.parameters["threads"] == 2
+        most = plan.parameters["threads"]
+        assert most > 1
 
         def work(_):
             out = np.empty(x.T.shape, x.dtype)
@@ -255,10 +256,11 @@ def test_many_python_threads_in_small_calls(run_python):
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(8)))
         names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
-        print(sum(name.startswith("ttlg-") for name in names))
+        assert sum(name.startswith("ttlg-") for name in names) < most
+        print("done")
     """
     result = run_python(script)
-    assert result.stdout in ("0\n", "1\n"), result.stderr
+    assert result.stdout == "done\n", result.stderr
 
 
 def test_a_call_leaves_no_thread_at_work(run_python):

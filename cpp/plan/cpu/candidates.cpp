@@ -17,9 +17,6 @@
 namespace ttlg::cpu {
 namespace {
 
-// Whoever calls in a loop finds the other threads awake; others do not, and measurements do not
-// show what waking them takes.
-constexpr std::int64_t kMinBytesPerThread = 128 << 10;
 constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
@@ -53,9 +50,16 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-int useful_threads(std::int64_t bytes, int threads) {
-  return static_cast<int>(
-      std::clamp<std::int64_t>(bytes / kMinBytesPerThread, 1, std::clamp(threads, 1, kMaxThreads)));
+// Whoever calls in a loop finds the other threads watching; those that sleep are woken where it
+// pays (cpu/team.hpp). A thread helps if its part takes several times as long as it takes to begin.
+int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
+  constexpr double kBytesPerSecond = 2e10;
+  constexpr double kTimesAsLong = 4;
+  constexpr double kMostSeconds = 3e-6;  // more was measured beside other work
+  const double start = std::min(machine.thread_start_seconds, kMostSeconds);
+  const auto by_start = static_cast<std::int64_t>(kTimesAsLong * start * kBytesPerSecond);
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / std::max(kMinBytesPerThread, by_start),
+                                                   1, std::clamp(threads, 1, kMaxThreads)));
 }
 
 std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
@@ -84,7 +88,7 @@ class Search {
          std::vector<Candidate>* visited)
       : folded_(folded),
         machine_(machine),
-        threads_(useful_threads(folded.bytes(), threads)),
+        threads_(useful_threads(folded.bytes(), machine, threads)),
         grain_(std::max(folded.element_bytes, kLineBytes)),
         ranked_(rank_loops(folded)),
         visited_(visited) {

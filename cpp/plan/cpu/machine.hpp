@@ -13,6 +13,8 @@ struct Machine {
   std::int64_t last_level_cache_bytes = 32 << 20;
   int vector_bytes = 64;
   bool has_shuffle = true;  // an instruction that permutes the bytes of a vector
+  // Until another thread that watches for calls begins its part of one; 0 until it is measured.
+  double thread_start_seconds = 0;
   TimeModel model = generic_model();
 };
 

@@ -10,8 +10,7 @@
 
 namespace ttlg::cpu {
 
-// OpenMP ends the process when the system refuses it a thread, so no plan may ask for absurdly
-// many.
+// More would only be mistakes.
 inline constexpr int kMaxThreads = 1024;
 
 // Shares per thread: threads on slower or busier cores take fewer of them, so that none waits long
@@ -23,6 +22,9 @@ inline constexpr std::int64_t kMinShareBytes = 128 << 10;
 constexpr std::int64_t shares_per_thread(std::int64_t bytes, int threads) {
   return std::clamp<std::int64_t>(bytes / kMinShareBytes / threads, 1, kSharesPerThread);
 }
+
+// Threads that have less to do than this do not help, even where they watch for calls.
+inline constexpr std::int64_t kMinBytesPerThread = 96 << 10;
 
 constexpr bool is_thread_count(std::int64_t threads) {
   return threads >= 1 && threads <= kMaxThreads;

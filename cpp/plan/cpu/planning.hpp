@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "plan/cpu/inplace/plan.hpp"
@@ -25,9 +27,18 @@ struct Planning {
   };
 
   std::shared_ptr<const Machine> (*machine)();
+  std::shared_ptr<const Machine> (*machine_with_threads)();
 
   Plan operator()(const Request& request, const Choice& choice) const {
-    return make_plan(request, *machine(), choice.threads, choice.forced);
+    const bool may_share = choice.threads > 1 && bytes_of(request) >= kMinBytesPerThread;
+    const auto now = may_share ? machine_with_threads() : machine();
+    return make_plan(request, *now, choice.threads, choice.forced);
+  }
+
+ private:
+  static double bytes_of(const Request& request) {
+    return std::accumulate(request.shape.begin(), request.shape.end(),
+                           static_cast<double>(request.itemsize), std::multiplies<>());
   }
 };
 

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/foreign_pool.hpp"
 #include "cpu/threads.hpp"
 #include "plan/cpu/parameters.hpp"
 
@@ -35,8 +36,7 @@ struct Taken {
   std::set<std::thread::id> threads;
 };
 
-Taken share_out(Team& team, int threads, std::int64_t count,
-                std::chrono::microseconds each = 0us) {
+Taken share_out(Team& team, int threads, std::int64_t count, std::chrono::microseconds each = 0us) {
   std::mutex mutex;
   Taken taken;
   const auto work = [&](std::int64_t begin, std::int64_t end) {
@@ -45,7 +45,11 @@ Taken share_out(Team& team, int threads, std::int64_t count,
     taken.ranges.emplace_back(begin, end);
     taken.threads.insert(std::this_thread::get_id());
   };
-  team.run(threads, count, kSharesPerThread, work);
+  if (threads > 1 && count > 1) {
+    team.run(threads, count, kSharesPerThread, work);
+  } else {
+    work(0, count);
+  }
   std::ranges::sort(taken.ranges);
   return taken;
 }
@@ -119,6 +123,7 @@ TEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
     std::vector<std::int64_t> mine(64);  // gone when a worker that comes late begins
     team.run(4, 64, 1, [&](std::int64_t begin, std::int64_t end) {
       numbers.push_back(thread_number());
+      if (team.waiting == 0) std::this_thread::sleep_for(20us);
       std::iota(mine.begin() + begin, mine.begin() + end, begin);
     });
     for (std::int64_t i = 0; i < 64; ++i) ASSERT_EQ(mine[static_cast<std::size_t>(i)], i);
@@ -183,25 +188,6 @@ TEST(Team, EveryThreadBeginsWithSharesOfItsOwn) {
   }
   EXPECT_EQ(seen[0], 50);
   EXPECT_GT(seen[1] + seen[2] + seen[3], 0);
-}
-
-TEST(Team, ACallWithinACallIsDoneByOneThread) {
-  Team team(kOneGroup);
-  std::atomic<int> inner{0};
-  const auto outer = [&](std::int64_t, std::int64_t) {
-    const int number = thread_number();
-    const auto me = std::this_thread::get_id();
-    team.run(4, 8, 1, [&](std::int64_t begin, std::int64_t end) {
-      EXPECT_EQ(std::this_thread::get_id(), me);
-      EXPECT_EQ(thread_number(), 0);
-      inner += static_cast<int>(end - begin);
-    });
-    EXPECT_EQ(thread_number(), number);
-    // One thread of a call is still that thread.
-    team.run(1, 8, 1, [&](std::int64_t, std::int64_t) { EXPECT_EQ(thread_number(), number); });
-  };
-  team.run(3, 6, 1, outer);
-  EXPECT_EQ(inner, 3 * 8);
 }
 
 TEST(Team, ManyCallersShareIt) {
@@ -386,6 +372,122 @@ TEST(NumThreads, IsWhatWasChosenOrTheDefault) {
   choose_num_threads(0);
   EXPECT_EQ(num_threads(), 3);
   set_default_num_threads(by_default);
+}
+
+TEST(ParallelRanges, ACallWithinACallIsDoneByOneThread) {
+  std::atomic<int> inner{0};
+  const auto outer = [&](std::int64_t, std::int64_t) {
+    const int number = thread_number();
+    const auto me = std::this_thread::get_id();
+    parallel_ranges(4, 8, 1, [&](std::int64_t begin, std::int64_t end) {
+      EXPECT_EQ(std::this_thread::get_id(), me);
+      EXPECT_EQ(thread_number(), 0);
+      inner += static_cast<int>(end - begin);
+    });
+    EXPECT_EQ(thread_number(), number);
+    // One thread of a call is still that thread.
+    parallel_ranges(1, 8, 1,
+                    [&](std::int64_t, std::int64_t) { EXPECT_EQ(thread_number(), number); });
+  };
+  parallel_ranges(3, 6, 1, outer);
+  EXPECT_EQ(inner, 3 * 8);
+}
+
+using Task = std::pair<void (*)(void*), void*>;
+
+// Keeps its tasks until it is told to run them.
+class LatePool : public ForeignPool {
+ public:
+  int threads() const override { return 4; }
+  bool schedule(void (*task)(void*), void* data) override {
+    if (std::ssize(tasks) == most) return false;
+    tasks.emplace_back(task, data);
+    return true;
+  }
+  void run_all() {
+    for (const auto& [task, data] : std::exchange(tasks, {})) task(data);
+  }
+
+  std::vector<Task> tasks;
+  std::int64_t most = 1000;
+};
+
+TEST(ForeignPool, TasksThatComeLateFindTheCallClosed) {
+  LatePool pool;
+  pool.most = 2;
+  {
+    std::vector<int> times(100);
+    std::set<int> numbers;
+    const GuestOf guest(pool);
+    parallel_ranges(8, 100, 2, [&](std::int64_t begin, std::int64_t end) {
+      numbers.insert(thread_number());
+      for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
+    });
+    EXPECT_EQ(std::ranges::count(times, 1), 100);
+    EXPECT_EQ(numbers, std::set{0});
+  }
+  EXPECT_EQ(pool.tasks.size(), 2) << "three were to be asked, and the third was refused";
+  pool.run_all();
+  EXPECT_EQ(host_pool(), nullptr);
+}
+
+class InlinePool : public ForeignPool {
+ public:
+  int threads() const override { return 3; }
+  bool schedule(void (*task)(void*), void* data) override {
+    task(data);
+    return true;
+  }
+};
+
+TEST(ForeignPool, TheCallerMayRunTheTasks) {
+  InlinePool pool;
+  const GuestOf guest(pool);
+  std::vector<int> times(50);
+  std::vector<int> numbers;
+  parallel_ranges(8, 50, 1, [&](std::int64_t begin, std::int64_t end) {
+    numbers.push_back(thread_number());
+    for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
+  });
+  EXPECT_EQ(std::ranges::count(times, 1), 50);
+  EXPECT_EQ(numbers, (std::vector{1, 1, 1})) << "three members, and the first task found all";
+  EXPECT_EQ(thread_number(), 0);
+  EXPECT_FALSE(is_in_call());
+}
+
+class ThreadPerTask : public ForeignPool {
+ public:
+  int threads() const override { return 4; }
+  bool schedule(void (*task)(void*), void* data) override {
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([=] { task(data); });
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::jthread> threads_;
+};
+
+TEST(ForeignPool, HelpsAndIsWaitedFor) {
+  ThreadPerTask pool;
+  std::set<int> numbers;
+  std::mutex mutex;
+  for (int call = 0; call < 100; ++call) {
+    const GuestOf guest(pool);
+    std::array<std::atomic<int>, 64> times{};
+    parallel_ranges(4, 64, 4, [&](std::int64_t begin, std::int64_t end) {
+      {
+        const std::lock_guard lock(mutex);
+        numbers.insert(thread_number());
+      }
+      std::this_thread::sleep_for(50us);
+      for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
+    });
+    for (const auto& each : times) ASSERT_EQ(each, 1);
+  }
+  EXPECT_GT(numbers.size(), 1);
+  EXPECT_LE(*numbers.rbegin(), 3);
 }
 
 TEST(ParallelRanges, WorkInAForkedChildWhoseParentHasATeam) {
