@@ -23,7 +23,7 @@ from ttlg import _core
 __all__ = ["Controller"]
 
 
-class Controller(threadpoolctl.LibController):  # type: ignore[misc, unused-ignore]
+class Controller(threadpoolctl.LibController):  # type: ignore[misc]
     """Ask and limit the threads of ttlg's library, for threadpoolctl."""
 
     user_api = "ttlg"

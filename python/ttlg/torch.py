@@ -27,7 +27,8 @@ def transpose(
         A permutation of ``range(x.ndim)``; negative numbers count from the end. By default the
         axes are reversed.
     threads : int, optional
-        For tensors in host memory: the most threads to use. By default `ttlg.get_num_threads`.
+        For tensors in host memory: the most threads to use. By default
+        ``torch.get_num_threads()``, unless a number was chosen for ttlg (`ttlg.set_num_threads`).
 
     Returns
     -------

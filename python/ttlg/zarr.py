@@ -28,7 +28,7 @@ __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 _LEAST_BYTES = 1 << 19
 # NumPy copies such elements with single instructions, as fast as ttlg, unless they are records.
 _FAST_ITEMSIZE = 16
-# Zarr decompresses chunks in other threads meanwhile, and a team of threads waits for those.
+# Zarr decompresses chunks in other threads meanwhile.
 _THREADS = 1
 
 _OURS = {"codecs.transpose": "ttlg.zarr.TransposeCodec", "ndbuffer": "ttlg.zarr.NDBuffer"}

@@ -27,7 +27,8 @@ class TorchMemory(Library):
         """Give PyTorch's own number, unless one was given, or chosen for ttlg."""
         if threads is not None or not x.on_host or _core.chosen_threads():
             return threads
-        return min(sys.modules["torch"].get_num_threads(), _core.MAX_THREADS)
+        number: int = sys.modules["torch"].get_num_threads()
+        return min(number, _core.MAX_THREADS)
 
     def current_stream(self, x: Any) -> int:
         """Return the handle of the current stream of the device of `x`."""
