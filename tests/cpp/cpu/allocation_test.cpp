@@ -76,7 +76,8 @@ TEST(ExecuteInplace, AllocatesNothing) {
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {
-  PlanCache cache({[] { return std::make_shared<const Machine>(kCaching); }}, 8);
+  const auto machine = [] { return std::make_shared<const Machine>(kCaching); };
+  PlanCache cache({machine, machine}, 8);
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
   const auto plan = cache.get(key_of(request), choice);

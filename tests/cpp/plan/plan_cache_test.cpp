@@ -20,7 +20,8 @@ namespace {
 using test::contiguous_request;
 
 const cpu::Machine kMachine{};
-const cpu::Planning kPlanning{[] { return std::make_shared<const cpu::Machine>(); }};
+std::shared_ptr<const cpu::Machine> machine() { return std::make_shared<const cpu::Machine>(); }
+const cpu::Planning kPlanning{machine, machine};
 
 // Matrices of different heights: as many layouts as a test needs.
 Request matrix(std::int64_t rows) { return contiguous_request({rows, 5}, {1, 0}, 4); }
