@@ -141,6 +141,27 @@ TEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
   EXPECT_GE(threads.size(), 2);
 }
 
+// Fills the stack where the last call was, lets its worker go, and looks whether that wrote there.
+[[gnu::noinline]] bool leaves_the_stack_alone(HeldTeam& team) {
+  constexpr unsigned char kPattern = 0x5a;
+  std::array<unsigned char, 1 << 16> memory;
+  memory.fill(kPattern);
+  asm volatile("" : : "r"(memory.data()) : "memory");
+  team.held = false;
+  std::this_thread::sleep_for(20ms);
+  asm volatile("" : : "r"(memory.data()) : "memory");
+  return std::ranges::count(memory, kPattern) == std::ssize(memory);
+}
+
+TEST(Team, AWorkerThatComesLateTouchesNothingOfTheCall) {
+  HeldTeam team;
+  for (int call = 0; call < 1000 && team.waiting == 0; ++call) {
+    team.run(2, 8, 1, [](std::int64_t, std::int64_t) { std::this_thread::sleep_for(20us); });
+  }
+  ASSERT_GT(team.waiting, 0);
+  EXPECT_TRUE(leaves_the_stack_alone(team));
+}
+
 TEST(Team, WaitsForAWorkerThatHasBegun) {
   Team team(kOneGroup);
   int helped = 0;
