@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,26 +242,32 @@ TEST(Team, ManyCallersShareIt) {
   EXPECT_LE(team.info().workers, 4);
 }
 
-TEST(Team, NoMoreThreadsAtWorkThanCallersOrTheLargestCall) {
+TEST(Team, ACallBesideOthersAsksOnlyForThreadsThatTheyLeave) {
   Team team(kOneGroup);
-  std::atomic<int> at_work{0};
-  std::atomic<int> most{0};
-  std::vector<std::jthread> callers;
-  for (int caller = 0; caller < 4; ++caller) {
-    callers.emplace_back([&] {
-      for (int call = 0; call < 50; ++call) {
-        team.run(4, 8, 1, [&](std::int64_t, std::int64_t) {
-          const int now = ++at_work;
-          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
-          }
-          std::this_thread::sleep_for(100us);
-          --at_work;
-        });
-      }
+  while (team.info().workers < 3) share_out(team, 4, 64, 100us);
+  const auto most_number = [&] {
+    std::atomic<int> most{0};
+    for (int call = 0; call < 20; ++call) {
+      team.run(2, 32, 4, [&](std::int64_t, std::int64_t) {
+        if (thread_number() > most) most = thread_number();
+        std::this_thread::sleep_for(100us);
+      });
+    }
+    return most.load();
+  };
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> may_end{false};
+  std::jthread other([&] {
+    team.run(2, 2, 1, [&](std::int64_t, std::int64_t) {
+      has_begun = true;
+      while (!may_end) std::this_thread::sleep_for(100us);
     });
-  }
-  callers.clear();
-  EXPECT_LE(most, 7) << "three helpers, asked by the first, and three callers that came after";
+  });
+  while (!has_begun) std::this_thread::sleep_for(100us);
+  EXPECT_EQ(most_number(), 0) << "two workers are idle, but two threads are at work";
+  may_end = true;
+  other.join();
+  EXPECT_EQ(most_number(), 1);
 }
 
 TEST(Team, ManyThreads) {
@@ -343,6 +350,11 @@ std::vector<std::string> names_of_threads() {
   return names;
 }
 
+int usable_processors() {
+  cpu_set_t usable;
+  return sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : -1;
+}
+
 TEST(Team, ThreadsHaveNamesAndTakeNoSignals) {
 #if defined(__aarch64__)
   GTEST_SKIP() << "qemu-user shows its own threads";
@@ -355,16 +367,21 @@ TEST(Team, ThreadsHaveNamesAndTakeNoSignals) {
   };
   for (int i = 0; i < 1000 && !has_both(); ++i) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(has_both());
+  const int processors = usable_processors();
   std::atomic<int> unmasked{0};
+  std::atomic<int> kept_away{0};
   for (int call = 0; call < 20; ++call) {
+    std::this_thread::sleep_for(2ms);  // they fall asleep
     team.run(3, 64, 1, [&](std::int64_t, std::int64_t) {
       sigset_t mask;
       pthread_sigmask(SIG_SETMASK, nullptr, &mask);
       if (thread_number() > 0) unmasked += sigismember(&mask, SIGINT) == 0;
-      std::this_thread::sleep_for(10us);
+      kept_away += usable_processors() != processors;
+      std::this_thread::sleep_for(100us);
     });
   }
   EXPECT_EQ(unmasked, 0);
+  EXPECT_EQ(kept_away, 0) << "only until they run";
 }
 
 std::int64_t ticks_of_this_process() {
@@ -396,13 +413,17 @@ TEST(NumThreads, IsWhatWasChosenOrTheDefault) {
 }
 
 TEST(ParallelRanges, ACallWithinACallIsDoneByOneThread) {
+  constexpr int kCalls = 20;
+  std::atomic<int> outer_shares{0};
   std::atomic<int> inner{0};
   const auto outer = [&](std::int64_t, std::int64_t) {
+    ++outer_shares;
     const int number = thread_number();
     const auto me = std::this_thread::get_id();
     parallel_ranges(4, 8, 1, [&](std::int64_t begin, std::int64_t end) {
       EXPECT_EQ(std::this_thread::get_id(), me);
       EXPECT_EQ(thread_number(), 0);
+      std::this_thread::sleep_for(50us);  // in which others could come
       inner += static_cast<int>(end - begin);
     });
     EXPECT_EQ(thread_number(), number);
@@ -410,8 +431,9 @@ TEST(ParallelRanges, ACallWithinACallIsDoneByOneThread) {
     parallel_ranges(1, 8, 1,
                     [&](std::int64_t, std::int64_t) { EXPECT_EQ(thread_number(), number); });
   };
-  parallel_ranges(3, 6, 1, outer);
-  EXPECT_EQ(inner, 3 * 8);
+  for (int call = 0; call < kCalls; ++call) parallel_ranges(3, 6, 1, outer);
+  EXPECT_GE(outer_shares, kCalls * 3);
+  EXPECT_EQ(inner, outer_shares * 8);
 }
 
 using Task = std::pair<void (*)(void*), void*>;
