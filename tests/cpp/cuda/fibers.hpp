@@ -3,7 +3,6 @@
 
 #include <ucontext.h>
 
-#include <csetjmp>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -32,8 +31,8 @@ class Fibers {
 
  private:
   struct Fiber {
-    std::jmp_buf resume_point;
-    ucontext_t start;  // used by the first switch alone
+    void* resume_point[5];  // of __builtin_setjmp
+    ucontext_t start;       // used by the first switch alone
     bool started = false;
     std::unique_ptr<std::byte[]> stack;
     // The same stack, as AddressSanitizer knows it.
