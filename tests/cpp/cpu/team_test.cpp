@@ -335,14 +335,19 @@ TEST(CoreGroups, UnknownProcessorsAreInTheFirst) {
 }
 
 TEST(Team, StartingTakesAMeasuredTime) {
-  Team team(kOneGroup);
-  const Team::Delays delays = team.delays();
-  EXPECT_GT(delays.awake, 0);
-  EXPECT_GT(delays.asleep, 0);
-  EXPECT_LT(delays.awake, 1e-2);
-  EXPECT_LT(delays.asleep, 1e-2);
-  EXPECT_EQ(team.delays().asleep, delays.asleep) << "once";
-  EXPECT_EQ(team.info().workers, 1);
+  // A worker that does not begin at once, on a busy machine, is not measured.
+  for (int i = 0; i < 100; ++i) {
+    Team team(kOneGroup);
+    const Team::Delays delays = team.delays();
+    EXPECT_GE(delays.awake, 0);
+    EXPECT_GE(delays.asleep, 0);
+    EXPECT_LT(delays.awake, 1e-2);
+    EXPECT_LT(delays.asleep, 1e-2);
+    EXPECT_EQ(team.delays().asleep, delays.asleep) << "once";
+    EXPECT_EQ(team.info().workers, 1);
+    if (delays.awake > 0 && delays.asleep > 0) return;
+  }
+  ADD_FAILURE() << "no worker began";
 }
 
 std::vector<std::string> names_of_threads() {
