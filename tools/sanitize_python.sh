@@ -20,7 +20,7 @@ libraries=$(ldd "$site"/ttlg/_core*.so)
 # allocate, and GCC 12's sanitizer does not unlock its allocator in the child.
 if (($# == 0)); then
   set -- tests/python --ignore=tests/python/benchmarks \
-    --ignore=tests/python/inplace/test_gpu_cases.py \
+    --ignore=tests/python/calibrate --ignore=tests/python/inplace/test_gpu_cases.py \
     --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
     --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
     --ignore-glob='tests/python/test_readme*' --ignore-glob='tests/python/test_typing*' \

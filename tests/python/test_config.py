@@ -69,8 +69,8 @@ def test_it_prints_as_a_list():
 def test_it_tells_how_soon_a_second_thread_begins():
     ttlg.set_num_threads(2)
     cpu = ttlg.show_config()["cpu"]
-    assert 0 < cpu["thread_start_us"] < 10_000
-    assert 0 < cpu["thread_wakeup_us"] < 10_000
+    for key in ("thread_start_us", "thread_wakeup_us"):
+        assert cpu[key] is None or 0 < cpu[key] < 10_000  # no figure where cores are too busy
     again = ttlg.show_config()["cpu"]
     assert again["thread_wakeup_us"] == cpu["thread_wakeup_us"]
 
