@@ -24,8 +24,8 @@ constexpr std::int64_t kMillisecond = 1000 * kMicrosecond;
 // A worker watches so long for the next call: longer than most callers take between two.
 constexpr std::int64_t kWatch = 400 * kMicrosecond;
 // A thread that stands still for so long shares its core with another: time slices are longer,
-// interrupts shorter.
-constexpr std::int64_t kInterruption = 500 * kMicrosecond;
+// interrupts, and most of what hypervisors take, shorter.
+constexpr std::int64_t kInterruption = 1500 * kMicrosecond;
 // For so long after that nobody watches.
 constexpr std::int64_t kCrowded = 50 * kMillisecond;
 // A caller waits so long without sleeping, which ends most waits for the end of a share.
