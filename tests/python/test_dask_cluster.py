@@ -80,6 +80,11 @@ def test_workers_are_two_other_processes(client):
     assert os.getpid() not in workers.values()
 
 
+def test_workers_use_one_thread(client):
+    """As Dask asks of all libraries, in the environment that a nanny gives to its worker."""
+    assert set(client.run(ttlg.get_num_threads).values()) == {1}
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_file_to_file(client, tmp_path, order):
     x = random_array(SHAPE, "f4")
