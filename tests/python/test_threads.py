@@ -241,7 +241,7 @@ def test_many_python_threads_in_small_calls(run_python):
         import numpy as np
         import ttlg
 
-        x = np.random.default_rng(0).integers(0, 256, (600, 601), np.uint8)
+        x = np.random.default_rng(0).integers(0, 256, (800, 601), np.uint8)
         plan = ttlg.plan(x.shape, dtype="u1", threads=3)
         most = plan.parameters["threads"]
         assert most > 1
