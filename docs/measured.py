@@ -31,6 +31,13 @@ NEW_RESULTS = [
     ("torch", "ttlg-torch", 2),
     ("jax", "ttlg-jit", 2),
 ]
+# Beside busy processes: how many, and their niceness.
+ZEN3_BUSY = {
+    "zen3-busy-0": "none",
+    "zen3-busy-1": "one",
+    "zen3-busy-2": "two",
+    "zen3-busy-1-nice": "one of niceness 10",
+}
 INPLACE = {
     "granite-rapids-inplace-square": "square matrices, float32, float64",
     "granite-rapids-inplace-random": "random matrices, float64",
@@ -169,6 +176,21 @@ def inplace_table() -> str:
     return markdown(["suite", *contenders.values()], rows)
 
 
+def busy_table() -> str:
+    """Write the times of default calls over those on one thread, beside busy processes."""
+    records = [json.loads((RESULTS / f"{stem}.json").read_text())["results"] for stem in ZEN3_BUSY]
+    rows = []
+    for cases in zip(*records, strict=True):
+        shape = " x ".join(map(str, cases[0]["shape"]))
+        where = "in place" if cases[0]["inplace"] else "`out=`"
+        row = [f"{shape} {cases[0]['dtype']}, {where}"]
+        for case in cases:
+            default, one = (case["microseconds"][name] for name in ("default", "one"))
+            row.append(" / ".join(f"{default[key] / one[key]:.2f}" for key in ("mean", "p90")))
+        rows.append(row)
+    return markdown(["busy processes:", *ZEN3_BUSY.values()], rows)
+
+
 def model_table(stem: str) -> str:
     """Write the errors of a time model by kernel, on problems that it was not fitted to."""
     errors = json.loads((RESULTS / f"{stem}.json").read_text())
@@ -190,7 +212,8 @@ def machine(stem: str) -> str:
 
 def commands(stems: Iterable[str]) -> str:
     """Show the commands that measured some reports."""
-    return "\n".join(["```sh", *(load(stem).machine["command"] for stem in stems), "```"])
+    records = [json.loads((RESULTS / f"{stem}.json").read_text()) for stem in stems]
+    return "\n".join(["```sh", *(record["machine"]["command"] for record in records), "```"])
 
 
 def substitutions() -> dict[str, str]:
@@ -213,7 +236,9 @@ def substitutions() -> dict[str, str]:
             ZEN3, {"ttlg": "ttlg", "numpy": "NumPy", "torch": "PyTorch 2.13"}
         ),
         "zen3_call_machine": machine("zen3-call"),
-        "zen3_commands": commands([*ZEN3, "zen3-call"]),
+        "zen3_commands": commands([*ZEN3, "zen3-call", *ZEN3_BUSY]),
+        "zen3_busy_machine": machine("zen3-busy-1"),
+        "zen3_busy": busy_table(),
         "new_results": new_results_table(),
         "inplace_machine": machine("granite-rapids-inplace-random"),
         "inplace_times": inplace_table(),
