@@ -51,10 +51,10 @@ struct Shape {
 };
 
 // Whoever calls in a loop finds the other threads watching; those that sleep are woken where it
-// pays (cpu/team.hpp). A thread helps if its part takes several times as long as it takes to begin.
+// pays (cpu/team.hpp). A thread helps if its part takes twice as long as it takes to begin.
 int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
   constexpr double kBytesPerSecond = 2e10;
-  constexpr double kTimesAsLong = 4;
+  constexpr double kTimesAsLong = 2;
   constexpr double kMostSeconds = 3e-6;  // more was measured beside other work
   const double start = std::min(machine.thread_start_seconds, kMostSeconds);
   const auto by_start = static_cast<std::int64_t>(kTimesAsLong * start * kBytesPerSecond);
