@@ -24,7 +24,7 @@ from ttlg.benchmarks.contenders import Contender, numpy, torch
 from ttlg.benchmarks.measure import Array, random_array, verify
 
 SLICE_SECONDS = 0.2
-# A call that takes so much longer than most has waited for another process.
+# A call that takes this much longer than the median has waited for another process.
 LONGER_SECONDS = 0.003
 
 
@@ -88,7 +88,7 @@ def contenders(case: Case) -> Iterator[Contender]:
 
 @contextmanager
 def others(count: int, nice: int) -> Iterator[None]:
-    """Keep so many cores busy with processes of so much niceness."""
+    """Keep `count` cores busy with processes of niceness `nice`."""
     command = ["nice", "-n", str(nice), sys.executable, "-c", "while True: pass"]
     processes = [subprocess.Popen(command) for _ in range(count)]
     try:
@@ -100,7 +100,7 @@ def others(count: int, nice: int) -> Iterator[None]:
 
 
 def measure(case: Case, seconds: float) -> dict[str, list[float]]:
-    """Call each contender for so many seconds in all; return what every call took."""
+    """Call each contender for `seconds` in all; return the seconds of every call."""
     entrants = list(contenders(case))
     for entrant in entrants:
         entrant.call()

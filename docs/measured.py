@@ -46,6 +46,12 @@ INPLACE = {
 }
 
 
+def record(stem: str) -> dict[str, Any]:
+    """Read the measurement that was committed under a name."""
+    found: dict[str, Any] = json.loads((RESULTS / f"{stem}.json").read_text())
+    return found
+
+
 def load(stem: str) -> Report:
     """Read the report that was committed under a name."""
     return Report.from_json((RESULTS / f"{stem}.json").read_text())
@@ -178,9 +184,8 @@ def inplace_table() -> str:
 
 def busy_table() -> str:
     """Write the times of default calls over those on one thread, beside busy processes."""
-    records = [json.loads((RESULTS / f"{stem}.json").read_text())["results"] for stem in ZEN3_BUSY]
     rows = []
-    for cases in zip(*records, strict=True):
+    for cases in zip(*(record(stem)["results"] for stem in ZEN3_BUSY), strict=True):
         shape = " x ".join(map(str, cases[0]["shape"]))
         where = "in place" if cases[0]["inplace"] else "`out=`"
         row = [f"{shape} {cases[0]['dtype']}, {where}"]
@@ -193,7 +198,7 @@ def busy_table() -> str:
 
 def model_table(stem: str) -> str:
     """Write the errors of a time model by kernel, on problems that it was not fitted to."""
-    errors = json.loads((RESULTS / f"{stem}.json").read_text())
+    errors = record(stem)
     rows = [
         [kernel, f"{each['rows']:,}", *(f"{each[key]:.0%}" for key in ("mean", "median"))]
         for kernel, each in [*errors["errors_by_kernel"].items(), ("all", errors["errors"])]
@@ -203,7 +208,7 @@ def model_table(stem: str) -> str:
 
 def machine(stem: str) -> str:
     """Say in a line on what a report was measured."""
-    found = json.loads((RESULTS / f"{stem}.json").read_text())["machine"]
+    found = record(stem)["machine"]
     caches = ", ".join(f"{name} {size}" for name, size in found["caches"].items())
     cores = f"{found['cores']} core{'s' * (found['cores'] > 1)}"
     commit = found["commit"][:7]
@@ -212,8 +217,7 @@ def machine(stem: str) -> str:
 
 def commands(stems: Iterable[str]) -> str:
     """Show the commands that measured some reports."""
-    records = [json.loads((RESULTS / f"{stem}.json").read_text()) for stem in stems]
-    return "\n".join(["```sh", *(record["machine"]["command"] for record in records), "```"])
+    return "\n".join(["```sh", *(record(stem)["machine"]["command"] for stem in stems), "```"])
 
 
 def substitutions() -> dict[str, str]:

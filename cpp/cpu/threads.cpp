@@ -53,7 +53,7 @@ void limit_num_threads(int threads) {
 void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,
                      const RangeWork& work) {
   if (threads <= 1 || count <= 1) {
-    work(0, count);  // as whoever this thread is already
+    work(0, count);  // under the number that this thread has already
   } else if (is_in_call()) {
     const Part part(0);
     work(0, count);

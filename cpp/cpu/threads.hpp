@@ -23,7 +23,7 @@ void limit_num_threads(int threads);
 // At first the number of the processors that this process may run on.
 void set_default_num_threads(int threads);
 
-// Calls work(begin, end) on contiguous shares of 0..count-1, so many for each thread, on this
+// Calls work(begin, end) on contiguous shares of 0..count-1, shares_per_thread for each, on this
 // thread and at most threads - 1 others, of this process's team or of the pool that it is a guest
 // of. A call within a call is done by the one thread that makes it.
 void parallel_ranges(int threads, std::int64_t count, std::int64_t shares_per_thread,

@@ -103,7 +103,7 @@ TTLG_DEVICE BlockOrigin decode_in_bands(const Grid<kModes>& grid, std::uint32_t 
   return origin;
 }
 
-// offset += index * step, which may wrap: nobody uses the offsets of indices beyond a slice, and
+// offset += index * step, which may wrap: no kernel uses the offsets of indices beyond a slice, and
 // those may be more than a Step holds.
 template <typename Step>
 TTLG_DEVICE void advance(Step& offset, std::uint32_t index, Step step) {

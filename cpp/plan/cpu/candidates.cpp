@@ -50,7 +50,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// Whoever calls in a loop finds the other threads watching; those that sleep are woken where it
+// A caller in a loop finds the other threads watching; those that sleep are woken where it
 // pays (cpu/team.hpp). A thread helps if its part takes twice as long as it takes to begin.
 int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
   constexpr double kBytesPerSecond = 2e10;
