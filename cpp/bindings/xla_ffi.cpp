@@ -116,17 +116,17 @@ int read_threads(const xla::Attributes& attributes) {
 // The threads that XLA computes with, one of which calls.
 class XlaPool : public cpu::ForeignPool {
  public:
-  explicit XlaPool(const xla::CallFrame& frame) : api_(*frame.api), context_(frame.context) {
-    if (api_.struct_size < sizeof(xla::Api)) return;  // an older XLA
+  explicit XlaPool(const xla::CallFrame& frame) : api_(*frame.api), context_(frame.context) {}
+
+  int threads() const override {
+    if (api_.struct_size < sizeof(xla::Api)) return 1;  // an older XLA
+    std::int64_t threads = 1;
     xla::NumThreadsArguments arguments{.struct_size = sizeof arguments,
                                        .extensions = nullptr,
                                        .context = context_,
-                                       .num_threads = &threads_};
-    if (!succeeds(api_.count_threads(&arguments))) threads_ = 1;
-  }
-
-  int threads() const override {
-    return static_cast<int>(std::clamp<std::int64_t>(threads_, 1, cpu::kMaxThreads));
+                                       .num_threads = &threads};
+    if (!succeeds(api_.count_threads(&arguments))) return 1;
+    return static_cast<int>(std::clamp<std::int64_t>(threads, 1, cpu::kMaxThreads));
   }
 
   bool schedule(void (*task)(void*), void* data) override {
@@ -149,7 +149,6 @@ class XlaPool : public cpu::ForeignPool {
 
   const xla::Api& api_;
   xla::Context* context_;
-  std::int64_t threads_ = 1;
 };
 
 void transpose(const xla::CallFrame& frame) {
