@@ -84,6 +84,15 @@ class Machine:
             process.terminate()  # and with it what hangs
         return process.returncode
 
+    def start_and_hang(self, *stages):
+        """Start the script, and return when a program says that it does not end when asked."""
+        process = self.start(self.out, *stages)
+        log = self.out / "gpu_verify.log"
+        while not log.exists() or "deaf" not in log.read_text():
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.05)
+        return process
+
     def record(self, stage):
         return json.loads((self.out / f"{stage}.json").read_text())
 

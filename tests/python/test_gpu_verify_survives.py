@@ -71,14 +71,9 @@ print("asked", asked, "times, child", child.poll(), flush=True)
 
 def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
     machine.python(bench=f"{RESULTS}; echo $$ >pid; echo case 3; {HANG}")
-    process = machine.start(machine.out, "build", "bench")
-    try:
-        while "deaf" not in (machine.log() if machine.out.exists() else ""):
-            assert process.poll() is None
-            time.sleep(0.05)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        os.killpg(os.getpgid(int((machine.folder / "pid").read_text())), signal.SIGKILL)
+    process = machine.start_and_hang("build", "bench")
+    os.killpg(process.pid, signal.SIGKILL)
+    os.killpg(os.getpgid(int((machine.folder / "pid").read_text())), signal.SIGKILL)
     process.communicate()
     assert "case 3" in machine.log()
     assert json.loads((machine.out / "bench/results.json").read_text())["table"] == ["3 cases"]
@@ -92,10 +87,7 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
 
 def test_an_ended_script_ends_its_programs(machine):
     machine.python(bench=f"echo $$ >pid; {HANG}")
-    process = machine.start(machine.out, "build", "bench")
-    while "deaf" not in (machine.log() if machine.out.exists() else ""):
-        assert process.poll() is None
-        time.sleep(0.05)
+    process = machine.start_and_hang("build", "bench")
     process.terminate()
     process.communicate(timeout=10)
     assert process.returncode == 143
