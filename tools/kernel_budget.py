@@ -2,7 +2,7 @@
 
 Compiles ``cpp/cuda/{kernels,inplace}/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
 width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kernels/budget.json``,
-``--record`` rewrites it and ``cpp/plan/cuda/kernel_figures.hpp``, which has for the planner what it
+``--record`` rewrites it and ``cpp/plan/cuda/model/kernel_figures.hpp``, which has for the planner what it
 needs of the record. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
 is missing it says so and checks nothing.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[1] / "cpp/plan/cuda/kernel_figures.hpp"
+HEADER = Path(__file__).resolve().parents[1] / "cpp/plan/cuda/model/kernel_figures.hpp"
 
 _TEXT = """\
 // What the compiler has made of the kernels. Written by tools/kernel_budget.py --record from

@@ -10,7 +10,7 @@
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/inplace/policy.hpp"
-#include "plan/cuda/occupancy.hpp"
+#include "plan/cuda/model/occupancy.hpp"
 
 using namespace ttlg::cuda;
 

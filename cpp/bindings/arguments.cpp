@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bindings/layout.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 #include "plan/cpu/plan.hpp"
 #include "tensor/axes.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/tensor_view.hpp"
+#include "plan/names.hpp"
 
 namespace ttlg::bindings {
 
@@ -28,9 +29,15 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape);
 // number of the enclosing ttlg.threads, else that of the process.
 int read_threads(const py::handle& threads);
 
+// The kernel of this name. Throws ValueError, with a hint that ends in the names that there are.
+template <typename Kernel, std::size_t kCount>
+Kernel parse_kernel(const NameTable<Kernel, kCount>& kernels, const std::string& name,
+                    const char* hint) {
+  if (const auto kernel = kernels.parse(name)) return *kernel;
+  throw py::value_error("unknown kernel '" + name + "'; " + hint + " " + kernels.list());
+}
+
 // Throws unless `x`, permuted by `axes`, may be written to `out`.
 void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out);
-
-void bind_arguments(py::module_& module);
 
 }  // namespace ttlg::bindings

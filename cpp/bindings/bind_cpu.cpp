@@ -1,5 +1,3 @@
-#include "bindings/bind_cpu.hpp"
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,8 +6,9 @@
 #include <vector>
 
 #include "bindings/arguments.hpp"
-#include "bindings/bind_plan.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/new_ndarray.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/planner.hpp"
@@ -21,8 +20,7 @@ using cpu::Kernel;
 using cpu::Plan;
 
 Kernel parse_kernel(const std::string& name) {
-  if (const auto kernel = cpu::kernel_from_name(name)) return *kernel;
-  throw py::value_error("unknown kernel '" + name + "'; choose one of " + cpu::kernel_names());
+  return bindings::parse_kernel(cpu::kKernels, name, "choose one of");
 }
 
 std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {
@@ -203,7 +201,7 @@ void bind_cpu(py::module_& module) {
       },
       py::arg("request"), py::kw_only(), py::arg("kernel"), py::arg("block"), py::arg("loop_order"),
       py::arg("staged"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"),
-      "The plan with these very parameters.");
+      "The plan with these parameters.");
   module.def(
       "cache_put",
       [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {

@@ -1,19 +1,17 @@
-#include "bindings/bind_cuda.hpp"
-
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "bindings/arguments.hpp"
-#include "bindings/bind_device_model.hpp"
-#include "bindings/bind_plan.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
-#include "plan/cuda/costs.hpp"
-#include "plan/cuda/features.hpp"
-#include "plan/cuda/launch_terms.hpp"
+#include "plan/cuda/model/costs.hpp"
+#include "plan/cuda/model/features.hpp"
+#include "plan/cuda/model/launch_terms.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
@@ -25,6 +23,10 @@ using cuda::DeviceModel;
 using cuda::Executable;
 using cuda::Schema;
 using cuda::TaxonomyRule;
+
+Schema parse_schema(const std::string& name) {
+  return parse_kernel(cuda::kSchemas, name, "CUDA devices have");
+}
 
 std::optional<Schema> parse_forced(const std::optional<std::string>& kernel) {
   return kernel ? std::optional(parse_schema(*kernel)) : std::nullopt;

@@ -1,5 +1,3 @@
-#include "bindings/bind_device_model.hpp"
-
 #include <pybind11/stl.h>
 
 #include <cmath>
@@ -7,20 +5,16 @@
 #include <memory>
 #include <string>
 
+#include "bindings/arguments.hpp"
+#include "bindings/bind.hpp"
 #include "cuda/execute.hpp"
-#include "plan/cuda/device_model.hpp"
+#include "plan/cuda/model/device_model.hpp"
 
 namespace ttlg::bindings {
 
 namespace py = pybind11;
 using cuda::Coefficients;
 using cuda::DeviceModel;
-using cuda::Schema;
-
-Schema parse_schema(const std::string& name) {
-  if (const auto schema = cuda::schema_from_name(name)) return *schema;
-  throw py::value_error("unknown kernel '" + name + "'; CUDA devices have " + cuda::schema_names());
-}
 
 namespace {
 
@@ -81,7 +75,7 @@ DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
       if (std::isfinite(value)) continue;
       throw py::value_error("the coefficient of '" + feature + "' must be a finite number");
     }
-    model.coefficients[parse_schema(schema)] = values;
+    model.coefficients[parse_kernel(cuda::kSchemas, schema, "CUDA devices have")] = values;
   }
   return model;
 }

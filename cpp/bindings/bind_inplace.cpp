@@ -1,5 +1,3 @@
-#include "bindings/bind_inplace.hpp"
-
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -8,98 +6,155 @@
 #include <vector>
 
 #include "bindings/arguments.hpp"
-#include "bindings/bind_plan.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/inplace_layout.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/inplace/execute.hpp"
 #include "cpu/this_machine.hpp"
+#include "cuda/execute.hpp"
 #include "plan/cpu/inplace/step_choice.hpp"
 #include "plan/cpu/memory_units.hpp"
+#include "plan/cuda/inplace/step_choice.hpp"
 
 namespace ttlg::bindings {
 namespace {
 
-using cpu::InplaceKernel;
-using cpu::InplacePlan;
-using cpu::InplaceStep;
+using cuda::DeviceModel;
+using cuda::InplaceExecutable;
 
-InplaceKernel parse_kernel(const std::string& name) {
-  if (const auto kernel = cpu::inplace_kernel_from_name(name)) return *kernel;
-  throw py::value_error("unknown kernel '" + name + "'; in place, choose one of " +
-                        cpu::inplace_kernel_names());
-}
+// What differs between the devices.
+struct Cpu {
+  using Plan = cpu::InplacePlan;
+  using Step = cpu::InplaceStep;
+  static constexpr bool kHasBetween = false;
+  static auto parse(const std::string& name) {
+    return parse_kernel(cpu::kInplaceKernels, name, "in place, choose one of");
+  }
+  static std::vector<Plan> candidates(const Plan& plan) {
+    return inplace_candidates(plan, *cpu::this_machine());
+  }
+};
 
-py::dict to_dict(const InplaceStep& step) {
+struct Cuda {
+  using Plan = InplaceExecutable;
+  using Step = cuda::InplaceStep;
+  static constexpr bool kHasBetween = true;
+  static auto parse(const std::string& name) {
+    return parse_kernel(cuda::kInplaceKernels, name, "in place on a GPU, choose one of");
+  }
+  static std::vector<cuda::InplacePlan> candidates(const Plan& plan) {
+    return inplace_candidates(plan);
+  }
+};
+
+template <typename Device>
+py::dict to_dict(const typename Device::Step& step) {
   py::dict result;
   result["kernel"] = kernel_name(step.kernel);
   result["batch"] = step.batch;
   result["rows"] = step.rows;
+  if (Device::kHasBetween) result["between"] = step.between;
   result["columns"] = step.columns;
   result["element_bytes"] = step.element_bytes;
   result["width"] = step.width;
   return result;
 }
 
-InplaceStep to_step(const py::dict& values) {
-  const auto number = [&](const char* name) { return values[name].cast<std::int64_t>(); };
-  return {.kernel = parse_kernel(values["kernel"].cast<std::string>()),
-          .batch = number("batch"),
-          .rows = number("rows"),
-          .columns = number("columns"),
-          .element_bytes = number("element_bytes"),
-          .width = number("width")};
+template <typename Device>
+std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) {
+  std::vector<typename Device::Step> steps;
+  for (const py::dict& values : dicts) {
+    const auto number = [&](const char* name) { return values[name].cast<std::int64_t>(); };
+    steps.push_back({.kernel = Device::parse(values["kernel"].cast<std::string>()),
+                     .batch = number("batch"),
+                     .rows = number("rows"),
+                     .between = Device::kHasBetween ? number("between") : 1,
+                     .columns = number("columns"),
+                     .element_bytes = number("element_bytes"),
+                     .width = number("width")});
+  }
+  return steps;
 }
 
-py::dict parameters_of(const InplacePlan& plan) {
+// The kernels of a plan's steps in their order.
+template <typename Plan>
+std::string kernels_of(const Plan& plan) {
+  std::string names;
+  for (const auto& step : plan.steps) {
+    names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
+  }
+  return names.empty() ? "none" : names;
+}
+
+template <typename Device, typename Plan>
+py::dict parameters_of(const Plan& plan) {
   py::list steps;
-  for (const InplaceStep& step : plan.steps) steps.append(to_dict(step));
+  for (const auto& step : plan.steps) steps.append(to_dict<Device>(step));
   py::dict result;
   result["steps"] = py::tuple(steps);
-  result["threads"] = plan.threads;
+  if constexpr (requires { plan.threads; }) result["threads"] = plan.threads;
   result["workspace_limit"] = plan.workspace_limit;
   return result;
 }
 
+template <typename Device>
+py::list candidates_for(const typename Device::Plan& plan) {
+  py::list rows;
+  for (const auto& each : Device::candidates(plan)) {
+    rows.append(py::make_tuple(kernels_of(each), parameters_of<Device>(each), each.workspace_bytes,
+                               each.predicted_seconds));
+  }
+  return rows;
+}
+
 // How often each step reads and writes the array, and its predicted seconds.
-py::list costs_of(const InplacePlan& plan) {
+py::list cpu_costs_of(const cpu::InplacePlan& plan) {
   const auto machine = cpu::this_machine();
   py::list costs;
-  for (const InplaceStep& step : plan.steps) {
+  for (const cpu::InplaceStep& step : plan.steps) {
     costs.append(py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads)));
   }
   return costs;
 }
 
-py::list candidates_for(const InplacePlan& plan) {
-  py::list rows;
-  for (const InplacePlan& each : inplace_candidates(plan, *cpu::this_machine())) {
-    rows.append(
-        py::make_tuple(kernels_of(each), parameters_of(each), each.workspace_bytes, each.seconds));
+py::list cuda_costs_of(const InplaceExecutable& plan) {
+  py::list costs;
+  for (const cuda::InplaceStep& step : plan.steps) {
+    costs.append(py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model)));
   }
-  return rows;
+  return costs;
 }
 
-std::shared_ptr<InplacePlan> cached_plan(const Integers& shape, const Integers& byte_strides,
-                                         std::int64_t itemsize, const std::vector<int>& order,
-                                         int threads, std::int64_t workspace,
-                                         const std::optional<std::string>& kernel) {
-  const InplaceLayout layout(shape, byte_strides, itemsize, order);
-  const auto forced = kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
-  return std::const_pointer_cast<InplacePlan>(inplace_plan_cache().get(
-      layout.key, {{.threads = threads, .workspace = workspace, .forced = forced}}));
+template <typename Device>
+auto parse_forced(const std::optional<std::string>& kernel) {
+  return kernel ? std::optional(Device::parse(*kernel)) : std::nullopt;
 }
 
-InplacePlan build(const Request& request, const std::vector<py::dict>& steps, int threads,
-                  std::int64_t workspace_limit) {
-  std::vector<InplaceStep> parsed;
-  for (const py::dict& each : steps) parsed.push_back(to_step(each));
-  return build_inplace_plan(request, std::move(parsed), *cpu::this_machine(), threads,
-                            workspace_limit);
+std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(const Integers& shape,
+                                                  const Integers& byte_strides,
+                                                  std::int64_t itemsize,
+                                                  const std::vector<int>& axes, int threads,
+                                                  std::optional<std::int64_t> workspace,
+                                                  const std::optional<std::string>& kernel) {
+  const InplaceLayout layout(shape, byte_strides, itemsize, axes);
+  return std::const_pointer_cast<cpu::InplacePlan>(inplace_plan_cache().get(
+      layout.key,
+      {{.threads = threads, .workspace = workspace, .forced = parse_forced<Cpu>(kernel)}}));
+}
+
+std::shared_ptr<InplaceExecutable> cached_cuda_plan(
+    const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+    const std::vector<int>& axes, std::optional<std::int64_t> workspace,
+    const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
+  const InplaceLayout layout(shape, byte_strides, itemsize, axes);
+  return std::const_pointer_cast<InplaceExecutable>(cuda_inplace_plan_cache().get(
+      layout.key,
+      {.model = model, .options = {.workspace = workspace, .forced = parse_forced<Cuda>(kernel)}}));
 }
 
 // Everything that can fail happens before the first element moves.
-void run_inplace(const InplacePlan& plan, const TensorView& x) {
+void run_on_cpu(const cpu::InplacePlan& plan, const TensorView& x) {
   check_planned_inplace(plan, x);
   const std::int64_t bytes = cpu::whole_lines(plan.workspace_bytes);
   const std::unique_ptr<std::byte, decltype(&std::free)> workspace(
@@ -116,38 +171,100 @@ void run_inplace(const InplacePlan& plan, const TensorView& x) {
   execute_inplace(plan, x.data, workspace.get());
 }
 
+void run_on_cuda(const InplaceExecutable& plan, const TensorView& x, const TensorView* workspace) {
+  check_planned_inplace(plan, x);
+  if (plan.workspace_bytes > 0 && workspace == nullptr) {
+    throw py::value_error("this plan needs a workspace");
+  }
+  const GilRelease release;
+  cuda::execute_inplace(plan, x.data, workspace == nullptr ? nullptr : workspace->data,
+                        x.cuda_device, x.stream);
+}
+
+template <typename Device>
+auto bind_class(py::module_& module, const char* name, const char* doc) {
+  using Plan = typename Device::Plan;
+  return py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, name, doc)
+      .def_property_readonly("kernel", &kernels_of<Plan>)
+      .def_property_readonly("parameters", &parameters_of<Device, Plan>)
+      .def_readonly("workspace_bytes", &Plan::workspace_bytes)
+      .def_readonly("predicted_seconds", &Plan::predicted_seconds)
+      .def("candidates", &candidates_for<Device>)
+      .def(
+          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
+          py::is_operator());
+}
+
+constexpr const char* kPlanForDoc =
+    "The plan for a view where it lies, with at most `workspace` bytes besides, or None for the "
+    "planner's default.";
+
+void bind_cpu_inplace(py::module_& module) {
+  bind_class<Cpu>(module, "CpuInplacePlan", "How an array is transposed on the CPU where it lies.")
+      .def_property_readonly("costs", &cpu_costs_of)
+      .def_readonly("threads", &cpu::InplacePlan::threads)
+      .def("run", &run_on_cpu, py::arg("x"));
+  module.def(
+      "cpu_inplace_plan_for",
+      [](const TensorView& x, const py::object& axes, const py::object& threads,
+         std::optional<std::int64_t> workspace, const std::optional<std::string>& kernel) {
+        return cached_cpu_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
+                               read_threads(threads), workspace, kernel);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
+      py::arg("kernel") = py::none(), kPlanForDoc);
+  module.def("cached_cpu_inplace_plan", &cached_cpu_plan, py::arg("shape"), py::arg("byte_strides"),
+             py::arg("itemsize"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
+             py::arg("kernel"), "The same for a layout.");
+  module.def(
+      "build_cpu_inplace_plan",
+      [](const Request& request, const std::vector<py::dict>& steps, int threads,
+         std::int64_t workspace_limit) {
+        return build_inplace_plan(request, to_steps<Cpu>(steps), *cpu::this_machine(), threads,
+                                  workspace_limit);
+      },
+      py::arg("request"), py::kw_only(), py::arg("steps"), py::arg("threads"),
+      py::arg("workspace_limit"), "The plan with these steps.");
+}
+
+void bind_cuda_inplace(py::module_& module) {
+  bind_class<Cuda>(module, "CudaInplacePlan",
+                   "How an array is transposed on a CUDA device where it lies.")
+      .def_property_readonly("costs", &cuda_costs_of)
+      .def_property_readonly("model",
+                             [](const InplaceExecutable& plan) {
+                               return std::const_pointer_cast<DeviceModel>(plan.model);
+                             })
+      .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
+           "Transpose x, with workspace_bytes of memory besides, or None where there are none.");
+  module.def(
+      "cuda_inplace_plan_for",
+      [](const TensorView& x, const py::object& axes, std::optional<std::int64_t> workspace,
+         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
+        return cached_cuda_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
+                                workspace, model, kernel);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("workspace"), py::arg("model"),
+      py::arg("kernel") = py::none(), kPlanForDoc);
+  module.def("cached_cuda_inplace_plan", &cached_cuda_plan, py::arg("shape"),
+             py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"), py::arg("workspace"),
+             py::arg("model"), py::arg("kernel"), "The same for a layout.");
+  module.def(
+      "build_cuda_inplace_plan",
+      [](const Request& request, const std::vector<py::dict>& steps,
+         const std::shared_ptr<DeviceModel>& model, std::int64_t workspace_limit) {
+        return InplaceExecutable(
+            build_inplace_plan(request, to_steps<Cuda>(steps), model, workspace_limit));
+      },
+      py::arg("request"), py::kw_only(), py::arg("steps"), py::arg("model"),
+      py::arg("workspace_limit"), "The plan with these steps.");
+}
+
 }  // namespace
 
 void bind_inplace(py::module_& module) {
-  py::class_<InplacePlan, PlanBase, std::shared_ptr<InplacePlan>>(
-      module, "InplacePlan", "How an array is transposed on the CPU where it lies.")
-      .def_property_readonly("kernel", &kernels_of<InplacePlan>)
-      .def_property_readonly("parameters", &parameters_of)
-      .def_property_readonly("costs", &costs_of)
-      .def_readonly("threads", &InplacePlan::threads)
-      .def_readonly("workspace_bytes", &InplacePlan::workspace_bytes)
-      .def_readonly("predicted_seconds", &InplacePlan::seconds)
-      .def("candidates", &candidates_for)
-      .def("run", &run_inplace, py::arg("x"))
-      .def(
-          "__eq__", [](const InplacePlan& plan, const InplacePlan& other) { return plan == other; },
-          py::is_operator());
-  module.def(
-      "inplace_plan_for",
-      [](const TensorView& x, const py::object& axes, const py::object& threads,
-         std::int64_t workspace, const std::optional<std::string>& kernel) {
-        return cached_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
-                           read_threads(threads), workspace, kernel);
-      },
-      py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
-      py::arg("kernel") = py::none(),
-      "The plan for a view where it lies; of all bytes besides, at most so many (0: as the planner "
-      "likes).");
-  module.def("cached_inplace_plan", &cached_plan, py::arg("shape"), py::arg("byte_strides"),
-             py::arg("itemsize"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
-             py::arg("kernel"), "The same for a layout.");
-  module.def("build_inplace_plan", &build, py::arg("request"), py::kw_only(), py::arg("steps"),
-             py::arg("threads"), py::arg("workspace_limit"), "The plan with these very steps.");
+  bind_cpu_inplace(module);
+  bind_cuda_inplace(module);
 }
 
 }  // namespace ttlg::bindings

@@ -1,26 +1,10 @@
-#include "bindings/bind_plan.hpp"
-
-#include "bindings/layout.hpp"
+#include "bindings/arguments.hpp"
+#include "bindings/bind.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 
 namespace ttlg::bindings {
 namespace {
-
-void check_matches(const TensorView& view, const Integers& shape, const Integers& byte_strides,
-                   const Request& request, const std::string& name) {
-  if (view.itemsize != request.itemsize || view.shape != shape) {
-    throw py::value_error("this plan is for " + name + " of shape " + text_of(shape) + " and " +
-                          std::to_string(request.itemsize) + "-byte elements, not shape " +
-                          text_of(view.shape) + " and " + std::to_string(view.itemsize) +
-                          "-byte elements; make one for this array with ttlg.plan_for(x, axes)");
-  }
-  if (!has_byte_strides(view.layout(), byte_strides)) {
-    throw py::value_error("this plan is for " + name + " of byte strides " + text_of(byte_strides) +
-                          ", not " + text_of(view.byte_strides) +
-                          "; make one for this array with ttlg.plan_for(x, axes), or call "
-                          "ttlg.transpose, which looks at the strides itself");
-  }
-}
 
 // Calls visit(cache) for the planner cache of each kind of plan.
 template <typename Visit>
@@ -48,15 +32,6 @@ void bind_cache(py::module_& module) {
 }
 
 }  // namespace
-
-void check_planned_input(const PlanBase& plan, const TensorView& x) {
-  check_matches(x, plan.request.shape, plan.request.in_byte_strides, plan.request, "x");
-}
-
-void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
-  check_planned_input(plan, x);
-  check_matches(out, plan.out_shape, plan.out_byte_strides, plan.request, "out");
-}
 
 void bind_plan(py::module_& module) {
   py::class_<Request>(module, "Request", "What is to be transposed, and how it lies in memory.")

@@ -1,7 +1,5 @@
 // Predicted times without a Python object besides the result: a planner of contractions asks for
 // thousands of them. As in ndarray_call.cpp, what is unusual or wrong is left to the slow path.
-#include "bindings/bind_predict.hpp"
-
 #include <pybind11/numpy.h>
 
 #include <algorithm>
@@ -14,12 +12,13 @@
 #include <vector>
 
 #include "bindings/arguments.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -209,7 +208,7 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
-void add_predictions(py::module_& module) {
+void bind_predict(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw py::error_already_set();
 }
 

@@ -1,5 +1,3 @@
-#include "bindings/bind_schemes.hpp"
-
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
 #include "tensor/schemes.hpp"
 

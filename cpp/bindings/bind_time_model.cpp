@@ -1,14 +1,13 @@
-#include "bindings/bind_time_model.hpp"
-
 #include <pybind11/stl.h>
 
 #include <cmath>
 #include <map>
 #include <string>
 
+#include "bindings/bind.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
-#include "plan/cpu/count_terms.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 
 namespace ttlg::bindings {
 namespace {

@@ -5,23 +5,15 @@
 #include <utility>
 
 #include "bindings/arguments.hpp"
-#include "bindings/bind_cpu.hpp"
-#include "bindings/bind_cuda.hpp"
-#include "bindings/bind_cuda_inplace.hpp"
-#include "bindings/bind_inplace.hpp"
-#include "bindings/bind_plan.hpp"
-#include "bindings/bind_predict.hpp"
-#include "bindings/bind_schemes.hpp"
-#include "bindings/bind_time_model.hpp"
-#include "bindings/ndarray_call.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "bindings/xla_ffi.hpp"
 #include "cpu/simd_level.hpp"
-#include "cpu/team.hpp"
 #include "cpu/this_machine.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/team.hpp"
+#include "cpu/threads/threads.hpp"
 #include "cuda/device.hpp"
 #include "plan/cpu/parameters.hpp"
 
@@ -128,12 +120,11 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::bind_inplace(module);
   ttlg::bindings::bind_schemes(module);
-  ttlg::bindings::bind_cuda_inplace(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::bind_new_ndarray(module);
-  ttlg::bindings::add_ndarray_calls(module);
-  ttlg::bindings::add_predictions(module);
+  ttlg::bindings::bind_ndarray_calls(module);
+  ttlg::bindings::bind_predict(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
   ttlg::cpu::team();  // made now, because no lock is held yet that a fork could copy

@@ -2,20 +2,19 @@
 // the result, so that small arrays cost no more than NumPy's own copy. Whatever is unusual or wrong
 // is left to the slow path by returning None before anything is written, and the slow path reports
 // errors. pybind11's dispatch would cost as much again, so these are plain CPython functions.
-#include "bindings/ndarray_call.hpp"
-
 #include <pybind11/numpy.h>
 
 #include <array>
 #include <exception>
 
 #include "bindings/arguments.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "cpu/huge_pages.hpp"
+#include "cpu/memory/huge_pages.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -170,7 +169,7 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
-void add_ndarray_calls(py::module_& module) {
+void bind_ndarray_calls(py::module_& module) {
   npy_api::get();  // looked up now, as pybind11 releases the GIL meanwhile in a way unsafe at exit
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw py::error_already_set();
 }

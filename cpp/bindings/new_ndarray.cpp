@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "cpu/huge_pages.hpp"
+#include "cpu/memory/huge_pages.hpp"
 
 namespace py = pybind11;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cpu/result_pool.hpp"
+#include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::bindings {
 
@@ -23,7 +23,5 @@ pybind11::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shap
 
 // The largest power of two, up to a cache line, that divides the address of such an array for sure.
 std::int64_t new_ndarray_alignment(std::int64_t itemsize, std::span<const std::int64_t> shape);
-
-void bind_new_ndarray(pybind11::module_& module);
 
 }  // namespace ttlg::bindings

@@ -7,7 +7,7 @@
 #include "bindings/gil_release.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/this_machine.hpp"
-#include "plan/cpu/count_terms.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 
 namespace ttlg::bindings {
 namespace {

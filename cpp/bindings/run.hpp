@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/planning.hpp"
 #include "cuda/planning.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/planning.hpp"
 
 namespace ttlg::bindings {
 

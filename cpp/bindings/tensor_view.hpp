@@ -53,6 +53,4 @@ bool holds_references(const py::dtype& dtype);
 TensorView make_view(const py::object& array, const std::string& name, std::uintptr_t stream,
                      bool ordered);
 
-void bind_tensor_view(py::module_& module);
-
 }  // namespace ttlg::bindings

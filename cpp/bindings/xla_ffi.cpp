@@ -12,9 +12,9 @@
 
 #include "bindings/run.hpp"
 #include "cpu/execute.hpp"
-#include "cpu/foreign_pool.hpp"
-#include "cpu/huge_pages.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/memory/huge_pages.hpp"
+#include "cpu/threads/foreign_pool.hpp"
+#include "cpu/threads/threads.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/axes.hpp"
 #include "tensor/problem.hpp"

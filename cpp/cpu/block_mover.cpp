@@ -1,14 +1,8 @@
 #include "cpu/block_mover.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace ttlg::cpu {
-
-std::size_t width_index(std::int64_t bytes) {
-  if (!is_vector_width(bytes)) return 5;
-  return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(bytes)));
-}
 
 BlockMover::BlockMover(const Plan& plan, const Kernels& table)
     : plan_(plan), table_(table), block_(plan.block) {

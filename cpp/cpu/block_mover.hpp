@@ -13,9 +13,6 @@
 
 namespace ttlg::cpu {
 
-// Which entry of a table moves elements of so many bytes.
-std::size_t width_index(std::int64_t bytes);
-
 class BlockMover {
  public:
   BlockMover(const Plan& plan, const Kernels& table);

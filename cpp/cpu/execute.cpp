@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/block_mover.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 
 namespace ttlg::cpu {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "cpu/pipeline.hpp"
 #include "plan/cpu/shuffle.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 
@@ -66,19 +67,19 @@ using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t by
 struct Kernels {
   const char* name;
   // Transposes elements that follow one another along the in axis on the input's side and along the
-  // out axis on the output's; indexed by log2 of the element's bytes, 0..4.
-  std::array<BlockKernel, 5> tile;
+  // out axis on the output's; indexed as width_index does.
+  std::array<BlockKernel, kWidths.size()> tile;
   // The same around the caches.
-  std::array<BlockKernel, 5> tile_streaming;
+  std::array<BlockKernel, kWidths.size()> tile_streaming;
   // Moves elements of the same widths between any places; the last entry takes any width.
-  std::array<BlockKernel, 6> strided_copy;
+  std::array<BlockKernel, kWidths.size() + 1> strided_copy;
   // Elements of any width that follow one another along the out axis on the output's side, around
   // the caches.
   BlockKernel strided_copy_streaming;
   // Element j of the output's row i is that of the input's row i + j; indexed as strided_copy. Fast
   // for skew_columns.
-  std::array<SkewKernel, 6> skew;
-  std::array<int, 6> skew_columns;
+  std::array<SkewKernel, kWidths.size() + 1> skew;
+  std::array<int, kWidths.size() + 1> skew_columns;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/block/block.hpp"
 
 namespace ttlg::cpu {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cpu/simd_level.hpp"
-#include "cpu/team.hpp"
+#include "cpu/threads/team.hpp"
 
 namespace ttlg::cpu {
 namespace {

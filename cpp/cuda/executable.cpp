@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "cuda/lower.hpp"
-#include "plan/cuda/access_width.hpp"
-#include "plan/cuda/occupancy.hpp"
-#include "plan/cuda/validate.hpp"
+#include "plan/cuda/model/occupancy.hpp"
+#include "plan/cuda/slice/access_width.hpp"
+#include "plan/cuda/slice/validate.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

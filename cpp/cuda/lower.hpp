@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cuda/launch.hpp"
-#include "plan/cuda/sliced_problem.hpp"
-#include "plan/cuda/swizzle.hpp"
+#include "plan/cuda/layout/shared_layout.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 

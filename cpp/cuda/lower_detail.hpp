@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "cuda/kernels/grid.hpp"
-#include "plan/cuda/sliced_problem.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

@@ -3,7 +3,7 @@
 
 #include "cuda/lower.hpp"
 #include "cuda/lower_detail.hpp"
-#include "plan/cuda/access_width.hpp"
+#include "plan/cuda/slice/access_width.hpp"
 
 namespace ttlg::cuda {
 

@@ -4,8 +4,8 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/lower.hpp"
 #include "cuda/lower_detail.hpp"
-#include "plan/cuda/access_width.hpp"
-#include "plan/cuda/shared_layout.hpp"
+#include "plan/cuda/layout/slice_modes.hpp"
+#include "plan/cuda/slice/access_width.hpp"
 
 namespace ttlg::cuda {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "cuda/lower.hpp"
 #include "cuda/lower_detail.hpp"
-#include "plan/cuda/packed_slice.hpp"
-#include "plan/cuda/shared_layout.hpp"
+#include "plan/cuda/layout/slice_modes.hpp"
+#include "plan/cuda/slice/packed_slice.hpp"
 
 namespace ttlg::cuda {
 namespace {

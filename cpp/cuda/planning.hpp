@@ -49,8 +49,8 @@ struct InplacePlanning {
       return options == other.options && is_same_model(model, other.model);
     }
     std::uint64_t hash() const {
-      return std::hash<std::string>{}(model->name) +
-             static_cast<std::uint64_t>(options.workspace) * 16 + number_of(options.forced);
+      return std::hash<std::string>{}(model->name) + number_of(options.workspace) * 16 +
+             number_of(options.forced);
     }
   };
 

@@ -10,7 +10,7 @@
 
 namespace ttlg {
 
-// The names of the values 0, 1, ... of an enumeration, in this order.
+// The values 0, 1, ... of an enumeration, and their names in this order.
 template <typename Enum, std::size_t kCount>
 class NameTable {
  public:
@@ -35,7 +35,12 @@ class NameTable {
     return static_cast<Enum>(found - names_.begin());
   }
 
-  // All of them, for messages: "'copy', 'tile'".
+  // The values, in the order of their numbers.
+  static constexpr std::size_t size() { return kCount; }
+  static constexpr auto begin() { return kValues.begin(); }
+  static constexpr auto end() { return kValues.end(); }
+
+  // All names, for messages: "'copy', 'tile'".
   std::string list() const {
     std::string text;
     for (const std::string_view name : names_) {
@@ -45,6 +50,14 @@ class NameTable {
   }
 
  private:
+  static constexpr std::array<Enum, kCount> kValues = [] {
+    std::array<Enum, kCount> values{};
+    for (std::size_t number = 0; number < kCount; ++number) {
+      values[number] = static_cast<Enum>(number);
+    }
+    return values;
+  }();
+
   std::array<std::string_view, kCount> names_;
 };
 

@@ -44,10 +44,10 @@ inline LayoutKey key_of(const Request& request) {
           .out_alignment = request.out_alignment};
 }
 
-// What a forced kernel, or none, adds to a hash.
-template <typename Kernel>
-std::uint64_t number_of(const std::optional<Kernel>& forced) {
-  return forced ? 1 + static_cast<std::uint64_t>(*forced) : 0;
+// What an option, or its absence, adds to a hash.
+template <typename Value>
+std::uint64_t number_of(const std::optional<Value>& option) {
+  return option ? 1 + static_cast<std::uint64_t>(*option) : 0;
 }
 
 struct CacheInfo {

@@ -227,7 +227,7 @@ class CudaInplacePlan(PlanBase):
 def cuda_inplace_plan_for(
     x: TensorView,
     axes: Axes | None,
-    workspace: int,
+    workspace: int | None,
     model: DeviceModel,
     kernel: str | None = ...,
 ) -> CudaInplacePlan: ...
@@ -236,7 +236,7 @@ def cached_cuda_inplace_plan(
     byte_strides: Sequence[int],
     itemsize: int,
     axes: Sequence[int],
-    workspace: int,
+    workspace: int | None,
     model: DeviceModel,
     kernel: str | None,
 ) -> CudaInplacePlan: ...
@@ -256,7 +256,7 @@ def resolve_threads(threads: SupportsIndex | None) -> int: ...
 def check_out(x: TensorView, axes: Sequence[int], out: TensorView) -> None: ...
 def contiguous_byte_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]: ...
 
-class InplacePlan(PlanBase):
+class CpuInplacePlan(PlanBase):
     @property
     def kernel(self) -> str: ...
     @property
@@ -274,29 +274,29 @@ class InplacePlan(PlanBase):
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
 
-def inplace_plan_for(
+def cpu_inplace_plan_for(
     x: TensorView,
     axes: Axes | None,
     threads: int | None,
-    workspace: int,
+    workspace: int | None,
     kernel: str | None = ...,
-) -> InplacePlan: ...
-def cached_inplace_plan(
+) -> CpuInplacePlan: ...
+def cached_cpu_inplace_plan(
     shape: Sequence[int],
     byte_strides: Sequence[int],
     itemsize: int,
     axes: Sequence[int],
     threads: int,
-    workspace: int,
+    workspace: int | None,
     kernel: str | None,
-) -> InplacePlan: ...
-def build_inplace_plan(
+) -> CpuInplacePlan: ...
+def build_cpu_inplace_plan(
     request: Request,
     *,
     steps: Sequence[dict[str, Any]],
     threads: int,
     workspace_limit: int,
-) -> InplacePlan: ...
+) -> CpuInplacePlan: ...
 def cached_cpu_plan(
     request: Request,
     threads: int,

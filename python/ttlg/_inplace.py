@@ -110,21 +110,21 @@ def inplace_plan_for(
     view: _core.TensorView,
     axes: Axes | None,
     threads: int | None = None,
-    workspace: int = 0,
+    workspace: int | None = None,
     kernel: str | None = None,
-) -> _core.InplacePlan | _core.CudaInplacePlan:
+) -> _core.CpuInplacePlan | _core.CudaInplacePlan:
     """Take the plan for an array where it lies from the planner cache."""
     if view.on_host:
-        return _core.inplace_plan_for(view, axes, threads, workspace, kernel)
+        return _core.cpu_inplace_plan_for(view, axes, threads, workspace, kernel)
     refuse_threads(view, threads)
     model = _models.model_of(view.device)
     return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
 
 
-def read_workspace(workspace: Size | None) -> int:
-    """Read a ``workspace=`` argument: bytes, or 0 where the planner is free."""
+def read_workspace(workspace: Size | None) -> int | None:
+    """Read a ``workspace=`` argument: bytes, or None where the planner chooses."""
     if workspace is None:
-        return 0
+        return None
     limit = read_size("workspace", workspace)
     if limit < 1:
         raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
@@ -132,7 +132,7 @@ def read_workspace(workspace: Size | None) -> int:
 
 
 def run_inplace(
-    plan: _core.InplacePlan | _core.CudaInplacePlan,
+    plan: _core.CpuInplacePlan | _core.CudaInplacePlan,
     library: Library,
     x: Any,
     view: _core.TensorView,

@@ -5,7 +5,7 @@ from typing import Any
 
 from ttlg._candidates import Candidate
 from ttlg._core import CudaInplacePlan as CudaCorePlan
-from ttlg._core import InplacePlan as CorePlan
+from ttlg._core import CpuInplacePlan as CorePlan
 from ttlg._explain import Explanation, count_of, describe_problem, microseconds, name_device
 from ttlg._inplace import run_inplace
 from ttlg._libraries import library_of

@@ -462,7 +462,7 @@ class Plan(Generic[CandidateT_co]):
 
 def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan[Any]:
     """Make what callers see of a plan."""
-    if isinstance(core, _core.InplacePlan | _core.CudaInplacePlan):
+    if isinstance(core, _core.CpuInplacePlan | _core.CudaInplacePlan):
         from ttlg._inplace_plan import InplacePlan  # which imports what only people read
 
         return InplacePlan(core, dtype)

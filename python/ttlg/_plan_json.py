@@ -6,8 +6,8 @@ from typing import Any
 
 from ttlg import _core
 
-AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.InplacePlan | _core.CudaInplacePlan
-_OF_CPU = (_core.CpuPlan, _core.InplacePlan)
+AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
+_OF_CPU = (_core.CpuPlan, _core.CpuInplacePlan)
 
 
 def write(core: AnyPlan, dtype: str) -> str:
@@ -49,7 +49,7 @@ def read(text: str) -> tuple[AnyPlan, str]:
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
         on_cpu = data["device"] == "cpu"
         if data["inplace"] and on_cpu:
-            return _core.build_inplace_plan(request, **parameters), dtype
+            return _core.build_cpu_inplace_plan(request, **parameters), dtype
         if on_cpu:
             measured = data.get("measured", [])
             return build_measured(request, kernel, parameters, measured), dtype

@@ -282,7 +282,7 @@ def core_plan(
     threads: int | None,
     kernel: str | None = None,
     tune: str = "model",
-    workspace: int = 0,
+    workspace: int | None = None,
 ) -> AnyPlan:
     """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
     model = _models.model_for(device)
@@ -298,7 +298,7 @@ def core_plan(
                 extents, byte_strides, itemsize, order, workspace, model, kernel
             )
         if inplace:
-            return _core.cached_inplace_plan(
+            return _core.cached_cpu_inplace_plan(
                 extents, byte_strides, itemsize, order, count, workspace, kernel
             )
         alignment = 1 if model is not None else _core.new_ndarray_alignment(extents, itemsize)
@@ -396,7 +396,7 @@ def _plan_inplace_for(
     out: Any,
     threads: int | None,
     kernel: str | None,
-    workspace: int,
+    workspace: int | None,
 ) -> Plan:
     if out is not None:
         raise ValueError("out= and inplace=True name two places for the result; pass one")

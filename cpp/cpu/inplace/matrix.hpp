@@ -7,10 +7,11 @@
 
 #include "cpu/block_mover.hpp"
 #include "cpu/kernels.hpp"
-#include "cpu/threads.hpp"
-#include "plan/cpu/block.hpp"
+#include "cpu/threads/threads.hpp"
+#include "plan/cpu/block/block.hpp"
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/memory_units.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 
@@ -75,8 +76,8 @@ inline void move_block(BlockKernel kernel, const std::byte* in, std::byte* out,
 
 // What transposes blocks of such elements: by tiles, where vectors hold them.
 inline BlockKernel transposing_kernel(const Kernels& table, std::int64_t element_bytes) {
-  return is_vector_width(element_bytes) ? table.tile[width_index(element_bytes)]
-                                        : table.strided_copy.back();
+  return is_width(element_bytes) ? table.tile[width_index(element_bytes)]
+                                 : table.strided_copy.back();
 }
 
 // Moves rows of so many bytes; offsets of each on either side.

@@ -7,7 +7,7 @@
 
 #include "cpu/block_mover.hpp"
 #include "cpu/inplace/matrix.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 #include "plan/cpu/inplace/step.hpp"
 
 namespace ttlg::cpu {

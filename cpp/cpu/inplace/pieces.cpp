@@ -5,7 +5,7 @@
 #include "cpu/execute.hpp"
 #include "cpu/inplace/cells.hpp"
 #include "cpu/inplace/matrix.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 
 namespace ttlg::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "cpu/inplace/matrix.hpp"
-#include "cpu/threads.hpp"
+#include "cpu/threads/threads.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/schemes.hpp"
 

@@ -9,7 +9,7 @@
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/strided_copy.hpp"
 #include "cpu/simd/vectors.hpp"
-#include "plan/cpu/tile_shape.hpp"
+#include "plan/cpu/block/tile_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {

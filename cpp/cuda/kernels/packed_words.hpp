@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/kernels/arbitrary_slices.hpp"
-#include "plan/cuda/swizzle.hpp"
+#include "plan/cuda/layout/shared_layout.hpp"
 
 namespace ttlg::cuda {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/cpu/count_terms.hpp"
-#include "plan/cpu/grow_block.hpp"
+#include "plan/cpu/block/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 #include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "tensor/integer.hpp"
@@ -51,7 +51,7 @@ struct Shape {
 };
 
 // A caller in a loop finds the other threads watching; those that sleep are woken where it
-// pays (cpu/team.hpp). A thread helps if its part takes twice as long as it takes to begin.
+// pays (cpu/threads/team.hpp). A thread helps if its part takes twice as long as it takes to begin.
 int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
   constexpr double kBytesPerSecond = 2e10;
   constexpr double kTimesAsLong = 2;

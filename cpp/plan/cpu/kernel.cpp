@@ -2,15 +2,12 @@
 
 #include <stdexcept>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/block/block.hpp"
 #include "plan/cpu/shuffle.hpp"
-#include "plan/names.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
-
-constexpr NameTable<Kernel, kKernels.size()> kNames{
-    {"copy", "tile", "shuffle", "strided_copy", "reference"}};
 
 bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
 
@@ -19,7 +16,7 @@ std::string in_bytes(std::int64_t bytes) {
 }
 
 bool can_tile(const Problem& folded) {
-  if (is_copy(folded) || folded.perm.front() == 0 || !is_vector_width(folded.element_bytes)) {
+  if (is_copy(folded) || folded.perm.front() == 0 || !is_width(folded.element_bytes)) {
     return false;
   }
   const Mode& in_mode = folded.modes.front();
@@ -30,7 +27,7 @@ bool can_tile(const Problem& folded) {
 
 // What of can_tile does not hold.
 std::string obstacle_to_tile(const Problem& folded) {
-  if (!is_vector_width(folded.element_bytes)) {
+  if (!is_width(folded.element_bytes)) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes);
   }
   if (folded.perm.front() == 0) return "the same fastest mode on both sides";
@@ -43,12 +40,6 @@ std::string obstacle_to_tile(const Problem& folded) {
 }
 
 }  // namespace
-
-std::string_view kernel_name(Kernel kernel) { return kNames.name(kernel); }
-
-std::optional<Kernel> kernel_from_name(std::string_view name) { return kNames.parse(name); }
-
-std::string kernel_names() { return kNames.list(); }
 
 bool can_carry_out(Kernel kernel, const Problem& folded) {
   switch (kernel) {
@@ -76,21 +67,23 @@ std::string obstacle(Kernel kernel, const Problem& folded) {
   if (folded.elements() == 0) return "no elements";
   if (folded.modes.empty()) return "all modes are fused into one run";
   if (kernel == Kernel::tile) return obstacle_to_tile(folded);
-  if (!is_vector_width(folded.element_bytes) || folded.element_bytes >= kLaneBytes) {
+  if (!is_width(folded.element_bytes) || folded.element_bytes >= kLaneBytes) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes);
   }
-  return "no tile that is contiguous for 16 bytes on both sides fits in the registers";
+  return "no tile that is contiguous for " + in_bytes(kLaneBytes) +
+         " on both sides fits in the registers";
 }
 
-std::string_view requirement(Kernel kernel) {
+std::string requirement(Kernel kernel) {
   switch (kernel) {
     case Kernel::copy:
       return "all modes fused into one run that is contiguous on both sides";
     case Kernel::tile:
-      return "elements (runs included) of 1, 2, 4, 8 or 16 bytes, and different fastest modes, "
-             "each of unit stride on its side";
+      return "elements (runs included) of " + list_of_widths() +
+             " bytes, and different fastest modes, each of unit stride on its side";
     case Kernel::shuffle:
-      return "elements of 1, 2, 4 or 8 bytes that are contiguous for 16 bytes on both sides";
+      return "elements of " + list_of_widths(kLaneBytes / 2) + " bytes that are contiguous for " +
+             in_bytes(kLaneBytes) + " on both sides";
     case Kernel::strided_copy:
       return "at least one mode besides the contiguous run";
     case Kernel::reference:
@@ -102,7 +95,7 @@ std::string_view requirement(Kernel kernel) {
 void check_kernel(Kernel kernel, const Problem& folded) {
   if (!can_carry_out(kernel, folded)) {
     throw std::invalid_argument("kernel '" + std::string(kernel_name(kernel)) +
-                                "' does not apply: it needs " + std::string(requirement(kernel)) +
+                                "' does not apply: it needs " + requirement(kernel) +
                                 " (here: " + obstacle(kernel, folded) + ")");
   }
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan/cpu/time_model.hpp"
+#include "plan/cpu/model/time_model.hpp"
 
 namespace ttlg::cpu {
 

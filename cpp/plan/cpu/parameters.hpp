@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/kernel.hpp"
 
 namespace ttlg::cpu {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "plan/cpu/axis_split.hpp"
+#include "plan/cpu/block/axis_split.hpp"
 
 namespace ttlg::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/block/block.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/cpu/count_terms.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 
 namespace ttlg::cpu {
 namespace {

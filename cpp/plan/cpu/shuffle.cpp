@@ -7,6 +7,7 @@
 
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -263,7 +264,7 @@ int Shuffle::steps() const {
 }
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
-  if (folded.element_bytes >= kLaneBytes || !is_vector_width(folded.element_bytes)) return {};
+  if (folded.element_bytes >= kLaneBytes || !is_width(folded.element_bytes)) return {};
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   if (!fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/block/block.hpp"
 
 namespace ttlg::cpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/cuda/sliced_problem.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 

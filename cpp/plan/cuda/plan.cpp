@@ -4,9 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "plan/cuda/layout/choose_layout.hpp"
+#include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/recast.hpp"
-#include "plan/cuda/shared_layout.hpp"
-#include "plan/cuda/validate.hpp"
+#include "plan/cuda/slice/validate.hpp"
 
 namespace ttlg::cuda {
 

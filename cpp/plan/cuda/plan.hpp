@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "plan/cuda/device_model.hpp"
-#include "plan/cuda/shared_layout.hpp"
-#include "plan/cuda/sliced_problem.hpp"
+#include "plan/cuda/layout/choose_layout.hpp"
+#include "plan/cuda/model/device_model.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 #include "plan/plan_base.hpp"
 
 namespace ttlg::cuda {

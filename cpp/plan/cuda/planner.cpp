@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "plan/cuda/grid_loops.hpp"
+#include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/recast.hpp"
-#include "plan/cuda/slice_search.hpp"
+#include "plan/cuda/slice/search.hpp"
 #include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::cuda {

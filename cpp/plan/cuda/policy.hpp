@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tensor/width.hpp"
+
 namespace ttlg::cuda {
 
 inline constexpr int kWarpSize = 32;
 // The widest access of a thread, and what pointers and strides must be multiples of for it.
-inline constexpr std::int64_t kMaxAccessBytes = 16;
+inline constexpr std::int64_t kMaxAccessBytes = kMaxWidth;
 // What the 32 banks of shared memory deliver in a cycle: a line of it.
 inline constexpr std::uint32_t kSharedLineBytes = 128;
 // A bank of it, and the least that is copied there asynchronously.

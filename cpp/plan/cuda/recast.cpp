@@ -7,13 +7,6 @@
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
-namespace {
-
-bool is_access_width(std::int64_t bytes) {
-  return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
-}
-
-}  // namespace
 
 std::int64_t first_element_alignment(const Problem& problem, std::int64_t alignment) {
   return common_power(alignment | problem.in_byte_offset | problem.out_byte_offset,
@@ -31,8 +24,8 @@ Problem recast_problem(const Problem& problem, std::int64_t alignment) {
   const std::int64_t run = recast.element_bytes;
   // Longer runs keep their elements, which the taxonomy counts, except the narrowest.
   const std::int64_t widest =
-      is_access_width(run) ? run
-                           : std::max<std::int64_t>(common_power(element, kMaxAccessBytes), 4);
+      run > 1 && is_width(run) ? run
+                               : std::max<std::int64_t>(common_power(element, kMaxAccessBytes), 4);
   std::int64_t bits = run | first_element_alignment(problem, alignment);
   for (const Mode& mode : recast.modes) bits |= mode.in_byte_stride | mode.out_byte_stride;
   recast.element_bytes = common_power(bits, widest);

@@ -22,12 +22,11 @@ struct Matrices {
 
 template <typename Step>
 Matrices matrices_of(const Step& step) {
-  Matrices matrices{.batch = step.batch,
-                    .rows = step.rows,
-                    .columns = step.columns,
-                    .element_bytes = step.element_bytes};
-  if constexpr (requires { step.between; }) matrices.between = step.between;
-  return matrices;
+  return {.batch = step.batch,
+          .rows = step.rows,
+          .between = step.between,
+          .columns = step.columns,
+          .element_bytes = step.element_bytes};
 }
 
 // Three steps instead of one, less those that would move nothing: rows (i1, i0) and columns

@@ -48,7 +48,7 @@ def transpose_into(
     _operator_into(x, _order_of(x, axes), out, threads)
 
 
-def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int) -> Any:
+def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int | None) -> Any:
     """Transpose `x` in its memory by an operator that writes to it, and view that memory."""
     if x.requires_grad and torch.is_grad_enabled():
         refuse("x", "requires grad, which a transposition in place cannot carry", ".detach()")
@@ -156,7 +156,7 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
 # return, so whoever calls this one views `x` afterwards.
 @custom_op("ttlg::transpose_inplace", mutates_args=("x",))
 def _operator_inplace(
-    x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0
+    x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int | None = None
 ) -> None:
     view = _MEMORY.view_inplace(x)
     most = _MEMORY.threads_for(view, threads)
@@ -164,7 +164,9 @@ def _operator_inplace(
 
 
 @_operator_inplace.register_fake
-def _(x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0) -> None:
+def _(
+    x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int | None = None
+) -> None:
     _infer(x, list(axes))
     if not any(_MEMORY.has_order(x, order) for order in "CF"):
         raise ValueError(

@@ -7,8 +7,8 @@
 #include "allocations.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/inplace/execute.hpp"
+#include "cpu/planning.hpp"
 #include "plan/cpu/machines.hpp"
-#include "plan/cpu/planning.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {

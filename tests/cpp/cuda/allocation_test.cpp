@@ -12,7 +12,8 @@
 #include "cuda/executable.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/grid_loops.hpp"
-#include "plan/cuda/shared_layout.hpp"
+#include "plan/cuda/layout/choose_layout.hpp"
+#include "plan/cuda/model/predict.hpp"
 
 namespace ttlg::cuda {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "cuda/lower.hpp"
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
-#include "plan/cuda/occupancy.hpp"
+#include "plan/cuda/model/occupancy.hpp"
+#include "plan/cuda/slice/access_width.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {

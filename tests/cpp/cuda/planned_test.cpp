@@ -10,8 +10,8 @@
 #include "cuda/kernel_runs.hpp"
 #include "cuda/shrunk.hpp"
 #include "cuda/ttc57.hpp"
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/slice/access_width.hpp"
 #include "sample.hpp"
 
 namespace ttlg::test {

@@ -9,7 +9,7 @@
 
 #include "cuda/kernel_runs.hpp"
 #include "plan/cuda/cases.hpp"
-#include "plan/cuda/features.hpp"
+#include "plan/cuda/model/features.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {

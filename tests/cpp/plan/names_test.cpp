@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace ttlg {
@@ -16,9 +18,10 @@ concept TakesTwoNames = requires { NameTable<Colour, kCount>{{"red", "green"}}; 
 static_assert(TakesTwoNames<2> && !TakesTwoNames<1> && !TakesTwoNames<3>);
 static_assert(kColours.name(Colour::green) == "green");
 static_assert(kColours.parse("green") == Colour::green);
+static_assert(std::ranges::equal(kColours, std::array{Colour::red, Colour::green}));
 
 TEST(NameTable, NamesAndParses) {
-  for (const Colour colour : {Colour::red, Colour::green}) {
+  for (const Colour colour : kColours) {
     EXPECT_EQ(kColours.parse(kColours.name(colour)), colour);
   }
 }

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "plan/cpu/planning.hpp"
+#include "cpu/planning.hpp"
 #include "requests.hpp"
 
 namespace ttlg {

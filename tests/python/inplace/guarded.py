@@ -26,7 +26,7 @@ def problems():
         for shape in shapes_for(width):
             size = int(np.prod(shape)) * width
             for axes in itertools.permutations(range(len(shape))):
-                for workspace in (0, size - 1, size // 2, size // 4, size // 10):
+                for workspace in (None, size - 1, size // 2, size // 4, size // 10):
                     yield shape, axes, width, 1, workspace, None
     for case in CASES:
         yield case.shape, case.axes, case.itemsize, 2, case.limit(2), case.kernel

@@ -46,9 +46,9 @@ CASES = (
 )
 
 
-def plan_of(x, axes, threads=1, workspace=0, kernel=None):
-    """Return the plan by which `x` is transposed in place; 0 leaves the workspace to the planner."""
-    options = {"threads": threads, "workspace": workspace or None, "kernel": kernel}
+def plan_of(x, axes, threads=1, workspace=None, kernel=None):
+    """Return the plan by which `x` is transposed in place."""
+    options = {"threads": threads, "workspace": workspace, "kernel": kernel}
     return ttlg.plan_for(x, axes, inplace=True, **options)
 
 

@@ -20,8 +20,8 @@ MEASURE = """
     shape, axes, options, function = json.loads(sys.argv[1])
     getattr(ttlg, function)(np.zeros((300, 2000)), **options)  # threads start
     x = np.arange(math.prod(shape), dtype="<u8").reshape(shape)
-    plan = _core.inplace_plan_for(
-        _core.view(x, "x"), axes, options["threads"], options.get("workspace", 0))
+    plan = _core.cpu_inplace_plan_for(
+        _core.view(x, "x"), axes, options["threads"], options.get("workspace"))
     before = bytes_of("VmRSS")
     y = getattr(ttlg, function)(x, axes, **options)
     growth = bytes_of("VmHWM") - before

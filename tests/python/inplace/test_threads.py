@@ -46,7 +46,7 @@ def test_many_threads_transpose_their_own_arrays():
 
 
 def test_the_plan_is_the_one_asked_for(plans_asked_for):
-    asked = plans_asked_for("inplace_plan_for")
+    asked = plans_asked_for("cpu_inplace_plan_for")
     ttlg.set_num_threads(2)
     check(random_array((900, 700), "<f4"), (1, 0))
     check(random_array((900, 700), "<f4"), (1, 0), threads=3, workspace=300_000)

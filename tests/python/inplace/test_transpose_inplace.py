@@ -59,12 +59,12 @@ def test_a_workspace_is_a_limit():
     view = _core.view(np.zeros(shape), "x")
     before = None
     for limit in (40_000, 1_000_000, 200_000_000):
-        plan = _core.inplace_plan_for(view, (3, 2, 1, 0), 1, limit)
+        plan = _core.cpu_inplace_plan_for(view, (3, 2, 1, 0), 1, limit)
         assert 0 < plan.workspace_bytes <= limit
         assert before is None or plan.predicted_seconds < before.predicted_seconds
         check(random_array(shape, "<f8"), (3, 2, 1, 0), workspace=limit, threads=1)
         before = plan
-    default = _core.inplace_plan_for(view, (3, 2, 1, 0), 1, 0)
+    default = _core.cpu_inplace_plan_for(view, (3, 2, 1, 0), 1, None)
     assert default.workspace_bytes <= math.prod(shape) * 8 // 20
 
 

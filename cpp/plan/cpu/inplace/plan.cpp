@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "plan/cpu/inplace/step_choice.hpp"
 #include "plan/cpu/planner.hpp"
-#include "plan/inplace/decompose.hpp"
-#include "plan/inplace/permutes.hpp"
-#include "plan/inplace/problem.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::int64_t kShareOfArray = 20;
 constexpr std::int64_t kLeastWorkspace = 2 << 20;  // of each thread: rows and columns, in L2
 
 // How a matrix of a `buffered` step gets into the workspace.
@@ -38,26 +33,9 @@ int team_of(std::int64_t bytes, int threads) {
 }
 
 // With more than this there is no further way.
-std::int64_t most_workspace(const Problem& folded, const StepLimits& limits) {
+std::int64_t most_workspace(const Problem& folded, int threads) {
   constexpr std::int64_t kBeyondAnyMachine = std::int64_t{1} << 50;
-  return limits.threads * (4 * std::min(folded.bytes(), kBeyondAnyMachine) + kLeastWorkspace);
-}
-
-[[noreturn]] void refuse(const Problem& folded, const StepLimits& limits) {
-  std::optional<std::string_view> forced;
-  if (limits.forced) forced = kernel_name(*limits.forced);
-  refuse_steps(folded, forced, limits.workspace,
-               least_workspace(folded, limits, most_workspace(folded, limits)));
-}
-
-// A few rows of a short and wide matrix may be more than its twentieth part.
-Decomposition<InplaceStep> decompose_by_default(const Problem& folded, StepLimits& limits) {
-  limits.workspace = std::max(folded.bytes() / kShareOfArray, limits.threads * kLeastWorkspace);
-  do {
-    if (auto found = decompose(folded, limits)) return *found;
-    limits.workspace *= 2;
-  } while (limits.workspace <= most_workspace(folded, limits));
-  refuse(folded, limits);
+  return threads * (4 * std::min(folded.bytes(), kBeyondAnyMachine) + kLeastWorkspace);
 }
 
 }  // namespace
@@ -65,17 +43,13 @@ Decomposition<InplaceStep> decompose_by_default(const Problem& folded, StepLimit
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                const Machine& machine, int threads, std::int64_t workspace_limit) {
   if (threads < 1 || threads > kMaxThreads) throw std::invalid_argument("threads out of range");
-  const Problem folded = dense_problem(request);
-  if (folded.bytes() == 0 ? !steps.empty()
-                          : !permutes(steps, folded) || !std::ranges::all_of(steps, is_valid)) {
-    throw std::invalid_argument("these steps do not carry the transposition out");
-  }
+  check_steps(request, steps);
   InplacePlan plan(request, make_problem(request));
   plan.threads = threads;
   plan.workspace_limit = workspace_limit;
   plan.steps = std::move(steps);
   for (const InplaceStep& step : plan.steps) {
-    plan.seconds += step_seconds(step, machine, threads);
+    plan.predicted_seconds += step_seconds(step, machine, threads);
     plan.workspace_bytes = std::max(plan.workspace_bytes, cpu::workspace_bytes(step, threads));
     if (step.kernel == InplaceKernel::buffered) {
       plan.into_buffer.push_back(plan_into_buffer(step, machine, threads));
@@ -89,21 +63,14 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
 InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
                               const InplaceOptions& options) {
   const Problem folded = dense_problem(request);
-  const std::int64_t bytes = folded.bytes();
   StepLimits limits{.machine = machine,
-                    .threads = team_of(bytes, options.threads),
-                    .workspace = options.workspace,
+                    .threads = team_of(folded.bytes(), options.threads),
+                    .workspace = 0,
                     .forced = options.forced};
-  Decomposition<InplaceStep> found;
-  if (bytes > 0 && options.workspace == 0) {
-    found = decompose_by_default(folded, limits);
-  } else if (bytes > 0) {
-    auto within = decompose(folded, limits);
-    if (!within) refuse(folded, limits);
-    found = std::move(*within);
-  }
-  return build_inplace_plan(request, std::move(found.steps), machine, limits.threads,
-                            limits.workspace);
+  std::vector<InplaceStep> steps =
+      steps_within(folded, limits, options.workspace, limits.threads * kLeastWorkspace,
+                   most_workspace(folded, limits.threads));
+  return build_inplace_plan(request, std::move(steps), machine, limits.threads, limits.workspace);
 }
 
 std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan, const Machine& machine) {

@@ -1,6 +1,4 @@
-// The plan of a transposition in place: steps that each transpose a batch of matrices where they
-// lie. Any permutation of any rank is a sequence of them, as each swaps two neighbouring groups of
-// modes; which sequence is the cheapest is searched for.
+// The plan of a transposition in place on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +8,17 @@
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/machine.hpp"
 #include "plan/cpu/plan.hpp"
-#include "plan/plan_base.hpp"
+#include "plan/inplace/plan.hpp"
 
 namespace ttlg::cpu {
 
-struct InplacePlan : PlanBase {
-  using PlanBase::PlanBase;
+struct InplacePlan : ttlg::InplacePlan<InplaceStep> {
+  using ttlg::InplacePlan<InplaceStep>::InplacePlan;
 
-  std::vector<InplaceStep> steps{};
   // How the matrices of each `buffered` step, and the pieces of `pieces`, get into the workspace,
   // in the order of these steps.
   std::vector<Plan> into_buffer{};
   int threads = 1;
-  std::int64_t workspace_limit = 0;  // what the planner could use
-  std::int64_t workspace_bytes = 0;  // what the steps do use
-  double seconds = 0;                // predicted
 
   bool operator==(const InplacePlan& other) const {
     return request == other.request && steps == other.steps && threads == other.threads;
@@ -33,9 +27,8 @@ struct InplacePlan : PlanBase {
 
 // What the planner chooses from.
 struct InplaceOptions {
-  int threads = 1;             // at most
-  std::int64_t workspace = 0;  // the most bytes besides the array; 0: a twentieth of it, or what a
-                               // few rows and columns take where that is more
+  int threads = 1;                          // at most
+  std::optional<std::int64_t> workspace{};  // the most bytes besides the array: see steps_within
   std::optional<InplaceKernel> forced{};
 
   bool operator==(const InplaceOptions&) const = default;

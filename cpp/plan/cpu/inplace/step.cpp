@@ -3,28 +3,16 @@
 #include <algorithm>
 
 #include "plan/cpu/memory_units.hpp"
-#include "plan/names.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
-
-constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{
-    {"buffered", "square", "c2r", "r2c", "cells", "pieces"}};
 
 bool is_between(std::int64_t least, std::int64_t value, std::int64_t most) {
   return least <= value && value <= most;
 }
 
 }  // namespace
-
-std::string_view kernel_name(InplaceKernel kernel) { return kNames.name(kernel); }
-
-std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name) {
-  return kNames.parse(name);
-}
-
-std::string inplace_kernel_names() { return kNames.list(); }
 
 bool is_valid(const InplaceStep& step) {
   switch (step.kernel) {

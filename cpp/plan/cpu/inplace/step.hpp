@@ -1,14 +1,12 @@
-// One step of a transposition in place: a batch of matrices, one after another in memory, each of
-// which becomes its transpose where it lies.
+// The kernels that transpose in place on the CPU, and what their steps take.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
-#include "tensor/c2r.hpp"
+#include "plan/inplace/step.hpp"
+#include "plan/names.hpp"
 
 namespace ttlg::cpu {
 
@@ -21,33 +19,16 @@ enum class InplaceKernel : std::uint8_t {
   pieces,    // of a long dimension: each buffered, then moved as cells
 };
 
-inline constexpr int kInplaceKernels = 6;
+inline constexpr NameTable<InplaceKernel, 6> kInplaceKernels{
+    {"buffered", "square", "c2r", "r2c", "cells", "pieces"}};
 
-std::string_view kernel_name(InplaceKernel kernel);
-std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name);
-// All of them, for messages.
-std::string inplace_kernel_names();
-
-struct InplaceStep {
-  InplaceKernel kernel = InplaceKernel::buffered;
-  std::int64_t batch = 1;
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  std::int64_t element_bytes = 1;
-  // Of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at once; of
-  // `pieces`, the elements of one.
-  std::int64_t width = 0;
-
-  std::int64_t matrix_bytes() const { return rows * columns * element_bytes; }
-  std::int64_t bytes() const { return batch * matrix_bytes(); }
-  bool operator==(const InplaceStep&) const = default;
-};
-
-// The dimensions in which the step permutes rows and columns.
-inline C2r c2r_of(const InplaceStep& step) {
-  return step.kernel == InplaceKernel::c2r ? C2r(step.rows, step.columns)
-                                           : C2r(step.columns, step.rows);
+constexpr std::string_view kernel_name(InplaceKernel kernel) {
+  return kInplaceKernels.name(kernel);
 }
+
+// `width`: of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at
+// once; of `pieces`, the elements of one.
+using InplaceStep = ttlg::InplaceStep<InplaceKernel>;
 
 // Tiles of `square`, one of which is on a thread's stack.
 inline constexpr std::int64_t kMaxTileOrder = 128;

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/cpu/block.hpp"
+#include "plan/cpu/block/block.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/terms.hpp"
+#include "plan/cpu/model/terms.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -65,7 +66,7 @@ class Copies {
   // Elements of some widths are moved one by one, and others too where tiles of vectors are too
   // large for short blocks.
   static double of_elements(std::int64_t bytes) {
-    return (is_vector_width(bytes) ? 1 : 4) / as_double(bytes);
+    return (is_width(bytes) ? 1 : 4) / as_double(bytes);
   }
 
   // A row passes through the caches; where blocks of several rows come together, C2R needs a buffer
@@ -187,8 +188,7 @@ double step_seconds(const InplaceStep& step, const Machine& machine, int threads
 std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices& matrices) const {
   const Steps steps(matrices, machine);
   std::vector<Decomposition<InplaceStep>> choices;
-  for (int number = 0; number < kInplaceKernels; ++number) {
-    const auto kernel = static_cast<InplaceKernel>(number);
+  for (const InplaceKernel kernel : kInplaceKernels) {
     if (forced.value_or(kernel) != kernel) continue;
     std::vector<Decomposition<InplaceStep>> widths;
     for (const InplaceStep& step : steps.of(kernel)) {

@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "plan/cuda/inplace/step_choice.hpp"
 #include "plan/cuda/policy.hpp"
-#include "plan/inplace/decompose.hpp"
-#include "plan/inplace/permutes.hpp"
-#include "plan/inplace/problem.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
-constexpr std::int64_t kShareOfArray = 20;
 constexpr std::int64_t kLeastWorkspace = 16 << 20;  // little beside any device's memory
 
 // Arrays begin at a multiple of their elements' size, or of the largest power of two that divides
@@ -30,28 +25,12 @@ std::int64_t most_workspace(const Problem& folded) {
   return 4 * std::min(folded.bytes(), kBeyondAnyDevice) + kLeastWorkspace;
 }
 
-// By default a row of a small array with large elements may be more than its twentieth part.
-std::optional<Decomposition<InplaceStep>> decompose_within(const Problem& folded,
-                                                           StepLimits& limits, bool is_default) {
-  const std::int64_t bytes = folded.bytes();
-  if (is_default) limits.workspace = std::max(bytes / kShareOfArray, kLeastWorkspace);
-  auto found = decompose(folded, limits);
-  for (; is_default && !found && limits.workspace < bytes; found = decompose(folded, limits)) {
-    limits.workspace *= 2;
-  }
-  return found;
-}
-
 }  // namespace
 
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                std::shared_ptr<const DeviceModel> model,
                                std::int64_t workspace_limit) {
-  const Problem folded = dense_problem(request);
-  if (folded.bytes() == 0 ? !steps.empty()
-                          : !permutes(steps, folded) || !std::ranges::all_of(steps, is_valid)) {
-    throw std::invalid_argument("these steps do not carry the transposition out");
-  }
+  check_steps(request, steps);
   InplacePlan plan(request, make_problem(request));
   plan.steps = std::move(steps);
   plan.model = std::move(model);
@@ -67,21 +46,10 @@ InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> 
 InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const DeviceModel> model,
                               const InplaceOptions& options) {
   const Problem folded = dense_problem(request);
-  StepLimits limits{.model = *model,
-                    .workspace = options.workspace,
-                    .word_bytes = word_bytes(request),
-                    .forced = options.forced};
-  std::vector<InplaceStep> steps;
-  if (folded.bytes() > 0) {
-    auto found = decompose_within(folded, limits, options.workspace == 0);
-    if (!found) {
-      std::optional<std::string_view> forced;
-      if (options.forced) forced = kernel_name(*options.forced);
-      refuse_steps(folded, forced, limits.workspace,
-                   least_workspace(folded, limits, most_workspace(folded)));
-    }
-    steps = std::move(found->steps);
-  }
+  StepLimits limits{
+      .model = *model, .workspace = 0, .word_bytes = word_bytes(request), .forced = options.forced};
+  std::vector<InplaceStep> steps =
+      steps_within(folded, limits, options.workspace, kLeastWorkspace, most_workspace(folded));
   return build_inplace_plan(request, std::move(steps), std::move(model), limits.workspace);
 }
 

@@ -1,6 +1,4 @@
-// The plan of a transposition in place on a CUDA device: steps that each transpose a batch of
-// matrices where they lie. Any permutation of any rank is a sequence of them; which is the cheapest
-// is searched for.
+// The plan of a transposition in place on a CUDA device.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +6,17 @@
 #include <optional>
 #include <vector>
 
-#include "plan/cuda/device_model.hpp"
 #include "plan/cuda/inplace/step.hpp"
+#include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/plan.hpp"
-#include "plan/plan_base.hpp"
+#include "plan/inplace/plan.hpp"
 
 namespace ttlg::cuda {
 
-struct InplacePlan : PlanBase {
-  using PlanBase::PlanBase;
+struct InplacePlan : ttlg::InplacePlan<InplaceStep> {
+  using ttlg::InplacePlan<InplaceStep>::InplacePlan;
 
-  std::vector<InplaceStep> steps{};
   std::shared_ptr<const DeviceModel> model{};
-  std::int64_t workspace_limit = 0;  // what the planner could use
-  std::int64_t workspace_bytes = 0;  // what the steps do use
-  double predicted_seconds = 0;
 
   bool operator==(const InplacePlan& other) const {
     return request == other.request && steps == other.steps &&
@@ -32,8 +26,7 @@ struct InplacePlan : PlanBase {
 
 // What the planner chooses from.
 struct InplaceOptions {
-  std::int64_t workspace = 0;  // the most bytes besides the array; 0: a twentieth of it, or what a
-                               // row takes where that is more
+  std::optional<std::int64_t> workspace{};  // the most bytes besides the array: see steps_within
   std::optional<InplaceKernel> forced{};
 
   bool operator==(const InplaceOptions&) const = default;

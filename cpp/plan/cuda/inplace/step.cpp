@@ -6,36 +6,19 @@
 #include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/step_limits.hpp"
 #include "plan/cuda/policy.hpp"
-#include "plan/names.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
-constexpr NameTable<InplaceKernel, kInplaceKernels> kNames{
-    {"square_v1b", "square_v1", "square_v1r", "square_v2", "square_ip", "square_sg", "square_tw",
-     "runs", "cells", "c2r", "r2c"}};
-
-// Whether elements move as words of the device.
-bool is_word(std::int64_t bytes) {
-  return bytes <= kMaxAccessBytes && std::has_single_bit(static_cast<std::uint64_t>(bytes));
-}
-
 // Of square matrices of words, with a width from `least` to `most`.
 bool is_square_valid(const InplaceStep& step, std::int64_t least, std::int64_t most) {
-  return step.rows == step.columns && is_word(step.element_bytes) && least <= step.width &&
+  return step.rows == step.columns && is_width(step.element_bytes) && least <= step.width &&
          step.width <= most;
 }
 
 }  // namespace
-
-std::string_view kernel_name(InplaceKernel kernel) { return kNames.name(kernel); }
-
-std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name) {
-  return kNames.parse(name);
-}
-
-std::string inplace_kernel_names() { return kNames.list(); }
 
 std::int64_t tiles_of(const InplaceStep& step) {
   return ceil_div(step.columns, SquarePolicy(step.element_bytes).tile_order);

@@ -1,14 +1,12 @@
-// One step of a transposition in place on a CUDA device: a batch of matrices, one after another in
-// memory, each of which becomes its transpose where it lies.
+// The kernels that transpose in place on a CUDA device, and what their steps take.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
-#include "plan/cuda/device_model.hpp"
-#include "tensor/c2r.hpp"
+#include "plan/cuda/model/device_model.hpp"
+#include "plan/inplace/step.hpp"
+#include "plan/names.hpp"
 
 namespace ttlg::cuda {
 
@@ -28,41 +26,17 @@ enum class InplaceKernel : std::uint8_t {
   r2c,         // the inverse of that on the transpose's dimensions
 };
 
-inline constexpr int kInplaceKernels = 11;
+inline constexpr NameTable<InplaceKernel, 11> kInplaceKernels{
+    {"square_v1b", "square_v1", "square_v1r", "square_v2", "square_ip", "square_sg", "square_tw",
+     "runs", "cells", "c2r", "r2c"}};
 
-std::string_view kernel_name(InplaceKernel kernel);
-std::optional<InplaceKernel> inplace_kernel_from_name(std::string_view name);
-// All of them, for messages.
-std::string inplace_kernel_names();
-
-// Memory [batch][rows][between][columns][element], where rows and columns change places and what is
-// between them stays where it is: see plan/inplace/matrices.hpp.
-struct InplaceStep {
-  InplaceKernel kernel = InplaceKernel::square_v1b;
-  std::int64_t batch = 1;
-  std::int64_t rows = 1;
-  std::int64_t between = 1;
-  std::int64_t columns = 1;
-  std::int64_t element_bytes = 1;
-  // Of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles. Of
-  // cells, one of so many goes through the workspace, a power of two.
-  std::int64_t width = 0;
-
-  std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }
-  std::int64_t bytes() const { return batch * matrix_bytes(); }
-  bool operator==(const InplaceStep&) const = default;
-};
-
-// The dimensions in which c2r and r2c permute rows and columns.
-inline C2r c2r_of(const InplaceStep& step) {
-  return step.kernel == InplaceKernel::c2r ? C2r(step.rows, step.columns)
-                                           : C2r(step.columns, step.rows);
+constexpr std::string_view kernel_name(InplaceKernel kernel) {
+  return kInplaceKernels.name(kernel);
 }
 
-// Whether the kernel permutes rows and columns.
-constexpr bool is_c2r_or_r2c(InplaceKernel kernel) {
-  return kernel == InplaceKernel::c2r || kernel == InplaceKernel::r2c;
-}
+// `width`: of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
+// Of cells, one of so many goes through the workspace, a power of two.
+using InplaceStep = ttlg::InplaceStep<InplaceKernel>;
 
 // Tiles on a side of a matrix.
 std::int64_t tiles_of(const InplaceStep& step);

@@ -99,10 +99,10 @@ InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices, std::int64_t
 
 // All of them, those first that are preferred. C2R has the shorter rows where there are more rows
 // than columns, and R2C where there are not (Catanzaro et al., section 5.2).
-std::array<InplaceKernel, kInplaceKernels> kernels_for(const Matrices& matrices) {
-  std::array<InplaceKernel, kInplaceKernels> kernels{};
-  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i] = static_cast<InplaceKernel>(i);
-  static_assert(static_cast<int>(InplaceKernel::r2c) == kInplaceKernels - 1);
+std::array<InplaceKernel, kInplaceKernels.size()> kernels_for(const Matrices& matrices) {
+  std::array<InplaceKernel, kInplaceKernels.size()> kernels{};
+  std::ranges::copy(kInplaceKernels, kernels.begin());
+  static_assert(static_cast<int>(InplaceKernel::r2c) == kInplaceKernels.size() - 1);
   if (matrices.rows <= matrices.columns) std::swap(kernels.end()[-2], kernels.end()[-1]);
   return kernels;
 }

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "plan/cuda/device_model.hpp"
 #include "plan/cuda/inplace/step.hpp"
+#include "plan/cuda/model/device_model.hpp"
 #include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 

@@ -213,13 +213,5 @@ TEST(BuildPlan, ShufflesAreNotStreamedDirectly) {
 static_assert(is_thread_count(1) && is_thread_count(kMaxThreads));
 static_assert(!is_thread_count(0) && !is_thread_count(-1) && !is_thread_count(kMaxThreads + 1));
 
-TEST(KernelNames, RoundTrip) {
-  for (const Kernel kernel : kKernels) {
-    EXPECT_EQ(kernel_from_name(kernel_name(kernel)), kernel);
-  }
-  EXPECT_EQ(kernel_from_name("Tile"), std::nullopt);
-  EXPECT_EQ(kernel_from_name(""), std::nullopt);
-}
-
 }  // namespace
 }  // namespace ttlg::cpu

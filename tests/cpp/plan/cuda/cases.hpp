@@ -9,7 +9,7 @@
 
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/recast.hpp"
-#include "plan/cuda/validate.hpp"
+#include "plan/cuda/slice/validate.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/model/predict.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -29,9 +30,9 @@ TEST(SchemaName, ReadsBackWhatItPrints) {
   EXPECT_EQ(names.size(), kSchemas.size());
   for (const auto& [schema, name] : names) {
     EXPECT_EQ(schema_name(schema), name);
-    EXPECT_EQ(schema_from_name(name), schema);
+    EXPECT_EQ(kSchemas.parse(name), schema);
   }
-  EXPECT_EQ(schema_from_name("tile"), std::nullopt);
+  EXPECT_EQ(kSchemas.parse("tile"), std::nullopt);
 }
 
 TEST(BuildCudaPlan, RefusesWhatKernelsCannotDo) {

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/cuda/access_width.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/model/predict.hpp"
+#include "plan/cuda/slice/access_width.hpp"
 #include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::cuda {

@@ -1,0 +1,21 @@
+// Each adds its part of the extension to the module.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ttlg::bindings {
+
+void bind_tensor_view(pybind11::module_& module);
+void bind_arguments(pybind11::module_& module);
+void bind_plan(pybind11::module_& module);
+void bind_cpu(pybind11::module_& module);
+void bind_time_model(pybind11::module_& module);
+void bind_cuda(pybind11::module_& module);
+void bind_device_model(pybind11::module_& module);
+void bind_inplace(pybind11::module_& module);
+void bind_schemes(pybind11::module_& module);
+void bind_new_ndarray(pybind11::module_& module);
+void bind_ndarray_calls(pybind11::module_& module);
+void bind_predict(pybind11::module_& module);
+
+}  // namespace ttlg::bindings

@@ -1,0 +1,66 @@
+// Plans for the CPU as the planner cache keeps them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "plan/cpu/inplace/plan.hpp"
+#include "plan/cpu/planner.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace ttlg::cpu {
+
+// What a plan depends on besides the layout, and how it is made.
+struct Planning {
+  using Plan = cpu::Plan;
+  struct Choice {
+    int threads = 1;
+    std::optional<Kernel> forced{};
+
+    bool operator==(const Choice&) const = default;
+    std::uint64_t hash() const {
+      return static_cast<std::uint64_t>(threads) * 16 + number_of(forced);
+    }
+  };
+
+  std::shared_ptr<const Machine> (*machine)();
+  std::shared_ptr<const Machine> (*machine_with_threads)();
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    const bool may_share = choice.threads > 1 && bytes_of(request) >= kMinBytesPerThread;
+    const auto now = may_share ? machine_with_threads() : machine();
+    return make_plan(request, *now, choice.threads, choice.forced);
+  }
+
+ private:
+  static double bytes_of(const Request& request) {
+    return std::accumulate(request.shape.begin(), request.shape.end(),
+                           static_cast<double>(request.itemsize), std::multiplies<>());
+  }
+};
+
+// The same for plans in place.
+struct InplacePlanning {
+  using Plan = InplacePlan;
+  struct Choice : InplaceOptions {
+    bool operator==(const Choice&) const = default;
+    std::uint64_t hash() const {
+      return (number_of(workspace) * 16 + number_of(forced)) * 1024 +
+             static_cast<std::uint64_t>(threads);
+    }
+  };
+
+  std::shared_ptr<const Machine> (*machine)();
+
+  Plan operator()(const Request& request, const Choice& choice) const {
+    return make_inplace_plan(request, *machine(), choice);
+  }
+};
+
+using PlanCache = ttlg::PlanCache<Planning>;
+using InplacePlanCache = ttlg::PlanCache<InplacePlanning>;
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,66 @@
+// A block: the piece of a problem that is moved at once, cut out of the modes that vary fastest on
+// either side, so that whole lines are read and whole lines are written (the slices of TTLG,
+// section III; the blocks of GenTT, section 4.1, at the size of a cache instead of a register
+// file).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/cpu/block/axis_split.hpp"
+#include "plan/cpu/memory_units.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::cpu {
+
+// Each of the two staging buffers on a thread's stack: one is filled while the other is flushed.
+inline constexpr std::int64_t kStagingBytes = 112 << 10;
+
+// Runs of this length are streamed from their source directly: the partial lines at their ends
+// weigh little, and staging would cost a second pass.
+inline constexpr std::int64_t kDirectRunBytes = 1024;
+// Shorter runs are not streamed: they may hold no whole line.
+inline constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
+
+// Several modes of a block counted as one index, with the offset of each of its values. Only the
+// last of them may be cut, so that a clipped block uses the first part of the tables; they go on
+// for a line's elements there, which may belong to the next block.
+struct Axis {
+  std::vector<int> modes;
+  std::vector<std::int64_t> in;
+  std::vector<std::int64_t> out;
+  std::vector<std::int64_t> stage;
+};
+
+struct Block {
+  std::vector<BlockMode> modes;  // the output's fastest first
+  std::vector<int> in_order;     // their numbers, the input's fastest first
+  // A block's elements are in_axis x out_axis x rest. in_axis begins with the input's fastest mode
+  // and out_axis with the output's.
+  Axis in_axis;
+  Axis out_axis;
+  std::vector<int> rest;
+  // The first `run_modes` modes are contiguous in the output: a run. The others count its runs.
+  int run_modes = 0;
+  std::int64_t run_bytes = 0;    // of a full block
+  std::int64_t stage_bytes = 0;  // that its runs take in the staging buffer
+  // The pieces of the input that hold a full block, which are prefetched.
+  std::int64_t piece_bytes = 0;
+  std::vector<std::int64_t> pieces;
+  // The loop along the output's runs where blocks can begin at lines; -1 if they cannot.
+  int shiftable_loop = -1;
+};
+
+// Whether blocks along the output's runs can begin and end where its lines do, wherever the output
+// begins: all runs begin at the same place of a line and blocks are whole lines long, so that all
+// are shifted alike.
+bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents);
+
+// `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
+// mode m or -1.
+Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
+                 std::span<const int> loops, AxisSplit split);
+
+}  // namespace ttlg::cpu

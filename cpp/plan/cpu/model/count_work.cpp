@@ -1,0 +1,152 @@
+#include "plan/cpu/model/count_work.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "plan/cpu/block/axis_split.hpp"
+#include "plan/cpu/block/tile_shape.hpp"
+#include "plan/cpu/memory_units.hpp"
+#include "plan/cpu/shuffle.hpp"
+#include "tensor/integer.hpp"
+#include "tensor/width.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// A side of a shuffle's tile: the vectors that cover its runs.
+std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
+                          std::span<const int> order, std::int64_t Mode::* step) {
+  std::int64_t run = folded.element_bytes;
+  std::int64_t runs = 1;
+  for (const int index : order) {
+    const auto m = static_cast<std::size_t>(index);
+    (folded.modes[m].*step == run ? run : runs) *= tile[m];
+  }
+  return runs * ceil_div(run, kLaneBytes);
+}
+
+void count_shuffle(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+                   const Machine& machine, double share) {
+  const std::vector<std::int64_t> tile = shuffle_tile(folded);
+  double tiles = 1;
+  std::int64_t elements = 1;
+  for (std::size_t m = 0; m < tile.size(); ++m) {
+    const std::int64_t block = parameters.block[m];
+    const std::int64_t extent = folded.modes[m].extent;
+    tiles *=
+        as_double(extent / block * ceil_div(block, tile[m]) + ceil_div(extent % block, tile[m]));
+    elements *= tile[m];
+  }
+  const std::int64_t loads =
+      tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
+  const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
+  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
+  terms.shuffle_moves = groups * as_double(loads + stores);
+  if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
+    terms.shuffle_rounds = groups * as_double(loads) * std::log2(as_double(loads));
+  } else {
+    terms.shuffle_terms =
+        groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded.element_bytes));
+  }
+}
+
+// An axis: its elements in a full block, and how the blocks along it are cut.
+struct Span {
+  std::int64_t elements = 1;
+  std::int64_t inner = 1;   // elements of the modes before the cut one
+  std::int64_t extent = 1;  // of the last mode, and of a block along it
+  std::int64_t block = 1;
+  std::int64_t blocks = 1;
+
+  // Tiles of so many elements that cover the axis, block by block.
+  std::int64_t pieces(std::int64_t step) const {
+    if (block == extent) return ceil_div(inner * block, step);
+    const std::int64_t rest = extent % block;
+    return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
+  }
+};
+
+Span span_of(const ModeNumbers& axis, std::span<const BlockMode> modes) {
+  Span span;
+  for (const std::uint8_t m : axis.list()) {
+    span.inner = span.elements;
+    span.elements *= modes[m].block;
+    span.extent = modes[m].extent;
+    span.block = modes[m].block;
+    if (span.block < span.extent) span.blocks *= ceil_div(span.extent, span.block);
+  }
+  return span;
+}
+
+void count_tiles(WorkTerms& terms, const TileShape& shape, std::int64_t element_bytes,
+                 double tiles) {
+  const double each = as_double(shape.in * shape.out * element_bytes) / as_double(kLineBytes);
+  auto& of_kind = shape.kind == TileKind::wide     ? terms.wide_tiles
+                  : shape.kind == TileKind::narrow ? terms.narrow_tiles
+                                                   : terms.lane_tiles;
+  of_kind[std::bit_width(static_cast<std::uint64_t>(element_bytes)) - 1U] = tiles * each;
+}
+
+void count_elements(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+                    const Machine& machine, double share, std::int64_t inner_loop) {
+  const double elements = as_double(folded.elements()) * share;
+  terms.elements = elements;
+  const bool odd = !is_width(folded.element_bytes) && folded.element_bytes < kLineBytes;
+  terms.odd_elements = odd ? elements : 0;
+  terms.streamed_elements = owns_lines(folded, parameters) ? elements : 0;
+  terms.vectors = elements * as_double(ceil_div(folded.element_bytes, machine.vector_bytes));
+  terms.loops = elements / as_double(inner_loop);
+}
+
+}  // namespace
+
+bool owns_lines(const Problem& folded, const Parameters& parameters) {
+  return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
+}
+
+WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+                      const Machine& machine, double share) {
+  WriteOrder order;
+  if (parameters.kernel == Kernel::shuffle) {
+    count_shuffle(terms, folded, parameters, machine, share);
+    return order;
+  }
+  const BlockModes block_modes(folded, parameters.block);
+  const std::span<const BlockMode> modes = block_modes.list();
+  const AxisModes axes =
+      split_axes(modes, block_modes.in_order(), folded.element_bytes, axis_split_of(parameters));
+  std::int64_t outside = 1;
+  for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
+  for (std::size_t m = 0; m < folded.modes.size(); ++m) {
+    if (parameters.block[m] == 1) outside *= folded.modes[m].extent;
+  }
+  const Span in = span_of(axes.in, modes);
+  const Span out = span_of(axes.out, modes);
+  order.row_blocks = out.blocks;
+  terms.calls = as_double(outside * in.blocks * out.blocks) * share;
+  const std::int64_t out_bytes = out.elements * folded.element_bytes;
+  const TileShape shape = parameters.kernel == Kernel::tile
+                              ? tile_shape(machine.vector_bytes, folded.element_bytes,
+                                           in.elements * folded.element_bytes, out_bytes)
+                              : TileShape{};
+  if (shape.kind == TileKind::none) {
+    count_elements(terms, folded, parameters, machine, share, std::max(in.elements, out.elements));
+    return order;
+  }
+  const double tiles = as_double(outside) * as_double(in.pieces(shape.in) * out.pieces(shape.out));
+  count_tiles(terms, shape, folded.element_bytes, tiles * share);
+  if (!parameters.staged) {
+    order.stores_a_line =
+        std::max(1.0, as_double(kLineBytes) / as_double(shape.out * folded.element_bytes));
+    const auto rows = axes.in.list();  // none where a vector holds one element
+    order.row_bytes = out_bytes;
+    order.rows = in.elements;
+    order.row_step = rows.empty() ? 0 : modes[rows.front()].out_step;
+  }
+  return order;
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,68 @@
+// The plan of a transposition in place: steps that each transpose a batch of matrices where they
+// lie. Any permutation of any rank is a sequence of them, as each swaps two groups of modes; which
+// sequence is the fastest is searched for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plan/inplace/decompose.hpp"
+#include "plan/inplace/permutes.hpp"
+#include "plan/inplace/problem.hpp"
+#include "plan/plan_base.hpp"
+
+namespace ttlg {
+
+// What plans for every device have.
+template <typename Step>
+struct InplacePlan : PlanBase {
+  using PlanBase::PlanBase;
+
+  std::vector<Step> steps{};
+  std::int64_t workspace_limit = 0;  // what the planner could use
+  std::int64_t workspace_bytes = 0;  // what the steps do use
+  double predicted_seconds = 0;
+};
+
+// Throws std::invalid_argument unless these steps carry the request out.
+template <typename Step>
+void check_steps(const Request& request, const std::vector<Step>& steps) {
+  const Problem folded = dense_problem(request);
+  const bool is_right =
+      folded.bytes() == 0
+          ? steps.empty()
+          : permutes(steps, folded) &&
+                std::ranges::all_of(steps, [](const Step& step) { return is_valid(step); });
+  if (!is_right) throw std::invalid_argument("these steps do not carry the transposition out");
+}
+
+// The fastest steps in a workspace of so many bytes, by default a twentieth of the array's or
+// `least` where that is more. Where even a few rows do not fit in the default, it is doubled until
+// they do, up to `most`, with more than which nothing else is possible. Leaves the limit in
+// `limits`; throws std::invalid_argument where there are no such steps.
+template <typename Limits>
+std::vector<typename Limits::Step> steps_within(const Problem& folded, Limits& limits,
+                                                std::optional<std::int64_t> workspace,
+                                                std::int64_t least, std::int64_t most) {
+  constexpr std::int64_t kShareOfArray = 20;
+  if (folded.bytes() == 0) {
+    limits.workspace = workspace.value_or(0);
+    return {};
+  }
+  limits.workspace = workspace.value_or(std::max(folded.bytes() / kShareOfArray, least));
+  do {
+    if (auto found = decompose(folded, limits)) return std::move(found->steps);
+    if (workspace) break;
+    limits.workspace *= 2;
+  } while (limits.workspace <= most);
+  std::optional<std::string_view> forced;
+  if (limits.forced) forced = kernel_name(*limits.forced);
+  refuse_steps(folded, forced, limits.workspace, least_workspace(folded, limits, most));
+}
+
+}  // namespace ttlg

@@ -1,0 +1,39 @@
+// One step of a transposition in place: a batch of matrices, one after another in memory, each of
+// which becomes its transpose where it lies.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/c2r.hpp"
+
+namespace ttlg {
+
+// What a kernel does to matrices: see plan/inplace/matrices.hpp.
+template <typename Kernel>
+struct InplaceStep {
+  Kernel kernel{};
+  std::int64_t batch = 1;
+  std::int64_t rows = 1;
+  std::int64_t between = 1;
+  std::int64_t columns = 1;
+  std::int64_t element_bytes = 1;
+  std::int64_t width = 0;  // what a kernel does at a time; each has its own unit
+
+  std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }
+  std::int64_t bytes() const { return batch * matrix_bytes(); }
+  bool operator==(const InplaceStep&) const = default;
+};
+
+// Whether the kernel permutes rows and columns.
+template <typename Kernel>
+constexpr bool is_c2r_or_r2c(Kernel kernel) {
+  return kernel == Kernel::c2r || kernel == Kernel::r2c;
+}
+
+// The dimensions in which c2r and r2c permute rows and columns.
+template <typename Kernel>
+C2r c2r_of(const InplaceStep<Kernel>& step) {
+  return step.kernel == Kernel::c2r ? C2r(step.rows, step.columns) : C2r(step.columns, step.rows);
+}
+
+}  // namespace ttlg

@@ -1,0 +1,195 @@
+#include "plan/cpu/model/time_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/cpu/model/count_terms.hpp"
+#include "plan/cpu/pieces.hpp"
+#include "plan/cpu/planner.hpp"
+#include "plan/cpu/random_plans.hpp"
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+using test::contiguous_request;
+
+// Plans by every kernel, through the caches and around them, staged or not, on machines of caches
+// of many sizes.
+template <typename Check>
+void for_plans_of_every_kind(int seed, const Check& check) {
+  test::Random random(static_cast<std::uint64_t>(seed));
+  for (int i = 0; i < 600; ++i) {
+    const Request request = i % 3 == 0   ? test::random_request(random)
+                            : i % 3 == 1 ? test::many_modes_request(random)
+                                         : test::long_runs_request(random);
+    const Problem folded = fold_run(make_problem(request));
+    Machine machine;
+    machine.l1_cache_bytes = 1 << test::pick(random, 8, 15);
+    machine.l2_cache_bytes = 1 << test::pick(random, 6, 20);
+    machine.model.cached_bytes = 1 << test::pick(random, 6, 22);
+    for (const Kernel kernel : kKernels) {
+      if (!can_carry_out(kernel, folded)) continue;
+      check(folded, test::random_plan(random, request, folded, kernel), machine);
+    }
+  }
+}
+
+TermValues count(const Plan& plan, bool fresh = false) {
+  return values_of(count_terms(fold_run(plan.problem), plan.parameters, Machine{}, fresh));
+}
+
+double value_of(const std::string& name, const TermValues& values) {
+  return values.at(term_number(name));
+}
+
+TEST(TermNames, NameEveryNumberOnce) {
+  const std::set<std::string> names(term_names().begin(), term_names().end());
+  EXPECT_EQ(names.size(), kTerms);
+  EXPECT_FALSE(names.contains(""));
+}
+
+TEST(Terms, AreNeverNegative) {
+  for_plans_of_every_kind(40, [](const Problem& folded, const Plan& plan, const Machine& machine) {
+    const TermValues values = values_of(count_terms(folded, plan.parameters, machine, true));
+    EXPECT_GE(*std::ranges::min_element(values), 0);
+    EXPECT_EQ(value_of("call", values), 1);
+  });
+}
+
+// A plane of 8-byte elements, 100 by 100 in blocks of 40 by 30: what is counted by hand.
+TEST(Terms, CountBlocksPiecesAndTiles) {
+  const Plan plan = build_plan(contiguous_request({100, 100}, {1, 0}, 8), {.kernel = Kernel::tile,
+                                                                           .block = {40, 30},
+                                                                           .loop_order = {0, 1},
+                                                                           .staged = true,
+                                                                           .streaming = true,
+                                                                           .prefetch = 1,
+                                                                           .threads = 1});
+  const TermValues values = count(plan, true);
+  EXPECT_EQ(value_of("blocks", values), 12);
+  EXPECT_EQ(value_of("written_staged_lines", values), 1250);
+  // 400 runs of 30, 30, 30 and 10 elements; every second line of the output begins within a line.
+  EXPECT_EQ(value_of("written_staged_run_below_64", values), 400);
+  EXPECT_EQ(value_of("staged", values), 1250);
+  EXPECT_EQ(value_of("wide_tiles_8", values), (5 + 5 + 3) * (4 + 4 + 4 + 2) * 8);
+  EXPECT_EQ(value_of("fresh_pages", values), 80000.0 / kPageBytes);
+  EXPECT_EQ(value_of("fresh_pages", count(plan)), 0);
+}
+
+// Rows of 12.5 lines in three blocks each: only their ends are written in parts, and what makes the
+// lines whole between blocks is read twice.
+TEST(Terms, CountTheOverlapOfDirectBlocks) {
+  const auto count_in_blocks = [](bool staged) {
+    return count(build_plan(contiguous_request({100, 64}, {1, 0}, 8), {.kernel = Kernel::tile,
+                                                                       .block = {64, 40},
+                                                                       .loop_order = {1},
+                                                                       .staged = staged,
+                                                                       .streaming = true}));
+  };
+  const TermValues direct = count_in_blocks(false);
+  EXPECT_GT(value_of("written_direct_split", direct), 0);
+  EXPECT_EQ(value_of("written_direct_shared_lines", direct), 0);
+  EXPECT_EQ(value_of("overlap", direct), 2 * value_of("written_direct_split", direct));
+  EXPECT_EQ(value_of("overlap", count_in_blocks(true)), 0);
+}
+
+// Rows of 9 lines, 8 to a block, which begin at lines where the output does.
+TEST(Terms, CountPartialLinesByWhereTheOutputBegins) {
+  Request request = contiguous_request({72, 64}, {1, 0}, 8);
+  const auto count_at = [&](std::int64_t alignment) {
+    request.out_alignment = alignment;
+    return count(build_plan(
+        request, {.kernel = Kernel::tile, .block = {8, 72}, .loop_order = {0}, .threads = 2}));
+  };
+  const TermValues unknown = count_at(1);
+  const TermValues at_lines = count_at(64);
+  for (const std::string name : {"written_l2_shared_lines", "team_lines"}) {
+    EXPECT_GT(value_of(name, unknown), 0) << name;
+    EXPECT_EQ(value_of(name, count_at(16)), value_of(name, unknown)) << name;
+    EXPECT_EQ(value_of(name, at_lines), 0) << name;
+  }
+  EXPECT_EQ(value_of("read_l2_lines", at_lines), value_of("read_l2_lines", unknown));
+}
+
+TEST(Terms, AreSharedByThreads) {
+  const Request request = contiguous_request({1000, 1000}, {1, 0}, 8);
+  Parameters parameters{.kernel = Kernel::tile, .block = {100, 50}, .loop_order = {0, 1}};
+  const TermValues alone = count(build_plan(request, parameters));
+  parameters.threads = 4;
+  const TermValues shared = count(build_plan(request, parameters));
+  EXPECT_EQ(value_of("wide_tiles_8", shared), value_of("wide_tiles_8", alone) / 4);
+  EXPECT_EQ(value_of("all_written_shared", shared), value_of("all_written_shared", alone));
+  EXPECT_EQ(value_of("team", alone), 0);
+  EXPECT_EQ(value_of("team", shared), 2);
+}
+
+TEST(Pieces, AreCountedAndPlaced) {
+  const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
+  const std::vector<std::int64_t> block{30, 64};
+  const Pieces in = pieces_of(folded, block, identity_order(2), &Mode::in_byte_stride);
+  EXPECT_EQ(in.bytes, 240);
+  EXPECT_EQ(in.count, 64);
+  EXPECT_EQ(in.total, 4 * 64);
+  EXPECT_EQ(in.alignment, 16) << "of multiples of 240 and 800 bytes";
+  EXPECT_EQ(in.continues, 0);
+  const Pieces out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride);
+  EXPECT_EQ(out.bytes, 64 * 30 * 8) << "whole rows follow one another";
+  EXPECT_EQ(out.count, 1);
+  EXPECT_EQ(out.continues, 0);
+}
+
+// The sum that the planner takes is that of the counts by name, to which models are fitted.
+TEST(PredictedSeconds, AreLinearInTheTerms) {
+  test::Random random(41);
+  TimeModel model;
+  for (double& seconds : model.seconds) seconds = static_cast<double>(test::pick(random, 1, 1000));
+  TermValues all{};
+  for_plans_of_every_kind(42, [&](const Problem& folded, const Plan& plan, const Machine& machine) {
+    for (const bool fresh : {false, true}) {
+      const Terms terms = count_terms(folded, plan.parameters, machine, fresh);
+      const TermValues values = values_of(terms);
+      const double sum =
+          std::inner_product(values.begin(), values.end(), model.seconds.begin(), 0.0);
+      EXPECT_NEAR(predicted_seconds(terms, model) / sum, 1, 1e-12);
+      for (std::size_t i = 0; i < kTerms; ++i) all[i] += values[i];
+    }
+  });
+  for (const std::string place : {"l2", "shared", "memory", "staged", "direct"}) {
+    std::vector<std::string> names{"written_" + place + "_lines", "all_written_" + place};
+    if (place != "staged" && place != "direct") {
+      names.insert(names.end(), {"read_" + place + "_lines", "unprefetched_" + place + "_lines",
+                                 "read_" + place + "_prefetched_1", "copied_" + place,
+                                 "stream_copied_" + place, "all_read_" + place});
+    }
+    for (const std::string& name : names) EXPECT_GT(value_of(name, all), 0) << name;
+  }
+  for (const std::string name : {"staged", "overlap", "shuffle_moves", "fresh_pages"}) {
+    EXPECT_GT(value_of(name, all), 0) << name;
+  }
+}
+
+// Nothing is ever predicted to take less than a call, nor more of a mode less than little of it.
+TEST(PredictedSeconds, GrowWithTheProblem) {
+  const TimeModel& model = generic_model();
+  const double call = value_of("call", model.seconds);
+  EXPECT_GT(call, 0);
+  for (const std::int64_t itemsize : {1, 4, 8}) {
+    double before = call;
+    for (std::int64_t rows = 32; rows <= 1 << 20; rows *= 32) {
+      const Plan plan = make_plan(contiguous_request({rows, 64, 8}, {2, 0, 1}, itemsize), {}, 1);
+      EXPECT_GT(plan.warm_seconds, before);
+      EXPECT_GT(plan.fresh_seconds, plan.warm_seconds);
+      before = plan.warm_seconds;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ttlg::cpu

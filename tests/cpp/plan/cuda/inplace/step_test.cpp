@@ -1,0 +1,143 @@
+#include "plan/cuda/inplace/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "plan/cuda/cases.hpp"
+#include "plan/cuda/inplace/step_choice.hpp"
+#include "plan/cuda/inplace/step_limits.hpp"
+#include "plan/cuda/policy.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+TEST(StepLimits, KeepBandsAndRegionsWithinTheMatrix) {
+  for (std::int64_t tiles = 1; tiles <= 300; ++tiles) {
+    const std::int64_t order = tiles * SquarePolicy(4).tile_order;
+    for (const std::int64_t rows : {order, order - 31}) {
+      InplaceStep step{InplaceKernel::square_v1b, 1, rows, 1, rows, 4, band_width(tiles)};
+      EXPECT_EQ(tiles_of(step), tiles);
+      EXPECT_TRUE(is_valid(step));
+      step.width = std::max<std::int64_t>(tiles, 2);
+      EXPECT_FALSE(is_valid(step));
+      step = {InplaceKernel::square_sg, 1, rows, 1, rows, 4, region_order(tiles)};
+      EXPECT_TRUE(is_valid(step));
+      step.width = tiles + 1;
+      EXPECT_FALSE(is_valid(step));
+    }
+  }
+  EXPECT_EQ(band_width(9), 8);
+  EXPECT_EQ(band_width(8), 7);
+}
+
+// Each rule by itself: a step that keeps all of them, and the same with one broken.
+TEST(InplaceStep, IsValidWithinTheLimitsOfItsKernel) {
+  using enum InplaceKernel;
+  const auto expect = [](const InplaceStep& good, const std::vector<InplaceStep>& bad) {
+    EXPECT_TRUE(is_valid(good)) << kernel_name(good.kernel);
+    for (const InplaceStep& each : bad) {
+      EXPECT_FALSE(is_valid(each))
+          << kernel_name(each.kernel) << " " << each.rows << " x " << each.between << " x "
+          << each.columns << " of " << each.element_bytes << " bytes, width " << each.width;
+    }
+  };
+  for (const InplaceKernel kernel :
+       {square_v1b, square_v1, square_v1r, square_v2, square_ip, square_sg, square_tw}) {
+    const bool has_width = kernel == square_v1b || kernel == square_sg;
+    const std::int64_t width = has_width ? 1 : 0;
+    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+      expect({kernel, 3, 500, 5, 500, size, width},
+             {{kernel, 3, 500, 5, 501, size, width},
+              {kernel, 3, 500, 5, 500, size, has_width ? 0 : 1},
+              {kernel, 3, 500, 5, 500, size, -1}});
+    }
+    for (const std::int64_t size : {3, 12, 32}) {
+      EXPECT_FALSE(is_valid({kernel, 3, 500, 5, 500, size, width})) << size;
+    }
+  }
+  expect({runs, 3, 500, 5, 500, 12, 0},
+         {{runs, 3, 500, 5, 501, 12, 0}, {runs, 3, 500, 5, 500, 12, 1}});
+  constexpr std::int64_t kMost = INT32_MAX;
+  for (const InplaceKernel kernel : {c2r, r2c}) {
+    const InplaceStep tall{kernel, 3, kMost, 1, 7, 4, 0};
+    const InplaceStep wide{kernel, 3, 7, 1, kMost, 4, 0};
+    expect(tall, {{kernel, 3, kMost + 1, 1, 7, 4, 0},
+                  {kernel, 3, kMost, 2, 7, 4, 0},
+                  {kernel, 3, kMost, 1, 7, 4, 1}});
+    expect(wide, {{kernel, 3, 7, 1, kMost + 1, 4, 0}});
+  }
+  expect({cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 2},
+         {{cells, 3, 1 << 16, 1, 1 << 15, 32, 2},
+          {cells, 3, 1 << 16, 2, (1 << 15) - 1, 32, 2},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 31, 2},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 1},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 3},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 0},
+          {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, -2}});
+  const std::int64_t widest = std::int64_t{1} << 30;
+  expect({cells, 3, 50, 1, 40, 32, widest}, {{cells, 3, 50, 1, 40, 32, 2 * widest}});
+}
+
+TEST(InplaceStep, CountsPassesAndLaunches) {
+  const DeviceModel model = test::analytic_model();
+  const auto step = [](InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
+                       std::int64_t width = 0) {
+    return InplaceStep{kernel, 1, rows, 1, columns, 4, width};
+  };
+  EXPECT_EQ(passes(step(InplaceKernel::square_v1b, 100, 100, 1), model), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::runs, 100, 100), model), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::c2r, 100, 99), model), 2);
+  EXPECT_EQ(passes(step(InplaceKernel::r2c, 100, 98), model), 3);
+  EXPECT_EQ(launches(step(InplaceKernel::square_v1b, 19200, 19200, 8), model), 1);
+  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 19200, 19200, 128), model),
+            6);  // three on a side
+  EXPECT_EQ(launches(step(InplaceKernel::square_sg, 4096, 4096, 128), model), 1);
+  EXPECT_EQ(launches(step(InplaceKernel::c2r, 100, 98), model), 3);
+}
+
+TEST(InplaceStep, CountsSectors) {
+  DeviceModel model = test::analytic_model();
+  model.launch_seconds = 0;
+  const auto copies = [&](InplaceKernel kernel, std::int64_t bytes, std::int64_t width = 0) {
+    const InplaceStep step{kernel, 1, 100, 1, 100, bytes, width};
+    return step_seconds(step, model) * model.memory_bytes_per_second /
+           (2 * static_cast<double>(step.bytes()));
+  };
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_v1b, 4, 1), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_sg, 4, 4), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 4), (1 + 32.0 / 4) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 16), (1 + 32.0 / 16) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 64), 1);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 12), (1 + 40.0 / 12) / 2);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4), 3);
+  EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4000), 6);  // all through the workspace
+}
+
+TEST(InplaceKernel, HasItsName) {
+  using enum InplaceKernel;
+  const std::vector<std::pair<InplaceKernel, std::string_view>> names{{square_v1b, "square_v1b"},
+                                                                      {square_v1, "square_v1"},
+                                                                      {square_v1r, "square_v1r"},
+                                                                      {square_v2, "square_v2"},
+                                                                      {square_ip, "square_ip"},
+                                                                      {square_sg, "square_sg"},
+                                                                      {square_tw, "square_tw"},
+                                                                      {runs, "runs"},
+                                                                      {cells, "cells"},
+                                                                      {c2r, "c2r"},
+                                                                      {r2c, "r2c"}};
+  EXPECT_EQ(names.size(), kInplaceKernels.size());
+  for (const auto& [kernel, name] : names) {
+    EXPECT_EQ(kernel_name(kernel), name);
+    EXPECT_EQ(kInplaceKernels.parse(name), kernel);
+  }
+  EXPECT_EQ(kInplaceKernels.list(),
+            "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
+            "'square_tw', 'runs', 'cells', 'c2r', 'r2c'");
+}
+
+}  // namespace
+}  // namespace ttlg::cuda

@@ -1,0 +1,151 @@
+// When threads may move 16 bytes at once.
+#include "plan/cuda/slice/access_width.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "plan/cuda/cases.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+using test::extents_of;
+using test::slice_extents;
+using test::unfused_problem;
+
+using enum Schema;
+
+using Extents = std::vector<std::int64_t>;
+
+VectorAccess access(const Problem& problem, const cuda::Parameters& parameters) {
+  return planned_access({problem, parameters, 16});
+}
+
+TEST(VectorAccess, OfOrthogonalDistinctFollowsEachSideAlone) {
+  const cuda::Parameters square{orthogonal_distinct, {1, 1, 32, 32}};
+  EXPECT_EQ(access(unfused_problem({64, 64}, {1, 0}, 4), square), (VectorAccess{true, true}));
+  EXPECT_EQ(access(unfused_problem({64, 62}, {1, 0}, 4), square), (VectorAccess{true, false}));
+  EXPECT_EQ(access(unfused_problem({62, 64}, {1, 0}, 4), square), (VectorAccess{false, true}));
+  EXPECT_EQ(access(unfused_problem({64, 64}, {1, 0}, 4), {orthogonal_distinct, {1, 1, 30, 32}}),
+            (VectorAccess{false, true}));
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square),
+                           orthogonal_distinct, 4, 8, 16),
+            (VectorAccess{false, true}));
+  EXPECT_EQ(aligned_access(access(unfused_problem({64, 64}, {1, 0}, 4), square),
+                           orthogonal_distinct, 4, 16, 4),
+            (VectorAccess{true, false}));
+  EXPECT_EQ(access(unfused_problem({5, 7}, {1, 0}, 16), {orthogonal_distinct, {1, 1, 3, 3}}),
+            (VectorAccess{true, true}));
+}
+
+TEST(VectorAccess, OfBytesReadsVectorsWhereItWritesThem) {
+  const cuda::Parameters square{orthogonal_distinct, {1, 1, 64, 64}};
+  const VectorAccess both = access(unfused_problem({64, 64}, {1, 0}, 1), square);
+  EXPECT_EQ(both, (VectorAccess{true, true}));
+  EXPECT_EQ(access(unfused_problem({64, 62}, {1, 0}, 1), square), VectorAccess{});
+  EXPECT_EQ(access(unfused_problem({64, 60}, {1, 0}, 2), square), (VectorAccess{true, false}));
+  EXPECT_EQ(access(unfused_problem({62, 64}, {1, 0}, 1), square), (VectorAccess{false, true}));
+  EXPECT_EQ(aligned_access(both, orthogonal_distinct, 1, 16, 8), VectorAccess{});
+  EXPECT_EQ(aligned_access(both, orthogonal_distinct, 2, 16, 8), (VectorAccess{true, false}));
+}
+
+TEST(VectorAccess, JoinsTheModesOfAnAxis) {
+  const Problem problem = unfused_problem({6, 10, 64}, {2, 1, 0}, 4);
+  EXPECT_EQ(access(problem, {orthogonal_distinct, {2, 1, 10, 64}}), (VectorAccess{true, true}));
+  EXPECT_EQ(access(problem, {orthogonal_distinct, {2, 1, 5, 64}}), (VectorAccess{false, true}));
+  EXPECT_EQ(access(problem, {orthogonal_distinct, {1, 1, 6, 64}}), (VectorAccess{false, true}));
+}
+
+TEST(VectorAccess, OfOrthogonalArbitraryNeedsTheOutputsFirstModeAlone) {
+  const Problem problem = unfused_problem({8, 6, 10}, {1, 0, 2}, 4);
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {2, 1, 6, 6}}), (VectorAccess{true, false}));
+  const Problem whole = unfused_problem({6, 8, 10}, {1, 0, 2}, 4);
+  EXPECT_EQ(access(whole, {orthogonal_arbitrary, {2, 1, 8, 8}}), (VectorAccess{true, true}));
+  EXPECT_EQ(access(whole, {orthogonal_arbitrary, {2, 1, 4, 4}}), (VectorAccess{true, true}));
+  EXPECT_EQ(access(whole, {orthogonal_arbitrary, {2, 1, 2, 2}}), (VectorAccess{true, false}));
+  EXPECT_EQ(access(whole, {orthogonal_arbitrary, {2, 1, 3, 3}}), (VectorAccess{false, false}));
+}
+
+TEST(RunWordBytes, DivideRunsPiecesStridesAndPointers) {
+  const auto width = [](std::int64_t run, const cuda::Parameters& parameters,
+                        std::int64_t alignment) {
+    return run_word_bytes({unfused_problem({run, 6, 10}, {0, 2, 1}, 4), parameters}, alignment);
+  };
+  const cuda::Parameters small{fvi_match_small, {2, 2, 5, 3}};
+  EXPECT_EQ(width(12, small, 16), 16);
+  EXPECT_EQ(width(12, small, 8), 8);
+  EXPECT_EQ(width(13, small, 16), 4);
+  EXPECT_EQ(width(12, {fvi_match_large, {1, 1, 12, 1}}, 16), 16);
+  EXPECT_EQ(width(12, {fvi_match_large, {1, 1, 10, 1}}, 16), 8);
+}
+
+TEST(VectorAccess, OfOrthogonalArbitraryTakesNarrowElementsByBanks) {
+  const Problem problem = unfused_problem({6, 10, 8}, {1, 0, 2}, 2);
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {2, 1, 10, 10}}), (VectorAccess{true, true}));
+  EXPECT_EQ(access(problem, {orthogonal_distinct, {2, 1, 10, 8}}), (VectorAccess{false, false}));
+  // Blocks of five pairs begin and end within words.
+  EXPECT_EQ(access(problem, {orthogonal_arbitrary, {1, 1, 6, 5}}), (VectorAccess{true, false}));
+  const Problem odd = unfused_problem({7, 3, 8}, {1, 0, 2}, 2);
+  EXPECT_EQ(access(odd, {orthogonal_arbitrary, {1, 1, 7, 3}}), (VectorAccess{false, false}));
+  EXPECT_EQ(wide_bytes(orthogonal_arbitrary, 1), 4);
+  EXPECT_EQ(wide_bytes(orthogonal_arbitrary, 4), 16);
+  EXPECT_EQ(wide_bytes(orthogonal_distinct, 1), 16);
+}
+
+// The rows of a slice's axis, clipped at the ends: each must begin and end at so many bytes.
+bool has_vector_rows(const Problem& problem, const Extents& extents, const std::vector<int>& axis,
+                     std::int64_t Mode::* stride, std::int64_t wide) {
+  bool all = true;
+  Extents row_points = extents_of(problem);
+  for (const int m : axis) {
+    const auto i = static_cast<std::size_t>(m);
+    row_points[i] = ceil_div(row_points[i], extents[i]);
+  }
+  test::for_each_point(row_points, [&](Extents point) {
+    std::int64_t length = problem.element_bytes;
+    std::int64_t start = 0;
+    for (const int m : axis) {
+      const auto i = static_cast<std::size_t>(m);
+      point[i] *= extents[i];
+      length *= std::min(extents[i], problem.modes[i].extent - point[i]);
+    }
+    for (std::size_t m = 0; m < point.size(); ++m) start += point[m] * (problem.modes[m].*stride);
+    all = all && start % wide == 0 && length % wide == 0;
+  });
+  return all;
+}
+
+TEST(VectorAccess, IsVectorisedOnlyWhereEveryRowIs) {
+  test::Random random(23);
+  int vectors = 0;
+  test::for_random_candidates(
+      random, 400, [&](const Problem& problem, const cuda::Parameters& parameters) {
+        const Extents extents = slice_extents({problem, parameters});
+        if (parameters.schema != orthogonal_distinct && parameters.schema != orthogonal_arbitrary) {
+          return;
+        }
+        const VectorAccess found = access(problem, parameters);
+        const auto in_modes = static_cast<std::size_t>(parameters.slice.in_modes);
+        const auto out_modes = static_cast<std::size_t>(parameters.slice.out_modes);
+        const std::vector<int> first_in(identity_order(problem.modes.size()).begin(),
+                                        identity_order(problem.modes.size()).begin() + in_modes);
+        const std::vector<int> first_out(problem.perm.begin(), problem.perm.begin() + out_modes);
+        if (found.vector_in) {
+          EXPECT_TRUE(has_vector_rows(problem, extents, first_in, &Mode::in_byte_stride,
+                                      wide_bytes(parameters.schema, problem.element_bytes)));
+        }
+        if (found.vector_out) {
+          EXPECT_TRUE(has_vector_rows(problem, extents, first_out, &Mode::out_byte_stride,
+                                      wide_bytes(parameters.schema, problem.element_bytes)));
+        }
+        vectors += problem.element_bytes < 16 && (found.vector_in || found.vector_out);
+      });
+  EXPECT_GT(vectors, 50) << "too few cases to say anything";
+}
+
+}  // namespace
+}  // namespace ttlg::cuda
