@@ -21,7 +21,7 @@ os.environ.pop("TTLG_CACHE_DIR", None)
 import ttlg
 from ttlg import _core
 
-from .nvrtc import load as load_nvrtc
+from .gpu_tools.nvrtc import load as load_nvrtc
 
 # HYPOTHESIS_PROFILE=thorough for a long search, brief where every step is slow, as under a
 # sanitizer; the default keeps the whole suite quick.
