@@ -19,7 +19,7 @@ os.environ["XDG_CACHE_HOME"] = os.devnull
 os.environ.pop("TTLG_CACHE_DIR", None)
 
 import ttlg
-from ttlg import _core
+from ttlg import _cgroups, _core, _memory
 
 from .gpu_tools.nvrtc import load as load_nvrtc
 
@@ -102,6 +102,16 @@ def plain_malloc():
         pytest.skip("needs Linux's /proc")
     if "libasan" in maps.read_text() or "clang_rt.asan" in maps.read_text():
         pytest.skip("AddressSanitizer replaces the allocator")
+
+
+@pytest.fixture
+def control_groups(monkeypatch, tmp_path):
+    """Let this process be in the control groups that a file of a folder tells of, if it is there."""
+    monkeypatch.setattr(_cgroups, "_CGROUPS", str(tmp_path))
+    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(tmp_path / "membership"))
+    _memory._cgroup_files.cache_clear()
+    yield tmp_path
+    _memory._cgroup_files.cache_clear()
 
 
 @pytest.fixture

@@ -32,11 +32,6 @@ def moved(monkeypatch):
     return counts
 
 
-@pytest.fixture
-def everything_is_large(monkeypatch):
-    monkeypatch.setattr(ttlg.zarr, "_LEAST_BYTES", 0)
-
-
 def random_array(shape, dtype):
     dtype = np.dtype(dtype)
     generator = np.random.default_rng(0)

@@ -9,6 +9,8 @@ import zarr
 
 import ttlg.zarr
 
+pytestmark = pytest.mark.usefixtures("everything_is_large")
+
 SHAPE, CHUNKS = (100, 90, 70), (64, 64, 64)
 
 
@@ -36,11 +38,6 @@ DTYPES = ["u1", "u2", "f4", "f8", "c16"]
 def values(dtype):
     count = int(np.prod(SHAPE))
     return (np.arange(count) % 251).astype(dtype).reshape(SHAPE)
-
-
-@pytest.fixture(autouse=True)
-def _use_ttlg_for_all_sizes(monkeypatch):
-    monkeypatch.setattr(ttlg.zarr, "_LEAST_BYTES", 0)
 
 
 @pytest.fixture(autouse=True)

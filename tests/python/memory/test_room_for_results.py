@@ -9,22 +9,9 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _cgroups, _memory
+from ttlg import _memory
 
 GIB = 1 << 30
-
-
-@pytest.fixture
-def on_machine(monkeypatch):
-    """Return a function that sets what is free: of the machine, in control groups, by limits."""
-
-    def set_free(machine, groups=(), limits=(), workers=()):
-        monkeypatch.setattr(_memory, "_available_on_machine", lambda: machine)
-        monkeypatch.setattr(_memory, "_available_in_cgroups", lambda: iter(groups))
-        monkeypatch.setattr(_memory, "_available_within_limits", lambda: iter(limits))
-        monkeypatch.setattr(_memory, "_limits_of_dask_workers", lambda: list(workers))
-
-    return set_free
 
 
 @pytest.fixture
@@ -36,65 +23,53 @@ def default_pool():
 
 
 @pytest.mark.parametrize(
-    ("free", "room"),
+    ("available", "workers", "room"),
     [
-        ({"machine": 4 * GIB}, GIB // 2),
-        ({"machine": 1 << 50}, 2 * GIB),
-        ({"machine": 4 * GIB, "groups": [GIB, 2 * GIB]}, GIB // 8),
-        ({"machine": 4 * GIB, "limits": [GIB // 2]}, GIB // 16),
-        ({"machine": 4 * GIB, "workers": [10**9]}, 10**9 // 32),
-        ({"machine": 4 * GIB, "workers": [32 * GIB, 8 * GIB]}, GIB // 4),
-        ({"machine": 0}, 0),
+        ([4 * GIB], [], GIB // 2),
+        ([1 << 50], [], 2 * GIB),
+        ([4 * GIB, GIB, 2 * GIB], [], GIB // 8),
+        ([4 * GIB, GIB // 2], [], GIB // 16),
+        ([4 * GIB], [10**9], 10**9 // 32),
+        ([4 * GIB], [32 * GIB, 8 * GIB], GIB // 4),
+        ([0], [], 0),
     ],
 )
-def test_the_scarcest_memory_decides(on_machine, free, room):
-    on_machine(**free)
-    assert _memory.room_for_waiting_results() == room
+def test_the_scarcest_memory_decides(available, workers, room):
+    assert _memory._share(available, workers) == room
 
 
 def test_this_machine():
     assert 0 < _memory.room_for_waiting_results() <= 2 * GIB
 
 
-def group(folder, limit, use, names=("memory.max", "memory.current")):
+def group(folder, limit, use, names):
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in zip(names, (limit, use), strict=True):
         (folder / name).write_text(f"{text}\n")
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_control_groups_and_those_around_them(tmp_path, monkeypatch, version):
+def test_control_groups_and_those_around_them(control_groups, version):
     if version == 2:
-        root, names = tmp_path, ("memory.max", "memory.current")
+        root, names = control_groups, ("memory.max", "memory.current")
         line, unlimited = "0::/outer/inner", "max"
     else:
-        root, names = tmp_path / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        root = control_groups / "memory"
+        names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
         line, unlimited = "4:memory:/outer/inner", 0x7FFFFFFFFFFFF000
     group(root, unlimited, 10, names)
     group(root / "outer", 1000, 300, names)
     group(root / "outer/inner", unlimited, 200, names)
-    membership = tmp_path / "membership"
-    membership.write_text(f"2:cpu,cpuacct:/outer\n{line}\n")
-    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(membership))
-    monkeypatch.setattr(_cgroups, "_CGROUPS", str(tmp_path))
-    _memory._cgroup_files.cache_clear()
-    try:
-        assert list(_memory._available_in_cgroups()) == [700]
-        group(root / "outer/inner", 400, 390, names)
+    (control_groups / "membership").write_text(f"2:cpu,cpuacct:/outer\n{line}\n")
+    assert list(_memory._available_in_cgroups()) == [700]
+    for use in (390, 500):
+        group(root / "outer/inner", 400, use, names)
         assert sorted(_memory._available_in_cgroups()) == [100, 700]  # a quarter may be cached
-        group(root / "outer/inner", 400, 500, names)
-        assert sorted(_memory._available_in_cgroups()) == [100, 700]
-    finally:
-        _memory._cgroup_files.cache_clear()
+    assert _memory.room_for_waiting_results() == 100 // 8
 
 
-def test_without_control_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(tmp_path / "nothing"))
-    _memory._cgroup_files.cache_clear()
-    try:
-        assert list(_memory._available_in_cgroups()) == []
-    finally:
-        _memory._cgroup_files.cache_clear()
+def test_without_control_groups(control_groups):
+    assert list(_memory._available_in_cgroups()) == []
 
 
 @pytest.mark.usefixtures("plain_malloc")
@@ -109,6 +84,7 @@ def test_limits_of_the_process(run_python, name):
         assert 1 << 30 < free < 4 << 30
         resource.setrlimit(resource.{name}, (1 << 20, 1 << 20))
         assert list(_memory._available_within_limits()) == [0]
+        assert _memory.room_for_waiting_results() == 0
     """
     assert resource.getrlimit(getattr(resource, name))[0] == resource.RLIM_INFINITY
     result = run_python(script, OPENBLAS_NUM_THREADS="1")
@@ -146,7 +122,7 @@ def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
 
 @pytest.mark.usefixtures("default_pool")
 @pytest.mark.parametrize("as_plan", [False, True])
-def test_the_limit_follows_at_most_once_a_second(on_machine, monkeypatch, as_plan):
+def test_the_limit_follows_at_most_once_a_second(as_plan):
     x = np.ones((1024, 1024))
     plan = ttlg.plan_for(x)
     call = plan if as_plan else ttlg.transpose

@@ -26,11 +26,7 @@ DTYPES = [
 ]
 SHAPE = (40, 30, 20)
 
-
-@pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch):
-    """Let small files be moved in many pieces."""
-    monkeypatch.setattr(_npy, "LEAST_MEMORY", 1)
+pytestmark = pytest.mark.usefixtures("small_pieces")
 
 
 def array_of(shape, dtype, order):

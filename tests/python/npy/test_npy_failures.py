@@ -11,17 +11,12 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _npy
 
 SHAPE = (40, 30, 20)
 MEMORY = 5000  # about forty tiles
 OLD = b"what was there before"
 
-
-@pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch):
-    """Let a small file be moved in many pieces."""
-    monkeypatch.setattr(_npy, "LEAST_MEMORY", 1)
+pytestmark = pytest.mark.usefixtures("small_pieces")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ttlg
-from ttlg import _cgroups, _threads
+from ttlg import _threads
 
 from ..arrays import bits, random_array
 
@@ -93,20 +93,18 @@ def test_the_affinity_mask_counts(run_python):
 @pytest.mark.parametrize(
     ("quota", "processors"), [(50_000, 1), (100_000, 1), (250_000, 3), (None, 8), (99_000_000, 8)]
 )
-def test_control_groups_count(tmp_path, monkeypatch, version, quota, processors):
+def test_control_groups_count(control_groups, monkeypatch, version, quota, processors):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(_threads, "_usable_processors", lambda: 8)
-    monkeypatch.setattr(_cgroups, "_CGROUPS", str(tmp_path))
-    membership = tmp_path / "membership"
-    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(membership))
+    membership = control_groups / "membership"
     if version == 2:
         membership.write_text("0::/outer/inner\n")
         files = {"cpu.max": f"{'max' if quota is None else quota} 100000"}
-        inner = tmp_path / "outer/inner"
+        inner = control_groups / "outer/inner"
     else:
         membership.write_text("4:cpu,cpuacct:/outer/inner\n")
         files = {"cpu.cfs_quota_us": quota or -1, "cpu.cfs_period_us": 100_000}
-        inner = tmp_path / "cpu/outer/inner"
+        inner = control_groups / "cpu/outer/inner"
     inner.mkdir(parents=True)
     assert _threads.default() == 8
     for name, text in files.items():
