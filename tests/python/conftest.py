@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -64,9 +65,9 @@ def default_signals():
 
 @pytest.fixture
 def run_python(tmp_path, default_signals):
-    """Run a script in a fresh interpreter; a hang counts as a failure."""
+    """Run a script in a fresh interpreter; a hang or another exit status counts as a failure."""
 
-    def run(script, *arguments, timeout=60, **environment):
+    def run(script, *arguments, timeout=60, status=0, **environment):
         program = tmp_path / "program.py"
         program.write_text(textwrap.dedent(script))
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TTLG_")}
@@ -85,7 +86,8 @@ def run_python(tmp_path, default_signals):
                 # Children that it forked hang with it.
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        assert process.returncode == status, f"{process.returncode}: {out[-2000:]}{err[-2000:]}"
+        return SimpleNamespace(stdout=out, stderr=err)
 
     return run
 

@@ -50,30 +50,38 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture
+def transpose(run_python, folder):
+    """Run ``ttlg transpose`` after the lines of a prelude; return what it printed."""
+
+    def run(prelude, status=0):
+        files = (folder / "in.npy", folder / "out.npy")
+        done = run_python(SEND + prelude + MAIN, "transpose", *files, status=status)
+        return done.stdout, done.stderr
+
+    return run
+
+
 @any_signal
 @pytest.mark.parametrize("kind", ["", NAMED], ids=["unnamed", "named"])
 @pytest.mark.parametrize("call", ["open", "preadv", "pwritev", "fsync"])
-def test_a_signal_leaves_nothing(run_python, folder, number, call, kind):
-    program = SEND + kind + sending(number, call) + MAIN
-    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
-    assert (done.returncode, done.stdout) == (-number, "")
-    assert done.stderr == f"ttlg: interrupted by {number.name}\n"
+def test_a_signal_leaves_nothing(transpose, folder, number, call, kind):
+    printed = transpose(kind + sending(number, call), status=-number)
+    assert printed == ("", f"ttlg: interrupted by {number.name}\n")
     assert names(folder) == ["in.npy"]
 
 
-def test_a_kill_leaves_nothing(run_python, folder):
-    program = SEND + sending(signal.SIGKILL, "pwritev") + MAIN
-    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
-    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
+def test_a_kill_leaves_nothing(transpose, folder):
+    _, error = transpose(sending(signal.SIGKILL, "pwritev"), status=-signal.SIGKILL)
+    assert error == ""
     assert names(folder) == ["in.npy"]
 
 
 @any_signal
-def test_a_second_signal_waits_for_the_cleaning_up(run_python, folder, number):
+def test_a_second_signal_waits_for_the_cleaning_up(transpose, folder, number):
     signals = sending(signal.SIGTERM, "pwritev") + sending(number, "unlink")
-    program = SEND + NAMED + signals + MAIN
-    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
-    assert (done.returncode, done.stderr) == (-signal.SIGTERM, "ttlg: interrupted by SIGTERM\n")
+    _, error = transpose(NAMED + signals, status=-signal.SIGTERM)
+    assert error == "ttlg: interrupted by SIGTERM\n"
     assert names(folder) == ["in.npy"]
 
 
@@ -86,23 +94,20 @@ def ignored(request):
 
 
 # The fixture that is named last decides what children inherit.
-def test_ignored_signals_stay_ignored(run_python, folder, ignored):
-    program = SEND + sending(ignored, "pwritev") + MAIN
-    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
-    assert (done.returncode, done.stderr) == (0, "")
+def test_ignored_signals_stay_ignored(transpose, folder, ignored):
+    _, error = transpose(sending(ignored, "pwritev"))
+    assert error == ""
     np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "in.npy").T)
 
 
 @any_signal
-def test_handlers_of_the_program_stay(run_python, folder, number):
+def test_handlers_of_the_program_stay(transpose, number):
     own = f"signal.signal({int(number)}, lambda *_: print('own'))"
-    program = SEND + sending(number, "pwritev") + own + MAIN
-    done = run_python(program, "transpose", folder / "in.npy", folder / "out.npy")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "own\n", "")
+    assert transpose(sending(number, "pwritev") + own) == ("own\n", "")
 
 
 def test_signals_end_the_children_of_tests_that_ignore_them(ignored, run_python):
-    assert run_python(f"import signal\nsignal.raise_signal({int(ignored)})").returncode == -ignored
+    run_python(f"import signal\nsignal.raise_signal({int(ignored)})", status=-ignored)
     assert signal.raise_signal(ignored) is None
 
 
@@ -131,6 +136,6 @@ def test_handlers_are_put_back(folder, number):
 
 
 def test_ctrl_c_ends_any_command(run_python):
-    done = run_python(SEND + sending(signal.SIGINT, "cpu_count") + MAIN, "info")
-    assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
-    assert done.stderr == "ttlg: interrupted by SIGINT\n"
+    program = SEND + sending(signal.SIGINT, "cpu_count") + MAIN
+    done = run_python(program, "info", status=-signal.SIGINT)
+    assert (done.stdout, done.stderr) == ("", "ttlg: interrupted by SIGINT\n")

@@ -272,7 +272,5 @@ def test_several_devices(run_python):
             result = ttlg.transpose(x)
             assert result.sharding.is_equivalent_to(NamedSharding(mesh, P(None, *spec)), 2)
             assert (np.asarray(result) == array.T).all()
-        print("done")
     """
-    done = run_python(script, XLA_FLAGS="--xla_force_host_platform_device_count=2")
-    assert done.stdout == "done\n", done.stderr
+    run_python(script, XLA_FLAGS="--xla_force_host_platform_device_count=2")

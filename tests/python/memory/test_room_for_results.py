@@ -87,8 +87,7 @@ def test_limits_of_the_process(run_python, name):
         assert _memory.room_for_waiting_results() == 0
     """
     assert resource.getrlimit(getattr(resource, name))[0] == resource.RLIM_INFINITY
-    result = run_python(script, OPENBLAS_NUM_THREADS="1")
-    assert result.returncode == 0, result.stderr
+    run_python(script, OPENBLAS_NUM_THREADS="1")
 
 
 def fake_distributed(workers):

@@ -176,7 +176,6 @@ def test_names_of_torch_do_not_need_it(run_python):
             print(error)
         """
     )
-    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("'torch.float' is no dtype; pass one of NumPy's, PyTorch's")
 
 

@@ -247,7 +247,7 @@ def test_errors_name_the_problem(problem, options, error, message):
 
 
 def test_fork_while_other_threads_predict(run_python):
-    script = """
+    result = run_python("""
         import os
         import threading
         import ttlg
@@ -276,6 +276,5 @@ def test_fork_while_other_threads_predict(run_python):
         stop.set()
         for worker in workers: worker.join()
         print(codes)
-    """
-    result = run_python(script)
+    """)
     assert result.stdout == "[0, 0, 0]\n", result.stderr
