@@ -92,6 +92,41 @@ def run_python(tmp_path, default_signals):
     return run
 
 
+FORKS = """
+import os
+import threading
+
+def fork_and_wait():
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if right() and right() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def fork_beside_threads(count):
+    stop = threading.Event()
+    def keep_going():
+        while not stop.is_set():
+            assert right()
+    workers = [threading.Thread(target=keep_going) for _ in range(2)]
+    for worker in workers: worker.start()
+    codes = {fork_and_wait() for _ in range(count)}
+    stop.set()
+    for worker in workers: worker.join()
+    assert codes == {0}, codes
+"""
+
+
+@pytest.fixture
+def run_forking(run_python):
+    """Run a script whose function `right` is called in forked children, and how it forks."""
+
+    def run(script, forking):
+        # A child that waits for threads it does not have would hang, which is a failure too.
+        run_python(textwrap.dedent(script) + FORKS + forking)
+
+    return run
+
+
 @pytest.fixture
 def plain_malloc():
     """Skip a test that AddressSanitizer's allocator disturbs.

@@ -1,7 +1,6 @@
 """Switching ttlg on and off in Zarr, by functions, by the environment, and not by installing it."""
 
 import concurrent.futures
-import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -156,11 +155,3 @@ def test_the_environment_switches_it_on(run_python, installed):
     assert all(f"{name}={value}" in ttlg.zarr.enable.__doc__ for name, value in on.items())
     done = run_python(REPORT, **installed, **on)
     assert (done.stdout, done.stderr) == ("ttlg.zarr ttlg.zarr\n", "")
-
-
-def test_ttlg_does_not_import_zarr(run_python):
-    done = run_python(
-        "import sys, ttlg; print('zarr' in sys.modules)",
-        PYTHONPATH=":".join(path for path in sys.path if path),
-    )
-    assert done.stdout == "False\n"

@@ -9,7 +9,6 @@ import struct
 import subprocess
 import sys
 import termios
-import textwrap
 
 import numpy as np
 import pytest
@@ -308,32 +307,14 @@ def test_bench_gets_its_arguments_unparsed(monkeypatch):
     assert seen == [["--quick", "x", "--json", "y", "--help"]]
 
 
-def test_importing_ttlg_imports_no_command_line():
-    code = "import sys, ttlg; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    loaded = set(done.stdout.split())
-    assert "ttlg._api" in loaded
-    assert not loaded & {"ttlg._cli", "ttlg._demo", "tqdm"}
-
-
-def test_the_demo_does_not_need_the_benchmarks():
-    code = """
+def test_the_demo_does_not_need_the_benchmarks(run_python):
+    run_python("""
         import sys
         from ttlg import _cli, _demo
         _demo.CASES = (_demo.Case("small", (30, 20, 10), (2, 0, 1), "float64"),)
         assert _cli.main(["demo"]) == 0
         assert not [name for name in sys.modules if name.startswith("ttlg.benchmarks")]
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
+    """)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Tensors that PyTorch traces, and subclasses: what was traced computes with new values."""
 
-import subprocess
 import sys
 import warnings
 
@@ -247,11 +246,6 @@ def test_an_old_pytorch_is_told(monkeypatch):
     with pytest.raises(BufferError, match=r"needs PyTorch 2\.5 or newer.*x\.detach\(\)"):
         ours(random_tensor(2, 3, 4, requires_grad=True))
     check_equal(ours(random_tensor(2, 3, 4)), own(random_tensor(2, 3, 4)))
-
-
-def test_ttlg_does_not_import_pytorch():
-    script = "import sys, ttlg; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_numpy_arrays_know_nothing_of_all_this():

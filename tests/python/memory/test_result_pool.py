@@ -3,8 +3,8 @@
 import ctypes
 import gc
 import re
-import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -137,9 +137,8 @@ def test_the_last_view_frees_the_memory(x):
 
 def test_any_thread_may_free(x):
     results = [ttlg.transpose(x)]
-    thread = threading.Thread(target=results.clear)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(results.clear).result()
     assert waiting() == BYTES
 
 
@@ -157,20 +156,12 @@ def test_results_can_be_resized(x, rows):
 
 
 def test_threads_share_the_pool(x):
-    wrong = []
-
     def work(number):
         mine = x + number
-        for _ in range(20):
-            if not np.array_equal(ttlg.transpose(mine), mine.T):
-                wrong.append(number)
+        return all(np.array_equal(ttlg.transpose(mine), mine.T) for _ in range(20))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
     assert BYTES <= waiting() <= 4 * BYTES
 
 
@@ -181,7 +172,7 @@ def test_the_limit(x):
     assert waiting() == 2 * BYTES
     ttlg.set_result_pool(2 * BYTES - 1)
     assert waiting() == BYTES
-    assert ttlg.show_config()["cpu"]["result_pool_limit_bytes"] == 2 * BYTES - 1
+    assert limit() == 2 * BYTES - 1
 
 
 def test_zero_turns_it_off(x):
@@ -211,7 +202,7 @@ def test_zero_turns_it_off(x):
 def test_a_refused_limit_changes_nothing(value, error):
     with pytest.raises(error, match=r"result pool|not a size such as|whole number of bytes"):
         ttlg.set_result_pool(value)
-    assert ttlg.show_config()["cpu"]["result_pool_limit_bytes"] == 256 * MIB
+    assert limit() == 256 * MIB
 
 
 def limit():

@@ -34,8 +34,22 @@ def kind(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=[False, True], ids=["new", "old"])
+def target(request, tmp_path):
+    """Return a file in a folder of its own, which is there before or not."""
+    path = tmp_path / "folder" / "out.npy"
+    path.parent.mkdir()
+    if request.param:
+        path.write_bytes(OLD)
+    return path
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def fail_at(monkeypatch, name, count, error):
@@ -50,34 +64,28 @@ def fail_at(monkeypatch, name, count, error):
     monkeypatch.setattr(os, name, call)
 
 
-@pytest.mark.parametrize("existed", [False, True])
 @pytest.mark.parametrize(
     ("name", "count", "error", "blamed"),
     [
-        ("posix_fallocate", 1, OSError(errno.ENOSPC, "No space left"), "out.npy"),
+        ("posix_fallocate", 1, OSError(errno.ENOSPC, "No space left"), "folder/out.npy"),
         ("preadv", 5, OSError(errno.EIO, "Input/output error"), "in.npy"),
-        ("pwritev", 100, OSError(errno.EDQUOT, "Quota exceeded"), "out.npy"),
-        ("pwrite", 1, OSError(errno.EIO, "Input/output error"), "out.npy"),
-        ("fsync", 1, OSError(errno.EIO, "Input/output error"), "out.npy"),
+        ("pwritev", 100, OSError(errno.EDQUOT, "Quota exceeded"), "folder/out.npy"),
+        ("pwrite", 1, OSError(errno.EIO, "Input/output error"), "folder/out.npy"),
+        ("fsync", 1, OSError(errno.EIO, "Input/output error"), "folder/out.npy"),
         ("replace", 1, OSError(errno.EIO, "Input/output error"), None),
         ("pwritev", 100, KeyboardInterrupt(), None),
     ],
 )
 def test_a_failure_leaves_nothing(
-    monkeypatch, tmp_path, source, kind, existed, name, count, error, blamed
+    monkeypatch, tmp_path, source, target, kind, name, count, error, blamed
 ):
-    target = tmp_path / "out.npy"
-    if existed:
-        target.write_bytes(OLD)
-    before = names(tmp_path)
+    before = contents(target.parent)
     fail_at(monkeypatch, name, count, error)
     with pytest.raises(type(error)) as caught:
         ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
     if blamed:
         assert caught.value.filename == str(tmp_path / blamed)
-    assert names(tmp_path) == before
-    if existed:
-        assert target.read_bytes() == OLD
+    assert contents(target.parent) == before
 
 
 def test_a_file_that_gets_no_name_at_the_end(monkeypatch, tmp_path, source):
@@ -191,19 +199,12 @@ def kill(run_python, kind, number, name, count, source, target):
     run_python(KILLED, *arguments, status=-number)
 
 
-@pytest.mark.parametrize("existed", [False, True])
 @pytest.mark.parametrize(("name", "count"), [*CALLS, ("link", 1), ("fsync", 1), ("link", 2)])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
-def test_kill_leaves_nothing(run_python, tmp_path, source, number, existed, name, count):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    target = folder / "out.npy"
-    if existed:
-        target.write_bytes(OLD)
+def test_kill_leaves_nothing(run_python, source, target, number, name, count):
+    before = contents(target.parent)
     kill(run_python, "unnamed", number, name, count, source, target)
-    assert names(folder) == (["out.npy"] if existed else [])
-    if existed:
-        assert target.read_bytes() == OLD
+    assert contents(target.parent) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT], ids=["SIGHUP", "SIGINT"])
@@ -213,27 +214,19 @@ def test_other_signals_leave_nothing(run_python, tmp_path, source, number):
     assert names(tmp_path / "folder") == []
 
 
-@pytest.mark.parametrize("existed", [False, True])
 @pytest.mark.parametrize(("name", "count"), CALLS)
-def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, existed, name, count):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    target = folder / "out.npy"
-    if existed:
-        target.write_bytes(OLD)
+def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, target, name, count):
+    before = contents(target.parent)
     kill(run_python, "named", signal.SIGKILL, name, count, source, target)
-    left = [path for path in folder.iterdir() if path != target]
-    assert len(left) == 1
-    assert left[0].name.startswith(".out.npy.")
-    assert left[0].suffix == ".partial"
+    (left,) = (path for path in target.parent.iterdir() if path != target)
+    assert left.name.startswith(".out.npy.")
+    assert left.suffix == ".partial"
     with pytest.raises(ValueError, match="not a readable"):
-        ttlg.transpose_file(left[0], tmp_path / "other.npy")
+        ttlg.transpose_file(left, tmp_path / "other.npy")
     with pytest.raises(ValueError, match="pickle"):
-        np.load(left[0])
-    if existed:
-        assert target.read_bytes() == OLD
-    else:
-        assert not target.exists()
+        np.load(left)
+    left.unlink()
+    assert contents(target.parent) == before
 
 
 def test_a_killed_run_does_not_disturb_the_next(run_python, tmp_path, source):

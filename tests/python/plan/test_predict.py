@@ -246,8 +246,8 @@ def test_errors_name_the_problem(problem, options, error, message):
         ttlg.predict_times(asked, **options)
 
 
-def test_fork_while_other_threads_predict(run_python):
-    result = run_python("""
+def test_fork_while_other_threads_predict(run_forking):
+    script = """
         import os
         import threading
         import ttlg
@@ -259,22 +259,5 @@ def test_fork_while_other_threads_predict(run_python):
         def right():
             return all(ttlg.predict_times(asked, device=device).tolist() == found
                        for device, found in expected.items())
-
-        def fork_and_wait():
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if right() else 1)
-            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-        stop = threading.Event()
-        def keep_going():
-            while not stop.is_set():
-                assert right()
-        workers = [threading.Thread(target=keep_going) for _ in range(2)]
-        for worker in workers: worker.start()
-        codes = [fork_and_wait() for _ in range(3)]
-        stop.set()
-        for worker in workers: worker.join()
-        print(codes)
-    """)
-    assert result.stdout == "[0, 0, 0]\n", result.stderr
+    """
+    run_forking(script, "fork_beside_threads(3)")

@@ -101,72 +101,30 @@ def test_the_gil_is_released():
         sys.setswitchinterval(interval)
 
 
-PARENT = """
-    import os
+TRANSPOSE = """
     import numpy as np
     import ttlg
 
-    x = np.random.default_rng(0).integers(0, 256, (1500, 2001), np.uint8)
+    x = np.random.default_rng(0).integers(0, 256, ({rows}, 2001), np.uint8)
 
-    def right(_=None):
+    def right():
         assert ttlg.plan(x.shape, dtype="u1", threads=2).parameters["threads"] == 2
         return np.array_equal(ttlg.transpose(x, threads=2), x.T)
-
-    def fork_and_wait():
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if right() and right() else 1)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """
 
 
 @pytest.mark.parametrize("before", ["", "assert right()"], ids=["cold", "after calls"])
-def test_fork(run_python, before):
-    # A child that waits for threads it does not have would hang: the timeout makes that a failure.
-    run_python(f"""{PARENT}
-    {before}
-    assert fork_and_wait() == 0
-    assert right()
-    assert fork_and_wait() == 0
-    """)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("plain_malloc")
-def test_a_thousand_forks_under_load(run_python):
-    result = run_python(f"""{PARENT}
-    import threading
-    x = x[:300]
-    stop = threading.Event()
-    def keep_going():
-        while not stop.is_set():
-            assert right()
-    workers = [threading.Thread(target=keep_going) for _ in range(2)]
-    for worker in workers: worker.start()
-    codes = [fork_and_wait() for _ in range(1000)]
-    stop.set()
-    for worker in workers: worker.join()
-    print(set(codes))
-    """)
-    assert result.stdout == "{0}\n", result.stderr
+def test_fork(run_forking, before):
+    again = "assert fork_and_wait() == 0"
+    run_forking(TRANSPOSE.format(rows=1500), f"{before}\n{again}\nassert right()\n{again}\n")
 
 
 @pytest.mark.usefixtures("plain_malloc")
-def test_fork_while_other_threads_transpose(run_python):
-    result = run_python(f"""{PARENT}
-    import threading
-    stop = threading.Event()
-    def keep_going():
-        while not stop.is_set():
-            assert right()
-    workers = [threading.Thread(target=keep_going) for _ in range(2)]
-    for worker in workers: worker.start()
-    codes = [fork_and_wait() for _ in range(5)]
-    stop.set()
-    for worker in workers: worker.join()
-    print(codes)
-    """)
-    assert result.stdout == "[0, 0, 0, 0, 0]\n", result.stderr
+@pytest.mark.parametrize(
+    ("rows", "forks"), [(1500, 5), pytest.param(300, 1000, marks=pytest.mark.slow)]
+)
+def test_fork_while_other_threads_transpose(run_forking, rows, forks):
+    run_forking(TRANSPOSE.format(rows=rows), f"fork_beside_threads({forks})")
 
 
 @pytest.mark.parametrize("given", ["", ", out=out"], ids=["new", "out"])
