@@ -152,18 +152,27 @@ def control_groups(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def plans_asked_for(monkeypatch):
+def spy(monkeypatch):
+    """Note something of every call of a function, which does its work as before.
+
+    `note` takes what the function has returned, and then its arguments.
+    """
+
+    def on(owner, name, note):
+        noted, function = [], getattr(owner, name)
+
+        def call(*arguments, **options):
+            result = function(*arguments, **options)
+            noted.append(note(result, *arguments, **options))
+            return result
+
+        monkeypatch.setattr(owner, name, call)
+        return noted
+
+    return on
+
+
+@pytest.fixture
+def plans_asked_for(spy):
     """Note the plans that a function of the core returns from now on, by the function's name."""
-
-    def spy_on(name):
-        asked = []
-        plan_for = getattr(_core, name)
-
-        def spy(*arguments):
-            asked.append(plan_for(*arguments))
-            return asked[-1]
-
-        monkeypatch.setattr(_core, name, spy)
-        return asked
-
-    return spy_on
+    return lambda name: spy(_core, name, lambda plan, *arguments: plan)

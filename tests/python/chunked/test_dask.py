@@ -14,17 +14,9 @@ import ttlg.dask
 
 
 @pytest.fixture
-def blocks_seen(monkeypatch):
+def blocks_seen(spy):
     """Note the arguments of the calls that transpose a block."""
-    seen = []
-    transpose = ttlg.transpose
-
-    def spy(x, axes=None, **options):
-        seen.append((x.shape, options))
-        return transpose(x, axes, **options)
-
-    monkeypatch.setattr(ttlg, "transpose", spy)
-    return seen
+    return spy(ttlg, "transpose", lambda _, x, axes=None, **options: (x.shape, options))
 
 
 def uneven(x):

@@ -102,17 +102,9 @@ def sent(target):
 
 
 @pytest.fixture
-def moved(monkeypatch):
-    """Note the shapes of the blocks that ttlg moves, and the options."""
-    seen = []
-    copyto = ttlg.copyto
-
-    def spy(dst, src, **options):
-        seen.append((src.shape, options.get("threads")))
-        copyto(dst, src, **options)
-
-    monkeypatch.setattr(ttlg, "copyto", spy)
-    return seen
+def moved(spy):
+    """Note the shapes of the blocks that ttlg moves, and their threads."""
+    return spy(ttlg, "copyto", lambda _, dst, src, threads=None: (src.shape, threads))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

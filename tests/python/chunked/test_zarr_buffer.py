@@ -19,17 +19,9 @@ DTYPES = ["?", "u1", ">u2", "i4", "f4", ">f8", "c16", "M8[ns]", "m8[s]", "S5", "
 
 
 @pytest.fixture
-def moved(monkeypatch):
+def moved(spy):
     """Count the elements that ttlg moves in place of NumPy."""
-    counts = []
-    copyto = ttlg.zarr.copyto
-
-    def counting_copyto(dst, src, **options):
-        copyto(dst, src, **options)
-        counts.append(src.size)
-
-    monkeypatch.setattr(ttlg.zarr, "copyto", counting_copyto)
-    return counts
+    return spy(ttlg.zarr, "copyto", lambda _, dst, src, **options: src.size)
 
 
 def random_array(shape, dtype):

@@ -168,16 +168,10 @@ def test_every_byte_is_read_and_written_once(monkeypatch, source, tmp_path, expe
         assert position == len(expected)
 
 
-def test_adjacent_runs_are_moved_at_once(monkeypatch, source, tmp_path):
+def test_adjacent_runs_are_moved_at_once(spy, source, tmp_path):
     calls = []
-    for name in ("preadv", "pwritev"):
-        real = getattr(os, name)
-
-        def call(fd, buffers, position, real=real, name=name):
-            calls.append((name, len(buffers[0])))
-            return real(fd, buffers, position)
-
-        monkeypatch.setattr(os, name, call)
+    spy(os, "preadv", lambda count, *_: calls.append(("preadv", count)))
+    spy(os, "pwritev", lambda count, *_: calls.append(("pwritev", count)))
     ttlg.transpose_file(source, tmp_path / "out.npy", (0, 2, 1), memory=2 * 4 * 10 * 30 * 20)
     assert calls == [("preadv", 24_000), ("pwritev", 24_000)] * 4
 
@@ -223,14 +217,8 @@ def test_axes_and_memory_may_be_any_integers(source, tmp_path, expected):
         assert (tmp_path / "out.npy").read_bytes() == expected
 
 
-def test_a_block_limits_the_threads(monkeypatch, source, tmp_path):
-    seen = []
-
-    def transpose(x, axes, *, out, threads):
-        seen.append((threads, ttlg.get_num_threads()))
-        return ttlg.transpose(x, axes, out=out, threads=threads)
-
-    monkeypatch.setattr(_npy, "transpose", transpose)
+def test_a_block_limits_the_threads(spy, source, tmp_path):
+    seen = spy(_npy, "transpose", lambda *_, threads, **out: (threads, ttlg.get_num_threads()))
     with ttlg.threads(3):
         ttlg.transpose_file(source, tmp_path / "out.npy")
     ttlg.transpose_file(source, tmp_path / "out.npy", threads=2)

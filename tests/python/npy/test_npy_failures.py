@@ -123,18 +123,11 @@ def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, kind, nam
         np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
 
 
-def test_signals_are_left_alone(monkeypatch, tmp_path, source):
+def test_signals_are_left_alone(spy, tmp_path, source):
     # That is for the program to decide, as the docstring says.
     signals = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(each) for each in signals]
-    seen = []
-    real = os.pwrite
-
-    def pwrite(*args):
-        seen.append([signal.getsignal(each) for each in signals])
-        return real(*args)
-
-    monkeypatch.setattr(os, "pwrite", pwrite)
+    seen = spy(os, "pwrite", lambda *_: [signal.getsignal(each) for each in signals])
     ttlg.transpose_file(source, tmp_path / "out.npy")
     assert seen == [before]
 
@@ -160,14 +153,14 @@ def test_a_file_system_that_cannot_reserve_space(monkeypatch, tmp_path, source, 
 
 
 @pytest.mark.parametrize(("call", "code"), [("open", errno.EOPNOTSUPP), ("link", errno.ENOENT)])
-def test_a_system_without_unnamed_files(monkeypatch, tmp_path, source, call, code):
+def test_a_system_without_unnamed_files(monkeypatch, spy, tmp_path, source, call, code):
     # A file system that has none, such as NFS, or a container without /proc, to name them by.
     fail_at(monkeypatch, call, 1, OSError(code, "unsupported"))
-    seen = []
-    real = os.pwrite
-    monkeypatch.setattr(os, "pwrite", lambda *args: seen.extend(names(tmp_path)) or real(*args))
+    seen = spy(os, "pwrite", lambda *_: names(tmp_path))
     ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
-    assert [name.endswith(".partial") for name in seen] == [True, False]
+    ((partial, given),) = seen
+    assert partial.endswith(".partial")
+    assert given == "in.npy"
     assert names(tmp_path) == ["in.npy", "out.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
 

@@ -53,14 +53,11 @@ def test_kernels(plans_asked_for, extra, kernel):
         assert used.kernel == planned.kernel == "strided_copy"
 
 
-def test_a_plan_asks_for_its_threads_and_no_kernel_that_was_not_forced(monkeypatch):
+def test_a_plan_asks_for_its_threads_and_no_kernel_that_was_not_forced(spy):
     plan = ttlg.plan_for(X, threads=1)
     out = spread("elements")
     assert ttlg.plan_for(X, out=out, threads=1).kernel != plan.kernel
-    asked, plan_for = [], _core.cpu_plan_for
-    monkeypatch.setattr(
-        _core, "cpu_plan_for", lambda *given: asked.append(given[-2:]) or plan_for(*given)
-    )
+    asked = spy(_core, "cpu_plan_for", lambda _, *given: given[-2:])
     plan(X, out)
     assert asked == [(1, None)]
 

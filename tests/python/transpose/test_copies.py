@@ -247,17 +247,11 @@ def test_rearrange_is_einops(library, left, right, lengths):
     assert not np.shares_memory(np.asarray(result), np.asarray(x))
 
 
-def test_rearrange_moves_the_elements_once(monkeypatch):
+def test_rearrange_moves_the_elements_once(spy):
     pytest.importorskip("einops")
     from ttlg import _rearrange
 
-    moved = []
-    transpose = _rearrange.transpose
-    monkeypatch.setattr(
-        _rearrange,
-        "transpose",
-        lambda *args, **options: moved.append(1) or transpose(*args, **options),
-    )
+    moved = spy(_rearrange, "transpose", lambda *args, **options: 1)
     x = random_array((6, 8, 5), "f4")[::-1, ::2]
     result = ttlg.rearrange(x, "(a b) c d -> d (b c) a", b=3)
     assert len(moved) == 1
