@@ -23,6 +23,8 @@ AXES = (2, 0, 1)
 SHAPE = (9, 7, 11)
 CHUNKS = ((3, 1, 5), (7,), (2, 2, 2, 5))
 RESULT = (11, 9, 7)
+X = random_array(SHAPE, "f4")
+EXPECTED = X.transpose(AXES)
 
 IN_ONE_PROCESS = ["synchronous", "threads"]
 
@@ -56,11 +58,10 @@ def only(stored):
 
 
 def test_store_fills_its_target(scheduler, tmp_path):
-    x = random_array(SHAPE, "<f4")
     out = open_npy(tmp_path / "out.npy")
     with dask.config.set(**scheduler):
-        assert ttlg.dask.store(da.from_array(x, chunks=CHUNKS), out, AXES) is None
-    assert bits(out) == bits(x.transpose(AXES))
+        assert ttlg.dask.store(da.from_array(X, chunks=CHUNKS), out, AXES) is None
+    assert bits(out) == bits(EXPECTED)
 
 
 def test_store_refuses_another_shape_before_it_writes():
@@ -109,14 +110,13 @@ def moved(spy):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy_file(tmp_path, scheduler, order):
-    x = random_array(SHAPE, "f4")
     target = open_npy(tmp_path / "y.npy", order=order)
     assert target.offset > 0
-    assert store(x, target, scheduler=scheduler) is None
-    assert bits(target) == bits(x.transpose(AXES))
+    assert store(X, target, scheduler=scheduler) is None
+    assert bits(target) == bits(EXPECTED)
     on_file = np.load(tmp_path / "y.npy")
     assert on_file.flags.fnc == (order == "F")
-    assert bits(on_file) == bits(x.transpose(AXES))
+    assert bits(on_file) == bits(EXPECTED)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
@@ -130,12 +130,11 @@ def test_dtypes(tmp_path, dtype, moved):
 
 
 def test_npy_file_with_unaligned_elements(tmp_path, scheduler):
-    x = random_array(SHAPE, "f4")
-    (tmp_path / "raw").write_bytes(bytes(5000 + x.nbytes))
+    (tmp_path / "raw").write_bytes(bytes(5000 + X.nbytes))
     target = np.memmap(tmp_path / "raw", "f4", "r+", 4999, RESULT)
-    store(x, target, scheduler=scheduler)
+    store(X, target, scheduler=scheduler)
     raw = (tmp_path / "raw").read_bytes()
-    assert raw[4999:-1] == bits(x.transpose(AXES))
+    assert raw[4999:-1] == bits(EXPECTED)
     assert not any(raw[:4999] + raw[-1:])
 
 
@@ -143,19 +142,17 @@ def test_npy_file_with_unaligned_elements(tmp_path, scheduler):
     "view", [lambda x: x[1:, 1:-1, ::-1], lambda x: x[1:, 1:-1].T.T[..., ::-1]]
 )
 def test_part_of_a_file(tmp_path, scheduler, view):
-    x = random_array(SHAPE, "f4")
     whole = open_npy(tmp_path / "y.npy", shape=(12, 11, 7))
     expected = np.zeros_like(whole, subok=False)
-    view(expected)[...] = x.transpose(AXES)
-    store(x, view(whole), scheduler=scheduler)
+    view(expected)[...] = EXPECTED
+    store(X, view(whole), scheduler=scheduler)
     assert bits(np.load(tmp_path / "y.npy")) == bits(expected)
 
 
 def test_plain_view_of_a_file(tmp_path, processes):
-    x = random_array(SHAPE, "f4")
     whole = open_npy(tmp_path / "y.npy", shape=(12, 9, 7))
-    store(x, np.asarray(whole)[1:], scheduler=processes)
-    assert bits(np.load(tmp_path / "y.npy")[1:]) == bits(x.transpose(AXES))
+    store(X, np.asarray(whole)[1:], scheduler=processes)
+    assert bits(np.load(tmp_path / "y.npy")[1:]) == bits(EXPECTED)
 
 
 @pytest.mark.parametrize("scheduler", IN_ONE_PROCESS)
@@ -257,50 +254,45 @@ def test_masked_blocks_lose_their_mask_as_in_numpy():
 
 
 def test_regions(tmp_path, scheduler):
-    x = random_array(SHAPE, "f4")
     target = open_npy(tmp_path / "y.npy", shape=(30, 9, 20))
     expected = np.zeros_like(target, subok=False)
     region = np.s_[3:25:2, :, 10:17]
-    expected[region] = x.transpose(AXES)
-    store(x, target, scheduler=scheduler, regions=region)
+    expected[region] = EXPECTED
+    store(X, target, scheduler=scheduler, regions=region)
     assert bits(target) == bits(expected)
 
 
 def test_several_stores_at_once():
-    x = random_array(SHAPE, "f4")
     targets = [np.zeros(RESULT, "f4"), np.zeros(SHAPE, "f4")]
-    lazy = da.from_array(x, chunks=CHUNKS)
+    lazy = da.from_array(X, chunks=CHUNKS)
     da.store([lazy.transpose(AXES), lazy], [Target(each) for each in targets], lock=False)
-    assert bits(targets[0]) == bits(x.transpose(AXES))
-    assert bits(targets[1]) == bits(x)
+    assert bits(targets[0]) == bits(EXPECTED)
+    assert bits(targets[1]) == bits(X)
 
 
 def test_stored_array_is_returned(tmp_path, scheduler):
-    x = random_array(SHAPE, "f4")
     target = open_npy(tmp_path / "y.npy")
-    stored = only(store(x, target, scheduler=scheduler, return_stored=True))
-    assert bits(target) == bits(x.transpose(AXES))
+    stored = only(store(X, target, scheduler=scheduler, return_stored=True))
+    assert bits(target) == bits(EXPECTED)
     assert isinstance(stored, da.Array)
     with dask.config.set(**scheduler):
-        assert bits(stored.compute()) == bits(x.transpose(AXES))
+        assert bits(stored.compute()) == bits(EXPECTED)
         target[:] = 0
         assert not stored.compute().any()
 
 
 def test_store_that_waits(tmp_path):
-    x = random_array(SHAPE, "f4")
     target = np.zeros(RESULT, "f4")
-    waiting = store(x, target, compute=False)
+    waiting = store(X, target, compute=False)
     assert not target.any()
     dask.compute(waiting, scheduler="threads")
-    assert bits(target) == bits(x.transpose(AXES))
+    assert bits(target) == bits(EXPECTED)
 
 
 def test_lock_may_be_given():
-    x = random_array(SHAPE, "f4")
     target = np.zeros(RESULT, "f4")
-    store(x, target, lock=True)
-    assert bits(target) == bits(x.transpose(AXES))
+    store(X, target, lock=True)
+    assert bits(target) == bits(EXPECTED)
 
 
 def test_a_target_is_a_new_task_each_time():
@@ -315,11 +307,10 @@ def test_repr():
 
 
 def test_other_shapes_are_refused():
-    x = random_array(SHAPE, "f4")
     for shape in ((11, 9, 6), (10, 9, 7), (2, 9, 7)):
         target = np.zeros(shape, "f4")
         with pytest.raises(ValueError, match=r"reaches beyond the target, whose shape is \("):
-            store(x, target, chunks=-1)
+            store(X, target, chunks=-1)
         assert not target.any()
     with pytest.raises(ValueError, match="could not broadcast"):
         Target(np.zeros((4, 4)))[0:2, 0:2] = np.zeros((3, 3))
@@ -349,19 +340,17 @@ def test_other_objects_are_refused():
 
 
 def test_arrays_in_memory_are_not_sent_to_processes(processes):
-    x = random_array(SHAPE, "f4")
     target = np.zeros(RESULT, "f4")
     with pytest.raises(TypeError, match=r"array in memory, .* cannot be shared between processes"):
-        store(x, target, scheduler=processes)
+        store(X, target, scheduler=processes)
     assert not target.any()
 
 
 def test_a_memmap_of_a_file_that_was_removed(tmp_path):
     array = open_npy(tmp_path / "y.npy")
     os.unlink(tmp_path / "y.npy")
-    x = random_array(SHAPE, "f4")
-    store(x, array)
-    assert bits(array) == bits(x.transpose(AXES))
+    store(X, array)
+    assert bits(array) == bits(EXPECTED)
 
 
 def test_memmaps_without_a_shared_file_are_not_sent_to_processes(tmp_path):
