@@ -43,5 +43,7 @@ PYTHON
 
 ../venv/bin/pip install -q --disable-pip-version-check hypothesis ml_dtypes pytest pytest-timeout \
   threadpoolctl
-../venv/bin/python -m pytest -q -p no:cacheprovider -m "not slow" tests/python/test_{config,docs}.py \
-  tests/python/test_{import,ndarray_call,npy,out,packaging,plan_for,stubs,transpose,typing}.py
+../venv/bin/python -m pytest -q -p no:cacheprovider -m "not slow" \
+  tests/python/project/test_{config,docs,import,packaging,stubs,typing}.py \
+  tests/python/transpose/test_{ndarray_call,out,transpose}.py \
+  tests/python/npy/test_npy.py tests/python/plan/test_plan_for.py

@@ -19,16 +19,17 @@ libraries=$(ldd "$site"/ttlg/_core*.so)
 # These only pass on what other tests pass to the extension. The last forks while other threads
 # allocate, and GCC 12's sanitizer does not unlock its allocator in the child.
 if (($# == 0)); then
-  set -- tests/python --ignore=tests/python/benchmarks \
-    --ignore=tests/python/calibrate --ignore=tests/python/inplace/test_gpu_cases.py \
-    --ignore-glob='tests/python/test_cli*' --ignore-glob='tests/python/test_gpu_verify*' \
-    --ignore-glob='tests/python/test_npy*' --ignore-glob='tests/python/test_notebooks*' \
-    --ignore-glob='tests/python/test_readme*' --ignore-glob='tests/python/test_typing*' \
-    --ignore-glob='tests/python/test_docs_*' --ignore-glob='tests/python/test_packaging*' \
-    --ignore-glob='tests/python/test_zarr*' --ignore-glob='tests/python/test_dask*' \
-    --ignore-glob='tests/python/interop/test_torch_tracing*' \
-    --ignore-glob='tests/python/interop/test_jax_transforms*' \
-    --deselect=tests/python/test_predict.py::test_fork_while_other_threads_predict
+  set -- tests/python --ignore=tests/python/benchmarks --ignore=tests/python/calibrate \
+    --ignore=tests/python/chunked --ignore=tests/python/cli --ignore=tests/python/npy \
+    --ignore-glob='tests/python/gpu_tools/test_gpu_verify*' \
+    --ignore-glob='tests/python/project/test_docs_*' \
+    --ignore=tests/python/project/test_notebooks.py \
+    --ignore=tests/python/project/test_packaging.py \
+    --ignore=tests/python/project/test_typing.py \
+    --ignore=tests/python/inplace/test_gpu_cases.py \
+    --ignore=tests/python/interop/test_torch_tracing.py \
+    --ignore=tests/python/interop/test_jax_transforms.py \
+    --deselect=tests/python/plan/test_predict.py::test_fork_while_other_threads_predict
 fi
 
 # Python itself is not built with the sanitizer, so its runtime is loaded first; what Python and

@@ -4,7 +4,7 @@ import functools
 import os
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ttlg import _cgroups
@@ -84,6 +84,10 @@ def _limits_of_dask_workers() -> list[int]:
 def room_for_waiting_results() -> int:
     """Give the bytes that results may hold, for a second, that nobody uses any more."""
     everywhere = (*_available_in_cgroups(), *_available_within_limits())
-    free = min((_available_on_machine(), *everywhere))
-    shares = [limit // _SHARE_OF_WORKER for limit in _limits_of_dask_workers()]
-    return min(_MOST, free // _SHARE, *shares)
+    return _share((_available_on_machine(), *everywhere), _limits_of_dask_workers())
+
+
+def _share(available: Iterable[int], worker_limits: Iterable[int]) -> int:
+    """Give results their share of the scarcest memory, and of a Dask worker's."""
+    shares = [limit // _SHARE_OF_WORKER for limit in worker_limits]
+    return min(_MOST, min(available) // _SHARE, *shares)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -19,9 +20,9 @@ os.environ["XDG_CACHE_HOME"] = os.devnull
 os.environ.pop("TTLG_CACHE_DIR", None)
 
 import ttlg
-from ttlg import _core
+from ttlg import _cgroups, _core, _memory
 
-from .nvrtc import load as load_nvrtc
+from .gpu_tools.nvrtc import load as load_nvrtc
 
 # HYPOTHESIS_PROFILE=thorough for a long search, brief where every step is slow, as under a
 # sanitizer; the default keeps the whole suite quick.
@@ -64,9 +65,9 @@ def default_signals():
 
 @pytest.fixture
 def run_python(tmp_path, default_signals):
-    """Run a script in a fresh interpreter; a hang counts as a failure."""
+    """Run a script in a fresh interpreter; a hang or another exit status counts as a failure."""
 
-    def run(script, *arguments, timeout=60, **environment):
+    def run(script, *arguments, timeout=60, status=0, **environment):
         program = tmp_path / "program.py"
         program.write_text(textwrap.dedent(script))
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TTLG_")}
@@ -85,7 +86,43 @@ def run_python(tmp_path, default_signals):
                 # Children that it forked hang with it.
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        assert process.returncode == status, f"{process.returncode}: {out[-2000:]}{err[-2000:]}"
+        return SimpleNamespace(stdout=out, stderr=err)
+
+    return run
+
+
+FORKS = """
+import os
+import threading
+
+def fork_and_wait():
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if right() and right() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def fork_beside_threads(count):
+    stop = threading.Event()
+    def keep_going():
+        while not stop.is_set():
+            assert right()
+    workers = [threading.Thread(target=keep_going) for _ in range(2)]
+    for worker in workers: worker.start()
+    codes = {fork_and_wait() for _ in range(count)}
+    stop.set()
+    for worker in workers: worker.join()
+    assert codes == {0}, codes
+"""
+
+
+@pytest.fixture
+def run_forking(run_python):
+    """Run a script whose function `right` is called in forked children, and how it forks."""
+
+    def run(script, forking):
+        # A child that waits for threads it does not have would hang, which is a failure too.
+        run_python(textwrap.dedent(script) + FORKS + forking)
 
     return run
 
@@ -105,18 +142,37 @@ def plain_malloc():
 
 
 @pytest.fixture
-def plans_asked_for(monkeypatch):
+def control_groups(monkeypatch, tmp_path):
+    """Let this process be in the control groups that a file of a folder tells of, if it is there."""
+    monkeypatch.setattr(_cgroups, "_CGROUPS", str(tmp_path))
+    monkeypatch.setattr(_cgroups, "_MEMBERSHIP", str(tmp_path / "membership"))
+    _memory._cgroup_files.cache_clear()
+    yield tmp_path
+    _memory._cgroup_files.cache_clear()
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    """Note something of every call of a function, which does its work as before.
+
+    `note` takes what the function has returned, and then its arguments.
+    """
+
+    def on(owner, name, note):
+        noted, function = [], getattr(owner, name)
+
+        def call(*arguments, **options):
+            result = function(*arguments, **options)
+            noted.append(note(result, *arguments, **options))
+            return result
+
+        monkeypatch.setattr(owner, name, call)
+        return noted
+
+    return on
+
+
+@pytest.fixture
+def plans_asked_for(spy):
     """Note the plans that a function of the core returns from now on, by the function's name."""
-
-    def spy_on(name):
-        asked = []
-        plan_for = getattr(_core, name)
-
-        def spy(*arguments):
-            asked.append(plan_for(*arguments))
-            return asked[-1]
-
-        monkeypatch.setattr(_core, name, spy)
-        return asked
-
-    return spy_on
+    return lambda name: spy(_core, name, lambda plan, *arguments: plan)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ttlg import _core
 
-_STAT = "/proc/stat"
 _SECONDS = 1.0
 # Large enough that a copy outlasts the start of its threads.
 _BYTES_PER_THREAD, _MOST_BYTES = 8 << 20, 256 << 20
@@ -57,16 +56,17 @@ class Noise:
 class OtherPrograms:
     """Watches the cores that this process may use from now on."""
 
-    def __init__(self) -> None:
-        self._since = time.monotonic(), _seconds_of_others()
+    def __init__(self, stat: str = "/proc/stat") -> None:
+        self._stat = stat
+        self._since = time.monotonic(), _seconds_of_others(stat)
 
     def busy_cores(self) -> float:
         """Return how many cores other programs kept busy so far; NaN where nobody says."""
-        seconds = _seconds_of_others() - self._since[1]
+        seconds = _seconds_of_others(self._stat) - self._since[1]
         return max(seconds, 0.0) / max(time.monotonic() - self._since[0], 1e-9)
 
 
-def _seconds_of_others() -> float:
+def _seconds_of_others(stat: str) -> float:
     """Return the seconds that the cores have worked, or were taken away, less those of this process.
 
     They count from some time in the past; NaN where the system does not say.
@@ -74,7 +74,7 @@ def _seconds_of_others() -> float:
     own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
     ticks = 0
     try:
-        with open(_STAT, encoding="ascii") as lines:
+        with open(stat, encoding="ascii") as lines:
             for line in lines:
                 name, *counts = line.split()
                 if name in own:

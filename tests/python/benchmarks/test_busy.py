@@ -37,15 +37,8 @@ def test_summary_is_in_microseconds():
     assert (figures["calls"], figures["longest_burst"]) == (10, 0)
 
 
-def test_others_run_until_the_end(monkeypatch):
-    started = []
-    popen = subprocess.Popen
-
-    def start(*args):
-        started.append(popen(*args))
-        return started[-1]
-
-    monkeypatch.setattr(subprocess, "Popen", start)
+def test_others_run_until_the_end(spy):
+    started = spy(subprocess, "Popen", lambda process, *arguments: process)
     with busy.others(2, 5):
         assert [process.poll() for process in started] == [None, None]
     assert len(started) == 2

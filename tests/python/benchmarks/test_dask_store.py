@@ -1,6 +1,7 @@
 """The benchmark of Dask's stores: what it records, and that it notices wrong results."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -9,23 +10,7 @@ pytest.importorskip("dask.array")
 
 from ttlg.benchmarks import dask_store
 
-CASE = [
-    "--shape",
-    "6",
-    "20",
-    "30",
-    "3",
-    "--axes",
-    "0",
-    "3",
-    "1",
-    "2",
-    "--chunks",
-    "4",
-    "20",
-    "30",
-    "3",
-]
+CASE = shlex.split("--shape 6 20 30 3 --axes 0 3 1 2 --chunks 4 20 30 3")
 
 
 def test_record(tmp_path, capsys):

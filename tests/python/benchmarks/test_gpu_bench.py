@@ -17,7 +17,6 @@ from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import calibrate, report
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
-from ttlg.benchmarks.gpu.fit import Point
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
 from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases, interleaved
 
@@ -196,34 +195,6 @@ def test_the_first_cases_are_a_sample_of_all():
     for suite, dtype in groups:
         flags = [jax for case, jax in ordered if (case.suite, case.dtype) == (suite, dtype)]
         assert flags == [n % 8 == 0 for n in range(len(flags))]
-
-
-def test_calibration_writes_the_model_and_its_errors(monkeypatch, tmp_path, capsys):
-    pytest.importorskip("scipy")
-    points = [
-        Point("copy", {"Volume": float(n)}, 2e-9 * n, f"{n}", {}, {"memory.bytes": 1e-9 * n})
-        for n in range(1000, 1200)
-    ]
-    known = {"name": "some-gpu", "launch_seconds": 1e-9}
-    monkeypatch.setattr(calibrate, "require", lambda: None)
-    monkeypatch.setattr(calibrate, "Memory", lambda: None)
-    monkeypatch.setattr(calibrate, "properties", lambda: known)
-    monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
-    monkeypatch.setattr(calibrate, "measure_until", lambda *args: args[3].points.extend(points))
-    report_file = tmp_path / "calibrate.json"
-    assert calibrate.main(["--outdir", str(tmp_path), "--json", str(report_file)]) == 0
-    model = json.loads((tmp_path / "some-gpu.json").read_text())
-    assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
-    assert model["errors"]["copy"]["rows"] == 40
-    assert model["errors"]["copy"]["mean"] < 0.01
-    assert model["source"] == "fitted to 200 launches on Some GPU, commit c0ffee"
-    found = json.loads(report_file.read_text())
-    assert len(found["points"]) == 200
-    assert found["regressions"]["copy"]["test_points"] == 40
-    assert found["costs"]["test"]["copy"] == model["errors"]["copy"]
-    assert "copy" in capsys.readouterr().out
-    monkeypatch.setattr(calibrate, "measure_until", lambda *args: None)
-    assert calibrate.main(["--outdir", str(tmp_path)]) == 1
 
 
 def test_candidates_are_rebuilt_as_plans():

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import sys
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -33,7 +35,8 @@ def calibration(monkeypatch, device, tmp_path):
     monkeypatch.setattr(calibrate, "Memory", lambda: device)
     known = {"name": "gpu", "launch_seconds": 1e-9, "byte_seconds": 1e-9}
     monkeypatch.setattr(calibrate, "properties", lambda: known)
-    monkeypatch.setattr(calibrate, "problems", lambda seed: [CASE] * 60)
+    drawn = [replace(CASE, name=f"A{number}") for number in range(60)]
+    monkeypatch.setattr(calibrate, "problems", lambda seed: drawn)
     monkeypatch.setattr(
         calibrate, "chosen", lambda plan, seed: [candidate("copy", {"Volume": float(next(volume))})]
     )
@@ -54,6 +57,18 @@ def calibration(monkeypatch, device, tmp_path):
     return run
 
 
+def test_it_writes_the_model_and_its_errors(calibration, capsys):
+    status, found, model = calibration(lambda turn, own, *_: 2e-9 * own.features["Volume"])
+    assert (status, len(found["points"])) == (0, 60)
+    assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
+    assert model["errors"]["copy"]["rows"] == 12
+    assert model["errors"]["copy"]["mean"] < 0.01
+    assert model["source"] == "fitted to 60 launches on Some GPU, commit c0ffee"
+    assert found["regressions"]["copy"]["test_points"] == 12
+    assert found["costs"]["test"]["copy"] == model["errors"]["copy"]
+    assert "copy" in capsys.readouterr().out
+
+
 def test_wrong_slices_are_left_out_of_the_fit(calibration, capsys):
     def seconds(turn, own, buffers, expected):
         if turn == 50:
@@ -68,7 +83,7 @@ def test_wrong_slices_are_left_out_of_the_fit(calibration, capsys):
     assert found["regressions"]["copy"]["coefficients"]["Volume"]["estimate"] == (
         pytest.approx(2e-9)
     )
-    assert "failed: A float64 (3, 4) (1, 0) copy {'slice': 1}: WrongResultError" in (
+    assert "failed: A50 float64 (3, 4) (1, 0) copy {'slice': 1}: WrongResultError" in (
         capsys.readouterr().out
     )
 
@@ -99,10 +114,7 @@ def test_a_lost_device_ends_the_calibration(calibration, device):
 
 
 def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
-    def missing():
-        raise ImportError("fitting a time model needs SciPy")
-
-    monkeypatch.setattr(calibrate, "require_scipy", missing)
+    monkeypatch.setitem(sys.modules, "scipy", None)
     assert calibrate.main(["--outdir", "nowhere"]) == 2
     assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
 
@@ -114,6 +126,7 @@ def test_without_points_there_is_no_model(calibration, tmp_path):
     with pytest.raises(FileNotFoundError):
         calibration(seconds)
     assert json.loads((tmp_path / "results.json").read_text())["costs"] is None
+    assert calibrate.main(["--outdir", str(tmp_path)]) == 1
 
 
 def test_terms_are_those_on_a_device_as_measured():

@@ -146,15 +146,8 @@ def test_every_contender_is_right(dtype, threads):
         verify(entrant, out, x if entrant.name in COPIES else x.transpose(axes).copy())
 
 
-def test_copies_stream_and_use_the_threads_as_named(monkeypatch):
-    made = []
-    from_json = ttlg.Plan.from_json
-
-    def record(text):
-        made.append(from_json(text))
-        return made[-1]
-
-    monkeypatch.setattr(ttlg.Plan, "from_json", record)
+def test_copies_stream_and_use_the_threads_as_named(spy):
+    made = spy(ttlg.Plan, "from_json", lambda plan, text: plan)
     x, out = np.zeros((2, 3)), np.zeros((3, 2))
     names = [entrant.name for entrant in module.copies(x, out, 2)]
     assert names == list(COPIES)

@@ -26,18 +26,10 @@ def at_rate(suite, rows, columns, **rates):
 
 
 @pytest.fixture
-def drawn(monkeypatch):
+def drawn(spy):
     """Collect the figures that are saved."""
     figure = pytest.importorskip("matplotlib.figure").Figure
-    saved = []
-    save = figure.savefig
-
-    def keep(self, path):
-        saved.append(self)
-        save(self, path)
-
-    monkeypatch.setattr(figure, "savefig", keep)
-    return saved
+    return spy(figure, "savefig", lambda _, saved, path: saved)
 
 
 def test_shares_of_each_contender(tmp_path, drawn):

@@ -10,6 +10,11 @@ pytest.importorskip("zarr", minversion="3.1")
 from ttlg.benchmarks import zarr_io
 
 
+@pytest.fixture
+def small_arrays(monkeypatch):
+    monkeypatch.setattr(zarr_io, "_LEAST_ARRAY_MB", 2)
+
+
 def test_cases_cover_orders_dtypes_and_sizes():
     cases = zarr_io.cases(quick=False)
     assert len(set(cases)) == len(cases)
@@ -26,8 +31,7 @@ def test_cases_cover_orders_dtypes_and_sizes():
 
 @pytest.mark.parametrize("store", ["memory", "local"])
 @pytest.mark.parametrize("order", zarr_io.ORDERS)
-def test_every_contender_is_timed(monkeypatch, order, store):
-    monkeypatch.setattr(zarr_io, "_LEAST_ARRAY_MB", 2)
+def test_every_contender_is_timed(small_arrays, order, store):
     case = zarr_io.Case(order, "u2", True, 1, store=store)
     seconds = zarr_io.measure(case, 1)
     for what in ("write", "read"):
@@ -36,8 +40,7 @@ def test_every_contender_is_timed(monkeypatch, order, store):
     assert order in zarr_io.line(case, seconds)
 
 
-def test_wrong_elements_are_found(monkeypatch):
-    monkeypatch.setattr(zarr_io, "_LEAST_ARRAY_MB", 2)
+def test_wrong_elements_are_found(small_arrays, monkeypatch):
     monkeypatch.setattr(
         zarr_io.ttlg.zarr, "copyto", lambda dst, src, **_: np.copyto(dst, src[::-1])
     )
@@ -45,9 +48,8 @@ def test_wrong_elements_are_found(monkeypatch):
         zarr_io.measure(zarr_io.Case("F", "u2", True, 1), 1)
 
 
-def test_json(monkeypatch, tmp_path, capsys):
+def test_json(small_arrays, monkeypatch, tmp_path, capsys):
     case = zarr_io.Case("F", "u1", False, 1)
-    monkeypatch.setattr(zarr_io, "_LEAST_ARRAY_MB", 2)
     monkeypatch.setattr(zarr_io, "cases", lambda quick: [case])
     assert zarr_io.main(["--repeats", "1", "--json", str(tmp_path / "r.json")]) == 0
     record = json.loads((tmp_path / "r.json").read_text())

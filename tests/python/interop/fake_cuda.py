@@ -12,7 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ttlg import _core
+
 from .producer import CUDA, Producer
+
+MODEL = _core.DeviceModel(name="imaginary")
 
 
 @dataclass(eq=False)

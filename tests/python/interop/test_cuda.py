@@ -8,22 +8,16 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _core, _models
+from ttlg import _core
 
 from ..arrays import random_array
 from . import fake_cuda
-from .fake_cuda import OnCuda
+from .fake_cuda import MODEL, OnCuda
 from .producer import CUDA, Producer, exchanging
 
 DEFAULT = 1  # CUDA's default stream, in DLPack's numbering
 MANAGED = 13
-MODEL = _core.DeviceModel(name="imaginary")
-
-
-@pytest.fixture(autouse=True)
-def _imaginary_devices(monkeypatch):
-    monkeypatch.setattr(_models, "model_of", lambda device: MODEL)
-    ttlg.cache_clear()
+pytestmark = pytest.mark.usefixtures("imaginary_devices")
 
 
 def pair(**fields):

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _core, _models
+from ttlg import _core
 
-from .fake_cuda import OnCuda
-from .test_cuda import MODEL, check_launch_fails, check_refused
+from .fake_cuda import MODEL, OnCuda
+from .test_cuda import check_launch_fails, check_refused
 
-
-@pytest.fixture(autouse=True)
-def _imaginary_devices(monkeypatch):
-    monkeypatch.setattr(_models, "model_of", lambda device: MODEL)
+pytestmark = pytest.mark.usefixtures("imaginary_devices")
 
 
 def on_cuda(*shape):

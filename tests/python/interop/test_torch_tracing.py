@@ -1,6 +1,5 @@
 """Tensors that PyTorch traces, and subclasses: what was traced computes with new values."""
 
-import subprocess
 import sys
 import warnings
 
@@ -133,7 +132,7 @@ def test_export():
 
 def test_compile_runs_without_a_warning_in_a_fresh_process(run_python):
     """Also where the first tensor that ttlg sees is one that Dynamo traces."""
-    script = """
+    done = run_python("""
         import warnings
         import torch, ttlg
         compiled = torch.compile(
@@ -144,9 +143,7 @@ def test_compile_runs_without_a_warning_in_a_fresh_process(run_python):
             warnings.simplefilter("error")
             for _ in range(2):
                 assert torch.equal(compiled(x), x.T + 1)
-    """
-    done = run_python(script)
-    assert done.returncode == 0, done.stderr
+    """)
     assert done.stderr == ""
 
 
@@ -249,11 +246,6 @@ def test_an_old_pytorch_is_told(monkeypatch):
     with pytest.raises(BufferError, match=r"needs PyTorch 2\.5 or newer.*x\.detach\(\)"):
         ours(random_tensor(2, 3, 4, requires_grad=True))
     check_equal(ours(random_tensor(2, 3, 4)), own(random_tensor(2, 3, 4)))
-
-
-def test_ttlg_does_not_import_pytorch():
-    script = "import sys, ttlg; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_numpy_arrays_know_nothing_of_all_this():

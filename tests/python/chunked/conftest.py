@@ -1,0 +1,9 @@
+"""What the tests of Dask and Zarr share."""
+
+import pytest
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    """Let ttlg move small blocks of Zarr's arrays too."""
+    monkeypatch.setattr("ttlg.zarr._LEAST_BYTES", 0)

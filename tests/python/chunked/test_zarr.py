@@ -1,0 +1,157 @@
+"""Switching ttlg on and off in Zarr, by functions, by the environment, and not by installing it."""
+
+import concurrent.futures
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("zarr", minversion="3.1")
+
+import zarr
+from zarr.core.buffer import default_buffer_prototype
+from zarr.registry import get_codec_class
+
+import ttlg.zarr
+
+from ..project import test_docs
+
+TRANSPOSED = {"name": "transpose", "configuration": {"order": [2, 1, 0]}}
+
+
+def used():
+    """Return the classes that Zarr uses now."""
+    return default_buffer_prototype().nd_buffer, get_codec_class("transpose")
+
+
+ZARRS = (zarr.core.buffer.cpu.NDBuffer, zarr.codecs.TransposeCodec)
+OURS = (ttlg.zarr.NDBuffer, ttlg.zarr.TransposeCodec)
+
+
+@pytest.fixture(autouse=True)
+def _default_settings_of_zarr():
+    yield
+    zarr.config.reset()
+
+
+@pytest.mark.parametrize("function", [ttlg.zarr.enable, ttlg.zarr.disable, ttlg.zarr.enabled])
+def test_docstrings(function):
+    test_docs.test_docstrings_name_every_parameter(function)
+
+
+def test_examples():
+    failed, attempted = test_docs.doctest.testmod(ttlg.zarr)
+    assert failed == 0
+    assert attempted > 15
+
+
+def test_importing_changes_no_setting():
+    assert used() == ZARRS
+
+
+def test_enable_and_disable():
+    ttlg.zarr.enable()
+    ttlg.zarr.enable()
+    assert used() == OURS
+    ttlg.zarr.disable()
+    assert used() == ZARRS
+    ttlg.zarr.disable()
+    assert used() == ZARRS
+
+
+def test_enabled_is_undone_at_the_end():
+    before = zarr.config.to_dict() if hasattr(zarr.config, "to_dict") else dict(zarr.config.config)
+    with ttlg.zarr.enabled():
+        assert used() == OURS
+        with ttlg.zarr.enabled():
+            assert used() == OURS
+        assert used() == OURS
+    assert used() == ZARRS
+    assert dict(zarr.config.config) == before
+
+
+def test_enabled_is_undone_after_an_error():
+    array = zarr.create_array({}, shape=(4, 4), dtype="u1")
+    with pytest.raises(ValueError, match="broadcast"), ttlg.zarr.enabled():
+        array[:] = np.ones((3, 3), "u1")
+    assert used() == ZARRS
+
+
+def test_enabled_puts_back_what_was_set_before():
+    ttlg.zarr.enable()
+    with ttlg.zarr.enabled():
+        pass
+    assert used() == OURS
+    ttlg.zarr.disable()
+    with ttlg.zarr.enabled():
+        ttlg.zarr.disable()
+        assert used() == ZARRS
+    assert used() == ZARRS
+
+
+@pytest.mark.parametrize("switch", [ttlg.zarr.enable, lambda: ttlg.zarr.enabled().__enter__()])
+def test_buffers_on_a_gpu_are_refused(switch):
+    with zarr.config.enable_gpu():
+        with pytest.raises(
+            RuntimeError, match=r'zarr\.config\.set\(\{"buffer": "zarr\.buffer\.cpu'
+        ):
+            switch()
+        assert zarr.config.get("ndbuffer") == "zarr.buffer.gpu.NDBuffer"
+
+
+def test_threads_read_and_write_at_once():
+    chunk = np.arange(64**3, dtype="f8").reshape(64, 64, 64)
+    with ttlg.zarr.enabled():
+        array = zarr.create_array(
+            {}, shape=(512, 64, 64), chunks=chunk.shape, dtype="f8", filters=[TRANSPOSED]
+        )
+
+        def write_and_read(index):
+            rows = slice(64 * index, 64 * index + 64)
+            array[rows] = chunk + index
+            return np.array_equal(array[rows], chunk + index)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(write_and_read, range(8)))
+        assert np.array_equal(array[:].reshape(8, -1)[:, 0], np.arange(8))
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Let new processes find ttlg's entry points, as if it were installed."""
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {target}" for name, target in points.items())]
+    folder = tmp_path / "site/of_a_test-1.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: of-a-test\nVersion: 1\n")
+    assert len(list(metadata.Distribution.at(folder).entry_points)) == 2
+    return {"PYTHONPATH": ":".join([str(folder.parent), str(Path(ttlg.__file__).parents[1])])}
+
+
+REPORT = """
+import zarr
+from zarr.core.buffer import default_buffer_prototype
+from zarr.registry import get_codec_class
+
+print(default_buffer_prototype().nd_buffer.__module__, get_codec_class("transpose").__module__)
+"""
+
+
+def test_installed_it_changes_nothing(run_python, installed):
+    done = run_python(REPORT, **installed)
+    assert (done.stdout, done.stderr) == ("zarr.core.buffer.cpu zarr.codecs.transpose\n", "")
+
+
+def test_the_environment_switches_it_on(run_python, installed):
+    on = {
+        "ZARR_NDBUFFER": "ttlg.zarr.NDBuffer",
+        "ZARR_CODECS__TRANSPOSE": "ttlg.zarr.TransposeCodec",
+    }
+    assert all(f"{name}={value}" in ttlg.zarr.enable.__doc__ for name, value in on.items())
+    done = run_python(REPORT, **installed, **on)
+    assert (done.stdout, done.stderr) == ("ttlg.zarr ttlg.zarr\n", "")

@@ -1,0 +1,293 @@
+"""What is left on disk when the transposition of a ``.npy`` file fails or is killed."""
+
+import errno
+import itertools
+import math
+import os
+import signal
+import stat
+
+import numpy as np
+import pytest
+
+import ttlg
+
+SHAPE = (40, 30, 20)
+MEMORY = 5000  # about forty tiles
+OLD = b"what was there before"
+
+pytestmark = pytest.mark.usefixtures("small_pieces")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.npy"
+    np.save(path, np.arange(math.prod(SHAPE), dtype="<f4").reshape(SHAPE))
+    return path
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def kind(request, monkeypatch):
+    """Write to a file without a name, or to a named one as where the file system has no others."""
+    if request.param == "named":
+        monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # what old systems take it for
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["new", "old"])
+def target(request, tmp_path):
+    """Return a file in a folder of its own, which is there before or not."""
+    path = tmp_path / "folder" / "out.npy"
+    path.parent.mkdir()
+    if request.param:
+        path.write_bytes(OLD)
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def fail_at(monkeypatch, name, count, error):
+    """Let the `count`-th call of os.`name` raise `error`."""
+    real, calls = getattr(os, name), iter(range(1, 10**6))
+
+    def call(*args, **options):
+        if next(calls) == count:
+            raise error
+        return real(*args, **options)
+
+    monkeypatch.setattr(os, name, call)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "error", "blamed"),
+    [
+        ("posix_fallocate", 1, OSError(errno.ENOSPC, "No space left"), "folder/out.npy"),
+        ("preadv", 5, OSError(errno.EIO, "Input/output error"), "in.npy"),
+        ("pwritev", 100, OSError(errno.EDQUOT, "Quota exceeded"), "folder/out.npy"),
+        ("pwrite", 1, OSError(errno.EIO, "Input/output error"), "folder/out.npy"),
+        ("fsync", 1, OSError(errno.EIO, "Input/output error"), "folder/out.npy"),
+        ("replace", 1, OSError(errno.EIO, "Input/output error"), None),
+        ("pwritev", 100, KeyboardInterrupt(), None),
+    ],
+)
+def test_a_failure_leaves_nothing(
+    monkeypatch, tmp_path, source, target, kind, name, count, error, blamed
+):
+    before = contents(target.parent)
+    fail_at(monkeypatch, name, count, error)
+    with pytest.raises(type(error)) as caught:
+        ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    if blamed:
+        assert caught.value.filename == str(tmp_path / blamed)
+    assert contents(target.parent) == before
+
+
+def test_a_file_that_gets_no_name_at_the_end(monkeypatch, tmp_path, source):
+    fail_at(monkeypatch, "link", 2, OSError(errno.EDQUOT, "Quota exceeded"))  # the first only tries
+    with pytest.raises(OSError, match=r"Quota exceeded: '.*out\.npy'"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    assert names(tmp_path) == ["in.npy"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "count"),
+    [
+        *(("unnamed", *call) for call in [("open", 1), ("link", 1), ("open", 2), ("link", 2)]),
+        ("unnamed", "replace", 1),
+        ("named", "open", 1),
+        ("named", "replace", 1),
+    ],
+    indirect=["kind"],
+)
+def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, kind, name, count):
+    real, calls = getattr(os, name), itertools.count(1)
+
+    def call(*args, **options):
+        result = real(*args, **options)
+        if next(calls) == count:
+            raise KeyboardInterrupt
+        return result
+
+    monkeypatch.setattr(os, name, call)
+    with pytest.raises(KeyboardInterrupt):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    done = name == "replace"
+    assert names(tmp_path) == (["in.npy", "out.npy"] if done else ["in.npy"])
+    if done:
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+def test_signals_are_left_alone(spy, tmp_path, source):
+    # That is for the program to decide, as the docstring says.
+    signals = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(each) for each in signals]
+    seen = spy(os, "pwrite", lambda *_: [signal.getsignal(each) for each in signals])
+    ttlg.transpose_file(source, tmp_path / "out.npy")
+    assert seen == [before]
+
+
+def test_a_source_that_is_cut_while_it_is_read(monkeypatch, tmp_path, source):
+    real = os.preadv
+
+    def preadv(fd, buffers, position):
+        os.truncate(source, 1000)
+        return real(fd, buffers, position)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    with pytest.raises(OSError, match=r"ends at byte \d+.*in\.npy"):
+        ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    assert names(tmp_path) == ["in.npy"]
+
+
+@pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS])
+def test_a_file_system_that_cannot_reserve_space(monkeypatch, tmp_path, source, code):
+    fail_at(monkeypatch, "posix_fallocate", 1, OSError(code, "unsupported"))
+    ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+@pytest.mark.parametrize(("call", "code"), [("open", errno.EOPNOTSUPP), ("link", errno.ENOENT)])
+def test_a_system_without_unnamed_files(monkeypatch, spy, tmp_path, source, call, code):
+    # A file system that has none, such as NFS, or a container without /proc, to name them by.
+    fail_at(monkeypatch, call, 1, OSError(code, "unsupported"))
+    seen = spy(os, "pwrite", lambda *_: names(tmp_path))
+    ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
+    ((partial, given),) = seen
+    assert partial.endswith(".partial")
+    assert given == "in.npy"
+    assert names(tmp_path) == ["in.npy", "out.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
+
+
+KILLED = """
+import os, signal, sys
+import ttlg
+from ttlg import _npy
+
+_npy.LEAST_MEMORY = 1
+kind, number, name, count, source, target, memory = sys.argv[1:]
+if kind == "named":
+    os.O_TMPFILE = os.O_DIRECTORY
+real, calls = getattr(os, name), iter(range(1, 10**6))
+
+def call(*args, **options):
+    if next(calls) == int(count):
+        signal.raise_signal(int(number))
+    return real(*args, **options)
+
+setattr(os, name, call)
+ttlg.transpose_file(source, target, (2, 0, 1), memory=int(memory))
+"""
+CALLS = [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
+
+
+def kill(run_python, kind, number, name, count, source, target):
+    arguments = (kind, str(int(number)), name, str(count), source, target, str(MEMORY))
+    run_python(KILLED, *arguments, status=-number)
+
+
+@pytest.mark.parametrize(("name", "count"), [*CALLS, ("link", 1), ("fsync", 1), ("link", 2)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_kill_leaves_nothing(run_python, source, target, number, name, count):
+    before = contents(target.parent)
+    kill(run_python, "unnamed", number, name, count, source, target)
+    assert contents(target.parent) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT], ids=["SIGHUP", "SIGINT"])
+def test_other_signals_leave_nothing(run_python, tmp_path, source, number):
+    (tmp_path / "folder").mkdir()
+    kill(run_python, "unnamed", number, "pwritev", 9, source, tmp_path / "folder" / "out.npy")
+    assert names(tmp_path / "folder") == []
+
+
+@pytest.mark.parametrize(("name", "count"), CALLS)
+def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, target, name, count):
+    before = contents(target.parent)
+    kill(run_python, "named", signal.SIGKILL, name, count, source, target)
+    (left,) = (path for path in target.parent.iterdir() if path != target)
+    assert left.name.startswith(".out.npy.")
+    assert left.suffix == ".partial"
+    with pytest.raises(ValueError, match="not a readable"):
+        ttlg.transpose_file(left, tmp_path / "other.npy")
+    with pytest.raises(ValueError, match="pickle"):
+        np.load(left)
+    left.unlink()
+    assert contents(target.parent) == before
+
+
+def test_a_killed_run_does_not_disturb_the_next(run_python, tmp_path, source):
+    target = tmp_path / "out.npy"
+    kill(run_python, "named", signal.SIGKILL, "pwritev", 9, source, target)
+    ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
+
+
+def test_source_and_target_may_be_the_same(source):
+    x = np.load(source)
+    ttlg.transpose_file(source, source, (2, 0, 1), memory=MEMORY)
+    np.testing.assert_array_equal(np.load(source), x.transpose(2, 0, 1))
+
+
+def test_a_link_keeps_pointing(tmp_path, source):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link.npy"
+    link.symlink_to("folder/out.npy")
+    for _ in range(2):  # first dangling, then pointing to a file
+        ttlg.transpose_file(source, link)
+        assert link.is_symlink()
+        np.testing.assert_array_equal(np.load(tmp_path / "folder/out.npy"), np.load(source).T)
+    assert names(tmp_path / "folder") == ["out.npy"]
+
+
+def test_the_mode_follows_the_umask_or_the_old_file(tmp_path, source):
+    target = tmp_path / "out.npy"
+    umask = os.umask(0o027)
+    try:
+        ttlg.transpose_file(source, target)
+        assert stat.S_IMODE(target.stat().st_mode) == 0o640
+        target.chmod(0o606)
+        ttlg.transpose_file(source, target)
+        assert stat.S_IMODE(target.stat().st_mode) == 0o606
+    finally:
+        os.umask(umask)
+
+
+def test_a_target_that_is_no_regular_file(tmp_path, source):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        with pytest.raises(ValueError, match=f"{name} exists and is not a regular file"):
+            ttlg.transpose_file(source, tmp_path / name)
+    assert names(tmp_path) == ["folder", "in.npy", "pipe"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_read_only_target_is_kept(tmp_path, source):
+    target = tmp_path / "out.npy"
+    target.write_bytes(OLD)
+    target.chmod(0o444)
+    if os.access(target, os.W_OK):
+        pytest.skip("root may write to read-only files")
+    with pytest.raises(PermissionError, match=r"out\.npy"):
+        ttlg.transpose_file(source, target)
+    assert target.read_bytes() == OLD
+
+
+def test_missing_files_are_named(tmp_path, source):
+    with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
+        ttlg.transpose_file(tmp_path / "missing.npy", tmp_path / "out.npy")
+    with pytest.raises(FileNotFoundError, match=r"nowhere/out\.npy'"):
+        ttlg.transpose_file(source, tmp_path / "nowhere" / "out.npy")
+
+
+def test_a_long_name(tmp_path, source):
+    target = tmp_path / ("ü" * 125 + ".npy")
+    ttlg.transpose_file(source, target)
+    np.testing.assert_array_equal(np.load(target), np.load(source).T)

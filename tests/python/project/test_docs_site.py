@@ -1,0 +1,103 @@
+"""What the documentation shows: every public name, pictures, and the committed measurements."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import ttlg
+
+REPOSITORY = Path(__file__).parents[3]
+DOCS = REPOSITORY / "docs"
+PAGES_OF_NUMBERS = ("index.md", "performance.md")
+README = (REPOSITORY / "README.md").read_text()
+
+
+def documented(page):
+    """List the names that a page of the reference documents."""
+    text = (DOCS / "reference" / page).read_text()
+    return re.findall(r"^\.\. (?:auto|py:)\w+:: (\w+)(?:\(\))?$", text, re.MULTILINE)
+
+
+def test_the_reference_has_every_public_name_once():
+    pages = [page.name for page in (DOCS / "reference").glob("*.rst")]
+    separate = {"index.rst", "schemes.rst", "integrations.rst"}  # schemes is a module
+    names = [name for page in pages if page not in separate for name in documented(page)]
+    assert sorted(names) == sorted(set(ttlg.__all__) - {"schemes"})
+    assert sorted(documented("schemes.rst")) == sorted(ttlg.schemes.__all__)
+
+
+@pytest.mark.parametrize("module", ["dask", "zarr"])
+def test_the_reference_has_the_names_of_optional_modules(module):
+    """As the module's source lists them, since what it imports may not be installed."""
+    source = (REPOSITORY / f"python/ttlg/{module}.py").read_text()
+    names = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
+    sections = (DOCS / "reference/integrations.rst").read_text().split(".. automodule:: ttlg.")
+    section = next(each for each in sections if each.startswith(module))
+    shown = re.findall(r"^\.\. auto(?:function|class):: (\w+)", section, re.MULTILINE)
+    assert sorted(shown) == sorted(re.findall(r'"(\w+)"', names))
+
+
+def test_the_list_of_the_reference_has_every_function():
+    listed = re.findall(r"^   (\w+)$", (DOCS / "reference/index.rst").read_text(), re.MULTILINE)
+    functions = [name for name in ttlg.__all__ if type(getattr(ttlg, name)).__name__ == "function"]
+    assert set(functions) <= set(listed)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    if not (REPOSITORY / "benchmarks/results").exists():
+        pytest.skip("a source distribution has no measurements")
+    monkeypatch.syspath_prepend(DOCS)
+    yield importlib.import_module("measured")
+    sys.modules.pop("measured")
+
+
+def test_the_readme_and_the_results_agree(measured):
+    """Its tables are those that are made of the measurements."""
+    assert measured.first_table() in README
+    assert measured.new_results_table() in README
+
+
+def test_other_machines_and_the_results_agree(measured):
+    """On the Zen 5: the ttlg column with its worst cases, and NumPy's medians."""
+    page = (DOCS / "performance.md").read_text()
+    table = page.partition("| suite | Zen 5: ttlg | NumPy |")[2]
+    for stem, title in measured.ZEN5.items():
+        row = re.search(rf"^\| {re.escape(title)} \| ([^|]*) \| ([^|]*) \|", table, re.MULTILINE)
+        report = measured.load(stem)
+        ours, numpys = (
+            [measured.percents(measured.on_threads(report, threads), name) for threads in (1, 2)]
+            for name in ("ttlg", "numpy")
+        )
+        assert row[1] == " / ".join(f"{median} ({worst})" for median, worst in ours)
+        assert row[2] == " / ".join(str(median) for median, _ in numpys)
+
+
+def test_the_readme_is_a_first_page():
+    assert len(README.split()) <= 1500
+
+
+def test_pictures_have_a_text():
+    """Those that are drawn for the pages, and those that pages and notebooks link to."""
+    pages = [REPOSITORY / "README.md", *DOCS.rglob("*.md")]
+    drawn = [text for page in pages for text in page.read_text().split(".. plot::")[1:]]
+    assert len(drawn) > 5
+    assert not [text for text in drawn if not re.match(r".*\n   :alt: \S", text)]
+    linked = re.compile(r"!\[\s*\]\(|<img(?![^>]*\balt=)")
+    notebooks = (REPOSITORY / "notebooks").glob("*.ipynb")
+    assert not [page for page in (*pages, *notebooks) if linked.search(page.read_text())]
+
+
+def test_measurements_of_two_machines_are_not_drawn_together(measured):
+    assert len(measured.of_one_machine(measured.ZEN5)) == len(measured.ZEN5)
+    with pytest.raises(ValueError, match="different machines"):
+        measured.of_one_machine(["zen5-ttc57", "granite-rapids-inplace-random"])
+
+
+def test_every_table_is_shown(measured):
+    text = "".join((DOCS / page).read_text() for page in PAGES_OF_NUMBERS)
+    shown = re.findall(r"\{\{ (\w+) \}\}", text)
+    assert set(shown) == set(measured.substitutions())

@@ -1,0 +1,304 @@
+"""Bad input raises the right exception, says what to do, and writes nothing."""
+
+import collections
+import re
+import types
+
+import numpy as np
+import pytest
+
+import ttlg
+
+from ..arrays import random_array
+
+X = random_array((2, 3, 4), "<f4")
+
+AXES = [
+    ((0, 1), ValueError, "name each of the 3 axes once, not 2"),
+    ((0, 1, 2, 0), ValueError, "name each of the 3 axes once, not 4"),
+    ((0, 1, 2, 3), ValueError, "name each of the 3 axes once, not 4"),
+    ((0, 1, 1), ValueError, "axis 1 appears twice; name every axis once"),
+    ((0, 1, -2), ValueError, "axis 1 appears twice"),
+    ((0, 1, 3), ValueError, "axis 3 is out of range -3..2"),
+    ((0, 1, -4), ValueError, "axis -4 is out of range -3..2"),
+    ((0, 1, 1 << 70), ValueError, "out of range"),
+    ((), ValueError, "name each of the 3 axes once, not 0"),
+    ((0, 1, 2.0), TypeError, "2.0 is not an axis number"),
+    ((0, 1, None), TypeError, "None is not an axis number"),
+    (("0", "1", "2"), TypeError, "'0' is not an axis number"),
+    (((0,), 1, 2), TypeError, "(0,) is not an axis number"),
+    (np.array([2.0, 1.0, 0.0]), TypeError, "is not an axis number"),
+    ("012", TypeError, "must be a sequence of 3 integers"),
+    (2, TypeError, "must be a sequence of 3 integers"),
+    (1.0, TypeError, "must be a sequence of 3 integers"),
+    ((True, False, 2), TypeError, "True is not an axis number"),
+    (
+        {2, 0, 1},
+        TypeError,
+        "must be a sequence of 3 integers, not a set; write them in their order",
+    ),
+    (frozenset((2, 0, 1)), TypeError, "must be a sequence of 3 integers, not a frozenset"),
+    ({2: 0, 0: 1, 1: 2}, TypeError, "must be a sequence of 3 integers, not a dict"),
+    ({2: 0, 0: 1, 1: 2}.keys(), TypeError, "must be a sequence of 3 integers, not a dict_keys"),
+    ({0: 2, 1: 0, 2: 1}.values(), TypeError, "must be a sequence of 3 integers, not a dict_values"),
+    (types.MappingProxyType({0: 2, 1: 0, 2: 1}), TypeError, "not a mappingproxy"),
+]
+
+
+@pytest.mark.parametrize(("axes", "exception", "why"), AXES, ids=repr)
+def test_axes(axes, exception, why):
+    message = re.escape(f"axes {axes!r} do not fit shape (2, 3, 4): ") + ".*" + re.escape(why)
+    out = np.zeros((4, 3, 2), "<f4")
+    calls = [
+        lambda: ttlg.transpose(X, axes),
+        lambda: ttlg.transpose(X, axes, out=out),
+        lambda: ttlg.permute_dims(X, axes),
+        lambda: ttlg.transpose_inplace(X.copy(), axes),
+        lambda: ttlg.plan((2, 3, 4), axes),
+        lambda: ttlg.plan_for(X, axes),
+        lambda: ttlg.predict_time((2, 3, 4), axes),
+        lambda: ttlg.predict_times([((2, 3, 4), axes)]),
+    ]
+    for call in calls:
+        with pytest.raises(exception, match=message):
+            call()
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    "axes", [(2, 0, 1), [2, 0, 1], range(3), bytes((2, 0, 1)), collections.deque((2, 0, 1))]
+)
+def test_sequences_that_numpy_takes_as_axes(axes):
+    np.testing.assert_array_equal(ttlg.transpose(X, axes), np.transpose(X, axes))
+
+
+@pytest.mark.parametrize("shape", [{2, 3}, {2: 0, 3: 0}, {2: 0, 3: 0}.keys()])
+def test_shapes_without_an_order(shape):
+    flat = np.zeros(6)
+    for call in (ttlg.plan, ttlg.predict_time, lambda x: ttlg.transpose(flat, (1, 0), shape=x)):
+        with pytest.raises(TypeError, match="shape must be a sequence of integers, not"):
+            call(shape)
+
+
+def test_axes_whose_index_raises():
+    class Odd:
+        def __index__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ttlg.transpose(X, (0, 1, Odd()))
+
+
+@pytest.mark.parametrize("x", [[[1, 2]], (1, 2), None, "abc", b"abc", 3.0, np.float64(1), object()])
+def test_what_is_no_array(x):
+    kind = re.escape(type(x).__qualname__)
+    # Of other objects NumPy makes an array of rank 0 with the object in it.
+    hint = "pass one" if x is None or type(x) is object else r"make one with numpy\.asarray\(x\)"
+    with pytest.raises(TypeError, match=rf"x must be an array .*{kind}; {hint}$"):
+        ttlg.transpose(x)
+    with pytest.raises(TypeError, match="x must be an array"):
+        ttlg.plan((3,))(x)
+    if x is not None:
+        with pytest.raises(TypeError, match="out must be an array"):
+            ttlg.transpose(X, out=x)
+
+
+def stranger(module, name):
+    """Return an object of a class as other libraries have them, which need not be installed."""
+    return type(name, (), {"__module__": module, "shape": (2, 3), "reshape": lambda self: self})()
+
+
+STRANGERS = [
+    ("dask.array.core", "Array", "call ttlg.dask.transpose(x, axes), which stays lazy"),
+    ("dask.delayed", "Delayed", "pass x.compute()"),
+    ("scipy.sparse._csr", "csr_matrix", "pass x.toarray() if that fits into memory"),
+    ("sparse.numba_backend._coo.core", "COO", "pass x.todense() if that fits into memory"),
+    ("pandas.core.frame", "DataFrame", "pass x.to_numpy()"),
+    ("h5py._hl.dataset", "Dataset", "pass x[...], which reads all of it, or a part of it"),
+    ("zarr.core.array", "Array", "with ttlg.zarr.enable() Zarr moves what it reads by ttlg"),
+    ("tensorflow.python.framework.ops", "EagerTensor", "pass x.numpy()"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "hint"), STRANGERS)
+def test_arrays_of_other_libraries(module, name, hint):
+    x = stranger(module, name)
+    derived = type("Derived", (type(x),), {"__module__": "mine"})()
+    out = np.zeros((3, 2))
+    calls = [
+        ttlg.transpose,
+        lambda x: ttlg.transpose(x, out=out),
+        ttlg.transpose_inplace,
+        ttlg.plan_for,
+        ttlg.ascontiguousarray,
+        ttlg.asfortranarray,
+        ttlg.plan((2, 3)),
+    ]
+    for each in (x, derived):
+        for call in calls:
+            with pytest.raises(TypeError, match="x must be an array .*" + re.escape(hint)):
+                call(each)
+        for dst in (np.zeros((2, 3)), np.zeros((4, 2, 3))):
+            text = re.escape(hint.replace("x.", "src.").replace("x[", "src[").replace("(x", "(src"))
+            with pytest.raises(TypeError, match="src must be an array .*" + text):
+                ttlg.copyto(dst, each)
+        with pytest.raises(
+            TypeError, match=r"dst must be an array .*pass a writable array of NumPy"
+        ):
+            ttlg.copyto(each, np.ones((2, 3)))
+    assert not out.any()
+
+
+def test_a_dask_array_is_not_loaded():
+    dask = pytest.importorskip("dask")
+    da = pytest.importorskip("dask.array")
+    x = da.from_delayed(dask.delayed(lambda: 1 / 0)(), (2, 3), "f8")
+    with pytest.raises(TypeError, match=r"ttlg\.dask\.transpose\(x, axes\)"):
+        ttlg.transpose(x)
+
+
+def test_a_sparse_matrix_is_told_its_own_ways():
+    sparse = pytest.importorskip("scipy.sparse")
+    for x in (sparse.eye(3, format="csr"), sparse.coo_array(np.eye(3))):
+        with pytest.raises(TypeError, match=r"x\.toarray\(\)"):
+            ttlg.transpose(x)
+
+
+@pytest.mark.parametrize(
+    ("threads", "exception"),
+    [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError), (1 << 70, ValueError)],
+)
+def test_threads(threads, exception):
+    out = np.zeros((4, 3, 2), "<f4")
+    calls = [
+        lambda: ttlg.transpose(X, threads=threads),
+        lambda: ttlg.transpose(X, threads=threads, out=out),
+        lambda: ttlg.plan((2, 3), threads=threads),
+        lambda: ttlg.set_num_threads(threads),
+    ]
+    for call in calls:
+        with pytest.raises(exception, match="threads must be"):
+            call()
+    assert not out.any()
+
+
+def test_running_out_of_memory_is_an_error():
+    # Rows without memory of their own: small for the input, beyond any machine for the result.
+    x = np.broadcast_to(np.zeros(1, "u1"), (1 << 20, 1 << 40))
+    with pytest.raises(MemoryError):
+        ttlg.transpose(x)
+    with pytest.raises(MemoryError):
+        ttlg.plan(x.shape, None, "u1", strides=x.strides)(x)
+
+
+def test_stream_on_the_host():
+    out = np.zeros((4, 3, 2), "<f4")
+    for stream in (0, 1, object()):
+        with pytest.raises(ValueError, match=r"stream= is for arrays on a CUDA device.*leave it"):
+            ttlg.transpose(X, stream=stream, out=out)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exception", "message"),
+    [
+        ({"kernel": 1}, TypeError, "kernel must be a name, not 1"),
+        ({"device": 0}, TypeError, "device must be a name, not 0"),
+        ({"device": "abacus"}, ValueError, "cannot plan for device 'abacus'; choose one of 'cpu'"),
+        ({"device": "cuda:-1"}, ValueError, "cannot plan for device 'cuda:-1'"),
+        ({"device": "cuda:12345"}, ValueError, "cannot plan for device 'cuda:12345'"),
+        ({"dtype": "banana"}, TypeError, "'banana' is no dtype; pass one of NumPy's"),
+        ({"dtype": object()}, TypeError, "is no dtype"),
+        ({"strides": (4,)}, ValueError, r"strides \(4,\) do not fit shape \(2, 3\): give one per"),
+        ({"strides": ()}, ValueError, r"strides \(\) do not fit shape \(2, 3\)"),
+        ({"strides": (4, 8, 4)}, ValueError, r"do not fit shape \(2, 3\)"),
+        ({"strides": (4.0, 8)}, TypeError, r"strides must be a sequence of int.*\(4.0, 8\)"),
+        ({"strides": (1 << 70, 8)}, ValueError, r"strides \(1180591620717411303424, 8\) .*64-bit"),
+        ({"strides": (1 << 63, 8)}, ValueError, r"strides \(9223372036854775808, 8\) exceeds"),
+        ({"strides": (-(1 << 63) - 1, 8)}, ValueError, r"strides \(-9223372036854775809, 8\) exc"),
+        ({"shape": (-1, 3)}, ValueError, r"shape \(-1, 3\) has a negative extent"),
+        ({"shape": (2.0, 3)}, TypeError, r"shape must be a sequence of integers, not \(2.0, 3\)"),
+        ({"shape": 6}, TypeError, "shape must be a sequence of integers, not 6"),
+        ({"shape": (1 << 70, 4)}, ValueError, r"shape \(1180591620717411303424, 4\) .*64-bit"),
+        (
+            {"shape": (1,) * 65, "axes": range(65)},
+            ValueError,
+            "do not fit shape .*: rank 65 exceeds the limit of 64",
+        ),
+    ],
+    ids=repr,
+)
+def test_plan_arguments(arguments, exception, message):
+    with pytest.raises(exception, match=message):
+        ttlg.plan(**{"shape": (2, 3), "axes": (1, 0), **arguments})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"kernel": "nope"}, "unknown kernel 'nope'; choose one of 'copy', 'tile', 'shuffle',"),
+        ({"kernel": ""}, "unknown kernel ''; choose one of"),
+        ({"kernel": "copy"}, "kernel 'copy' does not apply: it needs all modes fused"),
+        ({"kernel": "tile", "dtype": "V3"}, "kernel 'tile' does not apply: it needs elements"),
+        ({"kernel": "shuffle", "dtype": "V16"}, "kernel 'shuffle' does not apply: it needs elem"),
+        (
+            {"kernel": "strided_copy", "axes": (0, 1)},
+            "kernel 'strided_copy' does not apply: it needs",
+        ),
+        ({"strides": (1 << 62, 1 << 62)}, "exceeds the 64-bit range"),
+        ({"strides": (-(1 << 63), 4)}, "exceeds the 64-bit range"),
+        ({"shape": (1 << 40, 1 << 40)}, "exceeds the 64-bit range"),
+        ({"shape": (1 << 62, 4)}, "exceeds the 64-bit range"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_planned(arguments, why):
+    arguments = {"shape": (2, 3), "axes": (1, 0), **arguments}
+    asked = f"cannot plan shape {arguments['shape']} by axes {tuple(arguments['axes'])}: "
+    with pytest.raises(ValueError, match=re.escape(asked) + ".*" + re.escape(why)):
+        ttlg.plan(**arguments)
+
+
+def test_overflow_where_the_itemsize_tips_it():
+    assert ttlg.plan((1 << 31, 1 << 31), (1, 0), "u1").extents == (1 << 31, 1 << 31)
+    with pytest.raises(ValueError, match="64-bit"):
+        ttlg.plan((1 << 31, 1 << 31), (1, 0), "<f8")
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        random_array((3, 2), "<f4"),
+        random_array((2, 3, 1), "<f4"),
+        random_array((2, 3), "<f8"),
+        random_array((3, 2), "<f4").T,
+        random_array((2, 6), "<f4")[:, ::2],
+        random_array((2, 3), "<f4")[::-1],
+    ],
+    ids=lambda x: f"{x.dtype.str} {x.shape} {x.strides}",
+)
+def test_plan_called_with_another_layout(x):
+    plan = ttlg.plan((2, 3), (1, 0), "<f4")
+    out = np.zeros((3, 2), "<f4")
+    message = r"this plan is for x of .*; make one for this array with ttlg\.plan_for\(x, axes\)"
+    for given_out in (None, out):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            plan(x, given_out)
+        if given_out is None or x.dtype == out.dtype:
+            assert re.search(message, str(caught.value))
+    assert not out.any()
+
+
+def test_plan_called_with_another_out():
+    plan = ttlg.plan((2, 3), (1, 0), "<f4")
+    x = random_array((2, 3), "<f4")
+    for out, exception in [
+        (np.zeros((2, 3), "<f4"), ValueError),
+        (np.zeros((3, 2), "<i4"), TypeError),
+        (np.zeros((3, 2), ">f4"), TypeError),
+        (x.reshape(3, 2), ValueError),
+    ]:
+        before = out.tobytes()
+        with pytest.raises(exception, match="out"):
+            plan(x, out)
+        assert out.tobytes() == before

@@ -1,0 +1,35 @@
+"""No kernel reads or writes a byte outside its arrays."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parents[1] / "guard_pages.py"
+
+
+def guarded(argument):
+    # A child, so that a fault is one red test and not the end of the session.
+    return subprocess.run(
+        [sys.executable, SCRIPT, argument], check=False, capture_output=True, text=True, timeout=240
+    )
+
+
+@pytest.mark.parametrize(
+    "kernel", ["copy", "tile", "shuffle", "strided_copy", "reference", "transpose"]
+)
+def test_between_guard_pages(kernel):
+    result = guarded(kernel)
+    *_, last = result.stdout.splitlines() or [""]
+    assert result.returncode == 0, f"died in case: {last}\n{result.stderr[-2000:]}"
+    word, count = last.split()
+    assert word == "transpositions"
+    assert int(count) > 500
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_guard_pages_catch_one_stray_byte(side):
+    result = guarded(side)
+    assert result.returncode != 0
+    assert "unharmed" not in result.stdout

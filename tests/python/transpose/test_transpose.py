@@ -1,0 +1,200 @@
+"""`ttlg.transpose` moves the same bits as `numpy.transpose`, whatever the shape and layout."""
+
+import itertools
+import mmap
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ttlg
+
+from ..arrays import (
+    EXTENTS,
+    SIZES,
+    available_bytes,
+    bits,
+    layouts,
+    problems,
+    random_array,
+    random_raw,
+    repeated_raw,
+)
+
+
+def check(x, axes, **keywords):
+    result = ttlg.transpose(x, axes, **keywords)
+    expected = np.transpose(x, axes)
+    assert type(result) is np.ndarray
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    assert result.flags.c_contiguous
+    assert result.flags.writeable
+    assert bits(result) == bits(expected)
+
+
+@given(problems())
+def test_any_layout(problem):
+    layout, axes = problem
+    raw = random_raw(layout.count)
+    before = raw.tobytes()
+    check(layout.of(raw), axes)
+    assert raw.tobytes() == before
+
+
+@given(problems(), st.data())
+def test_any_layout_into_any_layout(problem, data):
+    layout, axes = problem
+    x = layout.of(random_raw(layout.count))
+    out_shape = tuple(x.shape[axis] for axis in axes)
+    out_layout = data.draw(layouts(out_shape, layout.itemsize, broadcast=False))
+    raw = random_raw(out_layout.count, seed=1)
+    expected = raw.copy()
+    out_layout.of(expected)[...] = x.transpose(axes)
+    out = out_layout.of(raw)
+    assert ttlg.transpose(x, axes, out=out) is out
+    # The whole buffer: bytes between the elements keep what they held.
+    assert raw.tobytes() == expected.tobytes()
+
+
+@given(
+    st.lists(st.sampled_from(EXTENTS), max_size=4),
+    st.sampled_from(["<f4", ">f8", "<c16", "<f2", "?", "<M8[us]"]),
+    st.randoms(use_true_random=False),
+)
+def test_negative_axes_and_axes_containers(shape, dtype, random):
+    x = random_array(shape, dtype)
+    axes = random.sample(range(x.ndim), x.ndim)
+    expected = bits(x.transpose(axes))
+    negative = [axis - x.ndim if random.random() < 0.5 else axis for axis in axes]
+    for given_axes in (axes, tuple(negative), np.array(negative, int), iter(negative)):
+        assert bits(ttlg.transpose(x, given_axes)) == expected
+
+
+@pytest.mark.parametrize("rank", range(13))
+def test_axes_default_to_reversed(rank):
+    x = random_array((2, 3, 1, 2, 1, 3, 2, 1, 1, 2, 2, 1)[:rank], np.int16)
+    check(x, None)
+    assert bits(ttlg.transpose(x)) == bits(x.T)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((2, 3, 4, 5, 3, 2), "u1"),
+        ((3, 2, 2, 5, 2, 4), "<u2"),
+        ((2, 3, 2, 4, 3, 9), "<f4"),
+        ((4, 1, 3, 2, 5, 3), "<f8"),
+        ((3, 2, 3, 2, 3, 2), "<c16"),
+        ((2, 3, 2, 1, 3, 4), "V12"),
+    ],
+)
+def test_all_permutations_of_rank_6(shape, dtype):
+    x = random_array(shape, dtype)
+    out = np.empty(x.size, dtype)
+    for axes in itertools.permutations(range(6)):
+        expected = x.transpose(axes)
+        out.view("u1").fill(0xA5)
+        y = ttlg.transpose(x, axes, out=out.reshape(expected.shape))
+        assert bits(y) == bits(expected), axes
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("itemsize", SIZES)
+def test_all_permutations_below_rank_6(rank, itemsize):
+    x = random_array((17, 3, 8, 2, 5)[:rank], f"V{itemsize}")
+    for axes in itertools.permutations(range(rank)):
+        check(x, axes)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["u1", "<u2", "<f4", "<f8", "<c16", "V3", "V24"])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [((1031, 1999), (1, 0)), ((63, 129, 251), (0, 2, 1)), ((127, 41, 399), (1, 0, 2))],
+)
+def test_large_enough_for_several_threads_and_blocks(shape, axes, dtype, threads):
+    check(random_array(shape, dtype), axes, threads=threads)
+
+
+@pytest.mark.parametrize("rank", [16, 31, 32, 33, 63, 64])
+def test_high_rank(rank):
+    if rank > 32 and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("this NumPy stops at rank 32")
+    rng = np.random.default_rng(rank)
+    shape = np.ones(rank, int)
+    shape[rng.choice(rank, 12, replace=False)] = 2
+    x = random_array(tuple(shape), np.int32)
+    for _ in range(5):
+        check(x, tuple(rng.permutation(rank)))
+    check(random_array((1,) * rank, "V5"), tuple(rng.permutation(rank)))
+
+
+def test_zero_dimensional():
+    x = np.array(-0.0)
+    y = ttlg.transpose(x)
+    assert y.shape == ()
+    assert y is not x
+    assert bits(y) == bits(x)
+    assert bits(ttlg.transpose(x, ())) == bits(x)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 4), (0, 0), (1, 0, 1)])
+def test_empty(shape):
+    x = np.empty(shape)
+    check(x, None)
+    out = np.empty(shape[::-1])
+    assert ttlg.transpose(x, out=out) is out
+    assert ttlg.plan(shape, dtype=x.dtype)(x).shape == shape[::-1]
+
+
+def test_result_is_new_memory_even_for_the_identity():
+    x = random_array((4, 5), "<f4")
+    y = ttlg.transpose(x, (0, 1))
+    assert not np.shares_memory(x, y)
+    assert bits(y) == bits(x)
+
+
+def test_permute_dims():
+    x = random_array((2, 3, 4), "<f8")
+    assert bits(ttlg.permute_dims(x, (2, 0, 1))) == bits(x.transpose(2, 0, 1))
+    assert bits(ttlg.permute_dims(x, axes=[-1, 1, 0])) == bits(x.transpose(2, 1, 0))
+    with pytest.raises(TypeError, match="needs axes"):
+        ttlg.permute_dims(x, None)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+def test_strides_beyond_32_bits(axes):
+    # Reserved address space: only the few pages that hold an element ever become memory.
+    reserve = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
+    step = (1 << 32) + 8
+    try:
+        memory = mmap.mmap(-1, 5 * step, flags=reserve)
+    except OSError as error:
+        pytest.skip(f"cannot reserve address space: {error}")
+    strides = (2 * step, 8, step - 400)
+    shape = (2, 50, 3)
+    x = np.ndarray(shape, "<i8", memory, strides=strides)
+    x[...] = random_array(shape, "<i8")
+    check(x, axes)
+    out = np.ndarray(shape, "<i8", memory, offset=800, strides=strides).transpose(axes)
+    source = x.copy()
+    assert bits(ttlg.transpose(source, axes, out=out)) == bits(source.transpose(axes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axes", [(2, 1, 0), (1, 2, 0), (0, 2, 1)])
+def test_more_than_2_to_31_elements(axes):
+    shape = (2, 46341, 23171)
+    if available_bytes() < 8 << 30:
+        pytest.skip("needs 8 GB of free memory")
+    count = 2 * 46341 * 23171
+    assert count > 1 << 31
+    x = repeated_raw(count).reshape(shape)
+    y = ttlg.transpose(x, axes)
+    expected = x.transpose(axes)
+    assert y.shape == expected.shape
+    rows = max(1, (64 << 20) // y[0].size)
+    for start in range(0, len(y), rows):
+        chunk = slice(start, start + rows)
+        assert np.array_equal(y[chunk], expected[chunk])
