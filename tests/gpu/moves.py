@@ -109,12 +109,12 @@ def contiguous(shape, itemsize, lead=0, *, guard=GUARD, poisoned=False):
 
 
 class TorchMemory:
-    """Bytes that PyTorch allocates, on a multiple of 512."""
+    """Bytes that PyTorch allocates, on a GPU on a multiple of 512."""
 
-    def __init__(self, raw):
+    def __init__(self, raw, device="cuda"):
         import torch
 
-        self._tensor = torch.from_numpy(raw).cuda()
+        self._tensor = torch.from_numpy(raw).to(device, copy=True)
         self.pointer = self._tensor.data_ptr()
 
     def array(self, start, dtype, shape):
@@ -150,15 +150,28 @@ def check(
 _UNITS = {1: "uint8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}
 
 
-def permute_inplace(x, axes):
-    """Permute as users do: the call that `check_inplace` makes by default."""
-    return ttlg.transpose_inplace(x, axes)
+class Gpu:
+    """What the tests in place ask of a device: here the GPU, or a stand-in that has the same."""
+
+    name = "cuda"  # as `ttlg.plan` takes it
+    torch_device = "cuda"
+
+    def __init__(self, memory=TorchMemory):
+        self.memory = memory
+
+    def run(self, plan, x):
+        """Carry out a plan in place."""
+        return plan(x)
+
+    def transpose_inplace(self, x, axes):
+        """Permute as users do."""
+        return ttlg.transpose_inplace(x, axes)
 
 
-def planned(shape, axes, itemsize, kernel=None, **options):
+def planned(shape, axes, itemsize, kernel=None, *, device="cuda", **options):
     """Return a plan in place in which every step is forced to one kernel, if that is given."""
     dtype = _UNITS[itemsize]
-    return ttlg.plan(shape, axes, dtype, device="cuda", inplace=True, kernel=kernel, **options)
+    return ttlg.plan(shape, axes, dtype, device=device, inplace=True, kernel=kernel, **options)
 
 
 def by_units(shape, axes, itemsize, lead=0):
@@ -178,21 +191,19 @@ def by_units(shape, axes, itemsize, lead=0):
     return _UNITS[unit], (*shape, itemsize // unit), (*axes, len(axes))
 
 
-def check_inplace(
-    shape, axes, itemsize, call=permute_inplace, *, lead=0, memory=TorchMemory, guard=GUARD
-):
-    """Permute an array, so many bytes off an aligned address, on the GPU where it lies.
+def check_inplace(device, shape, axes, itemsize, plan=None, *, lead=0, guard=GUARD):
+    """Permute an array, so many bytes off an aligned address, on a device where it lies.
 
-    As `check_move`; `memory` also gives arrays of its library. `call` takes one of them and the
-    axes, and returns the array permuted.
+    As `check_move`, by the plan if that is given. `device` is a `Gpu` or has what it has.
     """
     raw, x = contiguous(shape, itemsize, lead, guard=guard)
     dtype, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
-    device = memory(raw)
-    result = call(device.array(guard + lead, dtype, unit_shape), unit_axes)
+    memory = device.memory(raw)
+    array = memory.array(guard + lead, dtype, unit_shape)
+    result = device.run(plan, array) if plan else device.transpose_inplace(array, unit_axes)
     out_shape = tuple(unit_shape[axis] for axis in unit_axes)
     assert tuple(result.shape) == out_shape, f"the result has the shape {tuple(result.shape)}"
     moved = x.transpose(axes).reshape(-1)
     x.reshape(-1)[...] = moved.copy()
-    wrong = np.flatnonzero(device.bytes() != raw)
+    wrong = np.flatnonzero(memory.bytes() != raw)
     assert wrong.size == 0, f"{wrong.size} bytes differ, the first at {wrong[0]} of {raw.size}"

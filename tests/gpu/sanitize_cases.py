@@ -69,29 +69,22 @@ def inplace_problems(itemsize):
     return [*INPLACE_PROBLEMS, ((3, 240_000 // itemsize + 7), (1, 0))]
 
 
-def move_inplace(moves, memory):
+def move_inplace(moves, device):
     """Move all problems in place by each kernel, compare, and return how many each moved."""
     moved = dict.fromkeys(moves.INPLACE_KERNELS, 0)
     for kernel in moves.INPLACE_KERNELS:
         for itemsize in moves.WIDTHS:
             for shape, axes in inplace_problems(itemsize):
                 try:
-                    plan = moves.planned(shape, axes, itemsize, kernel)
+                    plan = moves.planned(shape, axes, itemsize, kernel, device=device.name)
                 except ValueError:
                     continue
-                moves.check_inplace(
-                    shape,
-                    axes,
-                    itemsize,
-                    lambda x, _axes, plan=plan: plan(x),
-                    memory=memory,
-                    guard=0,
-                )
+                moves.check_inplace(device, shape, axes, itemsize, plan, guard=0)
                 moved[kernel] += 1
     for itemsize in moves.WIDTHS:
         for shape, axes in INPLACE_PROBLEMS:
             for lead in (1, itemsize):
-                moves.check_inplace(shape, axes, itemsize, lead=lead, memory=memory)
+                moves.check_inplace(device, shape, axes, itemsize, lead=lead)
     return moved
 
 
@@ -129,7 +122,7 @@ def main():
             # One byte or element past an aligned address: no 16-byte access is allowed.
             for lead in (1, itemsize):
                 moves.check(shape, axes, itemsize, lead=lead, out_lead=lead, memory=CupyMemory)
-    for kernel, moved in move_inplace(moves, CupyMemory).items():
+    for kernel, moved in move_inplace(moves, moves.Gpu(CupyMemory)).items():
         print(f"{kernel}: {moved} problems in place")
         if moved == 0:
             sys.exit(f"{kernel} took part in nothing")

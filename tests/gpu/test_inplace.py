@@ -14,6 +14,7 @@ from .moves import (
     ODD_WIDTHS,
     SQUARE_KERNELS,
     WIDTHS,
+    Gpu,
     by_units,
     check_inplace,
     planned,
@@ -28,49 +29,54 @@ INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
 LEADS = (1, 2, 4, 8, 15)
 
 
+@pytest.fixture
+def device():
+    return Gpu()
+
+
 def square_shape(axes, n, other):
     """Return a shape of two axes of n elements that change places, and a third of others."""
     return tuple(other if axes[axis] == axis else n for axis in range(3))
 
 
-def forced(shape, axes, itemsize, kernel, lead=0):
-    """Return a call of a plan of one kernel, for arrays of `check_inplace`."""
+def check_kernel(device, shape, axes, itemsize, kernel, lead=0):
+    """Permute by a plan of one kernel, and compare as `check_inplace` does."""
     unit, unit_shape, unit_axes = by_units(shape, axes, itemsize, lead)
-    plan = ttlg.plan(unit_shape, unit_axes, unit, device="cuda", inplace=True, kernel=kernel)
+    plan = ttlg.plan(unit_shape, unit_axes, unit, device=device.name, inplace=True, kernel=kernel)
     assert {step["kernel"] for step in plan.parameters["steps"]} == {kernel}
-    return lambda x, _axes: plan(x)
+    check_inplace(device, shape, axes, itemsize, plan, lead=lead)
 
 
 @pytest.mark.parametrize("itemsize", WIDTHS)
 @pytest.mark.parametrize("kernel", [*SQUARE_KERNELS, "runs"])
-def test_square_kernels_beside_their_tiles(kernel, itemsize):
+def test_square_kernels_beside_their_tiles(device, kernel, itemsize):
     for n in ORDERS:
-        check_inplace((n, n), (1, 0), itemsize, forced((n, n), (1, 0), itemsize, kernel))
+        check_kernel(device, (n, n), (1, 0), itemsize, kernel)
     # As many tiles as several bands have.
     shape = (1111, 1111)
-    check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+    check_kernel(device, shape, (1, 0), itemsize, kernel)
 
 
 @pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
 @pytest.mark.parametrize("kernel", SQUARE_KERNELS)
-def test_square_kernels_in_three_dimensions(kernel, axes):
+def test_square_kernels_in_three_dimensions(device, kernel, axes):
     for n, other, itemsize in itertools.product((65, 130), (1, 2, 3, 5), (1, 4, 8)):
         # Rows that are not the fastest axis are elements, which these kernels have up to 16 bytes.
         width = other * itemsize if axes == (1, 0, 2) else itemsize
         if width in WIDTHS:
             shape = square_shape(axes, n, other)
-            check_inplace(shape, axes, itemsize, forced(shape, axes, itemsize, kernel))
+            check_kernel(device, shape, axes, itemsize, kernel)
 
 
 @pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
 @pytest.mark.parametrize("axes", INVOLUTIONS.values(), ids=INVOLUTIONS)
-def test_involutions(axes, itemsize):
+def test_involutions(device, axes, itemsize):
     for n, other in ((100, 3), (64, 64), (33, 50)):
-        check_inplace(square_shape(axes, n, other), axes, itemsize)
+        check_inplace(device, square_shape(axes, n, other), axes, itemsize)
 
 
 @pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
-def test_widths_and_batches(itemsize):
+def test_widths_and_batches(device, itemsize):
     for shape, axes in (
         ((70, 70), (1, 0)),
         ((70, 90), (1, 0)),
@@ -82,81 +88,79 @@ def test_widths_and_batches(itemsize):
         ((3, 1000), (1, 0)),
         ((64, 7, 9), (1, 2, 0)),
     ):
-        check_inplace(shape, axes, itemsize)
+        check_inplace(device, shape, axes, itemsize)
 
 
 @pytest.mark.parametrize("itemsize", WIDTHS)
 @pytest.mark.parametrize("kernel", ["c2r", "r2c"])
-def test_c2r_and_r2c_on_random_sizes(kernel, itemsize):
+def test_c2r_and_r2c_on_random_sizes(device, kernel, itemsize):
     draw = random.Random(itemsize)
     shapes = [(draw.randint(2, 700), draw.randint(2, 700)) for _ in range(20)]
     # Greatest common divisors of 1, of the shorter side, and between.
     shapes += [(257, 256), (100, 700), (700, 100), (128, 128), (180, 300), (2, 999), (999, 2)]
     for shape in shapes:
-        check_inplace(shape, (1, 0), itemsize, forced(shape, (1, 0), itemsize, kernel))
+        check_kernel(device, shape, (1, 0), itemsize, kernel)
     shape = (6, 90, 35)
-    check_inplace(shape, (0, 2, 1), itemsize, forced(shape, (0, 2, 1), itemsize, kernel))
+    check_kernel(device, shape, (0, 2, 1), itemsize, kernel)
 
 
 @pytest.mark.parametrize("itemsize", WIDTHS)
 @pytest.mark.parametrize("kernel", ["c2r", "r2c"])
-def test_rows_and_columns_beyond_shared_memory(kernel, itemsize):
+def test_rows_and_columns_beyond_shared_memory(device, kernel, itemsize):
     long = 240_000 // itemsize + 7
     wide, tall = (41, long), (long, 41)
     long_rows, long_columns = (wide, tall) if kernel == "c2r" else (tall, wide)
-    # As the planner likes, or two rows or a line of all columns in the workspace at a time.
+    # As the planner chooses, or two rows or a line of all columns in the workspace at a time.
     for shape, limits in ((long_rows, (None, 500_000)), (long_columns, (None, 128 * long))):
         for limit in limits:
-            plan = planned(shape, (1, 0), itemsize, kernel, workspace=limit)
+            plan = planned(shape, (1, 0), itemsize, kernel, device=device.name, workspace=limit)
             assert 0 < plan.workspace_bytes <= (limit or 20_000_000)
-            check_inplace(shape, (1, 0), itemsize, lambda x, _axes, plan=plan: plan(x))
+            check_inplace(device, shape, (1, 0), itemsize, plan)
 
 
 @pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
-def test_cells(itemsize):
+def test_cells(device, itemsize):
     for shape in ((40, 7, 300), (3, 211, 64), (900, 801, 32), (6, 5, 20_011)):
-        check_inplace(shape, (1, 0, 2), itemsize, forced(shape, (1, 0, 2), itemsize, "cells"))
+        check_kernel(device, shape, (1, 0, 2), itemsize, "cells")
     shape, axes = (5, 60, 4, 70), (0, 2, 1, 3)
-    check_inplace(shape, axes, itemsize, forced(shape, axes, itemsize, "cells"))
+    check_kernel(device, shape, axes, itemsize, "cells")
 
 
 @pytest.mark.parametrize("fields", [2, 3, 7, 8, 16, 31])
-def test_structures_and_arrays(fields):
+def test_structures_and_arrays(device, fields):
     for itemsize, shape in itertools.product((1, 4, 8), ((60_013, fields), (fields, 60_013))):
-        check_inplace(shape, (1, 0), itemsize)
+        check_inplace(device, shape, (1, 0), itemsize)
 
 
 @pytest.mark.parametrize("itemsize", [1, 4, 16])
-def test_random_permutations(itemsize):
+def test_random_permutations(device, itemsize):
     draw = random.Random(itemsize)
     for _ in range(40):
         rank = draw.randint(3, 5)
         most = {3: 60, 4: 24, 5: 12}[rank]
         shape = tuple(draw.randint(2, most) for _ in range(rank))
-        check_inplace(shape, tuple(draw.sample(range(rank), rank)), itemsize)
+        check_inplace(device, shape, tuple(draw.sample(range(rank), rank)), itemsize)
 
 
 @pytest.mark.parametrize("itemsize", WIDTHS)
 @pytest.mark.parametrize("kernel", INPLACE_KERNELS)
-def test_misaligned_arrays(kernel, itemsize):
+def test_misaligned_arrays(device, kernel, itemsize):
     """One element past an aligned address, and at addresses that are no multiple of it."""
     matrices = [((130, 130), (1, 0)), ((64, 64), (1, 0))]
     problems = [((13, 11, 64), (1, 0, 2))] if kernel == "cells" else matrices
     for lead in {itemsize, *LEADS}:
         for shape, axes in problems:
-            check_inplace(
-                shape, axes, itemsize, forced(shape, axes, itemsize, kernel, lead), lead=lead
-            )
+            check_kernel(device, shape, axes, itemsize, kernel, lead)
 
 
-def test_a_plan_takes_arrays_of_any_alignment():
+def test_a_plan_takes_arrays_of_any_alignment(device):
     n = 150
-    plan = planned((n, n), (1, 0), 4)
-    flat = torch.empty(n * n + 3, dtype=torch.int32, device="cuda").random_()
+    plan = planned((n, n), (1, 0), 4, device=device.name)
+    flat = torch.empty(n * n + 3, dtype=torch.int32, device=device.torch_device).random_()
     for start in (0, 1, 3, 0):
         x = flat[start : start + n * n].view(n, n)
         expected, before, after = x.t().clone(), flat[:start].clone(), flat[start + n * n :].clone()
-        result = plan(x)
+        result = device.run(plan, x)
         assert result.data_ptr() == x.data_ptr()
         assert torch.equal(result, expected)
         assert torch.equal(flat[:start], before)
@@ -189,11 +193,11 @@ def library(request):
 
 
 @pytest.mark.parametrize("axes", [*itertools.permutations(range(3))], ids=str)
-def test_c_and_fortran_order(library, axes):
+def test_c_and_fortran_order(device, library, axes):
     for shape in ((40, 40, 40), (30, 41, 52)):
         for x in (library.make(*shape), library.transposed(library.make(*shape[::-1]))):
             expected = library.copy(x, axes)
-            result = ttlg.transpose_inplace(x, axes)
+            result = device.transpose_inplace(x, axes)
             assert library.address(result) == library.address(x)
             assert library.equal(result, expected)
 
@@ -213,22 +217,21 @@ def test_orders_and_fields(library):
     assert library.equal(ttlg.soa_to_aos(fields), kept)
 
 
-def test_every_candidate_moves_the_same_bytes():
+def test_every_candidate_moves_the_same_bytes(device):
     from ttlg.benchmarks.gpu.calibrate import plan_of
 
     shape, axes = (24, 36, 20, 30), (3, 1, 0, 2)
-    plan = planned(shape, axes, 4)
+    plan = planned(shape, axes, 4, device=device.name)
     found = plan.candidates()
     assert found
     for each in found:
-        chosen = plan_of(plan, each)
-        check_inplace(shape, axes, 4, lambda x, _axes, chosen=chosen: chosen(x))
+        check_inplace(device, shape, axes, 4, plan_of(plan, each))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
 @pytest.mark.parametrize("kernel", ["square_v1b", "square_sg"])
-def test_bands_and_regions_of_any_width(kernel, width):
+def test_bands_and_regions_of_any_width(device, kernel, width):
     from ttlg.benchmarks.gpu.inplace import with_width
 
-    plan = with_width(planned((1300, 1300), (1, 0), 4, kernel), width)
-    check_inplace((1300, 1300), (1, 0), 4, lambda x, _axes: plan(x))
+    plan = with_width(planned((1300, 1300), (1, 0), 4, kernel, device=device.name), width)
+    check_inplace(device, (1300, 1300), (1, 0), 4, plan)

@@ -9,6 +9,23 @@ import ttlg
 torch = pytest.importorskip("torch")
 
 CHUNK_BYTES = 1 << 30
+INPLACE = [
+    # More than 2^31 elements: a square matrix, several of them, and others.
+    ((46_341, 46_341), (1, 0), torch.uint8),
+    ((3, 26_755, 26_755), (0, 2, 1), torch.uint8),
+    ((26_755, 3, 26_755), (2, 1, 0), torch.uint8),
+    ((26_755, 26_755, 3), (1, 0, 2), torch.uint8),
+    ((40, 1000, 53_699), (0, 2, 1), torch.uint8),
+    ((46_341, 46_342), (1, 0), torch.uint8),
+    # More than 2^32 bytes.
+    ((33_000, 33_000), (1, 0), torch.int32),
+    ((600, 1000, 1001), (0, 2, 1), torch.int64),
+    ((16_411, 16_411), (1, 0), torch.complex128),
+    # Rows or columns beyond shared memory.
+    ((14_341, 14_347), (1, 0), torch.complex128),
+    ((100_000_007, 6), (1, 0), torch.int32),
+    ((6, 100_000_007), (1, 0), torch.int32),
+]
 
 
 def random_tensor(shape, dtype):
@@ -71,27 +88,7 @@ def test_beyond_32_bits(shape, axes, dtype):
     assert same(y, x.permute(axes))
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes", "dtype"),
-    [
-        # More than 2^31 elements: a square matrix, several of them, and others.
-        ((46_341, 46_341), (1, 0), torch.uint8),
-        ((3, 26_755, 26_755), (0, 2, 1), torch.uint8),
-        ((26_755, 3, 26_755), (2, 1, 0), torch.uint8),
-        ((26_755, 26_755, 3), (1, 0, 2), torch.uint8),
-        ((40, 1000, 53_699), (0, 2, 1), torch.uint8),
-        ((46_341, 46_342), (1, 0), torch.uint8),
-        # More than 2^32 bytes.
-        ((33_000, 33_000), (1, 0), torch.int32),
-        ((600, 1000, 1001), (0, 2, 1), torch.int64),
-        ((16_411, 16_411), (1, 0), torch.complex128),
-        # Rows or columns beyond shared memory.
-        ((14_341, 14_347), (1, 0), torch.complex128),
-        ((100_000_007, 6), (1, 0), torch.int32),
-        ((6, 100_000_007), (1, 0), torch.int32),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("shape", "axes", "dtype"), INPLACE, ids=str)
 def test_in_place_beyond_32_bits(shape, axes, dtype):
     assert math.prod(shape) * dtype.itemsize > 2**31
     x = random_tensor(shape, dtype)

@@ -10,14 +10,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
-BUILD = "mkdir -p build/gpu/site/ttlg && echo made >build/gpu/site/ttlg/_core.x.so"
-RESULTS = """while [ "$1" != --json ]; do shift; done; echo '{"table": ["3 cases"]}' >"$2" """
-# Does not end when it is asked to.
-HANG = "trap '' INT; echo deaf; while :; do sleep 0.1; done"
-SANITIZER = """
-while [ "$1" != --log-file ]; do [ "$1" = --tool ] && tool=$2; shift; done
-echo "========= ERROR SUMMARY: 0 errors" >"$2"
-"""
+STAND_INS = Path(__file__).with_name("stand_ins")
+# What the stand-ins for python3 and for compute-sanitizer run, in the shell.
+PARTS = {
+    "check": "",
+    "build": "mkdir -p build/gpu/site/ttlg && echo made >build/gpu/site/ttlg/_core.x.so",
+    "test": "",
+    "calibrate": 'write-results "$@"',
+    "bench": 'write-results "$@"',
+    "probe": "",
+    "memcheck": "",
+    "racecheck": "",
+    "initcheck": "",
+}
 
 
 class Machine:
@@ -25,46 +30,28 @@ class Machine:
 
     def __init__(self, folder):
         self.folder, self.out = folder, folder / "out"
-        (folder / "bin").mkdir()
+        shutil.copytree(STAND_INS, folder / "bin")
+        (folder / "parts").mkdir()
         (folder / "tools").mkdir()
         for tool in ROOT.glob("tools/gpu_*"):
             shutil.copy(tool, folder / "tools")
         shutil.copy(ROOT / "pyproject.toml", folder)
-        self.program("git", "exit 1")
-        self.program("nvcc", "exit 0")
-        self.program("nvidia-smi", 'echo "Some GPU, 580.1, 9.0"')
-        self.program("compute-sanitizer", SANITIZER)
-        self.python()
+        self.run_parts()
 
     def program(self, name, script):
         path = self.folder / "bin" / name
         path.write_text(f"#!/bin/bash\n{script}\n")
         path.chmod(0o755)
 
-    def python(self, *, build=BUILD, test="", calibrate="", bench="", check="exit 0"):
-        """Stand in for all that python3 is called for, except for what records the stages."""
-        self.program(
-            "python3",
-            f"""case "$*" in
-            *gpu_record.py\\ check*) {check} ;;
-            *gpu_record.py*) exec {sys.executable} "$@" ;;
-            *"-m pip"*) {build} ;;
-            *"-m pytest"*) {test or "exit 0"} ;;
-            *calibrate*) {calibrate or RESULTS} ;;
-            *benchmarks.gpu*) {bench or RESULTS} ;;
-            esac""",
-        )
+    def run_parts(self, **parts):
+        """Let the stand-ins run these scripts, and the usual ones for all other parts."""
+        for part, script in (PARTS | parts).items():
+            (self.folder / "parts" / part).write_text(script)
 
     def start(self, *arguments):
         return subprocess.Popen(
             # As scripts are that a shell starts in the background.
-            [
-                "env",
-                "--ignore-signal=INT",
-                "bash",
-                str(self.folder / "tools/gpu_verify.sh"),
-                *map(str, arguments),
-            ],
+            ["env", "--ignore-signal=INT", "bash", self.folder / "tools/gpu_verify.sh", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -72,12 +59,14 @@ class Machine:
                 **os.environ,
                 "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
                 "TTLG_COMMIT": "c0ffee",
+                "PARTS": str(self.folder / "parts"),
+                "REAL_PYTHON": sys.executable,
             },
             start_new_session=True,
         )
 
     def verify(self, *stages, seconds=60, options=()):
-        process = self.start("--seconds", seconds, *options, self.out, *stages)
+        process = self.start("--seconds", str(seconds), *options, self.out, *stages)
         try:
             self.printed, _ = process.communicate(timeout=60)
         finally:

@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from .gpu_machine import HANG, RESULTS, ROOT, SANITIZER, Machine, has_ended
+from .gpu_machine import ROOT, Machine, has_ended
 
 pytestmark = pytest.mark.skipif(not (ROOT / "tools").is_dir(), reason="needs a checkout")
 
-ONLY_STRUCTURES = f'case "$*" in *gpu.structures*) {RESULTS} ;; *) exit 3 ;; esac'
+ONLY_STRUCTURES = 'case "$*" in *gpu.structures*) write-results "$@" ;; *) exit 3 ;; esac'
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def machine(tmp_path):
 
 
 def test_results_of_a_killed_program_are_kept(machine):
-    machine.python(bench=f"{RESULTS}; {HANG}")
+    machine.run_parts(bench='write-results "$@"; exec hang')
     start = time.monotonic()
     assert machine.verify("build", "bench", "calibrate", seconds=4) == 1
     assert time.monotonic() - start < 10
@@ -62,7 +62,7 @@ for _ in range(2):
         asked += 1
 print("asked", asked, "times, child", child.poll(), flush=True)
 """)
-    machine.python(test=f"exec {sys.executable} {script}")
+    machine.run_parts(test=f"exec {sys.executable} {script}")
     machine.verify("build", "test", seconds=2)
     assert "asked 1 times, child None" in machine.log()
     assert machine.record("test")["status"] == 124
@@ -70,7 +70,7 @@ print("asked", asked, "times, child", child.poll(), flush=True)
 
 
 def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
-    machine.python(bench=f"{RESULTS}; echo $$ >pid; echo case 3; {HANG}")
+    machine.run_parts(bench='write-results "$@"; echo $$ >pid; echo case 3; exec hang')
     process = machine.start_and_hang("build", "bench")
     os.killpg(process.pid, signal.SIGKILL)
     os.killpg(os.getpgid(int((machine.folder / "pid").read_text())), signal.SIGKILL)
@@ -78,7 +78,7 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
     assert "case 3" in machine.log()
     assert json.loads((machine.out / "bench/results.json").read_text())["table"] == ["3 cases"]
     assert machine.record("build")["passed"]
-    machine.python()
+    machine.run_parts()
     assert machine.verify("bench") == 0
     assert machine.record("bench")["passed"]
     assert json.loads((machine.out / "structures.json").read_text())["table"] == ["3 cases"]
@@ -86,7 +86,7 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
 
 
 def test_an_ended_script_ends_its_programs(machine):
-    machine.python(bench=f"echo $$ >pid; {HANG}")
+    machine.run_parts(bench="echo $$ >pid; exec hang")
     process = machine.start_and_hang("build", "bench")
     process.terminate()
     process.communicate(timeout=10)
@@ -96,14 +96,14 @@ def test_an_ended_script_ends_its_programs(machine):
 
 def test_crashes_do_not_stop_later_stages(machine):
     line = "tests/gpu/test_a.py::test_one PASSED"
-    machine.python(test=f"echo {line}; kill -SEGV $$", bench=ONLY_STRUCTURES)
+    machine.run_parts(test=f"echo {line}; kill -SEGV $$", bench=ONLY_STRUCTURES)
     assert machine.verify("build", "test", "bench", "calibrate") == 1
     assert machine.record("test")["results"]["passed"] == 1
     assert "left no results" in machine.record("bench")["results"]["table"][0]
     assert machine.record("bench")["status"] == 3
     assert "structures.json" in machine.left(), "the one benchmark does not stop the other"
     assert machine.record("calibrate")["passed"]
-    machine.python(build="exit 1")
+    machine.run_parts(build="exit 1")
     assert machine.verify("build") == 1
     assert machine.left().count("ttlg-package.tar.gz") == 1, "that of the last build"
 
@@ -113,7 +113,7 @@ def test_crashes_do_not_stop_later_stages(machine):
     [
         "echo Device not supported >&2; exit 1",
         "echo Device not supported",
-        f"echo Device not supported; {HANG}",
+        "echo Device not supported; exec hang",
     ],
     ids=["fails", "does nothing", "hangs"],
 )
@@ -137,8 +137,7 @@ def test_no_sanitizer(machine):
 
 
 def test_sanitizers_are_read_each(machine):
-    racecheck = 'if [ "$tool" = racecheck ]; then echo killed >"$2"; kill -KILL $$; fi'
-    machine.program("compute-sanitizer", f"{SANITIZER}\n{racecheck}")
+    machine.run_parts(racecheck='echo killed >"$2"; kill -KILL $$')
     assert machine.verify("build", "sanitize") == 1
     tools = machine.record("sanitize")["results"]["tools"]
     assert {name: tool["findings"] for name, tool in tools.items()} == {
@@ -146,14 +145,13 @@ def test_sanitizers_are_read_each(machine):
         "memcheck": 0,
         "racecheck": None,
     }
-    machine.program("compute-sanitizer", SANITIZER)
+    machine.run_parts()
     assert machine.verify("sanitize") == 0
     assert machine.record("sanitize")["passed"]
 
 
 def test_a_sanitizer_that_hangs_leaves_time_to_the_others(machine):
-    hang = f'if [ "$tool" = memcheck ]; then {HANG}; fi'
-    machine.program("compute-sanitizer", f"{SANITIZER}\n{hang}")
+    machine.run_parts(memcheck="exec hang")
     assert machine.verify("build", "sanitize", seconds=6) == 1
     found = machine.record("sanitize")
     assert found["timed_out"]
@@ -164,7 +162,9 @@ def test_a_sanitizer_that_hangs_leaves_time_to_the_others(machine):
 def test_a_package_stands_in_for_the_build(machine, tmp_path):
     assert machine.verify("build") == 0
     package = shutil.move(machine.out / "ttlg-package.tar.gz", tmp_path / "built.tar.gz")
-    machine.python(build="exit 1", bench=f"cat build/gpu/site/ttlg/_core.x.so; {RESULTS}")
+    machine.run_parts(
+        build="exit 1", bench='cat build/gpu/site/ttlg/_core.x.so; write-results "$@"'
+    )
     shutil.rmtree(machine.folder / "build")
     (machine.folder / "bin/nvcc").unlink()
     assert machine.verify("bench", options=["--package", package]) == 0
@@ -193,7 +193,7 @@ def test_packages_that_are_none(machine, tmp_path):
 
 
 def test_missing_packages_end_it(machine):
-    machine.python(check="echo gpu_verify: python3 has no package cupy >&2; exit 2")
+    machine.run_parts(check="echo gpu_verify: python3 has no package cupy >&2; exit 2")
     assert machine.verify("build") == 2
     assert "no package cupy" in machine.printed
     assert not machine.out.exists()
@@ -209,7 +209,7 @@ import warnings
 def test_warning(module):
     warnings.warn_explicit("old", DeprecationWarning, "a.py", 1, module=module)
 """)
-    machine.python(test=f'shift 3; exec {sys.executable} -m pytest {test} "$@" --rootdir .')
+    machine.run_parts(test=f'shift 3; exec {sys.executable} -m pytest {test} "$@" --rootdir .')
     assert machine.verify("build", "test") == 1
     found = machine.record("test")["results"]
     assert (found["passed"], len(found["failing"])) == (2, 2)

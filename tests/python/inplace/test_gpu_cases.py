@@ -3,110 +3,71 @@
 The plans are made for a device, and the CPU carries the permutations out.
 """
 
-import itertools
-
 import pytest
 
 import ttlg
 
 torch = pytest.importorskip("torch")
 
-from ...gpu import moves, sanitize_cases, test_inplace, test_inplace_calls, test_large
+from ...gpu import moves, sanitize_cases, test_inplace_calls, test_large
 
-DEVICE = "nvidia-h200"
-# These make arrays themselves.
-ON_DEVICE = {
-    "test_a_plan_takes_arrays_of_any_alignment",
-    "test_c_and_fortran_order",
-    "test_orders_and_fields",
-}
-TESTS = {name for name in vars(test_inplace) if name.startswith("test_")} - ON_DEVICE
-
-plan_for, read, transpose_inplace = ttlg.plan, ttlg.Plan.from_json, ttlg.transpose_inplace
+# All tests there, with the fixtures here.
+from ...gpu.test_inplace import *
+from ...gpu.test_inplace import torch_library
 
 
-class OnHost:
-    """A plan for the device that the CPU carries out."""
+class Host(moves.Gpu):
+    """The host in the place of a GPU: plans are made for that, and the CPU carries them out."""
 
-    def __init__(self, plan):
-        self._plan = plan
+    name = "nvidia-h200"
+    torch_device = "cpu"
 
-    def __getattr__(self, name):
-        return getattr(self._plan, name)
+    def __init__(self):
+        super().__init__(lambda raw: moves.TorchMemory(raw, "cpu"))
+        self.plans_run = 0
 
-    def __call__(self, x):
-        assert (x.shape, str(x.dtype)) == (self._plan.shape, f"torch.{self._plan.dtype}")
-        return transpose_inplace(x, self._plan.axes)
+    def run(self, plan, x):
+        assert (plan.device, plan.shape) == (self.name, x.shape)
+        assert f"torch.{plan.dtype}" == str(x.dtype)
+        self.plans_run += 1
+        return ttlg.transpose_inplace(x, plan.axes)
 
-
-@pytest.fixture(autouse=True)
-def arrays(monkeypatch):
-    """Take memory of the host, and plans for the device; give a list of all arrays."""
-    made = []
-
-    def keep(memory, raw):
-        memory._tensor = torch.from_numpy(raw.copy())
-        made.append(memory)
-
-    def plan(*args, device, **options):
-        assert device == "cuda"
-        return OnHost(plan_for(*args, device=DEVICE, **options))
-
-    def transpose(x, axes):
+    def transpose_inplace(self, x, axes):
         strides = [step * x.itemsize for step in x.stride()]
-        return plan(x.shape, axes, x.dtype, device="cuda", inplace=True, strides=strides)(x)
-
-    monkeypatch.setattr(moves.TorchMemory, "__init__", keep)
-    monkeypatch.setattr(ttlg, "plan", plan)
-    monkeypatch.setattr(ttlg.Plan, "from_json", lambda text: OnHost(read(text)))
-    monkeypatch.setattr(ttlg, "transpose_inplace", transpose)
-    return made
+        options = {"device": self.name, "inplace": True, "strides": strides}
+        return self.run(ttlg.plan(x.shape, axes, x.dtype, **options), x)
 
 
-def cases_of(test):
-    """List the arguments that pytest calls a test with."""
-    choices = []
-    for mark in getattr(test, "pytestmark", ()):
-        names, values = mark.args
-        rows = values if isinstance(names, tuple) else [(each,) for each in values]
-        names = names if isinstance(names, tuple) else (names,)
-        choices.append([tuple(zip(names, row, strict=True)) for row in rows])
-    return [dict(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
+@pytest.fixture
+def device():
+    host = Host()
+    yield host
+    assert host.plans_run > 0
 
 
-@pytest.mark.parametrize("name", sorted(TESTS))
-def test_every_case_has_a_plan(arrays, name):
-    test = getattr(test_inplace, name)
-    for arguments in cases_of(test):
-        before = len(arrays)
-        test(**arguments)
-        assert len(arrays) > before
+@pytest.fixture
+def library():
+    return torch_library("cpu")
 
 
 def test_the_last_problem_of_the_calls_has_a_workspace():
     problems = test_inplace_calls.PROBLEMS
-    taken = [moves.planned(shape, axes, 4).workspace_bytes for shape, axes in problems]
+    plans = [moves.planned(shape, axes, 4, device=Host.name) for shape, axes in problems]
+    taken = [plan.workspace_bytes for plan in plans]
     assert taken[:2] == [0, 0]
     assert taken[-1] > 2 << 20
 
 
-def test_large_problems_have_plans():
+@pytest.mark.parametrize(("shape", "axes", "dtype"), test_large.INPLACE, ids=str)
+def test_large_problems_have_plans(shape, axes, dtype):
     """More than 2^31 bytes each."""
-    for each in cases_of(test_large.test_in_place_beyond_32_bits):
-        plan = ttlg.plan(*each.values(), device="cuda", inplace=True)
-        assert plan.nbytes > 2**31
-        assert plan.workspace_bytes < plan.nbytes / 4
+    plan = ttlg.plan(shape, axes, dtype, device=Host.name, inplace=True)
+    assert plan.nbytes > 2**31
+    assert plan.workspace_bytes < plan.nbytes / 4
 
 
-def test_orders_of_axes_and_fields_are_those_of_the_library():
-    library = test_inplace.torch_library("cpu")
-    for axes in itertools.permutations(range(3)):
-        test_inplace.test_c_and_fortran_order(library, axes)
-    test_inplace.test_orders_and_fields(library)
-
-
-def test_every_kernel_is_sanitized_in_every_width():
-    moved = sanitize_cases.move_inplace(moves, moves.TorchMemory)
+def test_every_kernel_is_sanitized_in_every_width(device):
+    moved = sanitize_cases.move_inplace(moves, device)
     assert moved.keys() == set(moves.INPLACE_KERNELS)
     # Square matrices by the square kernels, large elements as cells, all by C2R and R2C.
     for kernel, count in moved.items():
@@ -115,8 +76,9 @@ def test_every_kernel_is_sanitized_in_every_width():
 
 
 @pytest.mark.parametrize("itemsize", [1, 3, 8])
-def test_wrong_bytes_are_noticed(itemsize):
+def test_wrong_bytes_are_noticed(device, itemsize):
     shape, axes = (20, 30), (1, 0)
+    right = device.transpose_inplace
 
     def nothing(x, axes):
         return x.view([x.shape[axis] for axis in axes])
@@ -124,18 +86,20 @@ def test_wrong_bytes_are_noticed(itemsize):
     def also_writing(place):
         def call(x, axes):
             torch.as_strided(x, (1,), (1,), x.storage_offset() + place(x)).add_(1)
-            return transpose_inplace(x, axes)
+            return right(x, axes)
 
         return call
 
-    moves.check_inplace(shape, axes, itemsize, transpose_inplace)
+    moves.check_inplace(device, shape, axes, itemsize)
     for wrong in (
         nothing,
         also_writing(lambda x: -1),
         also_writing(lambda x: 0),
         also_writing(lambda x: x.numel()),
     ):
+        device.transpose_inplace = wrong
         with pytest.raises(AssertionError, match="bytes differ"):
-            moves.check_inplace(shape, axes, itemsize, wrong)
+            moves.check_inplace(device, shape, axes, itemsize)
+    device.transpose_inplace = lambda x, axes: right(x, axes)[1:]
     with pytest.raises(AssertionError, match="shape"):
-        moves.check_inplace(shape, axes, itemsize, lambda x, axes: transpose_inplace(x, axes)[1:])
+        moves.check_inplace(device, shape, axes, itemsize)

@@ -57,7 +57,7 @@ def test_models_from_data_sheets(device, rate):
     plan = ttlg.plan((8192, 8192), (1, 0), "float64", device=device)
     assert plan.device == "nvidia-h100-80gb-hbm3" if "h100" in device else device
     bytes_moved = 2 * plan.nbytes
-    assert bytes_moved / rate < plan.predicted_time < 2 * bytes_moved / rate
+    assert bytes_moved / rate < plan.predicted_time < 1.25 * bytes_moved / rate
     assert "(uncalibrated)" in repr(plan)
     assert f"on {plan.device}, uncalibrated: no hardware" in plan.explain()
 

@@ -48,7 +48,7 @@ struct Fit {
 };
 
 // The same cases as of tools/kernel_budget.py, in
-// tests/python/gpu_tools/kernel_budget/test_figures.py.
+// tests/python/gpu_tools/test_kernel_budget.py.
 TEST(ResidentBlocks, AreThoseThatAMultiprocessorHasRoomFor) {
   DeviceModel model = analytic_model();
   model.shared_bytes_per_multiprocessor = 228 << 10;

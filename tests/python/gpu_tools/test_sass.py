@@ -1,12 +1,19 @@
-"""`tools/sass.py` reads a disassembled kernel and finds the path that its threads take."""
+"""`tools/sass.py` reads disassembled kernels as blocks, finds their loops and heaviest path."""
 
 import pytest
+
+KERNEL = "_ZN4ttlg4cuda11copy_kernelILi8EEEvPKSt4bytePS4_"
+
+
+def opcodes(path):
+    return [step.instruction.opcode for step in path]
+
 
 # As nvdisasm prints it; the endless branch after the exit is padding.
 LISTING = """
 .text.other:
         /*0000*/                   EXIT ;
-.text.copy:
+.text.{kernel}:
         //## File "{source}", line 2
         /*0000*/                   LDC R1, c[0x0][0x28] ;
         //## File "{source}", line 1 inlined at "{source}", line 3
@@ -22,17 +29,13 @@ LISTING = """
 """
 
 
-def opcodes(path):
-    return [step.instruction.opcode for step in path]
-
-
 def test_listings_are_read_as_blocks_with_source_lines(sass, tmp_path):
     source = tmp_path / "copy.hpp"
     source.write_text("return __ldg(from);\nvoid copy() {\n  load(0);\n")
-    text = LISTING.format(source=source)
+    text = LISTING.format(kernel=KERNEL, source=source)
     functions = sass.parse(text.splitlines(), lambda name: name != "other")
-    assert list(functions) == ["copy"]
-    blocks = functions["copy"]
+    assert list(functions) == [KERNEL]
+    blocks = functions[KERNEL]
     assert [block.successors for block in blocks] == [[2, 1], [2], [-1], [3]]
     first, load, move, branch = blocks[0].instructions
     assert (first.guard, first.opcode) == ("", "LDC")
@@ -64,7 +67,7 @@ def test_widths_of_accesses(sass, opcode, size):
     assert sass.Instruction("", opcode, "R8, desc[UR4][R2.64]").bytes == size
 
 
-def test_loops_run_as_often_as_the_caller_says(path_through):
+def test_loops_run_as_often_as_the_caller_says(heaviest_path):
     nested = """
         MOV R0, RZ
         .L_outer:
@@ -85,13 +88,13 @@ def test_loops_run_as_often_as_the_caller_says(path_through):
         passes.append(opcodes(steps))
         return {4: 10, 7: 3}[len(steps)]
 
-    path = path_through(nested, trips)
+    path = heaviest_path(nested, trips)
     assert passes[0] == ["IMAD", "BRA", "FADD", "BRA"]
     assert [step.times for step in path] == [1, 3, 30, 30, 30, 30, 3, 3, 1]
     assert [len(step.loops) for step in path] == [0, 1, 2, 2, 2, 2, 1, 1, 0]
 
 
-def test_the_heavier_side_of_a_fork_counts_unless_it_is_avoided(sass, path_through):
+def test_the_heavier_side_of_a_fork_counts_unless_it_is_avoided(sass, heaviest_path):
     fork = """
         @P0 BRA `(.L_light)
         FADD R1, R1, R1
@@ -105,15 +108,15 @@ def test_the_heavier_side_of_a_fork_counts_unless_it_is_avoided(sass, path_throu
         EXIT
     """
     last = sass.Instruction("", "EXIT", "")
-    path = path_through(fork)
+    path = heaviest_path(fork)
     assert opcodes(path) == ["BRA", "FADD", "FADD", "BRA", "EXIT", "MOV", "EXIT"]
-    path = path_through(fork, len, lambda i: i.name in ("FADD", "MOV"))
+    path = heaviest_path(fork, len, lambda i: i.name in ("FADD", "MOV"))
     assert opcodes(path) == ["BRA", "FMUL", "EXIT", "MOV", "EXIT"]  # one instruction of two
-    path = path_through(fork, len, lambda i: i.name in ("FADD", "MOV") or i == last)
+    path = heaviest_path(fork, len, lambda i: i.name in ("FADD", "MOV") or i == last)
     assert opcodes(path) == ["BRA", "FMUL", "EXIT"]
 
 
-def test_a_loop_with_no_way_around_what_is_avoided_is_avoided_itself(path_through):
+def test_a_loop_with_no_way_around_what_is_avoided_is_avoided_itself(heaviest_path):
     fork = """
         @P0 BRA `(.L_light)
         .L_loop:
@@ -130,14 +133,14 @@ def test_a_loop_with_no_way_around_what_is_avoided_is_avoided_itself(path_throug
         .L_join:
         EXIT
     """
-    path = path_through(fork, lambda _: 5)
+    path = heaviest_path(fork, lambda _: 5)
     assert "FADD" in opcodes(path)
-    path = path_through(fork, lambda _: 5, lambda i: i.name == "FADD")
+    path = heaviest_path(fork, lambda _: 5, lambda i: i.name == "FADD")
     assert opcodes(path) == ["BRA", "FMUL", "EXIT"]
 
 
-def test_code_that_is_moved_out_of_line_is_no_loop(sass, blocks, path_through):
-    moved_out = """
+def test_code_that_is_moved_out_of_line_is_no_loop(sass, blocks, heaviest_path):
+    moved = """
         @P0 BRA `(.L_away)
         .L_back:
         MOV R2, R1
@@ -146,9 +149,8 @@ def test_code_that_is_moved_out_of_line_is_no_loop(sass, blocks, path_through):
         FADD R1, R1, R1
         BRA `(.L_back)
     """
-    assert sass.find_loops(blocks(moved_out)) == {}
-    path = path_through(moved_out)
-    assert opcodes(path) == ["BRA", "FADD", "BRA", "MOV", "EXIT"]
+    assert sass.find_loops(blocks(moved)) == {}
+    assert opcodes(heaviest_path(moved)) == ["BRA", "FADD", "BRA", "MOV", "EXIT"]
 
 
 def test_calls_are_refused(blocks):
@@ -173,20 +175,21 @@ WAIT = "DEPBAR.LE SB0, 0x0"
     ],
     ids=["together", "one by one", "unused", "none", "copied ahead", "copied and waited for"],
 )
-def test_bytes_loaded_before_one_is_needed(sass, path_through, code, size):
-    path = path_through("\n".join([*code, "EXIT"]))
-    assert sass.bytes_per_wait(path) == size
+def test_bytes_loaded_before_one_is_needed(sass, heaviest_path, code, size):
+    assert sass.bytes_per_wait(heaviest_path("\n".join([*code, "EXIT"]))) == size
 
 
-def test_a_load_before_a_loop_hides_none_of_the_loops_waits(sass, path_through):
-    code = f"""
-        LDG.E.U8.CONSTANT R30, desc[UR4][R2.64]
-        .L_x_1:
-        {LOAD.format(4)}
-        STG.E.128 desc[UR4][R12.64], R4
-        @P0 BRA `(.L_x_1)
-        STG.E.U8 desc[UR4][R12.64], R30
-        EXIT
-    """
-    path = path_through(code, lambda steps: 10)
+def test_a_load_before_a_loop_hides_none_of_the_loops_waits(sass, heaviest_path):
+    path = heaviest_path(
+        f"""
+            LDG.E.U8.CONSTANT R30, desc[UR4][R2.64]
+            .L_x_1:
+            {LOAD.format(4)}
+            STG.E.128 desc[UR4][R12.64], R4
+            @P0 BRA `(.L_x_1)
+            STG.E.U8 desc[UR4][R12.64], R30
+            EXIT
+        """,
+        lambda steps: 10,
+    )
     assert sass.bytes_per_wait(path) == (1 + 10 * 16) / 10

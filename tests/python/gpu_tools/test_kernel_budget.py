@@ -7,11 +7,11 @@ import pytest
 
 
 @pytest.fixture
-def kernel(budget, path_through):
+def kernel(budget, heaviest_path):
     """Find the path of a kernel whose thread block is this one."""
 
     def found(code, block):
-        return path_through(code, lambda steps: budget.trip_count(steps, block), budget.is_rare)
+        return heaviest_path(code, lambda steps: budget.trip_count(steps, block), budget.is_rare)
 
     return found
 
