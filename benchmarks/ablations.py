@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 import ttlg
-from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.case import Case, axes_of
 from ttlg.benchmarks.contenders import COPIES, Contender, copies
 from ttlg.benchmarks.measure import bandwidth, ceiling, random_array, time_calls, verify
+from ttlg.benchmarks.plans import changed
 
 Variants = Iterable[tuple[str, ttlg.Plan]]
 
@@ -52,10 +53,8 @@ class Ablation:
 
 
 def _edited(plan: ttlg.Plan, **changes: Any) -> ttlg.Plan:
-    record = json.loads(plan.to_json())
-    record["kernel"] = changes.pop("kernel", plan.kernel)
-    record["parameters"] |= changes
-    return ttlg.Plan.from_json(json.dumps(record))
+    kernel = changes.pop("kernel", plan.kernel)
+    return changed(plan, kernel=kernel, parameters={**plan.parameters, **changes})
 
 
 def _forced(plan: ttlg.Plan, kernel: str) -> ttlg.Plan:
@@ -125,8 +124,7 @@ def _of_twos(rank: int, new: int) -> Case:
     """
     first = [*range(rank - 1, rank - 1 - new, -1), *range(3, new - 1, -1)]
     perm = first + [mode for mode in range(rank - 1, -1, -1) if mode not in first]
-    axes = tuple(rank - 1 - mode for mode in reversed(perm))
-    return _case(f"2^{rank}, {new} new of 4", (2,) * rank, axes, "uint8")
+    return _case(f"2^{rank}, {new} new of 4", (2,) * rank, axes_of(perm), "uint8")
 
 
 _LARGE = (

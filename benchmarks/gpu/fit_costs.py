@@ -77,10 +77,6 @@ class CostFit:
     train_regret: Regret
     test_regret: Regret
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
-
 
 def _norm(groups: Array, degree: int) -> Array:
     longest = groups.max(axis=1)

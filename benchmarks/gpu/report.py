@@ -8,6 +8,7 @@ from typing import Any
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS
 from ttlg.benchmarks.gpu.measure import Result
 from ttlg.benchmarks.measure import bandwidth
+from ttlg.benchmarks.tables import aligned, grouped
 
 # Of a message in a table, and of the lines for failures in it; JSON has all.
 _MOST_LETTERS = 200
@@ -46,13 +47,6 @@ def failure_lines(failures: Mapping[str, str]) -> list[str]:
     return lines if more <= 0 else [*lines[:_MOST_FAILURES], f"failed: {more} more"]
 
 
-def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        found.setdefault(f"{result.case.suite} {result.case.dtype}", []).append(result)
-    return found
-
-
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
     for name in _names(results):
         measured = [result for result in results if name in result.seconds]
@@ -75,10 +69,13 @@ def table(results: Sequence[Result]) -> list[str]:
     Returns
     -------
     list of str
-        Lines: the median GB/s, the median and the worst share; of each peer also the number of cases where ``ttlg.transpose`` is slower.
+        Lines: the median GB/s, the median and the worst share; of each peer also the number of
+        cases where ``ttlg.transpose`` is slower.
     """
     lines = []
-    for label, group in _groups([each for each in results if each.has_ceiling]).items():
+    shown = [result for result in results if result.has_ceiling]
+    groups = grouped(shown, lambda result: f"{result.case.suite} {result.case.dtype}")
+    for label, group in groups.items():
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in group)
         errors = [result.prediction_error for result in group if result.has_prediction]
         off = f"{statistics.median(errors):.0%} off" if errors else "unknown"
@@ -87,10 +84,7 @@ def table(results: Sequence[Result]) -> list[str]:
             f"predicted time {off}"
         )
         rows = [("", "GB/s", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            lines.append(("  " + "  ".join(padded)).rstrip())
+        lines += aligned(rows)
     return lines
 
 

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ttlg.benchmarks.gpu import structures
+from ttlg.benchmarks.gpu import session, structures
 from ttlg.benchmarks.gpu.device import NoGpuError
 from ttlg.benchmarks.gpu.structures import CEILING, OPERATIONS, WAYS, WORDS, Result
 
@@ -135,8 +135,8 @@ def run(monkeypatch, tmp_path):
         status = structures.main([*options, "--json", str(file)])
         return status, json.loads(file.read_text())
 
-    monkeypatch.setattr(structures, "require", lambda: None)
-    monkeypatch.setattr(structures, "describe", lambda command: {"command": command})
+    monkeypatch.setattr(session, "require", lambda: None)
+    monkeypatch.setattr(session, "describe", lambda command: {"command": command})
     return run
 
 
@@ -160,6 +160,6 @@ def test_without_a_gpu_it_says_so(monkeypatch, capsys):
     def require():
         raise NoGpuError("there is none")
 
-    monkeypatch.setattr(structures, "require", require)
+    monkeypatch.setattr(session, "require", require)
     assert structures.main([]) == 2
     assert capsys.readouterr().err == "ttlg.benchmarks.gpu.structures: there is none\n"
