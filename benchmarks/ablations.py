@@ -204,7 +204,7 @@ print(json.dumps(ablations.time_level(cases, int(sys.argv[2]))))
 
 
 def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Iterator[Row]:
-    """Time the levels in processes of their own, by turns, as a process cannot change its level."""
+    """Time the levels in processes of their own, in turn, as a process cannot change its level."""
     records = json.dumps([vars(case) for case in cases])
     samples: list[dict[str, list[float]]] = [{} for _ in cases]
     for _, level in itertools.product(range(repeats), ttlg.show_config()["cpu"]["simd_found"]):

@@ -26,7 +26,7 @@ from ttlg._calibrate.report import plot_predictions
 from ttlg.benchmarks import command
 from ttlg.benchmarks.contenders import available_cores, optional
 
-# Problems of at least so many bytes are held to a narrower error.
+# From this many bytes up a problem counts as large; large ones are held to a narrower error.
 _LARGE_BYTES = 1 << 20
 
 

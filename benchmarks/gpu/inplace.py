@@ -106,7 +106,7 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
 
 
 def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
-    """Return the same plan with bands, or regions, of so many tiles.
+    """Return the same plan with bands, or regions, of `width` tiles.
 
     Raises
     ------

@@ -32,9 +32,9 @@ from ttlg.benchmarks.measure import POISON, WrongResultError
 class Result:
     """The median seconds of a call for each contender.
 
-    `curve` holds, for the suite ``calls``, the seconds of so many calls together, from an idle
-    device with an empty plan cache. `failures` holds the exceptions of contenders that have no
-    seconds therefore, and under ``case`` one that ended the whole case.
+    `curve` holds, for the suite ``calls``, the seconds that each number of calls takes together, from
+    an idle device with an empty plan cache. `failures` holds the exceptions of contenders that
+    therefore have no seconds, and under ``case`` one that ended the whole case.
     """
 
     case: Case
@@ -126,7 +126,7 @@ def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -
 
 
 def _sample(contender: Contender, calls: int, turns: Iterator[int]) -> Work:
-    """Return work that makes so many calls, on the buffers whose turn it is."""
+    """Return work that makes this many calls, on the buffers whose turn it is."""
 
     def work() -> None:
         result: Any = None
@@ -173,7 +173,7 @@ def time_calls(
 def call_curve(
     entrants: Sequence[Contender], buffers: int, failures: dict[str, str]
 ) -> dict[str, dict[int, float]]:
-    """Time so many calls together for each of `CALLS`, planning included (TTLG, Fig. 12)."""
+    """Time each number of calls in `CALLS` together, planning included (TTLG, Fig. 12)."""
     found: dict[str, dict[int, float]] = {}
     for entrant in entrants:
         if entrant.name in COPIES or entrant.alone or entrant.name == "ttlg-plan":

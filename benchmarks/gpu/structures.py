@@ -59,7 +59,7 @@ class Result:
 
 
 def ways(words: int) -> list[str]:
-    """List the ways that there are for structures of so many words."""
+    """List the ways that there are for structures of this many words."""
     return [name for name, (_, alignment) in WAYS.items() if 4 * words % alignment == 0]
 
 
@@ -109,7 +109,7 @@ def entrants(
 
 
 def measure(operation: str, words: int) -> Result:
-    """Verify and time all ways to do an operation on structures of so many words."""
+    """Verify and time all ways to do an operation on structures of this many words."""
     result = Result(operation, words, _BYTES // (4 * words))
     torch.manual_seed(words)
     with noting(result.failures, "case"):
