@@ -223,23 +223,11 @@ def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Ite
 
 
 def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> Iterator[Row]:
-    """Run an ablation, one row a case.
+    """Run an ablation of `ABLATIONS`, one row a case.
 
-    Parameters
-    ----------
-    name : str
-        A key of `ABLATIONS`.
-    threads : int
-        The most threads that plans and copies use.
-    repeats : int
-        Samples of each variant, of which the median counts.
-    limit : int, optional
-        Cut the cases down to this many bytes.
-
-    Raises
-    ------
-    WrongResultError
-        A variant moved an element wrongly.
+    Plans and copies use at most `threads`, the median of `repeats` samples of each variant counts,
+    and cases are cut down to `limit` bytes. Raises WrongResultError where a variant moves an
+    element wrongly.
     """
     ablation = ABLATIONS[name]
     cases = [case if limit is None else case.cut(limit) for case in ablation.cases]

@@ -198,17 +198,9 @@ def _ablate(args: argparse.Namespace, repeats: int) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmarks.
+    """Run the benchmarks, with the process's options by default.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The options; by default the process's.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if a contender gave a wrong result or the user interrupted.
+    Returns the exit status: 1 if a contender gave a wrong result or the user interrupted.
     """
     parser = _parser()
     args = command.parse(parser, argv)

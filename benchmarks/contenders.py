@@ -189,23 +189,10 @@ def calls_for_result(x: Array, out: Array, axes: Axes, threads: int) -> Iterator
 def contenders(
     x: Array, out: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
 ) -> list[Contender]:
-    """List everything that takes part: the copies, ttlg and the peers that are installed.
+    """List everything that takes part: the copies, ttlg and the `peers` that are installed.
 
-    Parameters
-    ----------
-    x, out : ndarray
-        C-contiguous input and output.
-    axes : tuple of int
-        As for `ttlg.transpose`.
-    threads : int
-        The threads that everything but NumPy uses.
-    peers : sequence of str
-        Which peers to ask, of `PEERS`.
-
-    Returns
-    -------
-    list of Contender
-        Each ready to be called any number of times.
+    Each is ready to be called any number of times, and all but NumPy use `threads` threads. Input
+    and output are C-contiguous, and `axes` are as for `ttlg.transpose`.
     """
     asked = (_PEERS[name](x, out, axes, threads) for name in peers)
     present = [peer for peer in asked if peer is not None]

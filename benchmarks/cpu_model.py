@@ -33,13 +33,7 @@ _LARGE_BYTES = 1 << 20
 def collect(
     path: Path, *, seconds: float, seed: int, most_bytes: int, sets: int, threads: Sequence[int]
 ) -> int:
-    """Measure problems that are not in a file yet until the time is up, and add them.
-
-    Returns
-    -------
-    int
-        How many rows were added.
-    """
+    """Measure problems that a file lacks until the time is up; return how many rows it adds."""
     deadline = time.monotonic() + seconds
     known = {row.case.problem for row in data.read(path)} if path.exists() else set()
     added = 0
@@ -61,12 +55,8 @@ def collect(
 def ordered(points: fit.Design, predicted: fit.Array, apart: float = 0.1) -> tuple[int, float]:
     """Compare the best times of permutations of one tensor, pair by pair.
 
-    Returns
-    -------
-    pairs : int
-        How many differ by more than `apart`.
-    share : float
-        The share of those that the model puts in the right order; NaN without any.
+    Returns how many pairs differ by more than `apart`, and the share of those that the model puts
+    in the right order; NaN without any.
     """
     best: dict[Any, dict[Any, tuple[float, float]]] = {}
     for row, seconds in zip(points.rows, predicted, strict=True):

@@ -164,21 +164,10 @@ def _check_samples(files: Files) -> None:
 
 
 def run(method: str, files: Files, limit: int | None) -> Run:
-    """Measure a method and check what it wrote.
+    """Measure one of `METHODS` in a new process; check what it wrote and remove it.
 
-    Parameters
-    ----------
-    method : str
-        Which of `METHODS` to run, in a new process.
-    files : Files
-        Where; the result is removed afterwards.
-    limit : int or None
-        Bytes of memory, page cache included.
-
-    Returns
-    -------
-    Run
-        Seconds until the result is on the disk, peaks of memory, and the result's CRC-32.
+    The process has `limit` bytes of memory, page cache included. The seconds end when the result is
+    on the disk.
     """
     _synchronize(files.source, forget=True)
     try:

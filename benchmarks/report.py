@@ -137,12 +137,9 @@ def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterato
 def table(report: Report) -> str:
     """Write one table for each suite and number of threads.
 
-    Returns
-    -------
-    str
-        For each contender the median of the throughput, the median and the worst share of the copy
-        ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
-        cases where ttlg is slower.
+    It has for each contender the median of the throughput, the median and the worst share of the
+    copy ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
+    cases where ttlg is slower.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())

@@ -176,23 +176,11 @@ DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.
 def cases(
     suites: Sequence[str], *, quick: bool = False, sample: int | None = None, full: bool = False
 ) -> list[Case]:
-    """List the cases of some suites.
+    """List the cases of some of `SUITES`, in the order of the names.
 
-    Parameters
-    ----------
-    suites : sequence of str
-        Names, keys of `SUITES`.
-    quick : bool
-        Draw a few cases of each suite, always the same, and cut the large ones down.
-    sample : int, optional
-        How many cases the suites in place draw, of those that draw them.
-    full : bool
-        Let them draw as many as the paper, in its way.
-
-    Returns
-    -------
-    list of Case
-        In the order of `suites`.
+    `quick` draws a few cases of each suite, always the same, and cuts the large ones down. `sample`
+    is how many cases the suites in place draw, of those that draw them; with `full` they draw as
+    many as the paper, in its way.
     """
     chosen: list[Case] = []
     for name in suites:

@@ -93,22 +93,13 @@ def cases(quick: bool) -> list[Case]:
     """List what is measured: one chunk size for all data, the others for some."""
     if quick:
         return [Case("F", dtype, True, 1) for dtype in DTYPES]
-    main = [
-        Case(order, dtype, compressed, 8)
-        for order, dtype, compressed in itertools.product(ORDERS, DTYPES, (True, False))
-    ]
-    sizes = [
-        Case(order, dtype, compressed, chunk_mb)
-        for order, dtype, compressed, chunk_mb in itertools.product(
-            REORDERED[:2], ("u2", "f4"), (True, False), (1, 64)
-        )
-    ]
-    noise = [
-        Case(order, dtype, True, 8, "noise")
-        for order, dtype in itertools.product(REORDERED[:2], DTYPES)
-    ]
+    both = (True, False)
+    main = itertools.starmap(Case, itertools.product(ORDERS, DTYPES, both, (8,)))
+    sizes = itertools.starmap(Case, itertools.product(REORDERED[:2], ("u2", "f4"), both, (1, 64)))
+    incompressible = itertools.product(REORDERED[:2], DTYPES, (True,), (8,), ("noise",))
+    noise = itertools.starmap(Case, incompressible)
     disk = [Case("F", dtype, True, 8, store="local") for dtype in ("u2", "f4")]
-    return main + sizes + noise + disk
+    return [*main, *sizes, *noise, *disk]
 
 
 def values(data: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -67,11 +67,8 @@ def _run(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmarks.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if ttlg failed in a case, 2 without a GPU, 130 if interrupted, in which
-        case the results so far are written.
+    Returns the exit status: 1 if ttlg failed in a case, 2 without a GPU, 130 if interrupted, in
+    which case the results so far are written.
     """
     args = command.parse(_parser(), argv)
     chosen = interleaved([case for name in args.suite for case in cases(name, args.sample)])

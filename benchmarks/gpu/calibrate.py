@@ -129,11 +129,8 @@ def properties() -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, fit, write the model and print the errors.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
-        SciPy, 130 if interrupted, in which case the model is fitted to the points so far.
+    Returns the exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
+    SciPy, 130 if interrupted, in which case the model is fitted to the points so far.
     """
     parser = argparse.ArgumentParser(
         prog="python -m ttlg.benchmarks.gpu.calibrate", description=(__doc__ or "").split("\n")[0]

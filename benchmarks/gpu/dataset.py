@@ -56,10 +56,7 @@ def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
 def split(count: int, seed: int) -> tuple[list[int], list[int]]:
     """Split points at random into 4/5 to fit and 1/5 to test with.
 
-    Returns
-    -------
-    tuple of two lists of int
-        Numbers from 0 to `count` - 1, each in exactly one list, in ascending order.
+    Returns their numbers, from 0 to `count` - 1, in two ascending lists.
     """
     order = random.Random(seed).sample(range(count), count)
     tested = math.floor(count / _TEST_SHARE)

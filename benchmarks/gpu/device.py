@@ -138,14 +138,8 @@ def calls_in_a_sample(seconds: float, buffers: int) -> int:
 def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> float:
     """Return the median seconds of a call when a graph launches it, without the host's work.
 
-    Parameters
-    ----------
-    call : callable
-        Takes the number of the buffers that it works on.
-    buffers : int
-        How many there are.
-    repeats : int
-        Samples.
+    A call takes the number of the buffers that it works on, below `buffers`. `repeats` is the
+    number of samples.
     """
     call(0)
     once = seconds_between(lambda: [call(i) for i in range(buffers)]) / buffers

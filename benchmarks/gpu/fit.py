@@ -102,16 +102,9 @@ def _eliminate(matrix: Array, seconds: Array) -> dict[int, Coefficient]:
 
 
 def regress(points: Sequence[Point], floor: float, seed: int) -> Regression:
-    """Fit one schema's points and test the fit on those that it has not seen.
+    """Fit the points of one schema, all with the same features, and test on those left out.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        Of one schema, all with the same features.
-    floor : float
-        Seconds of a launch: no prediction is below.
-    seed : int
-        Draws the split.
+    No prediction is below `floor`, the seconds of a launch. `seed` draws the split.
     """
     names = list(points[0].features)
     matrix = np.array([[point.features[name] for name in names] for point in points], float)

@@ -120,15 +120,8 @@ def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
 def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | None:
     """Make the plan in place of a contender.
 
-    Returns
-    -------
-    Plan or None
-        None where a kernel or a width of bands cannot carry the permutation out.
-
-    Raises
-    ------
-    ValueError
-        The planner itself cannot.
+    Returns None where a kernel or a width of bands cannot carry the permutation out. Raises
+    ValueError where the planner itself cannot.
     """
     x = buffers.inputs[0]
     options: dict[str, Any] = {"device": "cuda", "inplace": True}

@@ -24,13 +24,11 @@ def _names(results: Sequence[Result]) -> list[str]:
 def line(result: Result) -> str:
     """Write one result in a line: the ceiling, each contender's share of it, and failures."""
     head = f"{result.case.suite} {result.case.label}"
-    shares = ", ".join(
-        f"{name} {result.share(name):.0%}" for name in _names([result]) if result.has_ceiling
-    )
     parts = [f"{name} failed: {_short(text)}" for name, text in result.failures.items()]
     if result.has_ceiling:
         copy = f"copy {bandwidth(result.case, result.ceiling):.0f} GB/s"
-        parts = [copy, shares, *parts] if shares else [copy, *parts]
+        shares = ", ".join(f"{name} {result.share(name):.0%}" for name in _names([result]))
+        parts = [copy, *filter(None, [shares]), *parts]
     return f"{head}, {result.schema or 'no plan'}: {'; '.join(parts)}"
 
 
@@ -66,11 +64,8 @@ def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
 def table(results: Sequence[Result]) -> list[str]:
     """Write for each suite and dtype the contenders' speed and share of the copy ceiling.
 
-    Returns
-    -------
-    list of str
-        Lines: the median GB/s, the median and the worst share; of each peer also the number of
-        cases where ``ttlg.transpose`` is slower.
+    The lines have the median GB/s, the median and the worst share; of each peer also the number of
+    cases where ``ttlg.transpose`` is slower.
     """
     lines = []
     shown = [result for result in results if result.has_ceiling]
@@ -93,14 +88,8 @@ def record(
 ) -> dict[str, Any]:
     """Return everything as plain values for JSON: times in seconds, nothing derived from them.
 
-    Parameters
-    ----------
-    machine : mapping
-        What `ttlg.benchmarks.gpu.device.describe` says.
-    results : sequence of Result
-        What was measured.
-    left_out : mapping of str to int
-        For each suite the cases that the run ended before.
+    `machine` is what `ttlg.benchmarks.gpu.device.describe` says, `left_out` counts for each suite
+    the cases that the run ended before.
     """
     failures = {
         f"{result.case.suite} {result.case.label}: {name}": text

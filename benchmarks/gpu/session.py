@@ -1,4 +1,4 @@
-"""What the programs for a GPU share: they end in time, and keep their results if they are killed."""
+"""What the programs for a GPU share: they end in time and keep their results if killed."""
 
 import argparse
 import json
@@ -72,10 +72,7 @@ def measure_all(
 ) -> int:
     """Measure one item after the other, and write after each, until the time is up.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if the device was lost, 130 if the user interrupted.
+    Returns the exit status: 1 if the device was lost, 130 if the user interrupted.
     """
     try:
         for item in items:

@@ -154,11 +154,8 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if anything failed, 2 without a GPU, 130 if interrupted, in which case
-        the results so far are written.
+    Returns the exit status: 1 if anything failed, 2 without a GPU, 130 if interrupted, in which
+    case the results so far are written.
     """
     args = command.parse(_parser(), argv)
     deadline = time.monotonic() + args.budget

@@ -63,21 +63,11 @@ SUITES = {
 
 
 def cases(name: str, sample: int | None) -> list[Case]:
-    """List a suite's cases.
+    """List the cases of a suite, a key of `SUITES` or of `inplace.SUITES`, in its order.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SUITES` or of `inplace.SUITES`.
-    sample : int or None
-        How many of the 720 permutations of a ``sixd`` suite, the same ones for each dtype and
-        extent; None for all. How many cases the suites draw that are random. Other suites are not
-        sampled.
-
-    Returns
-    -------
-    list of Case
-        In the order of the suite.
+    `sample` says how many of the 720 permutations of a ``sixd`` suite are drawn, the same ones for
+    each dtype and extent, and how many cases in suites that draw them; None for all. Other suites
+    are not sampled.
     """
     if name in inplace.SUITES:
         return list(inplace.SUITES[name](sample))
@@ -93,11 +83,7 @@ def interleaved(listed: Sequence[Case]) -> list[tuple[Case, bool]]:
     """Order cases so that the first ones of them are a sample of all.
 
     Every suite's dtypes take turns, `DTYPES` in their order, each with its cases in a random order.
-
-    Returns
-    -------
-    list of (Case, bool)
-        The flag says whether JAX takes part, which it does in one of eight of a suite and dtype.
+    The flag says whether JAX takes part, which it does in one of eight of a suite and dtype.
     """
     ordered = sorted(listed, key=lambda case: DTYPES.index(case.dtype))
     groups = grouped(ordered, lambda case: (case.suite, case.dtype))
