@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 import ttlg
-from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.case import Case, axes_of
 from ttlg.benchmarks.contenders import COPIES, Contender, copies
 from ttlg.benchmarks.measure import bandwidth, ceiling, random_array, time_calls, verify
+from ttlg.benchmarks.plans import changed
 
 Variants = Iterable[tuple[str, ttlg.Plan]]
 
@@ -52,10 +53,8 @@ class Ablation:
 
 
 def _edited(plan: ttlg.Plan, **changes: Any) -> ttlg.Plan:
-    record = json.loads(plan.to_json())
-    record["kernel"] = changes.pop("kernel", plan.kernel)
-    record["parameters"] |= changes
-    return ttlg.Plan.from_json(json.dumps(record))
+    kernel = changes.pop("kernel", plan.kernel)
+    return changed(plan, kernel=kernel, parameters={**plan.parameters, **changes})
 
 
 def _forced(plan: ttlg.Plan, kernel: str) -> ttlg.Plan:
@@ -125,8 +124,7 @@ def _of_twos(rank: int, new: int) -> Case:
     """
     first = [*range(rank - 1, rank - 1 - new, -1), *range(3, new - 1, -1)]
     perm = first + [mode for mode in range(rank - 1, -1, -1) if mode not in first]
-    axes = tuple(rank - 1 - mode for mode in reversed(perm))
-    return _case(f"2^{rank}, {new} new of 4", (2,) * rank, axes, "uint8")
+    return _case(f"2^{rank}, {new} new of 4", (2,) * rank, axes_of(perm), "uint8")
 
 
 _LARGE = (
@@ -206,7 +204,7 @@ print(json.dumps(ablations.time_level(cases, int(sys.argv[2]))))
 
 
 def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Iterator[Row]:
-    """Time the levels in processes of their own, by turns, as a process cannot change its level."""
+    """Time the levels in processes of their own, in turn, as a process cannot change its level."""
     records = json.dumps([vars(case) for case in cases])
     samples: list[dict[str, list[float]]] = [{} for _ in cases]
     for _, level in itertools.product(range(repeats), ttlg.show_config()["cpu"]["simd_found"]):
@@ -225,23 +223,11 @@ def _levels(name: str, cases: Sequence[Case], threads: int, repeats: int) -> Ite
 
 
 def run(name: str, threads: int, repeats: int, *, limit: int | None = None) -> Iterator[Row]:
-    """Run an ablation, one row a case.
+    """Run an ablation of `ABLATIONS`, one row a case.
 
-    Parameters
-    ----------
-    name : str
-        A key of `ABLATIONS`.
-    threads : int
-        The most threads that plans and copies use.
-    repeats : int
-        Samples of each variant, of which the median counts.
-    limit : int, optional
-        Cut the cases down to this many bytes.
-
-    Raises
-    ------
-    WrongResultError
-        A variant moved an element wrongly.
+    Plans and copies use at most `threads`, the median of `repeats` samples of each variant counts,
+    and cases are cut down to `limit` bytes. Raises WrongResultError where a variant moves an
+    element wrongly.
     """
     ablation = ABLATIONS[name]
     cases = [case if limit is None else case.cut(limit) for case in ablation.cases]

@@ -4,22 +4,19 @@ The contenders take turns in slices of 0.2 s, so that what the system does meanw
 """
 
 import argparse
-import json
-import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 import ttlg
-from ttlg.benchmarks import machine
+from ttlg.benchmarks import command
 from ttlg.benchmarks.contenders import Contender, numpy, torch
 from ttlg.benchmarks.measure import Array, random_array, verify
 
@@ -89,8 +86,8 @@ def contenders(case: Case) -> Iterator[Contender]:
 @contextmanager
 def others(count: int, nice: int) -> Iterator[None]:
     """Keep `count` cores busy with processes of niceness `nice`."""
-    command = ["nice", "-n", str(nice), sys.executable, "-c", "while True: pass"]
-    processes = [subprocess.Popen(command) for _ in range(count)]
+    endless = ["nice", "-n", str(nice), sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(endless) for _ in range(count)]
     try:
         yield
     finally:
@@ -158,24 +155,20 @@ def _parser() -> argparse.ArgumentParser:
     add("--busy", type=int, default=1, metavar="N", help="busy processes, by default 1")
     add("--nice", type=int, default=0, metavar="N", help="their niceness, by default 0")
     add("--seconds", type=float, default=1.6, metavar="S", help="of each contender, by default 1.6")
-    add("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    command.add_json(parser)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all cases, print them, and write them as JSON."""
-    options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
+    args = command.parse(_parser(), argv)
     results: list[dict[str, Any]] = []
     with others(args.busy, args.nice):
         for case in tqdm(CASES, unit="case", disable=None):
             measured = {name: summary(calls) for name, calls in measure(case, args.seconds).items()}
             results.append(asdict(case) | {"microseconds": measured})
             tqdm.write(line(case, measured))
-    if args.json:
-        command = shlex.join(["python", "-m", "ttlg.benchmarks.busy", *options])
-        record = {"machine": machine.describe(command), "results": results}
-        args.json.write_text(json.dumps(record, indent=1) + "\n")
+    command.write_record(args, results=results)
     return 0
 
 

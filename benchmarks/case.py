@@ -37,6 +37,12 @@ class Case:
         """The name with the dtype, unique in the suite."""
         return f"{self.name} {self.dtype}"
 
+    @property
+    def described(self) -> str:
+        """The case in a line."""
+        size = f"{self.bytes / 1e6:.4g} MB"
+        return f"{self.suite} {self.label}: {self.shape} by {self.axes}, {size}"
+
     def cut(self, limit: int) -> "Case":
         """Halve the longest extent until the input has at most `limit` bytes."""
         shape = list(self.shape)
@@ -59,3 +65,8 @@ def named(suite: str, shape: Sequence[int], axes: Sequence[int], dtype: str) -> 
     """Name a case by its shape and axes."""
     name = f"{shape_text(shape)} ({','.join(map(str, axes))})"
     return Case(suite, name, tuple(shape), tuple(axes), dtype)
+
+
+def axes_of(perm: Sequence[int]) -> tuple[int, ...]:
+    """Turn a permutation of modes, the fastest first, into NumPy's axes."""
+    return tuple(len(perm) - 1 - mode for mode in reversed(perm))

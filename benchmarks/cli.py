@@ -1,8 +1,6 @@
 """``ttlg bench``: the benchmarks' command line."""
 
 import argparse
-import json
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -11,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ttlg.benchmarks import ablations, machine, plots, report
+from ttlg.benchmarks import ablations, command, machine, plots, report
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores, optional
 from ttlg.benchmarks.inplace import contenders as inplace
@@ -30,17 +28,8 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _file(text: str) -> Path:
-    path = Path(text)
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{path.parent} is not a directory")
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{path} is a directory")
-    return path
-
-
 def _image(text: str) -> Path:
-    path = _file(text)
+    path = command.file(text)
     matplotlib = optional("matplotlib.figure")
     if matplotlib is None:
         raise argparse.ArgumentTypeError("plots need matplotlib: pip install 'ttlg[plot]'")
@@ -111,9 +100,12 @@ def _parser() -> argparse.ArgumentParser:
         help=f"samples of each contender; by default {_REPEATS}, {_QUICK_REPEATS} with --quick",
     )
     _add_sizes(parser)
-    parser.add_argument("--json", type=_file, metavar="FILE", help="write the results as JSON")
+    command.add_json(parser)
     parser.add_argument(
-        "--csv", type=_file, metavar="FILE", help="write a row for each contender of each case"
+        "--csv",
+        type=command.file,
+        metavar="FILE",
+        help="write a row for each contender of each case",
     )
     parser.add_argument(
         "--plot",
@@ -151,11 +143,6 @@ def _list_suites() -> None:
         print(f"{name:18} {len(ablation.cases):5} cases  {ablation.summary}")
 
 
-def _list_cases(chosen: Sequence[Case]) -> None:
-    for case in chosen:
-        print(f"{case.suite} {case.label}: {case.shape} by {case.axes}, {case.bytes / 1e6:.4g} MB")
-
-
 def _chosen(args: argparse.Namespace) -> list[Case]:
     """List the cases that fit, and say how many do not."""
     suites = args.suite or DEFAULT_SUITES
@@ -166,8 +153,8 @@ def _chosen(args: argparse.Namespace) -> list[Case]:
     return fitting
 
 
-def _describe(command: str, chosen: Sequence[Case]) -> dict[str, Any]:
-    described = machine.describe(command)
+def _describe(line: str, chosen: Sequence[Case]) -> dict[str, Any]:
+    described = machine.describe(line)
     if any(case.inplace for case in chosen):
         described["inplace"] = inplace.describe()
     return described
@@ -198,7 +185,7 @@ def _measure_all(chosen: Sequence[Case], threads: Sequence[int], repeats: int) -
     return results
 
 
-def _ablate(args: argparse.Namespace, repeats: int, command: str) -> int:
+def _ablate(args: argparse.Namespace, repeats: int) -> int:
     rows = []
     limit = QUICK_BYTES if args.quick else None
     for name in args.ablation:
@@ -206,28 +193,17 @@ def _ablate(args: argparse.Namespace, repeats: int, command: str) -> int:
             for row in ablations.run(name, threads, repeats, limit=limit):
                 rows.append(asdict(row))
                 print(ablations.table(row), flush=True)
-    if args.json:
-        record = {"machine": machine.describe(command), "ablations": rows}
-        args.json.write_text(json.dumps(record, indent=1) + "\n")
+    command.write_record(args, ablations=rows)
     return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmarks.
+    """Run the benchmarks, with the process's options by default.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The options; by default the process's.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if a contender gave a wrong result or the user interrupted.
+    Returns the exit status: 1 if a contender gave a wrong result or the user interrupted.
     """
-    options = sys.argv[1:] if argv is None else list(argv)
     parser = _parser()
-    args = parser.parse_args(options)
+    args = command.parse(parser, argv)
     if args.ablation and (args.plot or args.csv):
         parser.error("--plot and --csv are for suites, not for ablations")
     if args.list and args.suite is None:
@@ -235,20 +211,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     chosen = _chosen(args)
     if args.list:
-        _list_cases(chosen)
+        print(*(case.described for case in chosen), sep="\n")
         return 0
     repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
-    command = shlex.join(["ttlg", "bench", *options])
     try:
         if args.ablation:
-            return _ablate(args, repeats, command)
+            return _ablate(args, repeats)
         results = _measure_all(chosen, args.threads, repeats)
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1
     if not results:
         return 1
-    measured = report.Report(_describe(command, chosen), tuple(results))
+    measured = report.Report(_describe(args.line, chosen), tuple(results))
     print("\n" + report.table(measured))
     _write(measured, args)
     return 0 if len(results) == len(chosen) * len(args.threads) else 1

@@ -1,7 +1,6 @@
 """How each library, and each way of calling ttlg, does one transposition."""
 
 import importlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import ttlg
+from ttlg.benchmarks.plans import changed
 
 Axes = tuple[int, ...]
 Array = np.ndarray[Any, Any]
@@ -51,10 +51,10 @@ def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
     """Copy the bytes of `x` to `out` in memory order, in the ways that may be the fastest."""
     source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
     yield Contender("copy-numpy", lambda: np.copyto(target, source))
-    planned = json.loads(ttlg.plan(source.shape, (0,), "uint8", threads=threads).to_json())
+    planned = ttlg.plan(source.shape, (0,), "uint8", threads=threads)
     for name, streaming in (("copy-plain", False), ("copy-streaming", True)):
-        planned["parameters"] |= {"streaming": streaming, "threads": threads}
-        plan = ttlg.Plan.from_json(json.dumps(planned))
+        parameters = {**planned.parameters, "streaming": streaming, "threads": threads}
+        plan = changed(planned, parameters=parameters)
         yield Contender(name, lambda plan=plan: plan(source, target))  # type: ignore[misc]
 
 
@@ -189,23 +189,10 @@ def calls_for_result(x: Array, out: Array, axes: Axes, threads: int) -> Iterator
 def contenders(
     x: Array, out: Array, axes: Axes, threads: int, peers: Sequence[str] = PEERS
 ) -> list[Contender]:
-    """List everything that takes part: the copies, ttlg and the peers that are installed.
+    """List everything that takes part: the copies, ttlg and the `peers` that are installed.
 
-    Parameters
-    ----------
-    x, out : ndarray
-        C-contiguous input and output.
-    axes : tuple of int
-        As for `ttlg.transpose`.
-    threads : int
-        The threads that everything but NumPy uses.
-    peers : sequence of str
-        Which peers to ask, of `PEERS`.
-
-    Returns
-    -------
-    list of Contender
-        Each ready to be called any number of times.
+    Each is ready to be called any number of times, and all but NumPy use `threads` threads. Input
+    and output are C-contiguous, and `axes` are as for `ttlg.transpose`.
     """
     asked = (_PEERS[name](x, out, axes, threads) for name in peers)
     present = [peer for peer in asked if peer is not None]

@@ -6,9 +6,7 @@ fifths of a file's problems and tests it on the others, five times.
 """
 
 import argparse
-import json
 import random
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -25,23 +23,17 @@ from ttlg._calibrate.errors import by_group, errors, regrets, summarize
 from ttlg._calibrate.measure import measure
 from ttlg._calibrate.problems import problems
 from ttlg._calibrate.report import plot_predictions
-from ttlg.benchmarks import machine
+from ttlg.benchmarks import command
 from ttlg.benchmarks.contenders import available_cores, optional
 
-# Problems of at least so many bytes are held to a narrower error.
+# From this many bytes up a problem counts as large; large ones are held to a narrower error.
 _LARGE_BYTES = 1 << 20
 
 
 def collect(
     path: Path, *, seconds: float, seed: int, most_bytes: int, sets: int, threads: Sequence[int]
 ) -> int:
-    """Measure problems that are not in a file yet until the time is up, and add them.
-
-    Returns
-    -------
-    int
-        How many rows were added.
-    """
+    """Measure problems that a file lacks until the time is up; return how many rows it adds."""
     deadline = time.monotonic() + seconds
     known = {row.case.problem for row in data.read(path)} if path.exists() else set()
     added = 0
@@ -63,12 +55,8 @@ def collect(
 def ordered(points: fit.Design, predicted: fit.Array, apart: float = 0.1) -> tuple[int, float]:
     """Compare the best times of permutations of one tensor, pair by pair.
 
-    Returns
-    -------
-    pairs : int
-        How many differ by more than `apart`.
-    share : float
-        The share of those that the model puts in the right order; NaN without any.
+    Returns how many pairs differ by more than `apart`, and the share of those that the model puts
+    in the right order; NaN without any.
     """
     best: dict[Any, dict[Any, tuple[float, float]]] = {}
     for row, seconds in zip(points.rows, predicted, strict=True):
@@ -174,42 +162,45 @@ def _machine(args: argparse.Namespace) -> _core.CpuMachine:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cpu_model", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m ttlg.benchmarks.cpu_model", description=(__doc__ or "").split("\n")[0]
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("measure", help="add measurements of this machine to a file")
-    command.add_argument("file", type=Path)
-    command.add_argument("--seconds", type=float, default=80, help="default 80")
-    command.add_argument("--seed", type=int, default=0, help="draws the problems; default 0")
-    command.add_argument("--most-bytes", type=int, default=256 << 20, help="default 256 MiB")
-    command.add_argument(
+    measuring = commands.add_parser("measure", help="add measurements of this machine to a file")
+    measuring.add_argument("file", type=Path)
+    measuring.add_argument("--seconds", type=float, default=80, help="default 80")
+    measuring.add_argument("--seed", type=int, default=0, help="draws the problems; default 0")
+    measuring.add_argument("--most-bytes", type=int, default=256 << 20, help="default 256 MiB")
+    measuring.add_argument(
         "--sets", type=int, default=48, help="parameter sets to draw for each problem; default 48"
     )
-    command = commands.add_parser("evaluate", help="fit and test the model, leaving problems out")
-    command.add_argument("files", type=Path, nargs="+")
-    command.add_argument(
+    evaluating = commands.add_parser(
+        "evaluate", help="fit and test the model, leaving problems out"
+    )
+    evaluating.add_argument("files", type=Path, nargs="+")
+    evaluating.add_argument(
         "--caches",
         type=int,
         nargs=3,
         metavar=("L1", "L2", "LAST"),
         help="bytes, where another machine was measured",
     )
-    command.add_argument("--vector-bytes", type=int, help="the same")
-    command.add_argument(
+    evaluating.add_argument("--vector-bytes", type=int, help="the same")
+    evaluating.add_argument(
         "--cached-bytes",
         type=int,
         default=32 << 20,
         help="what a process gets of the caches; default 32 MiB",
     )
-    command.add_argument("--json", type=Path, metavar="FILE", help="write the numbers as JSON")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="draw predictions and regret")
+    command.add_json(evaluating)
+    evaluating.add_argument("--plot", type=Path, metavar="FILE", help="draw predictions and regret")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 is done."""
-    options = sys.argv[1:] if argv is None else list(argv)
     parser = _parser()
-    args = parser.parse_args(options)
+    args = command.parse(parser, argv)
     if args.command == "measure":
         added = collect(
             args.file,
@@ -228,10 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     record, predicted, found = evaluate(points)
     record["rows_without_a_plan"] = len(rows) - len(points.rows)
     print(table(record))
-    if args.json:
-        command = shlex.join(["python -m ttlg.benchmarks.cpu_model", *options])
-        whole = {"machine": machine.describe(command), **record}
-        args.json.write_text(json.dumps(whole, indent=1) + "\n")
+    command.write_record(args, **record)
     if args.plot:
         plot(points, predicted, found, args.plot)
     return 0

@@ -7,10 +7,8 @@ page cache, and ends when the result is on the disk.
 
 import argparse
 import importlib
-import json
 import multiprocessing
 import os
-import shlex
 import shutil
 import sys
 import threading
@@ -25,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ttlg.benchmarks import machine
+from ttlg.benchmarks import command
 
 _GROUPS = Path("/sys/fs/cgroup/memory")
 _PERIOD = 8388593  # elements; prime, so that no extent lines up with it
@@ -166,21 +164,10 @@ def _check_samples(files: Files) -> None:
 
 
 def run(method: str, files: Files, limit: int | None) -> Run:
-    """Measure a method and check what it wrote.
+    """Measure one of `METHODS` in a new process; check what it wrote and remove it.
 
-    Parameters
-    ----------
-    method : str
-        Which of `METHODS` to run, in a new process.
-    files : Files
-        Where; the result is removed afterwards.
-    limit : int or None
-        Bytes of memory, page cache included.
-
-    Returns
-    -------
-    Run
-        Seconds until the result is on the disk, peaks of memory, and the result's CRC-32.
+    The process has `limit` bytes of memory, page cache included. The seconds end when the result is
+    on the disk.
     """
     _synchronize(files.source, forget=True)
     try:
@@ -231,14 +218,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--chunks", type=int, nargs="+", default=(8, 1024, 1024, 3), help="of the source")
     add("--limit", type=int, metavar="GB", help="memory of the process, page cache included")
     add("--repeats", type=int, default=1, help="runs of each method, interleaved")
-    add("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    command.add_json(parser)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark, and return the exit status: 1 if results of the two methods differ."""
-    options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
+    args = command.parse(_parser(), argv)
     source, result = args.folder / "source.npy", args.folder / "result.npy"
     files = Files(source, result, tuple(args.axes), tuple(args.chunks))
     limit = args.limit and args.limit * 10**9
@@ -252,13 +238,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(_line(runs[-1], copies, files.source.stat().st_size), flush=True)
     finally:
         files.source.unlink(missing_ok=True)
-    if args.json:
-        command = shlex.join(["python", "-m", "ttlg.benchmarks.dask_store", *options])
-        described = machine.describe(command, ("dask",))
-        case = {name: getattr(args, name) for name in ("shape", "axes", "chunks")}
-        record = {"machine": described, "case": {**case, "dtype": "float32", "limit": limit}}
-        runs_json = [asdict(each) for each in runs]
-        args.json.write_text(json.dumps({**record, "runs": runs_json}, indent=1) + "\n")
+    case = {name: getattr(args, name) for name in ("shape", "axes", "chunks")}
+    case |= {"dtype": "float32", "limit": limit}
+    command.write_record(args, ("dask",), case=case, runs=[asdict(each) for each in runs])
     stored = {each.checksum for each in runs if each.method != "copy"}
     return 0 if len(stored) == 1 else 1
 

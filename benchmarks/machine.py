@@ -50,18 +50,9 @@ def _commit() -> str | None:
 def describe(command: str, libraries: Sequence[str] = ()) -> dict[str, Any]:
     """Describe the machine, the versions and the command of a measurement.
 
-    Parameters
-    ----------
-    command : str
-        The command line that measures.
-    libraries : sequence of str
-        What is measured besides the peers, whose versions are always given.
-
-    Returns
-    -------
-    dict
-        ``command``, ``cpu`` (its model), ``cores`` (logical, usable by this process), ``caches``,
-        ``versions`` (None: absent) and ``commit`` (None: not run from a checkout).
+    The versions are those of the peers and of other `libraries` that are measured; None for one
+    that is absent. ``cores`` are logical ones that this process may use, and ``commit`` is None
+    where this does not run from a checkout.
     """
     versions = {name: _version(name) for name in (*PEERS, *libraries)}
     return {

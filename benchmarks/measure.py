@@ -80,23 +80,10 @@ def _bits(array: Array) -> Array:
 
 
 def verify(contender: Contender, out: Array, expected: Array, before: Array | None = None) -> None:
-    """Let the contender work once and compare the result bit for bit.
+    """Let the contender work once and compare the result bit for bit with `expected`.
 
-    Parameters
-    ----------
-    contender : Contender
-        Writes to `out` or returns its result.
-    out : ndarray
-        C-contiguous; overwritten.
-    expected : ndarray
-        C-contiguous, of the dtype of `out`.
-    before : ndarray, optional
-        C-contiguous: what `out` holds before; by default bytes that no result has.
-
-    Raises
-    ------
-    WrongResultError
-        The result differs from `expected`.
+    It writes to `out`, which holds `before` until then, by default bytes that no result has, or
+    returns its result. All arrays are C-contiguous. Raises WrongResultError.
     """
     if before is None:
         out.reshape(-1).view(np.uint8).fill(POISON)
@@ -111,17 +98,7 @@ def verify(contender: Contender, out: Array, expected: Array, before: Array | No
 def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     """Time the contenders round-robin, in a new random order in each round.
 
-    Parameters
-    ----------
-    entrants : sequence of Contender
-        Each is warmed up and then sampled `repeats` times.
-    repeats : int
-        Samples of each.
-
-    Returns
-    -------
-    dict of str to float
-        The median of the samples, in seconds a call.
+    Each is warmed up and then sampled `repeats` times. Returns the medians, in seconds a call.
     """
     timers = {entrant.name: timeit.Timer(entrant.call) for entrant in entrants}
     calls = {name: calls_in_a_sample(timer, MIN_SAMPLE_SECONDS) for name, timer in timers.items()}
@@ -153,30 +130,9 @@ def measure(
 ) -> list[Result]:
     """Verify and time all contenders of a case, for each number of threads.
 
-    Parameters
-    ----------
-    case : Case
-        The transposition.
-    threads : sequence of int
-        Numbers of threads.
-    repeats : int
-        Samples of each contender, of which the median counts.
-    peers : sequence of str
-        The libraries to compare with, where they are installed; by default all. In place all take
-        part.
+    The median of `repeats` samples counts. Of the libraries only `peers` take part, where they are
+    installed; in place all do. Raises WrongResultError where a contender moved an element wrongly.
 
-    Returns
-    -------
-    list of Result
-        One for each number of threads.
-
-    Raises
-    ------
-    WrongResultError
-        A contender moved an element wrongly.
-
-    Notes
-    -----
     The output is allocated, as users do, by `numpy.empty`, and has been written to before anything
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the

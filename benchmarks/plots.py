@@ -96,15 +96,10 @@ _DRAWN = {
 
 
 def plot(report: Report, path: Path) -> None:
-    """Draw a cell for each suite and number of threads.
+    """Draw a cell for each suite and number of threads, in the image format that the suffix names.
 
-    Parameters
-    ----------
-    report : Report
-        What to draw: for most suites each contender's share of the copy ceiling over the cases, for
-        ``inplace-random`` and ``inplace-aos`` histograms, for ``inplace-landscape`` heat maps.
-    path : Path
-        Image to write; the suffix decides the format, as in `matplotlib.figure.Figure.savefig`.
+    For most suites it has each contender's share of the copy ceiling over the cases, for
+    ``inplace-random`` and ``inplace-aos`` histograms, for ``inplace-landscape`` heat maps.
     """
     from matplotlib.figure import Figure
 

@@ -12,6 +12,7 @@ from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
+from ttlg.benchmarks.tables import aligned, grouped
 
 CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, *inplace.FORCED, *PEERS, *inplace.PEERS, *COPIES)
 
@@ -70,10 +71,7 @@ def names(results: Sequence[Result]) -> list[str]:
 
 def groups(results: Sequence[Result]) -> dict[tuple[str, int], list[Result]]:
     """Sort results by suite and number of threads."""
-    found: dict[tuple[str, int], list[Result]] = {}
-    for result in results:
-        found.setdefault((result.case.suite, result.threads), []).append(result)
-    return found
+    return grouped(results, lambda result: (result.case.suite, result.threads))
 
 
 def threads_text(count: int) -> str:
@@ -133,21 +131,15 @@ def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterato
         measured = [result for result in results if name in result.seconds]
         rates = _throughput(name, measured), *_summary(name, measured)
         rows.append((name, *rates, *_comparison(name, measured)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield ("  " + "  ".join(padded)).rstrip()
+    yield from aligned(rows)
 
 
 def table(report: Report) -> str:
     """Write one table for each suite and number of threads.
 
-    Returns
-    -------
-    str
-        For each contender the median of the throughput, the median and the worst share of the copy
-        ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
-        cases where ttlg is slower.
+    It has for each contender the median of the throughput, the median and the worst share of the
+    copy ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
+    cases where ttlg is slower.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ttlg.benchmarks.case import Case, named, shape_text
+from ttlg.benchmarks.case import Case, axes_of, named, shape_text
 from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.ttc57 import TTC57
 
@@ -24,10 +24,7 @@ def ttc57() -> Iterator[Case]:
     for dtype in ("float32", "float64"):
         sizes = ((size, perm) for perm, triple in TTC57 for size in triple)
         for number, (size, perm) in enumerate(sizes, 1):
-            rank = len(perm)
-            # From mode 0 fastest to axis 0 slowest: reverse the positions and the numbers.
-            axes = tuple(rank - 1 - mode for mode in reversed(perm))
-            yield Case("ttc57", f"{number:02}", tuple(reversed(size)), axes, dtype)
+            yield Case("ttc57", f"{number:02}", tuple(reversed(size)), axes_of(perm), dtype)
 
 
 def _sixd(suite: str, permutations: Sequence[tuple[int, ...]]) -> Iterator[Case]:
@@ -179,23 +176,11 @@ DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.
 def cases(
     suites: Sequence[str], *, quick: bool = False, sample: int | None = None, full: bool = False
 ) -> list[Case]:
-    """List the cases of some suites.
+    """List the cases of some of `SUITES`, in the order of the names.
 
-    Parameters
-    ----------
-    suites : sequence of str
-        Names, keys of `SUITES`.
-    quick : bool
-        Draw a few cases of each suite, always the same, and cut the large ones down.
-    sample : int, optional
-        How many cases the suites in place draw, of those that draw them.
-    full : bool
-        Let them draw as many as the paper, in its way.
-
-    Returns
-    -------
-    list of Case
-        In the order of `suites`.
+    `quick` draws a few cases of each suite, always the same, and cuts the large ones down. `sample`
+    is how many cases the suites in place draw, of those that draw them; with `full` they draw as
+    many as the paper, in its way.
     """
     chosen: list[Case] = []
     for name in suites:

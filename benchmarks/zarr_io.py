@@ -7,11 +7,8 @@ and in a new random order each time; the second series of Zarr alone shows the n
 import argparse
 import contextlib
 import itertools
-import json
 import random
-import shlex
 import statistics
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -27,7 +24,7 @@ from tqdm import tqdm
 from zarr.storage import LocalStore, MemoryStore
 
 import ttlg.zarr
-from ttlg.benchmarks import machine
+from ttlg.benchmarks import command
 
 CONTENDERS = ("zarr", "ttlg", "zarr again")
 # How the axes lie in the stored chunks and in the result: "format 3, chunks transposed by (2, 1, 0)".
@@ -42,6 +39,7 @@ ORDERS: dict[str, dict[str, Any]] = {
 # Cases in which the elements come to lie in another order when they are read.
 REORDERED = ("F", "(1, 2, 0)", "result F")
 DTYPES = ("u1", "u2", "f4", "f8")
+_LIBRARIES = ("zarr", "numcodecs")
 _LEAST_ARRAY_MB = 32
 # Writes take long; this many are timed after the first.
 _WRITES = 2
@@ -95,22 +93,13 @@ def cases(quick: bool) -> list[Case]:
     """List what is measured: one chunk size for all data, the others for some."""
     if quick:
         return [Case("F", dtype, True, 1) for dtype in DTYPES]
-    main = [
-        Case(order, dtype, compressed, 8)
-        for order, dtype, compressed in itertools.product(ORDERS, DTYPES, (True, False))
-    ]
-    sizes = [
-        Case(order, dtype, compressed, chunk_mb)
-        for order, dtype, compressed, chunk_mb in itertools.product(
-            REORDERED[:2], ("u2", "f4"), (True, False), (1, 64)
-        )
-    ]
-    noise = [
-        Case(order, dtype, True, 8, "noise")
-        for order, dtype in itertools.product(REORDERED[:2], DTYPES)
-    ]
+    both = (True, False)
+    main = itertools.starmap(Case, itertools.product(ORDERS, DTYPES, both, (8,)))
+    sizes = itertools.starmap(Case, itertools.product(REORDERED[:2], ("u2", "f4"), both, (1, 64)))
+    incompressible = itertools.product(REORDERED[:2], DTYPES, (True,), (8,), ("noise",))
+    noise = itertools.starmap(Case, incompressible)
     disk = [Case("F", dtype, True, 8, store="local") for dtype in ("u2", "f4")]
-    return main + sizes + noise + disk
+    return [*main, *sizes, *noise, *disk]
 
 
 def values(data: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -248,7 +237,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--large", type=Path, metavar="FOLDER", help="one array of 4 GB instead, in a folder"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    command.add_json(parser)
     return parser
 
 
@@ -265,19 +254,15 @@ def _measure_all(chosen: Sequence[Case], repeats: int) -> list[dict[str, Any]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all cases, print them, and write them as JSON."""
-    options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
+    args = command.parse(_parser(), argv)
     if args.large:
         large = measure_large(args.large)
         for what, each in large.items():
             print(what, ", ".join(f"{name} {time:.2f} s" for name, time in each.items()))
-        measured = {"large": large}
+        command.write_record(args, _LIBRARIES, large=large)
     else:
-        measured = {"results": _measure_all(cases(args.quick), args.repeats)}
-    if args.json:
-        command = shlex.join(["python", "-m", "ttlg.benchmarks.zarr_io", *options])
-        record = {"machine": machine.describe(command, ("zarr", "numcodecs")), **measured}
-        args.json.write_text(json.dumps(record, indent=1) + "\n")
+        results = _measure_all(cases(args.quick), args.repeats)
+        command.write_record(args, _LIBRARIES, results=results)
     return 0
 
 

@@ -31,7 +31,7 @@ for source in cpp/cuda/{kernels,inplace}/*.cu; do
   check_ptx "$source" -std=c++20 --expt-relaxed-constexpr -I cpp -arch=compute_90
 done
 
-# The benchmark's kernels, of structures of so many words.
+# The benchmark's kernels, for structures of these numbers of words.
 source=benchmarks/gpu/structures.cu
 {
   echo "#include \"$PWD/$source\""

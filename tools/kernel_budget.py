@@ -11,11 +11,12 @@ What is approximate:
 - A block moves one whole slice, all lanes of which are valid, and repeats none; what a further
   slice costs is shown apart.
 - Loops that move data run as often as the slice asks for, or one of the passes that the threads
-  make over it (``kernel_slices.cpp``). The others run as ``_TRIPS`` says.
+  make over it (``kernel_slices.cpp``). The others run as comments in the kernels' sources say
+  (``budget_marks.py``).
 - Where the code forks otherwise, the side on which more instructions are issued counts, except for
-  ``_RARE``: the grid has all the modes that are compiled in, and the elements of lines leave no
-  gaps.
-- What only the first warp of a block executes is shared out among its warps.
+  what is marked as rare: the grid has all the modes that are compiled in, and the elements of lines
+  leave no gaps.
+- What is marked as executed by the first warp of a block is shared out among its warps.
 - The Orthogonal kernels have two buffers.
 - The last, incomplete pass through a loop is left out, and so is a loop that the compiler has split
   off another for what is left over, or has left over by peeling off its first pass.
@@ -37,45 +38,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import budget_marks
 import kernel_header
-from sass import Instruction, Step, bytes_per_wait, heaviest_path, parse
+from sass import Instruction, Line, Step, bytes_per_wait, heaviest_path, parse
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = ROOT / "cpp/cuda/kernels/budget.json"
 
-# How often loops run that move nothing, by the source lines they come from; the first that fits.
-_TRIPS = (
-    ("other > cell", 0),  # cells: a part that begins with a cell that was saved
-    ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
-    ("axis.offset(index)", 0),  # along a line: its modes are fused where they are contiguous
-    ("m < inner_modes", 1),  # across it: two modes
-    ("fill_beyond", 0),  # Orthogonal-Distinct: tiles cut within what a lane takes
-    ("m < p.modes", 4),  # Orthogonal-Arbitrary: a slice of four modes
-    ("m < modes; ++m", 2),  # of packed elements: two of them have several runs on either side,
-    ("m < p.run_modes", 1),  # and a run of the output has two
-    ("begin < bytes", 4),  # clearing two buffers of up to 16 KB
-)
-# The same of loops that move no more than ends of lines, by the call that they come from.
-_END_TRIPS = (
-    ("other > cell", 0),  # cells: a part that begins with a cell that was saved
-    ("sum_below<Index>(y", 0),  # the row of an entry: its estimate is right
-    ("fill_row_end<", 1),  # Orthogonal-Distinct: the word that a whole row ends in
-    ("drain_last_rows(context", 0),  # the same: tiles cut within a word
-)
-# Calls from which come instructions that a whole slice of the usual kind does without.
-_RARE = (
-    "byte < p.bytes",  # copy: bytes before and after the words, by one block
-    "line.offset(index + further)",  # Orthogonal-Distinct: lines with gaps between the elements
-    "fill_elements<",  # the same of 1 and 2 bytes
-    "drain_elements(p.row_out, ",
-    "begin, remains)",  # copy: a block that the end of the array cuts short
-    "kRest>(",  # FVI kernels: batches that the end of a chunk or slice cuts short
-    "first_index(k) + e",  # Orthogonal-Arbitrary: vectors that cross from one run into the next
-    "store_edges<kWidth>(",  # words that a run begins or ends in
-    "copy_words<false>(",  # slices that are cut along their runs, or at the end of the input
-)
-# Calls that the first warp of a block makes for all of them.
-_OF_FIRST_WARP = ("announce(",)  # SharedWalk, SharedTileWalk
 _LINE = 128
 _WARP = 32
 _TOLERANCE = 0.05  # of every figure
@@ -107,7 +76,7 @@ class ThreadBlock(NamedTuple):
 
     @property
     def bytes_per_pass(self) -> float:
-        """Share what the threads move before they begin anew in the same slice."""
+        """Share what the threads move before they start again in the same slice."""
         return self.bytes_per_thread / self.passes
 
 
@@ -144,19 +113,20 @@ def _instructions_per_line(steps: list[Step], warps: int) -> float:
 def trip_count(steps: list[Step], block: ThreadBlock) -> int:
     """Say how often a loop runs of which these steps are one pass."""
     moving = [s.instruction for s in steps if s.instruction.loads or s.instruction.name == "STG"]
-    for text, trips in _END_TRIPS:
-        if moving and all(any(text in line for line in i.lines[1:]) for i in moving):
-            return trips
+    ends = {budget_marks.times_of(instruction.lines[1:]) for instruction in moving}
+    if len(ends) == 1 and (times := ends.pop()) is not None:
+        return times
     # Of what is loaded twice only half moves.
     moved = _moved_both_ways(steps) or max(_loaded(steps), _stored(steps))
     if moved:
         is_inner = moved < block.bytes_per_pass
         return math.ceil((block.bytes_per_pass if is_inner else block.bytes_per_thread) / moved)
     lines = {line for step in steps for line in step.instruction.lines}
-    for text, trips in _TRIPS:
-        if any(text in line for line in lines):
-            return trips
-    raise ValueError(f"_TRIPS has none of the lines of this loop: {sorted(lines)}")
+    times = budget_marks.times_of(lines)
+    if times is None:
+        texts = sorted({line.text for line in lines})
+        raise ValueError(f"none of the lines of this loop has a mark [budget: N times]: {texts}")
+    return times
 
 
 def is_rare(instruction: Instruction) -> bool:
@@ -164,14 +134,12 @@ def is_rare(instruction: Instruction) -> bool:
 
     Not one at which the sides of a fork meet, whichever of them it is said to come from.
     """
-    return instruction.name != "BSYNC" and any(
-        text in line for line in instruction.lines[1:] for text in _RARE
-    )
+    return instruction.name != "BSYNC" and budget_marks.has_call(instruction, budget_marks.RARE)
 
 
 def is_of_first_warp(instruction: Instruction) -> bool:
     """Say whether an instruction was inlined into a call that one warp makes for its block."""
-    return any(text in line for line in instruction.lines[1:] for text in _OF_FIRST_WARP)
+    return budget_marks.has_call(instruction, budget_marks.FIRST_WARP)
 
 
 def slice_loop(path: list[Step], bytes_per_thread: float) -> list[Step]:
@@ -258,8 +226,11 @@ def resources_of(report: str) -> dict[str, dict[str, int]]:
 
 def measure(
     source: Path, nvdisasm: str, blocks: dict[str, ThreadBlock], work: Path
-) -> dict[str, tuple[list[Step], Figures]]:
-    """Compile a source file and find path and figures of its kernels with the smallest grid."""
+) -> tuple[dict[str, tuple[list[Step], Figures]], set[Line]]:
+    """Compile a source file and find path and figures of its kernels with the smallest grid.
+
+    And the source lines that their instructions come from.
+    """
     cubin = work / f"{source.stem}.cubin"
     report = _run(
         *("nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-I", ROOT / "cpp", "-arch=sm_90"),
@@ -276,7 +247,8 @@ def measure(
         trips = functools.partial(trip_count, block=block)
         path = heaviest_path(code[name], trips, is_rare)
         measured[label] = path, figures_of(path, resources[name], block)
-    return measured
+    listed = (block.instructions for function in code.values() for block in function)
+    return measured, {line for part in listed for each in part for line in each.lines}
 
 
 def nvcc_release() -> str:
@@ -362,20 +334,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--record", action="store_true", help=f"rewrite {BUDGET.name}")
     parser.add_argument("--loops", metavar="KERNEL", help="also list the loops of one of them")
     options = parser.parse_args(arguments)
+    marked = sorted((ROOT / "cpp").rglob("*.hpp"))
+    if mistakes := list(budget_marks.mistakes(marked)):
+        print(*mistakes, sep="\n")
+        return 1
     nvdisasm = find_nvdisasm()
     if nvdisasm is None or not shutil.which("nvcc"):
         missing = "nvcc" if nvdisasm else "nvdisasm"
         print(f"{missing} was not found: the kernels' instructions were not counted")
         return 0
-    rooms = ("cpp/cuda/kernels", "cpp/cuda/inplace")
+    folders = ("cpp/cuda/kernels", "cpp/cuda/inplace")
     sources = [  # the longest first
-        source for room in rooms for source in sorted((ROOT / room).glob("*.cu"), reverse=True)
+        source for each in folders for source in sorted((ROOT / each).glob("*.cu"), reverse=True)
     ]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         work = Path(folder)
         blocks = thread_blocks(work)
-        parts = pool.map(lambda source: measure(source, nvdisasm, blocks, work), sources)
-        measured = {label: both for part in parts for label, both in part.items()}
+        parts = list(pool.map(lambda source: measure(source, nvdisasm, blocks, work), sources))
+    if mistakes := list(budget_marks.mistakes(marked, set().union(*(part[1] for part in parts)))):
+        print(*mistakes, sep="\n")
+        return 1
+    measured = {label: both for part, _ in parts for label, both in part.items()}
     found = {label: measured[label][1] for label in sorted(measured, key=_natural_order)}
     print(*table(found), sep="\n")
     if options.loops:

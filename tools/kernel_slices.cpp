@@ -1,6 +1,6 @@
 // Prints, for tools/kernel_budget.py, what a thread block of each kernel moves at once: the kernel
 // with its element width and whether it reads and writes vectors, threads, bytes, bytes of shared
-// memory, and how often the block's threads begin anew in it. All of it follows from the policies,
+// memory, and how often the block's threads start again in it. All of it follows from the policies,
 // so that nothing is said twice.
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,7 @@ void print_width() {
   std::printf("fvi_match_large<%d>", kWidth);
   print(Schema::fvi_match_large, kWidth, 0);
   std::printf("fvi_match_small<%d>", kWidth);
-  // A thread goes along the most lines that a slice has, a word of each, before it begins anew.
+  // A thread goes along the most lines that a slice has, a word of each, before it starts again.
   using Small = FviMatchSmallPolicy;
   print(Schema::fvi_match_small, kWidth, Small::kSliceBytes,
         std::max<std::int64_t>(Small::kSliceBytes / (Small::kThreads * Small::kMaxBlock * kWidth),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
+from typing import NamedTuple
 
 _FUNCTION = re.compile(r"\.text\.(\S+):")
 _LABEL = re.compile(r"(\.L\w+):")
@@ -22,6 +23,23 @@ _MUCH = 0.2  # of a loop's instructions
 _UNWANTED = 1_000_000  # instructions; more than any path has
 
 
+class Line(NamedTuple):
+    """A line of a source file."""
+
+    file: str
+    number: int
+
+    @property
+    def text(self) -> str:
+        """Read the line."""
+        return linecache.getline(self.file, self.number).strip()
+
+    @property
+    def above(self) -> str:
+        """Read the line before it, which may be a comment on it."""
+        return linecache.getline(self.file, self.number - 1).strip()
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One line of SASS, and the source lines it stems from, the innermost of the inlined first."""
@@ -29,7 +47,7 @@ class Instruction:
     guard: str
     opcode: str
     operands: str
-    lines: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,7 +113,7 @@ def parse(lines: Iterable[str], wanted: Callable[[str], bool]) -> dict[str, list
     """Read the functions whose mangled names are wanted, as blocks; the first is the entry."""
     functions: dict[str, list[str | Instruction]] = {}
     code: list[str | Instruction] | None = None
-    frames: list[tuple[str, int]] = []
+    frames: list[Line] = []
     is_new = True  # whether the next frame begins another instruction's
     for line in lines:
         if found := _FUNCTION.match(line):
@@ -104,13 +122,12 @@ def parse(lines: Iterable[str], wanted: Callable[[str], bool]) -> dict[str, list
             continue
         elif found := _FRAME.match(line):
             frames = [] if is_new else frames
-            frames.append((found[1], int(found[2])))
+            frames.append(Line(found[1], int(found[2])))
             is_new = False
         elif found := _LABEL.match(line):
             code.append(found[1])
         elif found := _INSTRUCTION.match(line):
-            texts = tuple(linecache.getline(*frame).strip() for frame in frames)
-            code.append(Instruction(found[1] or "", found[2], found[3], texts))
+            code.append(Instruction(found[1] or "", found[2], found[3], tuple(frames)))
             is_new = True
     return {name: _blocks(code) for name, code in functions.items()}
 

@@ -1,20 +1,19 @@
 """``python -m ttlg.benchmarks.gpu``: measure ttlg on this GPU beside its peers."""
 
 import argparse
-import shlex
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
+from ttlg.benchmarks import command
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import inplace, report
+from ttlg.benchmarks.gpu import inplace, report, session
 from ttlg.benchmarks.gpu.contenders import PEERS
-from ttlg.benchmarks.gpu.device import Memory, NoGpuError, describe, require
-from ttlg.benchmarks.gpu.json_file import JsonFile
+from ttlg.benchmarks.gpu.device import Memory
+from ttlg.benchmarks.gpu.failures import DeviceLostError
 from ttlg.benchmarks.gpu.measure import Result, measure
 from ttlg.benchmarks.gpu.suites import SUITES, cases, interleaved
 
@@ -40,14 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="permutations of each sixd suite, of its 720, and cases of each suite that draws them",
     )
-    parser.add_argument(
-        "--budget",
-        type=float,
-        default=float("inf"),
-        metavar="SECONDS",
-        help="start no case after so long, and say what was left out",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    session.add_options(parser)
     parser.add_argument("--list", action="store_true", help="list the cases, and stop")
     return parser
 
@@ -56,61 +48,46 @@ def _run(
     chosen: Sequence[tuple[Case, bool]],
     deadline: float,
     results: list[Result],
-    measured: Callable[[], None],
-) -> None:
-    """Measure until the time is up or the device lost, and say so after each case."""
+    file: session.JsonFile,
+) -> int:
+    """Measure until the time is up or the device lost, and print each result."""
     memory = Memory()
-    for case, with_jax in chosen:
-        if time.monotonic() >= deadline:
-            return
+
+    def one(turn: tuple[Case, bool]) -> None:
+        case, with_jax = turn
         peers = [name for name in PEERS if with_jax or name != "jax"]
         results.append(measure(case, memory, _REPEATS, peers))
         print(report.line(results[-1]), flush=True)
-        measured()
         if results[-1].lost_device:
-            return
+            raise DeviceLostError
+
+    return session.measure_all(chosen, deadline, one, file)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmarks.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if ttlg failed in a case, 2 without a GPU, 130 if interrupted, in which
-        case the results so far are written.
+    Returns the exit status: 1 if ttlg failed in a case, 2 without a GPU, 130 if interrupted, in
+    which case the results so far are written.
     """
-    options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
+    args = command.parse(_parser(), argv)
     chosen = interleaved([case for name in args.suite for case in cases(name, args.sample)])
     if args.list:
-        for case, _ in chosen:
-            print(
-                f"{case.suite} {case.label}: {case.shape} by {case.axes}, {case.bytes / 1e6:.4g} MB"
-            )
+        print(*(case.described for case, _ in chosen), sep="\n")
         return 0
-    start = time.monotonic()
-    try:
-        require()
-    except NoGpuError as error:
-        print(f"ttlg.benchmarks.gpu: {error}", file=sys.stderr)
+    deadline = time.monotonic() + args.budget
+    machine = session.described(args)
+    if machine is None:
         return 2
-    machine = describe(shlex.join(["python", "-m", "ttlg.benchmarks.gpu", *options]))
     results: list[Result] = []
 
     def found() -> dict[str, Any]:
         left_out = Counter(case.suite for case, _ in chosen[len(results) :])
         return report.record(machine, results, left_out)
 
-    file = JsonFile(args.json, found)
-    interrupted = False
-    try:
-        _run(chosen, start + args.budget, results, file.update)
-    except KeyboardInterrupt:
-        interrupted = True
-    file.write()
+    status = _run(chosen, deadline, results, session.JsonFile(args.json, found))
     print("\n" + "\n".join(found()["table"]))
-    return 130 if interrupted else int(any(result.faulty for result in results))
+    return status or int(any(result.faulty for result in results))
 
 
 if __name__ == "__main__":

@@ -5,14 +5,11 @@ device's model when it is put among the package's ``models``.
 """
 
 import argparse
-import contextlib
 import gc
-import json
-import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,23 +19,22 @@ import torch
 import ttlg
 from ttlg import _core
 from ttlg._calibrate.fit import require_scipy
+from ttlg.benchmarks import command
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import fit, fit_costs
+from ttlg.benchmarks.gpu import fit, fit_costs, session
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
     Buffers,
     Memory,
-    NoGpuError,
-    describe,
     graph_seconds,
-    require,
     same_bits,
     transposed,
 )
-from ttlg.benchmarks.gpu.failures import DeviceLostError, is_fault, noting
-from ttlg.benchmarks.gpu.json_file import JsonFile, write
+from ttlg.benchmarks.gpu.failures import is_fault, noting
 from ttlg.benchmarks.gpu.report import failure_lines
 from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.plans import changed
+from ttlg.benchmarks.tables import grouped
 
 _SEED = 0
 # Slices of a schema that are measured for each problem.
@@ -57,23 +53,18 @@ class Found:
 
 def plan_of(plan: ttlg.Plan, candidate: Any) -> ttlg.Plan:
     """Return the plan that does what `plan` does in the way of one of its candidates."""
-    record = json.loads(plan.to_json())
-    record |= {"kernel": candidate.kernel, "parameters": candidate.parameters}
-    return ttlg.Plan.from_json(json.dumps(record))
+    return changed(plan, kernel=candidate.kernel, parameters=candidate.parameters)
 
 
 def terms_of(plan: ttlg.Plan, properties: Mapping[str, Any]) -> dict[str, float]:
     """Count the terms of the physical time model for a plan, on a device of these properties."""
-    record = json.loads(plan.to_json()) | {"device": dict(properties)}
-    terms: dict[str, float] = ttlg.Plan.from_json(json.dumps(record))._core.terms()
+    terms: dict[str, float] = changed(plan, device=dict(properties))._core.terms()
     return terms
 
 
 def chosen(plan: ttlg.Plan, seed: int) -> list[Any]:
     """Draw some of a plan's candidates of each schema, the predicted best always."""
-    schemas: dict[str, list[Any]] = {}
-    for each in plan.candidates():
-        schemas.setdefault(each.kernel, []).append(each)
+    schemas = grouped(plan.candidates(), lambda candidate: candidate.kernel)
     return [each for found in schemas.values() for each in sample(found, _SLICES, seed)]
 
 
@@ -106,19 +97,15 @@ def measure(case: Case, memory: Memory, known: Mapping[str, Any], seed: int, fou
 
 
 def measure_until(
-    deadline: float,
-    memory: Memory,
-    known: Mapping[str, Any],
-    found: Found,
-    measured: Callable[[], None],
-) -> None:
+    deadline: float, memory: Memory, known: Mapping[str, Any], found: Found, file: session.JsonFile
+) -> int:
     """Measure problems of the data set until the time is up or the device lost."""
-    with contextlib.suppress(DeviceLostError):
-        for number, case in enumerate(problems(_SEED)):
-            if time.monotonic() >= deadline:
-                return
-            measure(case, memory, known, number, found)
-            measured()
+    return session.measure_all(
+        enumerate(problems(_SEED)),
+        deadline,
+        lambda each: measure(each[1], memory, known, each[0], found),
+        file,
+    )
 
 
 def properties() -> dict[str, Any]:
@@ -142,28 +129,20 @@ def properties() -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, fit, write the model and print the errors.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
-        SciPy, 130 if
-        interrupted, in which case the model is fitted to the points so far.
+    Returns the exit status: 1 if a slice failed or there are too few points, 2 without a GPU or
+    SciPy, 130 if interrupted, in which case the model is fitted to the points so far.
     """
-    options = sys.argv[1:] if argv is None else list(argv)
-    parser = argparse.ArgumentParser(prog="calibrate", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m ttlg.benchmarks.gpu.calibrate", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--outdir", type=Path, required=True, help="where the model is written")
-    parser.add_argument("--json", type=Path, help="write points and fits as JSON")
-    parser.add_argument("--budget", type=float, default=360, help="seconds; default 360")
-    args = parser.parse_args(options)
+    session.add_options(parser, budget=360)
+    args = command.parse(parser, argv)
     deadline = time.monotonic() + args.budget
-    try:
-        require()
-        require_scipy()
-    except (NoGpuError, ImportError) as error:
-        print(f"calibrate: {error}", file=sys.stderr)
+    machine = session.described(args, require_scipy)
+    if machine is None:
         return 2
     gc.freeze()  # each capture of a graph collects garbage, among all that was imported
-    machine = describe(shlex.join(["python -m ttlg.benchmarks.gpu.calibrate", *options]))
     known = properties()
     found = Found()
     costs: fit_costs.CostFit | None = None
@@ -174,8 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return {
             "machine": machine,
             "properties": known,
-            "costs": costs and costs.to_dict(),
-            "regressions": {name: each.to_dict() for name, each in regressions.items()},
+            "costs": costs and asdict(costs),
+            "regressions": {name: asdict(each) for name, each in regressions.items()},
             "table": [
                 count,
                 *(fit_costs.table(costs) if costs else []),
@@ -186,23 +165,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             "points": [asdict(point) for point in found.points],
         }
 
-    file = JsonFile(args.json, record)
-    interrupted = False
-    try:
-        measure_until(deadline, Memory(), known, found, file.update)
-    except KeyboardInterrupt:
-        interrupted = True
-    file.write()
+    file = session.JsonFile(args.json, record)
+    status = measure_until(deadline, Memory(), known, found, file)
     costs = fit_costs.fit_costs(found.points, known["launch_seconds"], _SEED)
     regressions = fit.fit(found.points, known["launch_seconds"], _SEED)
     if costs:
         source = f"fitted to {len(found.points)} launches on {machine['device']}, "
         source += f"commit {machine['commit']}"
-        write(args.outdir / f"{known['name']}.json", fit_costs.model(known, costs, source), 1)
+        session.write(
+            args.outdir / f"{known['name']}.json", fit_costs.model(known, costs, source), 1
+        )
     file.write()
     print("\n".join(record()["table"]))
     failed = not costs or any(map(is_fault, found.failures.values()))
-    return 130 if interrupted else int(failed)
+    return status or int(failed)
 
 
 if __name__ == "__main__":

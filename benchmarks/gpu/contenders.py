@@ -53,18 +53,15 @@ class Contender:
 def _copy_kernel(cupy: ModuleType, buffers: Buffers) -> Callable[[int], Any]:
     """Return a copy by a kernel on the multiprocessors, in the widest words that divide it."""
     size = buffers.inputs[0].numel() * buffers.inputs[0].itemsize
-    word = next(name for name in ("complex128", "float64", "uint32", "uint8") if _fits(size, name))
+    words = {"complex128": 16, "float64": 8, "uint32": 4, "uint8": 1}
+    word = next(name for name, width in words.items() if size % width == 0)
     kernel = cupy.ElementwiseKernel("T x", "T y", "y = x", "ttlg_copy")
 
-    def words(tensor: torch.Tensor) -> Any:
+    def in_words(tensor: torch.Tensor) -> Any:
         return cupy.from_dlpack(tensor.view(-1).view(torch.uint8)).view(word)
 
-    inputs, outputs = [words(x) for x in buffers.inputs], [words(y) for y in buffers.outputs]
+    inputs, outputs = list(map(in_words, buffers.inputs)), list(map(in_words, buffers.outputs))
     return lambda i: kernel(inputs[i], outputs[i])
-
-
-def _fits(size: int, dtype: str) -> bool:
-    return size % {"complex128": 16, "float64": 8, "uint32": 4, "uint8": 1}[dtype] == 0
 
 
 def _copy_memcpy(buffers: Buffers, axes: Axes) -> Contender:

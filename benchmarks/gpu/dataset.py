@@ -17,9 +17,9 @@ RANKS = (3, 4, 5, 6)
 # Bytes: the paper's 16 MB to 2 GB, and a tensor whose launch takes about as long as its bytes.
 VOLUMES = (1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30, 2 << 30)
 DTYPES = ("float64", "float32", "uint8", "uint16", "complex128")  # all widths of elements
-_TEST_SHARE = 5  # one in so many points is kept for the test
-# One in so many permutations leaves the fastest axis where it is, which the FVI kernels need: few of
-# those drawn at random do.
+_TEST_SHARE = 5  # one in this number of points is kept for the test
+# One in this number of permutations leaves the fastest axis where it is, which the FVI kernels need:
+# few of those drawn at random do.
 _MATCHING = 4
 
 
@@ -56,10 +56,7 @@ def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
 def split(count: int, seed: int) -> tuple[list[int], list[int]]:
     """Split points at random into 4/5 to fit and 1/5 to test with.
 
-    Returns
-    -------
-    tuple of two lists of int
-        Numbers from 0 to `count` - 1, each in exactly one list, in ascending order.
+    Returns their numbers, from 0 to `count` - 1, in two ascending lists.
     """
     order = random.Random(seed).sample(range(count), count)
     tested = math.floor(count / _TEST_SHARE)

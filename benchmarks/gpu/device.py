@@ -15,7 +15,7 @@ import ttlg
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.measure import POISON
 
-# Buffers that a case's calls take turns with hold so many times the L2 cache ...
+# Buffers that a case's calls take turns with hold this many times the L2 cache ...
 _CACHES = 4
 # ... unless it takes more than this many, for small tensors, which then stay in the L2.
 _MOST_BUFFERS = 32
@@ -130,7 +130,7 @@ def seconds_between(work: Callable[[], Any]) -> float:
 
 
 def calls_in_a_sample(seconds: float, buffers: int) -> int:
-    """Count the calls of so many seconds that make a sample, in whole turns of the buffers."""
+    """Count the calls of `seconds` each that make a sample, in whole turns of the buffers."""
     turns = math.ceil(min(_SAMPLE_SECONDS / seconds, _MOST_CALLS) / buffers)
     return max(1, turns) * buffers
 
@@ -138,14 +138,8 @@ def calls_in_a_sample(seconds: float, buffers: int) -> int:
 def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> float:
     """Return the median seconds of a call when a graph launches it, without the host's work.
 
-    Parameters
-    ----------
-    call : callable
-        Takes the number of the buffers that it works on.
-    buffers : int
-        How many there are.
-    repeats : int
-        Samples.
+    A call takes the number of the buffers that it works on, below `buffers`. `repeats` is the
+    number of samples.
     """
     call(0)
     once = seconds_between(lambda: [call(i) for i in range(buffers)]) / buffers

@@ -19,7 +19,7 @@ def _described(error: Exception) -> str:
 
 @contextlib.contextmanager
 def noting(failures: MutableMapping[str, str], name: str) -> Iterator[None]:
-    """Note an exception of the body under a name, and go on behind it.
+    """Note an exception of the body under a name, and go on after it.
 
     Raises
     ------
@@ -40,5 +40,5 @@ def noting(failures: MutableMapping[str, str], name: str) -> Iterator[None]:
 
 
 def is_fault(failure: str) -> bool:
-    """Say whether something was done wrongly: want of memory is no fault."""
+    """Say whether something was done wrongly: too little memory is no fault."""
     return not failure.startswith("OutOfMemoryError:")

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ttlg.benchmarks.gpu.dataset import split
+from ttlg.benchmarks.tables import grouped
 
 SIGNIFICANCE = 0.05  # the paper's cut
 # Of each schema: fewer points say nothing of a handful of coefficients.
@@ -48,10 +49,6 @@ class Regression:
     test_points: int
     train_error: float
     test_error: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
 
 
 def error_percent(actual: Array, predicted: Array) -> float:
@@ -105,16 +102,9 @@ def _eliminate(matrix: Array, seconds: Array) -> dict[int, Coefficient]:
 
 
 def regress(points: Sequence[Point], floor: float, seed: int) -> Regression:
-    """Fit one schema's points and test the fit on those that it has not seen.
+    """Fit the points of one schema, all with the same features, and test on those left out.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        Of one schema, all with the same features.
-    floor : float
-        Seconds of a launch: no prediction is below.
-    seed : int
-        Draws the split.
+    No prediction is below `floor`, the seconds of a launch. `seed` draws the split.
     """
     names = list(points[0].features)
     matrix = np.array([[point.features[name] for name in names] for point in points], float)
@@ -135,12 +125,9 @@ def regress(points: Sequence[Point], floor: float, seed: int) -> Regression:
 
 def fit(points: Sequence[Point], floor: float, seed: int) -> dict[str, Regression]:
     """Fit every schema that has enough points."""
-    schemas: dict[str, list[Point]] = {}
-    for point in points:
-        schemas.setdefault(point.schema, []).append(point)
     return {
         schema: regress(of_schema, floor, seed)
-        for schema, of_schema in schemas.items()
+        for schema, of_schema in grouped(points, lambda point: point.schema).items()
         if len(of_schema) >= MIN_POINTS
     }
 

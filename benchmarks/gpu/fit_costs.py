@@ -56,30 +56,16 @@ class Costs:
 
 @dataclass(frozen=True)
 class CostFit:
-    """A fit and how far it is off, on what it was fitted to and on problems that it has not seen.
+    """A fit and how far it is off, on what it was fitted to and on problems that it has not seen."""
 
-    Attributes
-    ----------
-    costs : dict of str to float
-        What every term costs.
-    overlap : int
-        The degree of the norm.
-    train, test : dict of str to Errors
-        Relative errors of each schema, and of all launches under ``"all"``.
-    train_regret, test_regret : Regret
-        What is lost by taking the slice that is predicted to be the fastest of those measured.
-    """
-
-    costs: dict[str, float]
-    overlap: int
-    train: dict[str, Errors]
+    costs: dict[str, float]  # of every term
+    overlap: int  # the degree of the norm
+    train: dict[str, Errors]  # relative, of each schema, and of all launches under "all"
     test: dict[str, Errors]
-    train_regret: Regret
+    train_regret: (
+        Regret  # from taking the slice that is predicted to be the fastest of those measured
+    )
     test_regret: Regret
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
 
 
 def _norm(groups: Array, degree: int) -> Array:
@@ -136,19 +122,9 @@ def _by_schema(points: Sequence[Point], seconds: Array, predicted: Array) -> dic
 def fit_costs(points: Sequence[Point], launch_seconds: float, seed: int) -> CostFit | None:
     """Fit all schemas together, and test the fit on problems that it has not seen.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        Measured launches, several slices of each problem.
-    launch_seconds : float
-        What a launch takes that moves next to nothing.
-    seed : int
-        Draws the problems that the fit is tested on, a fifth of them.
-
-    Returns
-    -------
-    CostFit or None
-        Nothing where there are too few points.
+    `points` has several slices of each problem, `launch_seconds` is what a launch takes that moves
+    next to nothing, and `seed` draws the fifth of the problems that is tested on. Returns None
+    where there are too few points.
     """
     if len(points) < MIN_POINTS:
         return None

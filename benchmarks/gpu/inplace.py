@@ -5,7 +5,6 @@ dimensions. Catanzaro, Keller and Garland (PPoPP 2014): random matrices and arra
 """
 
 import itertools
-import json
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ import ttlg
 from ttlg.benchmarks.case import Case, shape_text
 from ttlg.benchmarks.gpu.device import Buffers
 from ttlg.benchmarks.inplace import suites
+from ttlg.benchmarks.plans import changed
 
 _DTYPES = ("float32", "float64")
 # From what fits into the L2 cache to half of a device's memory; larger ones are noted as such.
@@ -106,31 +106,22 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
 
 
 def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
-    """Return the same plan with bands, or regions, of so many tiles.
+    """Return the same plan with bands, or regions, of `width` tiles.
 
     Raises
     ------
     ValueError
         The matrix has fewer tiles.
     """
-    record = json.loads(plan.to_json())
-    for step in record["parameters"]["steps"]:
-        step["width"] = width
-    return ttlg.Plan.from_json(json.dumps(record))
+    steps = [{**step, "width": width} for step in plan.parameters["steps"]]
+    return changed(plan, parameters={**plan.parameters, "steps": steps})
 
 
 def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | None:
     """Make the plan in place of a contender.
 
-    Returns
-    -------
-    Plan or None
-        None where a kernel or a width of bands cannot carry the permutation out.
-
-    Raises
-    ------
-    ValueError
-        The planner itself cannot.
+    Returns None where a kernel or a width of bands cannot carry the permutation out. Raises
+    ValueError where the planner itself cannot.
     """
     x = buffers.inputs[0]
     options: dict[str, Any] = {"device": "cuda", "inplace": True}

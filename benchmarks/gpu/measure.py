@@ -32,9 +32,9 @@ from ttlg.benchmarks.measure import POISON, WrongResultError
 class Result:
     """The median seconds of a call for each contender.
 
-    `curve` holds, for the suite ``calls``, the seconds of so many calls together, from an idle
-    device with an empty plan cache. `failures` holds the exceptions of contenders that have no
-    seconds therefore, and under ``case`` one that ended the whole case.
+    `curve` holds, for the suite ``calls``, the seconds that each number of calls takes together, from
+    an idle device with an empty plan cache. `failures` holds the exceptions of contenders that
+    therefore have no seconds, and under ``case`` one that ended the whole case.
     """
 
     case: Case
@@ -87,21 +87,8 @@ class Result:
 def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -> None:
     """Let the contender work once on a poisoned output and compare the result bit for bit.
 
-    The input is compared with where it lies, so that an array may take half of the device's memory.
-
-    Parameters
-    ----------
-    contender : Contender
-        What is verified.
-    buffers : Buffers
-        What it works on.
-    axes : sequence of int or None
-        How it permutes them; None for a copy.
-
-    Raises
-    ------
-    WrongResultError
-        The result is not the input's permutation.
+    It permutes by `axes`, or copies where they are None. The input is compared with where it lies,
+    so that an array may take half of the device's memory. Raises WrongResultError.
     """
     x, y = buffers.inputs[0], buffers.outputs[0]
     buffers.poison()
@@ -126,7 +113,7 @@ def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -
 
 
 def _sample(contender: Contender, calls: int, turns: Iterator[int]) -> Work:
-    """Return work that makes so many calls, on the buffers whose turn it is."""
+    """Return work that makes this many calls, on the buffers whose turn it is."""
 
     def work() -> None:
         result: Any = None
@@ -143,10 +130,7 @@ def time_calls(
 ) -> dict[str, float]:
     """Time the contenders round-robin, in a new random order in each round.
 
-    Returns
-    -------
-    dict of str to float
-        The median of the samples, in seconds a call, of those that did not fail.
+    Returns the median of the samples, in seconds a call, of those that did not fail.
     """
     counts = {}
     turns = itertools.cycle(range(buffers))
@@ -173,7 +157,7 @@ def time_calls(
 def call_curve(
     entrants: Sequence[Contender], buffers: int, failures: dict[str, str]
 ) -> dict[str, dict[int, float]]:
-    """Time so many calls together for each of `CALLS`, planning included (TTLG, Fig. 12)."""
+    """Time each number of calls in `CALLS` together, planning included (TTLG, Fig. 12)."""
     found: dict[str, dict[int, float]] = {}
     for entrant in entrants:
         if entrant.name in COPIES or entrant.alone or entrant.name == "ttlg-plan":
@@ -204,20 +188,9 @@ def _verified(
 def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEERS) -> Result:
     """Verify and time all contenders of a case; what fails is noted and left out.
 
-    Parameters
-    ----------
-    case : Case
-        The transposition.
-    memory : Memory
-        Where inputs and outputs lie.
-    repeats : int
-        Samples of each contender, of which the median counts.
-    peers : sequence of str
-        The libraries that take part beside ttlg and the copies, in suites without contenders of
-        their own.
+    Inputs and outputs lie in `memory`. The median of `repeats` samples counts. `peers` take part
+    beside ttlg and the copies in suites without contenders of their own.
 
-    Notes
-    -----
     The calls of a sample take turns on buffers that together exceed the L2 cache, except of small
     tensors, which may stay in it for the copies and for all contenders alike.
     """

@@ -8,6 +8,7 @@ from typing import Any
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS
 from ttlg.benchmarks.gpu.measure import Result
 from ttlg.benchmarks.measure import bandwidth
+from ttlg.benchmarks.tables import aligned, grouped
 
 # Of a message in a table, and of the lines for failures in it; JSON has all.
 _MOST_LETTERS = 200
@@ -23,13 +24,11 @@ def _names(results: Sequence[Result]) -> list[str]:
 def line(result: Result) -> str:
     """Write one result in a line: the ceiling, each contender's share of it, and failures."""
     head = f"{result.case.suite} {result.case.label}"
-    shares = ", ".join(
-        f"{name} {result.share(name):.0%}" for name in _names([result]) if result.has_ceiling
-    )
     parts = [f"{name} failed: {_short(text)}" for name, text in result.failures.items()]
     if result.has_ceiling:
         copy = f"copy {bandwidth(result.case, result.ceiling):.0f} GB/s"
-        parts = [copy, shares, *parts] if shares else [copy, *parts]
+        shares = ", ".join(f"{name} {result.share(name):.0%}" for name in _names([result]))
+        parts = [copy, *filter(None, [shares]), *parts]
     return f"{head}, {result.schema or 'no plan'}: {'; '.join(parts)}"
 
 
@@ -44,13 +43,6 @@ def failure_lines(failures: Mapping[str, str]) -> list[str]:
     lines = [f"failed: {name}: {_short(text)}" for name, text in failures.items()]
     more = len(lines) - _MOST_FAILURES
     return lines if more <= 0 else [*lines[:_MOST_FAILURES], f"failed: {more} more"]
-
-
-def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        found.setdefault(f"{result.case.suite} {result.case.dtype}", []).append(result)
-    return found
 
 
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
@@ -72,13 +64,13 @@ def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
 def table(results: Sequence[Result]) -> list[str]:
     """Write for each suite and dtype the contenders' speed and share of the copy ceiling.
 
-    Returns
-    -------
-    list of str
-        Lines: the median GB/s, the median and the worst share; of each peer also the number of cases where ``ttlg.transpose`` is slower.
+    The lines have the median GB/s, the median and the worst share; of each peer also the number of
+    cases where ``ttlg.transpose`` is slower.
     """
     lines = []
-    for label, group in _groups([each for each in results if each.has_ceiling]).items():
+    shown = [result for result in results if result.has_ceiling]
+    groups = grouped(shown, lambda result: f"{result.case.suite} {result.case.dtype}")
+    for label, group in groups.items():
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in group)
         errors = [result.prediction_error for result in group if result.has_prediction]
         off = f"{statistics.median(errors):.0%} off" if errors else "unknown"
@@ -87,10 +79,7 @@ def table(results: Sequence[Result]) -> list[str]:
             f"predicted time {off}"
         )
         rows = [("", "GB/s", "median", "worst", "ttlg slower", "worst at"), *_rows(group)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            lines.append(("  " + "  ".join(padded)).rstrip())
+        lines += aligned(rows)
     return lines
 
 
@@ -99,14 +88,8 @@ def record(
 ) -> dict[str, Any]:
     """Return everything as plain values for JSON: times in seconds, nothing derived from them.
 
-    Parameters
-    ----------
-    machine : mapping
-        What `ttlg.benchmarks.gpu.device.describe` says.
-    results : sequence of Result
-        What was measured.
-    left_out : mapping of str to int
-        For each suite the cases that the run ended before.
+    `machine` is what `ttlg.benchmarks.gpu.device.describe` says, `left_out` counts for each suite
+    the cases that the run ended before.
     """
     failures = {
         f"{result.case.suite} {result.case.label}: {name}": text

@@ -7,11 +7,10 @@ scatters a structure, in the order of threads or at random.
 import argparse
 import itertools
 import random
-import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,10 @@ from typing import Any
 import torch
 
 import ttlg
+from ttlg.benchmarks import command
+from ttlg.benchmarks.gpu import session
 from ttlg.benchmarks.gpu.contenders import Contender
-from ttlg.benchmarks.gpu.device import NoGpuError, describe, require
-from ttlg.benchmarks.gpu.failures import DeviceLostError, noting
-from ttlg.benchmarks.gpu.json_file import JsonFile
+from ttlg.benchmarks.gpu.failures import noting
 from ttlg.benchmarks.gpu.measure import time_calls
 from ttlg.benchmarks.gpu.report import failure_lines
 from ttlg.benchmarks.measure import POISON, WrongResultError
@@ -60,7 +59,7 @@ class Result:
 
 
 def ways(words: int) -> list[str]:
-    """List the ways that there are for structures of so many words."""
+    """List the ways that there are for structures of this many words."""
     return [name for name, (_, alignment) in WAYS.items() if 4 * words % alignment == 0]
 
 
@@ -110,7 +109,7 @@ def entrants(
 
 
 def measure(operation: str, words: int) -> Result:
-    """Verify and time all ways to do an operation on structures of so many words."""
+    """Verify and time all ways to do an operation on structures of this many words."""
     result = Result(operation, words, _BYTES // (4 * words))
     torch.manual_seed(words)
     with noting(result.failures, "case"):
@@ -148,48 +147,21 @@ def _parser() -> argparse.ArgumentParser:
         "--words", nargs="+", type=int, choices=range(1, 65), default=list(WORDS), metavar="N",
         help="sizes of structures, in words of 4 bytes",
     )  # fmt: skip
-    parser.add_argument(
-        "--budget",
-        type=float,
-        default=float("inf"),
-        metavar="SECONDS",
-        help="start no case after so long",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    session.add_options(parser)
     return parser
-
-
-def _run(
-    cases: Sequence[tuple[str, int]],
-    deadline: float,
-    results: list[Result],
-    measured: Callable[[], None],
-) -> None:
-    for operation, words in cases:
-        if time.monotonic() >= deadline:
-            return
-        results.append(measure(operation, words))
-        measured()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark.
 
-    Returns
-    -------
-    int
-        The exit status: 1 if anything failed, 2 without a GPU, 130 if interrupted, in which case
-        the results so far are written.
+    Returns the exit status: 1 if anything failed, 2 without a GPU, 130 if interrupted, in which
+    case the results so far are written.
     """
-    options = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(options)
-    start = time.monotonic()
-    try:
-        require()
-    except NoGpuError as error:
-        print(f"ttlg.benchmarks.gpu.structures: {error}", file=sys.stderr)
+    args = command.parse(_parser(), argv)
+    deadline = time.monotonic() + args.budget
+    machine = session.described(args)
+    if machine is None:
         return 2
-    machine = describe(shlex.join(["python", "-m", "ttlg.benchmarks.gpu.structures", *options]))
     cases = list(itertools.product(args.operation, args.words))
     random.Random(1).shuffle(cases)  # the first ones are a sample of all
     results: list[Result] = []
@@ -207,15 +179,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             lines.append(f"not measured: {len(cases) - len(results)}")
         return {"machine": machine, "table": lines, "results": [asdict(each) for each in results]}
 
-    file = JsonFile(args.json, found)
-    status = 0
-    try:
-        _run(cases, start + args.budget, results, file.update)
-    except KeyboardInterrupt:
-        status = 130
-    except DeviceLostError:
-        status = 1
-    file.write()
+    status = session.measure_all(
+        cases,
+        deadline,
+        lambda each: results.append(measure(*each)),
+        session.JsonFile(args.json, found),
+    )
     print("\n".join(found()["table"]))
     return status or int(bool(failures()))
 

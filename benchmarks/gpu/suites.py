@@ -6,23 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ttlg.benchmarks import suites
-from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.case import Case, axes_of, named
 from ttlg.benchmarks.gpu import inplace
+from ttlg.benchmarks.tables import grouped
 
 DTYPES = ("float64", "float32", "uint16", "uint8")
 _SIXD_DTYPES = ("float64", "float32")
 # TTLG's two permutations for the number of calls (Fig. 12), mode 0 fastest: the first has no modes
 # to fuse, the second fuses to rank 5.
 _CALLS_PERMS = ((0, 2, 5, 1, 4, 3), (4, 1, 2, 5, 3, 0))
-# JAX compiles every case anew, for longer than all others take to be measured.
+# JAX compiles every case again, for longer than all others take to be measured.
 _JAX_ONE_IN = 8
 CALLS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-
-
-def axes_of(perm: tuple[int, ...]) -> tuple[int, ...]:
-    """Turn a permutation of modes, the fastest first, into NumPy's axes."""
-    rank = len(perm)
-    return tuple(rank - 1 - mode for mode in reversed(perm))
 
 
 def ttc57() -> Iterator[Case]:
@@ -37,8 +32,7 @@ def sixd(extent: int) -> Iterator[Case]:
     """All 720 permutations of six equal extents, in float64 and float32."""
     for dtype in _SIXD_DTYPES:
         for axes in itertools.permutations(range(6)):
-            name = f"{extent}^6 ({','.join(map(str, axes))})"
-            yield Case(f"sixd-{extent}", name, (extent,) * 6, axes, dtype)
+            yield named(f"sixd-{extent}", (extent,) * 6, axes, dtype)
 
 
 def varying() -> Iterator[Case]:
@@ -69,21 +63,11 @@ SUITES = {
 
 
 def cases(name: str, sample: int | None) -> list[Case]:
-    """List a suite's cases.
+    """List the cases of a suite, a key of `SUITES` or of `inplace.SUITES`, in its order.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SUITES` or of `inplace.SUITES`.
-    sample : int or None
-        How many of the 720 permutations of a ``sixd`` suite, the same ones for each dtype and
-        extent; None for all. How many cases the suites draw that are random. Other suites are not
-        sampled.
-
-    Returns
-    -------
-    list of Case
-        In the order of the suite.
+    `sample` says how many of the 720 permutations of a ``sixd`` suite are drawn, the same ones for
+    each dtype and extent, and how many cases in suites that draw them; None for all. Other suites
+    are not sampled.
     """
     if name in inplace.SUITES:
         return list(inplace.SUITES[name](sample))
@@ -99,15 +83,10 @@ def interleaved(listed: Sequence[Case]) -> list[tuple[Case, bool]]:
     """Order cases so that the first ones of them are a sample of all.
 
     Every suite's dtypes take turns, `DTYPES` in their order, each with its cases in a random order.
-
-    Returns
-    -------
-    list of (Case, bool)
-        The flag says whether JAX takes part, which it does in one of eight of a suite and dtype.
+    The flag says whether JAX takes part, which it does in one of eight of a suite and dtype.
     """
-    groups: dict[tuple[str, str], list[Case]] = {}
-    for case in sorted(listed, key=lambda case: DTYPES.index(case.dtype)):
-        groups.setdefault((case.suite, case.dtype), []).append(case)
+    ordered = sorted(listed, key=lambda case: DTYPES.index(case.dtype))
+    groups = grouped(ordered, lambda case: (case.suite, case.dtype))
     for group in groups.values():
         random.Random(1).shuffle(group)
     rounds = enumerate(itertools.zip_longest(*groups.values()))

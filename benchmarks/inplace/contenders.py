@@ -89,20 +89,9 @@ def forced(x: Array, axes: Axes, threads: int) -> Iterator[Contender]:
 def contenders(case: Case, memory: Array, threads: int) -> Iterator[Contender]:
     """List everything that permutes in place: ttlg, and what there is to compare it with.
 
-    Parameters
-    ----------
-    case : Case
-        The permutation.
-    memory : ndarray
-        C-contiguous, of the case's bytes.
-    threads : int
-        The threads of everything but NumPy and fastremap.
-
-    Yields
-    ------
-    Contender
-        A call takes whatever `memory` holds for an array of the case's shape and permutes it there,
-        so it can be called any number of times.
+    `memory` is C-contiguous and has the case's bytes. A call takes whatever it holds for an array
+    of the case's shape and permutes it there, so it can be called any number of times. All but
+    NumPy and fastremap use `threads` threads.
     """
     x = memory.reshape(case.shape)
     yield Contender("ttlg", lambda: ttlg.transpose_inplace(x, case.axes, threads=threads))

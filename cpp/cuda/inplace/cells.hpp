@@ -41,6 +41,7 @@ struct CellOrder {
     if (is_saved(cell)) return false;
     std::uint32_t other = source(cell);
     if (other == cell) return false;
+    // [budget: 0 times] A part begins with a cell that was saved.
     while (other > cell && !is_saved(other)) other = source(other);
     return other == cell;
   }

@@ -34,6 +34,7 @@ TTLG_DEVICE void runs(const RunsArguments& p, const Context& context) {
   const std::int64_t number = p.chunks.quotient(exists ? item : 0);
   const std::int64_t chunk = (exists ? item : 0) - number * p.chunks.divisor();
   const std::int64_t matrix = p.pairs.quotient(number);
+  // [budget: 0 times] The estimate of the row is right.
   const auto [x, y] = p.scheme.at(number - matrix * p.pairs.divisor());
   const std::int64_t begin = chunk * p.chunk_words + (thread & (p.group_lanes - 1));
   const auto left = static_cast<std::uint32_t>(

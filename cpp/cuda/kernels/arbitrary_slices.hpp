@@ -61,6 +61,7 @@ TTLG_DEVICE void move_slices(Walk& walk, const Context& context, std::uint32_t b
     const bool fills = exists && !(drains && buffer_bytes == 0);
     if (fills) {
       fill(empty, filled);
+      // [budget: first warp]
       walk.announce(filled + 1);
     }
     if (drains) drain(full, filled - 1);

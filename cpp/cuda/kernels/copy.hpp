@@ -20,6 +20,7 @@ TTLG_DEVICE void copy_ends(const CopyArguments& p, const Context& context) {
   // There is a thread for every byte.
   const std::uint32_t thread = context.thread();
   const std::int64_t byte = thread < p.head ? thread : thread + p.words * kWidth;
+  // [budget: rare] Bytes before and after the words, by one block.
   context.store(byte < p.bytes, byte, context.template load<std::uint8_t>(byte < p.bytes, byte));
 }
 
@@ -88,6 +89,7 @@ TTLG_DEVICE void copy_shifted(const CopyArguments& p, const Context& context) {
   } else {
     const int count = static_cast<int>(p.words - block) - static_cast<int>(context.thread());
     const auto remains = [&](int b, int next) { return b * CopyPolicy::kThreads + next < count; };
+    // [budget: rare] The end of the array cuts a block short.
     copy_shifted_batch<kWidth>(p, context, begin, remains);
   }
   copy_ends<kWidth>(p, context);

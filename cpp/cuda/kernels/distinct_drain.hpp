@@ -212,6 +212,7 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
                              std::int64_t column_offset, std::uint32_t buffer) {
   constexpr std::uint32_t kColumns = ByteShare::kGroups * ByteShare::kGroupLines;
   static_assert(2 * kColumns == kWarpSize);
+  // [budget: 0 times] Tiles are cut within a word.
   drain_last_rows(context, tile, column_offset, buffer);
   const std::uint32_t thread = context.thread();
   const std::uint32_t lane = thread % kWarpSize;

@@ -50,6 +50,7 @@ TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TileP
           to + Tile::offset(row, column), across + along);
     }
   }
+  // [budget: 0 times] Tiles are cut within what a lane takes.
   if constexpr (!kVectorIn) fill_beyond<Tile, kWidth>(context, tile, buffer);
 }
 
@@ -107,6 +108,7 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::
   const std::uint32_t own = to + Tile::offset(lane, 0);
   context.shared_store(owns, buffer + Tile::kShifts + warp_row + lane,
                        static_cast<std::uint8_t>(8 * before));
+  // [budget: once] The word that a whole row ends in.
   fill_row_end<Tile>(from, owns, own, words, before, bytes);
 }
 

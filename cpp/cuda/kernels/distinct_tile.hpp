@@ -154,6 +154,7 @@ TTLG_DEVICE std::int64_t chunk_offset(ContiguousLine, std::uint32_t, std::uint32
 template <int kWidth>
 TTLG_DEVICE std::int64_t chunk_offset(const AxisSide<std::int64_t>& line, std::uint32_t index,
                                       std::uint32_t further) {
+  // [budget: rare] Lines with gaps between the elements.
   return line.offset(index + further) - line.offset(index);
 }
 

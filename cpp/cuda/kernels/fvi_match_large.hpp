@@ -66,6 +66,7 @@ TTLG_DEVICE void fvi_match_large(const Grid<kModes>& grid, const MatchLargeArgum
     }
     for (; step < steps; step += kRest) {
       const auto remains = [left = own_steps - step](int b) { return b < left; };
+      // [budget: rare] The end of a chunk cuts a batch short.
       move_batch<kWidth, kRest>(from, p.inner.in_step, remains, to, p.inner.out_step, remains);
     }
     in += p.outer.in_step;

@@ -76,6 +76,7 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
     }
     for (; i < p.steps; i += kRest) {
       const auto remains = [&](int b, int n) { return b < (n == 0 ? own : next) - i; };
+      // [budget: rare] The end of a chunk cuts a batch short.
       move_shifted_batch<kWidth, kRest>(context, step, words.shift, ends_warp, from, to, remains);
     }
     context.store(is_end, out + byte, end);

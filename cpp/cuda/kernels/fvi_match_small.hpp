@@ -86,6 +86,7 @@ TTLG_DEVICE void move_column(const MatchSmallColumn& column, std::uint32_t lines
   }
   for (; line < lines; line += kRest * column.step) {
     const auto remains = [&](int b) { return line + b * column.step < lines; };
+    // [budget: rare] The end of a slice cuts a batch short.
     move_batch<kWidth, kRest>(from, from_step, remains, to, to_step, stored(remains));
   }
 }

@@ -129,6 +129,7 @@ struct AxisSide {
   TTLG_DEVICE Step offset(std::uint32_t index) const {
     Step result = 0;
     TTLG_UNROLL_BY(1)
+    // [budget: once] A line of two modes; what lies along it is fused.
     for (int m = 0; m < inner_modes; ++m) {
       const std::uint32_t rest = extent[m].quotient(index);
       advance(result, index - rest * extent[m].divisor(), step[m]);
@@ -143,6 +144,7 @@ struct AxisSide {
   template <std::uint32_t kCount>
   TTLG_DEVICE void add_offsets(std::uint32_t (&index)[kCount], Step (&offsets)[kCount]) const {
     TTLG_UNROLL_BY(1)
+    // [budget: once] A line of two modes; what lies along it is fused.
     for (int m = 0; m < inner_modes; ++m) {
       TTLG_UNROLL
       for (std::uint32_t k = 0; k < kCount; ++k) {
@@ -266,6 +268,7 @@ class SharedWalk {
   TTLG_DEVICE SharedWalk(const Grid<kModes>& grid, const Coarsening& coarsening,
                          const Context& context)
       : cursor_(grid, coarsening, context), context_(context) {
+    // [budget: first warp]
     announce(0);
   }
 

@@ -121,6 +121,7 @@ TTLG_DEVICE void find_input(const ArbitraryArguments& p, const Context& context,
 TTLG_DEVICE std::uint32_t element_at(const ArbitraryArguments& p, std::uint32_t index) {
   std::uint32_t element = 0;
   TTLG_UNROLL_BY(1)
+  // [budget: 4 times] A slice of four modes.
   for (int m = 0; m < p.modes; ++m) {
     const std::uint32_t rest = p.mode[m].extent.quotient(index);
     element += (index - rest * p.mode[m].extent.divisor()) * p.mode[m].slice_step;
@@ -146,6 +147,7 @@ TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context
   }
   // Mode by mode, so that its numbers are read once for all of a thread's accesses.
   TTLG_UNROLL_BY(1)
+  // [budget: 4 times] A slice of four modes.
   for (int m = 0; m < p.modes; ++m) {
     const OutMode& mode = p.mode[m];
     TTLG_UNROLL
@@ -170,6 +172,7 @@ TTLG_DEVICE void find_output(const ArbitraryArguments& p, const Context& context
     TTLG_UNROLL
     for (std::uint32_t e = 0; e < kVector; ++e) {
       const std::uint32_t at = e == 0 || is_even ? element[k] + e * p.mode[0].slice_step
+                                                 // [budget: rare] Vectors across two runs.
                                                  : element_at(p, first_index(k) + e);
       items.set_slot(Items::of_write(k, e), swizzled_byte<Items::kBytes>(p.layout, at));
     }

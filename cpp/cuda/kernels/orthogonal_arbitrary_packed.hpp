@@ -21,6 +21,7 @@ namespace ttlg::cuda {
 template <typename Context>
 TTLG_DEVICE void clear_buffers(const Context& context, std::uint32_t bytes) {
   TTLG_UNROLL_BY(1)
+  // [budget: 4 times] Two buffers of up to 16 KB.
   for (std::uint32_t begin = 0; begin < bytes; begin += kArbitraryThreads * sizeof(Word16)) {
     const auto at = static_cast<std::uint32_t>(begin + context.thread() * sizeof(Word16));
     context.shared_store(at < bytes, kRingBytes + at, Word16{});
@@ -66,6 +67,7 @@ TTLG_DEVICE void fill_packed(const PackedArguments& p, const Context& context, c
   if (Items::kAligned || (from.in + p.in_reach <= p.in_end && p.in.run_at(from) == p.in.run)) {
     copy_words<true>(p, context, items, from);
   } else {
+    // [budget: rare] Slices cut along their runs, or at the end of the input.
     copy_words<false>(p, context, items, from);
   }
   context.commit_copies();
@@ -150,6 +152,7 @@ TTLG_DEVICE void drain_shifted(const PackedArguments& p, const Context& context,
     if (context.any(edges != 0)) {
       TTLG_UNROLL
       for (std::uint32_t k = 0; k < kGroup; ++k) {
+        // [budget: rare] Words that a run begins or ends in.
         store_edges<kWidth>(p, target, first + k, has_bit(edges, k), run, at[k], word[k]);
       }
     }

@@ -15,6 +15,7 @@ class SharedTileWalk {
   TTLG_DEVICE SharedTileWalk(const Grid<kModes>& grid, const DistinctArguments& p,
                              const Context& context)
       : slice_(grid, p.coarsening, context), shape_(p.shape), context_(context) {
+    // [budget: first warp]
     announce(0);
   }
 
@@ -97,6 +98,7 @@ TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const 
     if (is_contiguous(p.column_in, kWidth)) {
       fill_words<kWidth, kVectorOut>(context, tile, offset, buffer);
     } else {
+      // [budget: rare] Lines with gaps between the elements, of 1 and 2 bytes.
       fill_elements<kWidth, kVectorOut>(p.column_in, context, tile, offset, buffer);
     }
   } else if (kIsVector<kWidth, kVectorIn> || is_contiguous(p.column_in, kWidth)) {
@@ -114,6 +116,7 @@ TTLG_DEVICE void drain(const DistinctArguments& p, const Context& context, const
     if (is_contiguous(p.row_out, kWidth)) {
       drain_words(context, tile, offset, buffer);
     } else {
+      // [budget: rare] Lines with gaps between the elements, of 1 and 2 bytes.
       drain_elements(p.row_out, context, tile, offset, buffer);
     }
   } else if (kIsVector<kWidth, kVectorOut> || is_contiguous(p.row_out, kWidth)) {
@@ -147,6 +150,7 @@ TTLG_DEVICE void orthogonal_distinct(const Grid<kModes>& grid, const DistinctArg
       buffer ^= p.second_buffer;
       fill<kWidth, kVectorIn, kVectorOut>(p, buffers, walk.at(filled), row, buffer);
       context.commit_copies();
+      // [budget: first warp]
       walk.announce(filled + 1);
     }
     if (drains) {

@@ -42,6 +42,7 @@ struct PackedSide {
                              std::uint32_t (&slot)[kCount], std::uint32_t first,
                              Validity& valid) const {
     TTLG_UNROLL_BY(1)
+    // [budget: 2 times] Two modes have several runs on either side.
     for (int m = 0; m < modes; ++m) {
       std::uint32_t coordinate[kCount];
       TTLG_UNROLL
@@ -195,6 +196,7 @@ TTLG_DEVICE LinePair find_lines(const PackedArguments& p, std::uint32_t line) {
   LinePair lines;
   std::uint32_t next = line + 1;
   TTLG_UNROLL_BY(1)
+  // [budget: once] A run of the output has two modes.
   for (int m = 1; m < p.run_modes; ++m) {
     const PackedMode& mode = p.run_mode[m];
     const std::uint32_t rest = mode.extent.quotient(line);

@@ -3,6 +3,7 @@
 import itertools
 import json
 import statistics
+import types
 
 import pytest
 
@@ -14,7 +15,7 @@ torch = pytest.importorskip("torch")
 import ttlg
 from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import calibrate, report
+from ttlg.benchmarks.gpu import calibrate, report, session
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
@@ -164,7 +165,7 @@ def test_record_is_json_and_says_what_was_left_out():
 
 def test_budget_is_kept(monkeypatch, capsys):
     now = iter(range(100))
-    monkeypatch.setattr(cli.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(session.time, "monotonic", lambda: next(now))
     monkeypatch.setattr(cli, "Memory", lambda: None)
     asked = []
 
@@ -175,8 +176,11 @@ def test_budget_is_kept(monkeypatch, capsys):
     monkeypatch.setattr(cli, "measure", measure)
     measured, written = [], []
     chosen = [(CASE, False), *[(CASE, True)] * 4]
-    cli._run(chosen, 3, measured, lambda: written.append(len(measured)))
-    assert written == [1, 2, 3]
+    file = types.SimpleNamespace(
+        update=lambda: written.append(len(measured)), write=lambda: written.append("last")
+    )
+    assert cli._run(chosen, 3, measured, file) == 0
+    assert written == [1, 2, 3, "last"]
     assert asked == [("torch", "cupy"), PEERS, PEERS]
     assert capsys.readouterr().out.count("ttc57 A float64") == 3
 

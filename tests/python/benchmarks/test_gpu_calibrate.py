@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 import ttlg
-from ttlg.benchmarks.gpu import calibrate
+from ttlg.benchmarks.gpu import calibrate, session
 from ttlg.benchmarks.gpu import device as gpu_device
 from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, problems
 from ttlg.benchmarks.measure import WrongResultError
@@ -30,8 +30,8 @@ def candidate(kernel, features):
 def calibration(monkeypatch, device, tmp_path):
     """Run the program on problems of one slice each; return status, JSON and model."""
     volume = itertools.count(1000)
-    monkeypatch.setattr(calibrate, "require", lambda: None)
-    monkeypatch.setattr(calibrate, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
+    monkeypatch.setattr(session, "require", lambda: None)
+    monkeypatch.setattr(session, "describe", lambda _: {"device": "Some GPU", "commit": "c0ffee"})
     monkeypatch.setattr(calibrate, "Memory", lambda: device)
     known = {"name": "gpu", "launch_seconds": 1e-9, "byte_seconds": 1e-9}
     monkeypatch.setattr(calibrate, "properties", lambda: known)

@@ -12,7 +12,7 @@ from ttlg.benchmarks.case import Case
 torch = pytest.importorskip("torch")
 
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import failures, json_file, report
+from ttlg.benchmarks.gpu import failures, report, session
 from ttlg.benchmarks.gpu import measure as measuring
 from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
 from ttlg.benchmarks.gpu.device import Memory
@@ -132,8 +132,8 @@ def test_memory_that_did_not_suffice_is_none(monkeypatch):
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     """Run the program on two suites whose cases do what they are told; return status and JSON."""
-    monkeypatch.setattr(cli, "require", lambda: None)
-    monkeypatch.setattr(cli, "describe", lambda command: {"command": command})
+    monkeypatch.setattr(session, "require", lambda: None)
+    monkeypatch.setattr(session, "describe", lambda command: {"command": command})
     monkeypatch.setattr(cli, "Memory", lambda: None)
 
     def run(measure):
@@ -180,7 +180,7 @@ def test_an_interrupt_keeps_the_results(bench):
 
 def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
     now = itertools.count(0, 2)
-    monkeypatch.setattr(json_file.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(session.time, "monotonic", lambda: next(now))
     seen = []
 
     def measure(case):
@@ -196,17 +196,17 @@ def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
 
 def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
     path = tmp_path / "results.json"
-    json_file.write(path, ["old"])
+    session.write(path, ["old"])
     replaced = []
     replace = os.replace
     monkeypatch.setattr(
         os, "replace", lambda *names: (replaced.append(path.read_text()), replace(*names))
     )
-    json_file.write(path, ["new"])
+    session.write(path, ["new"])
     assert replaced == ['["old"]\n']
     assert json.loads(path.read_text()) == ["new"]
     assert [each.name for each in tmp_path.iterdir()] == ["results.json"]
-    json_file.JsonFile(None, lambda: 1 / 0).write()
+    session.JsonFile(None, lambda: 1 / 0).write()
 
 
 KILLED = """

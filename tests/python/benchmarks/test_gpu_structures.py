@@ -134,8 +134,8 @@ def run(monkeypatch, tmp_path):
         status = structures.main([*options, "--json", str(file)])
         return status, json.loads(file.read_text())
 
-    monkeypatch.setattr(structures, "require", lambda: None)
-    monkeypatch.setattr(structures, "describe", lambda command: {"command": command})
+    monkeypatch.setattr(session, "require", lambda: None)
+    monkeypatch.setattr(session, "describe", lambda command: {"command": command})
     return run
 
 

@@ -19,6 +19,11 @@ def budget():
 
 
 @pytest.fixture(scope="module")
+def marks(budget):
+    return budget.budget_marks
+
+
+@pytest.fixture(scope="module")
 def sass(budget):
     return importlib.import_module("sass")
 

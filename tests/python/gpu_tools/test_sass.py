@@ -38,10 +38,14 @@ def test_listings_are_read_as_blocks_with_source_lines(sass, tmp_path):
     blocks = functions[KERNEL]
     assert [block.successors for block in blocks] == [[2, 1], [2], [-1], [3]]
     first, load, move, branch = blocks[0].instructions
-    assert (first.guard, first.opcode, first.lines) == ("", "LDC", ("void copy() {",))
+    assert (first.guard, first.opcode) == ("", "LDC")
+    assert [(line.above, line.text) for line in first.lines] == [
+        ("return __ldg(from);", "void copy() {")
+    ]
     assert (load.guard, load.name, load.bytes) == ("!P0", "LDG", 8)
     assert load.loaded == {"R4", "R5"}
-    assert load.lines == move.lines == ("return __ldg(from);", "load(0);")
+    assert [line.text for line in load.lines] == ["return __ldg(from);", "load(0);"]
+    assert load.lines == move.lines
     assert (move.guard, branch.target) == ("!UP0", ".L_x_0")
     assert sass.find_loops(blocks) == {}
 

@@ -6,7 +6,7 @@
 
 namespace ttlg::cuda {
 
-// A kernel for elements of so many bytes, with 16-byte accesses on either side or not; registers of
+// A kernel for elements of `width` bytes, with 16-byte accesses on either side or not; registers of
 // a thread, and instructions of a warp for every 128 bytes, as docs/hardware.md explains them.
 struct KernelFigures {
   Schema schema;

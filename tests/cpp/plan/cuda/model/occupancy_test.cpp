@@ -47,7 +47,8 @@ struct Fit {
   std::int64_t blocks;  // of a multiprocessor
 };
 
-// The same cases as of tools/kernel_budget.py, in tests/python/gpu_tools/test_kernel_budget.py.
+// The same cases as of tools/kernel_budget.py, in
+// tests/python/gpu_tools/test_kernel_budget.py.
 TEST(ResidentBlocks, AreThoseThatAMultiprocessorHasRoomFor) {
   DeviceModel model = analytic_model();
   model.shared_bytes_per_multiprocessor = 228 << 10;

@@ -1,0 +1,42 @@
+"""What the command lines of the benchmarks share: options, the whole line, and records as JSON."""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ttlg.benchmarks import machine
+
+
+def file(text: str) -> Path:
+    """Read an option that names a file to write."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{path.parent} is not a directory")
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{path} is a directory")
+    return path
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option that asks for a record."""
+    parser.add_argument("--json", type=file, metavar="FILE", help="write the results as JSON")
+
+
+def parse(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse options, by default the process's; add the program's name and the whole command."""
+    options = sys.argv[1:] if argv is None else list(argv)
+    args = parser.parse_args(options)
+    args.program = parser.prog.removeprefix("python -m ")
+    args.line = shlex.join([*parser.prog.split(), *options])
+    return args
+
+
+def write_record(args: argparse.Namespace, libraries: Sequence[str] = (), **measured: Any) -> None:
+    """Write what was measured, with the machine and the command, where `--json` asks for it."""
+    if args.json:
+        record = {"machine": machine.describe(args.line, libraries), **measured}
+        args.json.write_text(json.dumps(record, indent=1) + "\n")
