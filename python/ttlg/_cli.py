@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from ttlg import CudaError, __version__, calibrate, reset_calibration, transpose_file
-from ttlg._config import get_num_threads, show_config
-from ttlg._planning import plan
-from ttlg._sizes import parse_size
+from ttlg._arguments.sizes import parse_size
+from ttlg._planning.plan import plan
+from ttlg._settings.config import show_config
+from ttlg._settings.threads import get_num_threads
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ttlg._api import transpose
-from ttlg._config import show_config
-from ttlg._machine import cpu_model
+from ttlg._functions.transpose import transpose
+from ttlg._machine.processor import cpu_model
+from ttlg._settings.config import show_config
 
 ROUNDS = 5
 

@@ -8,8 +8,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ttlg import _core
-from ttlg._machine import machine_facts, machine_key
-from ttlg._tune_file import TuneFile
+from ttlg._machine.cache_file import TuneFile
+from ttlg._machine.processor import machine_facts, machine_key
 
 if TYPE_CHECKING:
     from pathlib import Path

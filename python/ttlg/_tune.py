@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
-from ttlg._machine import machine_key
-from ttlg._plan_json import build_measured
-from ttlg._plan_output import LINE_BYTES, out_byte_strides, request_of
-from ttlg._tune_file import Entry, TuneFile
+from ttlg._machine.cache_file import Entry, TuneFile
+from ttlg._machine.processor import machine_key
+from ttlg._plan.json import build_measured
+from ttlg._plan.output import LINE_BYTES, out_byte_strides, request_of
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
 # left in the caches weigh little.

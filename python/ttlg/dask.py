@@ -14,7 +14,7 @@ import numpy as np
 
 import ttlg
 from ttlg._core import normalize_axes
-from ttlg._mapped_file import MappedFile
+from ttlg._files.mapped_file import MappedFile
 from ttlg._typing import Axes
 
 __all__ = ["Target", "store", "transpose"]

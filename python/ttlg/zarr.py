@@ -20,7 +20,7 @@ from zarr.core.buffer import NDBuffer as _AnyNDBuffer
 from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
-from ttlg._copies import copyto
+from ttlg._functions.copies import copyto
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 

@@ -259,7 +259,7 @@ def test_rearrange_is_einops(library, left, right, lengths):
 
 def test_rearrange_moves_the_elements_once(monkeypatch):
     pytest.importorskip("einops")
-    from ttlg import _rearrange
+    from ttlg._functions import rearrange as _rearrange
 
     moved = []
     transpose = _rearrange.transpose

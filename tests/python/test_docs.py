@@ -13,10 +13,11 @@ import pytest
 import ttlg
 
 REPOSITORY = Path(__file__).parents[2]
+APART = re.compile(r"ttlg\.(__main__|_core|_libraries|benchmarks|dask|torch|zarr)\b")
 MODULES = ["ttlg"] + [
-    f"ttlg.{module.name}"
-    for module in pkgutil.iter_modules(ttlg.__path__)
-    if module.name not in ("__main__", "_core", "dask", "torch", "zarr") and not module.ispkg
+    module.name
+    for module in pkgutil.walk_packages(ttlg.__path__, "ttlg.")
+    if not APART.match(module.name)
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
 FUNCTIONS += [ttlg.schemes.count, ttlg.schemes.decode, ttlg.schemes.encode, ttlg.schemes.plot]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 SHAPE = (40, 30, 20)
 MEMORY = 5000  # about forty tiles
@@ -172,7 +172,7 @@ def test_a_system_without_unnamed_files(monkeypatch, tmp_path, source, call, cod
 KILLED = """
 import os, signal, sys
 import ttlg
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 _npy.LEAST_MEMORY = 1
 kind, number, name, count, source, target, memory = sys.argv[1:]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
-from ttlg._plan_json import build
+from ttlg._plan.json import build
 
 # Names of kernels in older files.
 _RENAMED = {"run": "strided_copy"}

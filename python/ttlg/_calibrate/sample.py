@@ -6,7 +6,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
-from ttlg._plan_output import LINE_BYTES
+from ttlg._plan.output import LINE_BYTES
 
 _MOST_RUN_BYTES = 8 << 10
 _MOST_BLOCK_BYTES = 512 << 10

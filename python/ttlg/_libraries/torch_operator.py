@@ -15,7 +15,7 @@ from torch.autograd.forward_ad import _set_fwd_grad_enabled
 from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
-from ttlg._inplace import inplace_plan_for, run_inplace
+from ttlg._functions.inplace import inplace_plan_for, run_inplace
 from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.torch_memory import TorchMemory, refuse
 from ttlg._libraries.torch_state import refuse_special

@@ -67,6 +67,6 @@ def transpose_file(
     ...     np.load(dst).shape
     (2, 3, 4, 5)
     """
-    from ttlg._npy import transpose_npy  # takes a millisecond, and few programs need it
+    from ttlg._files.npy import transpose_npy  # takes a millisecond, and few programs need it
 
     transpose_npy(os.fspath(src), os.fspath(dst), axes, threads, memory, progress)

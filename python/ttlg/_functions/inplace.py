@@ -3,9 +3,9 @@
 from typing import Any
 
 from ttlg import _core, _models
+from ttlg._arguments.sizes import read_size
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import Library, refuse_threads
-from ttlg._sizes import read_size
 from ttlg._typing import ArrayT, Axes, Size
 
 

@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ttlg._candidates import Candidate, CudaCandidate
+from ttlg._plan.candidates import Candidate, CudaCandidate
 
 # Candidates that a reader gets to see.
 _ROWS = 5

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
-from ttlg._candidates import Candidate, gain
-from ttlg._plan_output import LINE_BYTES, out_byte_strides
+from ttlg._plan.candidates import Candidate, gain
+from ttlg._plan.output import LINE_BYTES, out_byte_strides
 
 # Measured times that a reader gets to see.
 _TIMES = 5

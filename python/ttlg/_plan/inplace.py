@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ttlg._candidates import Candidate
 from ttlg._core import CudaInplacePlan as CudaCorePlan
 from ttlg._core import InplacePlan as CorePlan
-from ttlg._explain import Explanation, count_of, describe_problem, microseconds, name_device
-from ttlg._inplace import run_inplace
+from ttlg._functions.inplace import run_inplace
 from ttlg._libraries import library_of
-from ttlg._plan import Plan
-from ttlg._plan_html import show_html
+from ttlg._plan.candidates import Candidate
+from ttlg._plan.explain import Explanation, count_of, describe_problem, microseconds, name_device
+from ttlg._plan.html import show_html
+from ttlg._plan.plan import Plan
 
 # Candidates that a reader gets to see.
 _ROWS = 5

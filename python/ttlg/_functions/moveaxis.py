@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex, overload
 
 from numpy import ndarray
 
-from ttlg._api import transpose
+from ttlg._functions.transpose import transpose
 from ttlg._libraries import shape_of
 from ttlg._typing import Array, Axes, Buffer, MovedT, OutT
 

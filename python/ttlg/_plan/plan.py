@@ -3,14 +3,15 @@
 import math
 from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
-from ttlg import _core, _models, _plan_json
-from ttlg._candidates import CandidateT_co, CudaCandidate, gain, list_candidates
+from ttlg import _core, _models
 from ttlg._libraries import library_of
-from ttlg._plan_output import out_byte_strides, plan_for_output
+from ttlg._plan import json as plan_json
+from ttlg._plan.candidates import CandidateT_co, CudaCandidate, gain, list_candidates
+from ttlg._plan.output import out_byte_strides, plan_for_output
 from ttlg._typing import Array, ArrayT, CudaKernel, OutT
 
 if TYPE_CHECKING:
-    from ttlg._explain import Explanation
+    from ttlg._plan.explain import Explanation
 
 _ON_GPU = (_core.CudaPlan, _core.CudaInplacePlan)
 
@@ -384,7 +385,7 @@ class Plan(Generic[CandidateT_co]):
             shuffle      ... microseconds
             strided_copy ... microseconds
         """
-        from ttlg._explain import explain, explain_cuda  # what only people read
+        from ttlg._plan.explain import explain, explain_cuda  # what only people read
 
         if isinstance(self._core, _core.CudaPlan):
             return explain_cuda(self._core, self._dtype)
@@ -399,7 +400,7 @@ class Plan(Generic[CandidateT_co]):
             A JSON object with the request, the kernel and its parameters, the device model, and
             what was measured.
         """
-        return _plan_json.write(self._core, self._dtype)
+        return plan_json.write(self._core, self._dtype)
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -427,7 +428,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        return wrap(*_plan_json.read(text))
+        return wrap(*plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -439,12 +440,12 @@ class Plan(Generic[CandidateT_co]):
         return Plan.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        from ttlg._explain import name_plan
+        from ttlg._plan.explain import name_plan
 
         return f"<ttlg.Plan {name_plan(self._core, self._dtype)}>"
 
     def _repr_html_(self) -> str:
-        from ttlg._plan_html import show_html  # imports html, which only notebooks need
+        from ttlg._plan.html import show_html  # imports html, which only notebooks need
 
         return show_html(
             {
@@ -460,10 +461,10 @@ class Plan(Generic[CandidateT_co]):
         )
 
 
-def wrap(core: _plan_json.AnyPlan, dtype: str) -> Plan[Any]:
+def wrap(core: plan_json.AnyPlan, dtype: str) -> Plan[Any]:
     """Make what callers see of a plan."""
     if isinstance(core, _core.InplacePlan | _core.CudaInplacePlan):
-        from ttlg._inplace_plan import InplacePlan  # which imports what only people read
+        from ttlg._plan.inplace import InplacePlan  # which imports what only people read
 
         return InplacePlan(core, dtype)
     return Plan(core, dtype)

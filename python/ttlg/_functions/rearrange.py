@@ -3,7 +3,7 @@
 import operator
 from typing import Any, overload
 
-from ttlg._api import transpose
+from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import refuse_if_no_array
 from ttlg._typing import Array, ArrayT, OutT

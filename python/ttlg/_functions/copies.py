@@ -5,7 +5,7 @@ from typing import Any, Literal
 from numpy import ndarray
 
 from ttlg._core import transpose_ndarray
-from ttlg._inplace import inplace_plan_for, run_inplace
+from ttlg._functions.inplace import inplace_plan_for, run_inplace
 from ttlg._libraries import library_of, shape_of
 from ttlg._libraries.dlpack import Library
 from ttlg._typing import Array, ArrayT, Buffer

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ttlg._inplace import transpose_inplace
+from ttlg._functions.inplace import transpose_inplace
 from ttlg._libraries import library_of
 from ttlg._typing import ArrayT
 

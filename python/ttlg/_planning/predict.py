@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeA
 import numpy as np
 
 from ttlg import _core, _models
-from ttlg._dtypes import itemsize_of
-from ttlg._plan_json import AnyPlan
-from ttlg._planning import core_plan
+from ttlg._arguments.dtypes import itemsize_of
+from ttlg._plan.json import AnyPlan
+from ttlg._planning.plan import core_plan
 from ttlg._typing import Axes
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttlg import _core
-from ttlg._plan_output import request_of
+from ttlg._plan.output import request_of
 from ttlg._typing import CpuKernel, CudaKernel
 
 

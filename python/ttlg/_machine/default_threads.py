@@ -3,7 +3,8 @@
 import os
 from contextlib import suppress
 
-from ttlg import _cgroups, _core
+from ttlg import _core
+from ttlg._machine import cgroups
 
 
 def chosen_by_environment() -> int:
@@ -40,12 +41,12 @@ def _usable_processors() -> int:
 def _quotas() -> list[int]:
     """Give how many processors' time each control group allows, rounded up."""
     quotas = []
-    for version, folder in _cgroups.folders("cpu"):
+    for version, folder in cgroups.folders("cpu"):
         if version == 2:
-            limit = _cgroups.read(os.path.join(folder, "cpu.max")).split()
+            limit = cgroups.read(os.path.join(folder, "cpu.max")).split()
         else:
             names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-            limit = [_cgroups.read(os.path.join(folder, name)).strip() for name in names]
+            limit = [cgroups.read(os.path.join(folder, name)).strip() for name in names]
         # "max" or -1 is no limit.
         if len(limit) == 2 and all(map(str.isdecimal, limit)) and int(limit[1]) > 0:
             quotas.append(max(1, -(-int(limit[0]) // int(limit[1]))))

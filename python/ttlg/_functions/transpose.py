@@ -6,10 +6,10 @@ from typing import Any, SupportsIndex, overload
 
 from numpy import ndarray
 
+from ttlg._arguments.layouts import read_integers
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import refuse_if_no_array
-from ttlg._planning import read_integers
 from ttlg._typing import Array, Axes, Buffer, MovedT, OutT
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ttlg import _cgroups
+from ttlg._machine import cgroups
 
 # What may wait: this part of what is free,
 _SHARE = 8
@@ -19,13 +19,13 @@ _MOST = 2 << 30
 
 def _read_number(path: str) -> int | None:
     """Read a file of one number; None where there is no file, or no limit."""
-    text = _cgroups.read(path).strip()
+    text = cgroups.read(path).strip()
     return int(text) if text.isdecimal() else None  # "max" is no limit
 
 
 def _available_on_machine() -> int:
     """Ask Linux how much can be taken without swapping."""
-    for line in _cgroups.read("/proc/meminfo").splitlines():
+    for line in cgroups.read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -35,7 +35,7 @@ def _available_on_machine() -> int:
 def _cgroup_files() -> list[tuple[str, str]]:
     """Find the files of limit and use of every control group that this process is in."""
     found = []
-    for version, folder in _cgroups.folders("memory"):
+    for version, folder in cgroups.folders("memory"):
         names = (
             ("memory.max", "memory.current")
             if version == 2
@@ -61,7 +61,7 @@ def _available_within_limits() -> Iterator[int]:
     limits = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
     if limits == [resource.RLIM_INFINITY] * 2:
         return
-    pages = _cgroups.read("/proc/self/statm").split()
+    pages = cgroups.read("/proc/self/statm").split()
     if not pages:
         return
     for limit, used in zip(limits, (pages[0], pages[5]), strict=True):

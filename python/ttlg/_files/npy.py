@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttlg import _core
-from ttlg._api import transpose
-from ttlg._npy_header import format_header, read_header
-from ttlg._planning import plan
-from ttlg._replacing import naming, replacing
-from ttlg._sizes import read_size
+from ttlg._arguments.sizes import read_size
+from ttlg._files.npy_header import format_header, read_header
+from ttlg._files.replacing import naming, replacing
+from ttlg._functions.transpose import transpose
+from ttlg._planning.plan import plan
 from ttlg._typing import Axes, Size
 
 DEFAULT_MEMORY = 256 << 20
