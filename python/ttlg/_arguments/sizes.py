@@ -33,3 +33,13 @@ def read_size(name: str, value: Size) -> int:
     raise TypeError(
         f"{name} must be a whole number of bytes, not {value!r}; a size such as '1.5G' will do too"
     )
+
+
+def read_workspace(workspace: Size | None) -> int:
+    """Read a ``workspace=`` argument: bytes, or 0 where the planner is free."""
+    if workspace is None:
+        return 0
+    limit = read_size("workspace", workspace)
+    if limit < 1:
+        raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
+    return min(limit, 2**63 - 1)

@@ -5,9 +5,8 @@ from typing import Any, Literal
 from numpy import ndarray
 
 from ttlg._core import transpose_ndarray
-from ttlg._functions.inplace import inplace_plan_for, run_inplace
 from ttlg._libraries import library_of, shape_of
-from ttlg._libraries.dlpack import Library
+from ttlg._libraries.dlpack import Library, inplace_plan_for
 from ttlg._typing import Array, ArrayT, Buffer
 
 
@@ -70,7 +69,7 @@ def asorder(
     shape = shape_of(x, "x")
     if view is not None:
         plan = inplace_plan_for(view, None, library.threads_for(view, threads))
-        run_inplace(plan, library, x, view)
+        library.run_inplace(plan, x, view)
         moved = x
     elif order == "F":
         moved = library.transpose(x, None, stream, threads)

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from ttlg import _core, _models
-from ttlg._arguments.sizes import read_size
+from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
-from ttlg._libraries.dlpack import Library, refuse_threads
+from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._typing import ArrayT, Axes, Size
 
 
@@ -102,47 +101,5 @@ def transpose_inplace(
         return result
     view = library.view_inplace(x, stream)
     plan = inplace_plan_for(view, axes, library.threads_for(view, threads), limit)
-    result = run_inplace(plan, library, x, view)
+    result = library.run_inplace(plan, x, view)
     return result
-
-
-def inplace_plan_for(
-    view: _core.TensorView,
-    axes: Axes | None,
-    threads: int | None = None,
-    workspace: int = 0,
-    kernel: str | None = None,
-) -> _core.InplacePlan | _core.CudaInplacePlan:
-    """Take the plan for an array where it lies from the planner cache."""
-    if view.on_host:
-        return _core.inplace_plan_for(view, axes, threads, workspace, kernel)
-    refuse_threads(view, threads)
-    model = _models.model_of(view.device)
-    return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
-
-
-def read_workspace(workspace: Size | None) -> int:
-    """Read a ``workspace=`` argument: bytes, or 0 where the planner is free."""
-    if workspace is None:
-        return 0
-    limit = read_size("workspace", workspace)
-    if limit < 1:
-        raise ValueError(f"workspace must be 1 byte or more, not {limit}; leave it out")
-    return min(limit, 2**63 - 1)
-
-
-def run_inplace(
-    plan: _core.InplacePlan | _core.CudaInplacePlan,
-    library: Library,
-    x: Any,
-    view: _core.TensorView,
-) -> Any:
-    """Carry a plan out on `x`, an array of `library`, seen as `view`."""
-    if view.on_host:
-        library.run_into(plan, x, view)
-    else:
-        # Taken before the first element moves. Its library reuses it after what is on this stream.
-        bytes_needed = plan.workspace_bytes
-        workspace = library.workspace(x, view, bytes_needed) if bytes_needed else None
-        library.run_into(plan, x, view, workspace)
-    return library.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

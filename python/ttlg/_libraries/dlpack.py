@@ -54,6 +54,21 @@ def plan_for(
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
+def inplace_plan_for(
+    view: _core.TensorView,
+    axes: Axes | None,
+    threads: int | None = None,
+    workspace: int = 0,
+    kernel: str | None = None,
+) -> _core.InplacePlan | _core.CudaInplacePlan:
+    """Take the plan for an array where it lies from the planner cache."""
+    if view.on_host:
+        return _core.inplace_plan_for(view, axes, threads, workspace, kernel)
+    refuse_threads(view, threads)
+    model = _models.model_of(view.device)
+    return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
+
+
 def refuse_threads(x: _core.TensorView, threads: int | None) -> None:
     """Refuse threads for an array on a CUDA device."""
     if threads is not None:
@@ -231,3 +246,17 @@ class Library:
             target = self.view(buffer, "out", source.stream)
         plan.run(source, target)
         return self.deliver(x, source, buffer)
+
+    def run_inplace(
+        self, plan: _core.InplacePlan | _core.CudaInplacePlan, x: Any, view: _core.TensorView
+    ) -> Any:
+        """Carry `plan` out on `x`, an array of this library, seen as `view`."""
+        if view.on_host:
+            self.run_into(plan, x, view)
+        else:
+            # Taken before the first element moves. The library reuses it after what is on this
+            # stream.
+            bytes_needed = plan.workspace_bytes
+            workspace = self.workspace(x, view, bytes_needed) if bytes_needed else None
+            self.run_into(plan, x, view, workspace)
+        return self.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

@@ -15,8 +15,7 @@ from torch.autograd.forward_ad import _set_fwd_grad_enabled
 from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
-from ttlg._functions.inplace import inplace_plan_for, run_inplace
-from ttlg._libraries.dlpack import known_extents
+from ttlg._libraries.dlpack import inplace_plan_for, known_extents
 from ttlg._libraries.torch_memory import TorchMemory, refuse
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
@@ -160,7 +159,7 @@ def _operator_inplace(
 ) -> None:
     view = _MEMORY.view_inplace(x)
     most = _MEMORY.threads_for(view, threads)
-    run_inplace(inplace_plan_for(view, axes, most, workspace), _MEMORY, x, view)
+    _MEMORY.run_inplace(inplace_plan_for(view, axes, most, workspace), x, view)
 
 
 @_operator_inplace.register_fake

@@ -5,7 +5,6 @@ from typing import Any
 
 from ttlg._core import CudaInplacePlan as CudaCorePlan
 from ttlg._core import InplacePlan as CorePlan
-from ttlg._functions.inplace import run_inplace
 from ttlg._libraries import library_of
 from ttlg._plan.candidates import Candidate
 from ttlg._plan.explain import Explanation, count_of, describe_problem, microseconds, name_device
@@ -57,7 +56,7 @@ class InplacePlan(Plan[Candidate]):
         library = library_of(x)
         view = library.view_inplace(x, stream)
         self._check_device(view)
-        return run_inplace(self._core, library, x, view)
+        return library.run_inplace(self._core, x, view)
 
     @property
     def workspace_bytes(self) -> int:

@@ -6,8 +6,9 @@ from typing import Any, Literal, SupportsIndex, overload
 from ttlg import _core, _models
 from ttlg._arguments.dtypes import describe_dtype
 from ttlg._arguments.layouts import read_byte_strides, read_extents
-from ttlg._functions.inplace import inplace_plan_for, read_workspace
+from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.json import AnyPlan
 from ttlg._plan.plan import Plan, wrap
