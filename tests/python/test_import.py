@@ -1,7 +1,7 @@
 """What `import ttlg` costs: programs that never use a part need not load it."""
 
 RARELY_USED = {"html", "matplotlib", "pathlib", "random", "tempfile", "tqdm", "urllib.parse"} | {
-    f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.explain", "tune")
+    f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.text", "tune")
 }
 
 

@@ -7,14 +7,13 @@ from typing import Any
 from ttlg import _core
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.InplacePlan | _core.CudaInplacePlan
-_OF_CPU = (_core.CpuPlan, _core.InplacePlan)
 
 
-def write(core: AnyPlan, dtype: str) -> str:
-    """Write a plan and its dtype's name."""
+def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str, Any]) -> str:
+    """Write a plan, its dtype's name, its device and what plans of its kind alone have."""
     record: dict[str, Any] = {
         "ttlg": _core.__version__,
-        "device": "cpu" if isinstance(core, _OF_CPU) else core.model.to_dict(),
+        "device": device,
         "shape": core.shape,
         "byte_strides": core.byte_strides,
         "axes": core.axes,
@@ -25,11 +24,8 @@ def write(core: AnyPlan, dtype: str) -> str:
         "out_alignment": core.out_alignment,
         "kernel": core.kernel,
         "parameters": core.parameters,
+        **own,
     }
-    if isinstance(core, _core.CudaPlan):
-        record["alignment"] = core.alignment
-    elif isinstance(core, _core.CpuPlan) and core.measured:
-        record["measured"] = core.measured
     return json.dumps(record)
 
 

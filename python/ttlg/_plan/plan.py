@@ -1,19 +1,21 @@
-"""Plans: how one transposition is done."""
+"""`ttlg.Plan`: what callers see of a plan, whatever carries it out."""
 
 import math
-from typing import TYPE_CHECKING, Any, Generic, cast, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ttlg import _core, _models
 from ttlg._libraries import library_of
 from ttlg._plan import json as plan_json
-from ttlg._plan.candidates import CandidateT_co, CudaCandidate, gain, list_candidates
-from ttlg._plan.output import out_byte_strides, plan_for_output
+from ttlg._plan.candidates import Candidate, CandidateT_co, CudaCandidate
+from ttlg._plan.output import out_byte_strides
 from ttlg._typing import Array, ArrayT, CudaKernel, OutT
 
 if TYPE_CHECKING:
-    from ttlg._plan.explain import Explanation
+    from ttlg._plan.text import Explanation
 
-_ON_GPU = (_core.CudaPlan, _core.CudaInplacePlan)
+# The class of the plans of each type of the core.
+_CLASSES: dict[type, type["Plan[Any]"]] = {}
 
 
 class Plan(Generic[CandidateT_co]):
@@ -26,7 +28,16 @@ class Plan(Generic[CandidateT_co]):
 
     __slots__ = ("__weakref__", "_core", "_dtype")
 
-    def __init__(self, core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> None:
+    def __init_subclass__(cls, core: type | None = None) -> None:
+        super().__init_subclass__()
+        if core is not None:
+            _CLASSES[core] = cls
+
+    def __new__(cls, core: plan_json.AnyPlan, dtype: str) -> "Plan[Any]":
+        """Make a plan of the class for this type of `core`; `dtype` is a name for display."""
+        return super().__new__(_CLASSES.get(type(core), cls))
+
+    def __init__(self, core: plan_json.AnyPlan, dtype: str) -> None:
         self._core = core
         self._dtype = dtype
 
@@ -59,22 +70,44 @@ class Plan(Generic[CandidateT_co]):
         TypeError, ValueError, BufferError, CudaError
             As for `transpose`, and ValueError if `x` is not of the planned layout or device.
         """
+        core: Any = self._core
         if stream is None:
-            result = _core.run_ndarray(self._core, x, out)
+            result = _core.run_ndarray(core, x, out)
             if result is not None:
                 return result
         library = library_of(x)
         source = library.view_input(x, stream)
         self._check_device(source)
         if out is None:
-            return library.run_into_new(self._core, x, source)
+            return library.run_into_new(core, x, source)
         out_library = library_of(out)
         target = out_library.view_output(out, source, stream)
-        core = self._core
         if not core.fits(source, target):
-            core = plan_for_output(core, source, target)
+            core = self._core_for(source, target)
         out_library.run_into(core, out, source, target)
         return out
+
+    def _core_for(self, x: _core.TensorView, out: _core.TensorView) -> Any:
+        """Return the plan that moves `x` into `out`, whose strides this one was not made for.
+
+        It uses as many threads, and the kernel of this one if the planner would not have taken
+        that, so that it was forced or measured, and it can write to `out`.
+        """
+        planned = self._plan_core(x, out, None)
+        if planned.kernel == self.kernel or self.kernel == self._planned_kernel():
+            return planned
+        try:
+            return self._plan_core(x, out, self.kernel)
+        except ValueError:  # this kernel cannot write there
+            return planned
+
+    def _plan_core(self, x: _core.TensorView, out: _core.TensorView, kernel: str | None) -> Any:
+        """Plan to move `x` into `out`."""
+        raise NotImplementedError
+
+    def _planned_kernel(self) -> str:
+        """Return the kernel that the planner would take for the request of this plan."""
+        raise NotImplementedError
 
     def _check_device(self, x: _core.TensorView) -> None:
         device = "cpu" if x.on_host else _models.model_of(x.device).name
@@ -155,12 +188,12 @@ class Plan(Generic[CandidateT_co]):
     @property
     def schema(self) -> CudaKernel | None:
         """TTLG's name of a GPU's kernel, such as ``orthogonal_distinct``; None on the CPU."""
-        return self._core.kernel if isinstance(self._core, _core.CudaPlan) else None
+        return None
 
     @property
     def device(self) -> str:
         """``cpu``, or the name of the device model that the plan was made for."""
-        return self._core.model.name if isinstance(self._core, _ON_GPU) else "cpu"
+        return "cpu"
 
     @property
     def threads(self) -> int | None:
@@ -172,7 +205,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), threads=8).threads  # few bytes are not worth a second one
         1
         """
-        return None if isinstance(self._core, _ON_GPU) else self.parameters["threads"]
+        return self.parameters["threads"]  # type: ignore[no-any-return]
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -232,11 +265,7 @@ class Plan(Generic[CandidateT_co]):
         >>> {each.kernel for each in p.candidates()} <= {"tile", "shuffle", "strided_copy"}
         True
         """
-        core = self._core
-        if isinstance(core, _core.CudaPlan):
-            on_gpu = [CudaCandidate(*each) for each in core.candidates()]
-            return cast("list[CandidateT_co]", on_gpu)
-        return cast("list[CandidateT_co]", list_candidates(core))
+        raise NotImplementedError
 
     @property
     def gain(self) -> float | None:
@@ -252,7 +281,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((40, 50, 60), (2, 0, 1), threads=1, tune="measure").gain >= 1
         True
         """
-        return None if isinstance(self._core, _core.CudaPlan) else gain(self._core)
+        return None
 
     @property
     def predicted_time(self) -> float:
@@ -306,8 +335,6 @@ class Plan(Generic[CandidateT_co]):
         >>> p.transactions()["in_dram"]
         256
         """
-        if isinstance(self._core, _core.CudaPlan):
-            return self._core.transactions()
         raise ValueError(
             "transactions() is for GPUs so far; make a plan for one, such as "
             "ttlg.plan(..., device='tesla-k40c'), which needs no GPU"
@@ -345,14 +372,10 @@ class Plan(Generic[CandidateT_co]):
         >>> program["sums"][2][1]  # of the pixels' last bytes, those in the second vector
         (1, (-1, -1, -1, -1, -1, 1, 4, 7, 10, 13, -1, -1, -1, -1, -1, -1))
         """
-        core = self._core
-        program = core.shuffle_program() if isinstance(core, _core.CpuPlan) else None
-        if program is None:
-            raise ValueError(
-                f"the kernel {self.kernel!r} has no shuffle program; plan for the CPU with "
-                "kernel='shuffle'"
-            )
-        return program
+        raise ValueError(
+            f"the kernel {self.kernel!r} has no shuffle program; plan for the CPU with "
+            "kernel='shuffle'"
+        )
 
     def explain(self) -> "Explanation":
         """Say how the transposition is done and why.
@@ -385,11 +408,11 @@ class Plan(Generic[CandidateT_co]):
             shuffle      ... microseconds
             strided_copy ... microseconds
         """
-        from ttlg._plan.explain import explain, explain_cuda  # what only people read
+        raise NotImplementedError
 
-        if isinstance(self._core, _core.CudaPlan):
-            return explain_cuda(self._core, self._dtype)
-        return explain(self._core, self._dtype, list_candidates(self._core))
+    def _predict(self, fresh: bool) -> tuple[float, float, float]:
+        """Predict seconds and the bounds of nine in ten, NaN where the model does not tell."""
+        return self.predicted_time, math.nan, math.nan
 
     def to_json(self) -> str:
         """Write the plan as JSON, from which `from_json` rebuilds an equal one.
@@ -400,7 +423,15 @@ class Plan(Generic[CandidateT_co]):
             A JSON object with the request, the kernel and its parameters, the device model, and
             what was measured.
         """
-        return plan_json.write(self._core, self._dtype)
+        return plan_json.write(self._core, self._dtype, self._device_record(), self._own_record())
+
+    def _device_record(self) -> str | dict[str, Any]:
+        """Return the device as `to_json` writes it."""
+        return "cpu"
+
+    def _own_record(self) -> dict[str, Any]:
+        """Return what `to_json` writes of this kind of plan alone."""
+        return {}
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -428,7 +459,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.Plan.from_json(p.to_json()) == p
         True
         """
-        return wrap(*plan_json.read(text))
+        return cls(*plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._core == other._core
@@ -440,31 +471,31 @@ class Plan(Generic[CandidateT_co]):
         return Plan.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        from ttlg._plan.explain import name_plan
+        from ttlg._plan.text import name_plan
 
-        return f"<ttlg.Plan {name_plan(self._core, self._dtype)}>"
+        return f"<ttlg.Plan {name_plan(self._core, self._dtype, self._device_mark())}>"
+
+    def _device_mark(self) -> str:
+        """Name the device in the text of a plan that is not for the CPU."""
+        return ""
 
     def _repr_html_(self) -> str:
         from ttlg._plan.html import show_html  # imports html, which only notebooks need
 
-        return show_html(
-            {
-                "transpose": f"{self.dtype} {self.shape} by axes {self.axes} -> {self.out_shape}",
-                "strides": f"{self.strides} -> {self.out_strides} bytes",
-                "fused": f"extents {self.extents}, perm {self.perm} (fastest mode first)",
-                "device": self.device,
-                "kernel": self.kernel,
-            }
-            | self.parameters
-            | ({} if self.gain is None else {"measured gain": f"{self.gain:.3g}"}),
-            self.candidates(),
-        )
+        return show_html(self._facts(), self._rows())
 
+    def _facts(self) -> dict[str, object]:
+        """Return what a notebook shows of the plan, by name."""
+        return {
+            "transpose": f"{self.dtype} {self.shape} by axes {self.axes} -> {self.out_shape}",
+            "strides": f"{self.strides} -> {self.out_strides} bytes",
+            "fused": f"extents {self.extents}, perm {self.perm} (fastest mode first)",
+            "device": self.device,
+            "kernel": self.kernel,
+            **self.parameters,
+            **({} if self.gain is None else {"measured gain": f"{self.gain:.3g}"}),
+        }
 
-def wrap(core: plan_json.AnyPlan, dtype: str) -> Plan[Any]:
-    """Make what callers see of a plan."""
-    if isinstance(core, _core.InplacePlan | _core.CudaInplacePlan):
-        from ttlg._plan.inplace import InplacePlan  # which imports what only people read
-
-        return InplacePlan(core, dtype)
-    return Plan(core, dtype)
+    def _rows(self) -> Sequence[Candidate | CudaCandidate]:
+        """Return the candidates as a notebook shows them."""
+        return self.candidates()

@@ -11,7 +11,7 @@ from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.json import AnyPlan
-from ttlg._plan.plan import Plan, wrap
+from ttlg._plan.plan import Plan
 from ttlg._typing import (
     Array,
     Axes,
@@ -193,7 +193,7 @@ def plan(
         tune=tune,
         workspace=read_workspace(workspace),
     )
-    return wrap(core, name)
+    return Plan(core, name)
 
 
 def core_plan(
@@ -329,7 +329,7 @@ def _plan_inplace_for(
     library = library_of(x)
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)
-    return wrap(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)
+    return Plan(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)
 
 
 def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:

@@ -1,6 +1,5 @@
 """Predicted times: how long a transposition takes, without one."""
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from ttlg import _core, _models
 from ttlg._arguments.dtypes import itemsize_of
-from ttlg._plan.json import AnyPlan
+from ttlg._plan.plan import Plan
 from ttlg._planning.plan import core_plan
 from ttlg._typing import Axes
 
@@ -169,16 +168,9 @@ def predict_time(
         inplace=inplace,
         threads=threads,
     )
-    prediction = _predict(core, fresh)
+    plan = Plan(core, "")
+    prediction = Prediction(*plan._predict(fresh), plan.kernel)
     return prediction if full else prediction.seconds
-
-
-def _predict(core: AnyPlan, fresh: bool) -> Prediction:
-    if not isinstance(core, _core.CpuPlan):
-        return Prediction(core.predicted_seconds, math.nan, math.nan, core.kernel)
-    seconds = _core.predict_cpu_seconds(core, fresh)
-    model = _core.cpu_time_model()
-    return Prediction(seconds, seconds * model.low, seconds * model.high, core.kernel)
 
 
 def predict_times(

@@ -1,38 +1,15 @@
-"""What `Plan.explain` says."""
+"""What `Plan.explain` says of a plan for the CPU."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
 from ttlg._plan.candidates import Candidate, gain
-from ttlg._plan.output import LINE_BYTES, out_byte_strides
+from ttlg._plan.output import LINE_BYTES
+from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
 
 # Measured times that a reader gets to see.
 _TIMES = 5
-
-
-class Explanation(str):
-    """Text that shows itself, in lines, where Python echoes a value."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
-    """Say what is asked for and what fusing leaves of it; labels take `width` characters."""
-    fused = " x ".join(map(str, core.extents)) or "1"
-    perm = " ".join(map(str, core.perm)) or "none"
-    return [
-        f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-        f"  {'strides':{width}}{core.byte_strides} -> {out_byte_strides(core)} bytes",
-        f"  {'fused':{width}}extents {fused}, perm {perm} (fastest mode first)",
-    ]
-
-
-def count_of(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _describe_work(core: _core.CpuPlan) -> str:
@@ -135,10 +112,6 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
     return lines
 
 
-def microseconds(seconds: float) -> str:
-    return f"{1e6 * seconds:.1f} microseconds"
-
-
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
     warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
@@ -164,64 +137,3 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         *_describe_measured(core, candidates),
     ]
     return Explanation("\n".join(lines))
-
-
-def _describe_slice(core: _core.CudaPlan) -> str:
-    """Say in what pieces the tensor is moved, and how many of them there are."""
-    if core.kernel == "copy":
-        return "one run"
-    # Blocks of FVI-Match-Large take as many runs as suit their length.
-    blocks = count_of(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
-    extents = " x ".join(map(str, core.slice)) or "1"
-    mode = core.parameters["coarsened_mode"]
-    repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
-    stages = core.parameters["stages"]
-    ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
-    return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
-
-
-def name_device(model: _core.DeviceModel) -> str:
-    """Name a GPU, and say whether its model's times are those of hardware."""
-    doubt = "" if model.calibrated else ", uncalibrated: no hardware has fitted this model"
-    return model.name + doubt
-
-
-def explain_cuda(core: _core.CudaPlan, dtype: str) -> Explanation:
-    """Write the text of a plan for a CUDA device."""
-    counts = core.transactions()
-    moved = ", ".join(
-        f"{counts[f'{side}_dram']} {verb}"
-        for side, verb in (("in", "to read"), ("out", "to write"))
-    )
-    lines = [
-        *describe_problem(core, dtype, 14),
-        f"  words         of {count_of(core.word_bytes, 'byte')}",
-        f"  kernel        {core.kernel}: {_describe_slice(core)}",
-        f"  transactions  {moved}",
-        f"  predicted     {microseconds(core.predicted_seconds)} on {name_device(core.model)}",
-        "taxonomy, first case that applies (of several kernels: the least predicted time):",
-    ]
-    rows = core.taxonomy()
-    decided = next(row for row, (*_, obstacle) in enumerate(rows) if obstacle is None)
-    for row, (name, schemas, requirement, obstacle) in enumerate(rows):
-        mark = "" if row > decided else "no" if row < decided else "->"
-        lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {obstacle or requirement}")
-        if row == decided and core.kernel not in schemas:
-            lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
-    return Explanation("\n".join(lines))
-
-
-def name_plan(core: _core.CpuPlan | _core.CudaPlan, dtype: str) -> str:
-    """Say in a line what a plan is for and what was chosen; strides where they are not C's."""
-    chosen = ", ".join(f"{name}={value}" for name, value in core.parameters.items())
-    layout = ""
-    if core.byte_strides != _core.contiguous_byte_strides(core.shape, core.itemsize):
-        layout += f"strides={core.byte_strides} "
-    out_strides = out_byte_strides(core)
-    if out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
-        layout += f"out_strides={out_strides} "
-    device = ""
-    if isinstance(core, _core.CudaPlan):
-        mark = "" if core.model.calibrated else "(uncalibrated) "
-        device = f"device={core.model.name!r} {mark}"
-    return f"{dtype} {core.shape} axes={core.axes} {layout}{device}kernel={core.kernel!r} {chosen}"
