@@ -13,8 +13,8 @@ import dask.array as da
 import numpy as np
 
 import ttlg
-from ttlg._core import normalize_axes
 from ttlg._files.mapped_file import MappedFile
+from ttlg._libraries import dask_operator
 from ttlg._typing import Axes
 
 __all__ = ["Target", "store", "transpose"]
@@ -73,24 +73,7 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
     >>> planes.blocks[0].compute().flags.c_contiguous
     True
     """
-    axes = _order_of(x, axes)
-    # An empty block: what cannot be transposed is refused now and not when the blocks are computed.
-    meta = ttlg.transpose(x._meta, axes)
-    options = {"threads": threads} if isinstance(meta, np.ndarray) else {}
-    indices = tuple(range(x.ndim))
-    return da.blockwise(
-        ttlg.transpose, axes, x, indices, axes=axes, dtype=x.dtype, meta=meta, **options
-    )
-
-
-def _order_of(x: Any, axes: Axes | None) -> tuple[int, ...]:
-    """Read the axes for `x`, which must be a Dask array."""
-    if not isinstance(x, da.Array):
-        raise TypeError(
-            f"x must be a Dask array, not {type(x).__name__}; make one with "
-            "dask.array.from_array(x), or call ttlg.transpose(x)"
-        )
-    return normalize_axes(axes, [0 if np.isnan(extent) else extent for extent in x.shape])
+    return dask_operator.transpose(x, axes, threads, ttlg.transpose)
 
 
 def store(
@@ -145,7 +128,7 @@ def store(
     >>> out[3].tolist()
     [3, 7, 11]
     """
-    order = _order_of(x, axes)
+    order = dask_operator.order_of(x, axes)
     moved = x.transpose(order)
     target: Any = array if isinstance(array, Target) else Target(array, threads=threads)
     place = target.shape

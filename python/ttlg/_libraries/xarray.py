@@ -1,6 +1,7 @@
 """xarray: arrays of any library whose axes have names, and which carry coordinates."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ttlg import _core
@@ -9,9 +10,16 @@ from ttlg._typing import Axes
 
 
 class Xarray(Library):
-    """xarray's DataArrays and Variables, whose data belong to another library."""
+    """xarray's DataArrays and Variables, whose data belong to another library.
+
+    `move` transposes an array of any other library: it takes the array, the axes, the stream and
+    the threads.
+    """
 
     array_class = ("xarray", "DataArray")
+
+    def __init__(self, move: Callable[..., Any]) -> None:
+        self._move = move
 
     def owns(self, x: Any) -> bool:
         """Whether `x` is a DataArray or a Variable."""
@@ -31,21 +39,18 @@ class Xarray(Library):
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose the data, and give them the names and coordinates that belong to them then."""
         order = _core.normalize_axes(axes, x.shape)
-        moved = _transpose_data(x.data, order, stream, threads)
+        moved = self._transpose_data(x.data, order, stream, threads)
         return x.transpose(*(x.dims[axis] for axis in order)).copy(deep=False, data=moved)
 
+    def _transpose_data(self, data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
+        is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))
+        if not is_lazy:
+            return self._move(data, axes, stream, threads)
+        if stream is not None:
+            raise ValueError(
+                "stream= is for arrays on a CUDA device; x holds a Dask array: leave it out"
+            )
+        from ttlg._libraries.dask_operator import transpose
 
-def _transpose_data(data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
-    import ttlg
-
-    is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))
-    if not is_lazy:
-        return ttlg.transpose(data, axes, stream=stream, threads=threads)
-    if stream is not None:
-        raise ValueError(
-            "stream= is for arrays on a CUDA device; x holds a Dask array: leave it out"
-        )
-    import ttlg.dask
-
-    most = 1 if threads is None else _core.resolve_threads(threads)
-    return ttlg.dask.transpose(data, axes, threads=most)
+        most = 1 if threads is None else _core.resolve_threads(threads)
+        return transpose(data, axes, most, self._move)
