@@ -21,6 +21,7 @@ from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
 from ttlg._functions.copies import copyto
+from ttlg._libraries.private_names import find
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
@@ -120,8 +121,16 @@ class NDBuffer(cpu.NDBuffer):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does, with its results and errors."""
         array: Any = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
-        if not (_is_worth_moving(array) and _is_view_key(key) and _copied(array, self._data[key])):
+        if not (
+            _is_worth_moving(array)
+            and _is_view_key(key)
+            and _copied(array, self.as_ndarray_like()[key])
+        ):
             super().__setitem__(key, value)
+
+
+# Zarr documents no method to override that encodes a chunk. Were it renamed, Zarr would encode.
+find(_TransposeCodec, "_encode_single")
 
 
 class TransposeCodec(_TransposeCodec):

@@ -28,8 +28,12 @@ class MappedFile:
         mapped = array
         while not isinstance(mapped, np.memmap) and isinstance(mapped.base, np.ndarray):
             mapped = mapped.base
-        mapping = getattr(mapped, "_mmap", None)
-        if not isinstance(mapped, np.memmap) or mapping is None or mapped.mode == "c":
+        mapping: Any = mapped
+        while isinstance(mapping, np.ndarray):
+            mapping = mapping.base
+        if not isinstance(mapped, np.memmap) or not isinstance(mapping, mmap.mmap):
+            return None
+        if mapped.mode == "c":
             return None
         if mapped.filename is None or not os.path.exists(mapped.filename):
             return None
@@ -45,7 +49,7 @@ class MappedFile:
         array = np.ndarray(self.shape, self.dtype, everything, self.offset, self.strides)
         part: np.ndarray[Any, Any] = array[key]
         if _longest_run(part) < _LONG_RUN:
-            everything._mmap.madvise(mmap.MADV_RANDOM)
+            everything.base.madvise(mmap.MADV_RANDOM)
         return part
 
 

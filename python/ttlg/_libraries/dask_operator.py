@@ -10,7 +10,10 @@ import dask.array as da
 import numpy as np
 
 from ttlg._core import normalize_axes
+from ttlg._libraries.private_names import find
 from ttlg._typing import Axes
+
+find(da.Array, "_meta")  # the only name that ttlg uses and Dask does not document
 
 
 def order_of(x: Any, axes: Axes | None) -> tuple[int, ...]:
