@@ -139,8 +139,16 @@ def _calibrate(args: argparse.Namespace) -> int:
 
 
 def _bench(argv: Sequence[str]) -> int:
-    from ttlg.benchmarks import cli
-
+    """Run the benchmarks, an optional part of ttlg that is imported nowhere else."""
+    try:
+        from ttlg.benchmarks import cli
+    except ModuleNotFoundError as error:
+        if error.name != "ttlg.benchmarks":
+            raise
+        raise ImportError(
+            "'ttlg bench' needs the package ttlg.benchmarks, which this installation is without; "
+            "pip install ttlg brings it"
+        ) from error
     return cli.main(argv)
 
 

@@ -312,6 +312,12 @@ def test_bench_gets_its_arguments_unparsed(monkeypatch):
     assert seen == [["--quick", "x", "--json", "y", "--help"]]
 
 
+def test_bench_without_the_benchmarks_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ttlg.benchmarks", None)
+    assert main("bench --quick") == 1
+    assert "needs the package ttlg.benchmarks" in capsys.readouterr().err
+
+
 def test_importing_ttlg_imports_no_command_line():
     code = "import sys, ttlg; print(*sys.modules)"
     done = subprocess.run(
