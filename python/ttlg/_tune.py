@@ -31,19 +31,9 @@ Array = np.ndarray[Any, Any]
 def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     """Find the fastest plan for a request, on disk or by measurement, and keep it in the cache.
 
-    Parameters
-    ----------
-    model : _core.CpuPlan
-        A plan of the request, which takes part only if the planner lists no other.
-    threads : int
-        The most threads to use.
-    kernel : str or None
-        The kernel that was asked for.
-
-    Returns
-    -------
-    _core.CpuPlan
-        What the planner cache gives from now on for this request, threads and kernel.
+    `model` is a plan of the request, which is measured only if the planner lists no other; `kernel` is
+    the one that was asked for. The planner cache returns the result from now on for this request,
+    `threads` and `kernel`.
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model
@@ -194,7 +184,7 @@ def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
 
 
 def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
-    """Count the calls, by doubling, that last at least so long."""
+    """Count the calls, by doubling, that last at least `seconds`."""
     calls = 1
     while timer.timeit(calls) < seconds:
         calls *= 2

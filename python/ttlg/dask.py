@@ -148,7 +148,7 @@ def store(
 
 
 def _is_zarr(array: Any) -> bool:
-    # Whoever has a Zarr array has imported Zarr.
+    # Zarr is imported where there is an array of it.
     return "zarr" in sys.modules and isinstance(array, sys.modules["zarr"].Array)
 
 

@@ -19,7 +19,7 @@ Random = random.Random
 RANKS = range(1, 9)
 DTYPES = ("f4", "f8", "u1", "u2", "c16", "f4", "f8", "V3", "V12")
 LEAST_BYTES = 64
-# Volumes are drawn from bins that are so many times as wide as their least bytes.
+# The greatest volume of a bin that volumes are drawn from, as a multiple of its least.
 _BIN = 4
 # The ratio of neighbouring extents where they are not all equal.
 _RATIO = 1.6
@@ -83,13 +83,7 @@ ORDERINGS: dict[str, Callable[[list[int]], list[int]]] = {
 
 
 def shape(rank: int, elements: int, ordering: str) -> tuple[int, ...]:
-    """Choose extents in an ordering whose product is close to `elements`.
-
-    Returns
-    -------
-    tuple of int
-        Extents of at least 2.
-    """
+    """Choose extents of 2 or more in an ordering whose product is close to `elements`."""
     mean = elements ** (1 / rank)
     ratio = 1.0 if ordering == "equal" else _RATIO
     exact = [mean * ratio ** (place - (rank - 1) / 2) for place in range(rank)]
@@ -195,21 +189,12 @@ def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:
 
 
 def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
-    """Draw problems without end: from the strata, and of the kinds that users have, in turn.
+    """Draw problems without end: from the strata, and of the kinds that users have, alternately.
 
-    Parameters
-    ----------
-    seed : int
-        The same problems come from the same seed.
-    most_bytes : int
-        Of an input without gaps and of an output.
-
-    Yields
-    ------
-    Problem
-        Ranks 1 to 8 by five orderings of extents by volumes from 64 bytes to `most_bytes`, each
-        about equally often however few are taken; one in four strided, and half of them with an
-        output that begins at a cache line.
+    The same problems come from the same `seed`: ranks 1 to 8 by five orderings of extents by volumes
+    from 64 bytes to `most_bytes`, of an input without gaps and of an output, each about equally often
+    however few are taken; one in four strided, and half of them with an output that begins at a cache
+    line.
     """
     draw = random.Random(seed)
     bins = range(max(1, math.ceil(math.log(most_bytes / LEAST_BYTES, _BIN))))

@@ -22,7 +22,7 @@ from ttlg._calibrate.report import Report
 
 _SETS = 24
 _LEAST_PROBLEMS = 10
-_LEAST_BYTES, _MOST_BYTES = 1 << 20, 256 << 20
+_LEAST_BYTES, _MAX_BYTES = 1 << 20, 256 << 20
 _BYTES_PER_SECOND = 2 << 20
 # What a process may get of the last-level cache: parts of what there is, and absolute sizes.
 _CACHE_PARTS = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 1)
@@ -32,7 +32,7 @@ _CACHE_BYTES = (16 << 20, 32 << 20, 64 << 20)
 def _most_bytes(budget: float) -> int:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     asked = round(budget * _BYTES_PER_SECOND)
-    return min(max(asked, _LEAST_BYTES), _MOST_BYTES, memory // 16)
+    return min(max(asked, _LEAST_BYTES), _MAX_BYTES, memory // 16)
 
 
 def _threads() -> list[int]:
@@ -41,7 +41,7 @@ def _threads() -> list[int]:
 
 
 def collect(budget: float, progress: bool) -> list[Row]:
-    """Measure problems for so many seconds."""
+    """Measure problems for `budget` seconds."""
     from tqdm import tqdm
 
     threads = _threads()
@@ -85,23 +85,10 @@ def _source(rows: list[Row]) -> str:
 def fit_rows(
     rows: list[Row], machine: _core.CpuMachine, noise: Noise
 ) -> tuple[Report, dict[str, Any]]:
-    """Fit a model and test it.
+    """Fit a model to rows of problems of two folds or more, and test it.
 
-    Parameters
-    ----------
-    rows : list of Row
-        Of problems of two folds or more.
-    machine : CpuMachine
-        What they were measured on, with the model in use, which is where the fit starts.
-    noise : Noise
-        What else the machine did.
-
-    Returns
-    -------
-    report : Report
-        How well the model does.
-    fields : dict
-        The model, as its file holds it.
+    The fit starts at the model of `machine`, which they were measured on. Return how well the new
+    model does, and what its file holds.
     """
     prior = fit.values(machine.model)
     trials = []

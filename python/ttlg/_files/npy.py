@@ -35,22 +35,9 @@ def choose_tile(
 ) -> tuple[int, ...]:
     """Find the tile of an array that is contiguous in the longest runs on both sides.
 
-    Every run costs one read or write, so the shorter of the two kinds decides the speed of disks
-    and system calls alike.
-
-    Parameters
-    ----------
-    shape, axes : tuple of int
-        The C-contiguous input and the axes of the output, fused as far as they go.
-    itemsize : int
-        Bytes of an element.
-    memory : int
-        Bytes that two tiles may take.
-
-    Returns
-    -------
-    tuple of int
-        Extents of the tile along the input's axes.
+    Every run costs one read or write, so the shorter of the two kinds decides the speed of disks and
+    system calls alike. The input is C-contiguous, and its axes and those of the output are fused as
+    far as they go. Two tiles take `memory` bytes at most.
     """
 
     def tile(run: int) -> tuple[int, ...]:

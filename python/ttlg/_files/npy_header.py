@@ -42,26 +42,10 @@ def _parse_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]
 
 
 def read_header(file: IO[bytes], name: str) -> Header:
-    """Read the header of an open ``.npy`` file and check that its data are there.
+    """Read the header of a ``.npy`` file, open at its beginning, and check that its data are there.
 
-    Parameters
-    ----------
-    file : binary file
-        At its beginning.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    Header
-        Shape, order, dtype and where the data start.
-
-    Raises
-    ------
-    TypeError
-        The elements are Python objects.
-    ValueError
-        It is no ``.npy`` file, or one that has been cut short.
+    Messages call it `name`. TypeError where the elements are Python objects, ValueError where it is no
+    ``.npy`` file or has been cut short.
     """
     try:
         header = Header(*_parse_header(file), file.tell())

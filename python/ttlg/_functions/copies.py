@@ -29,9 +29,7 @@ def asorder(
     inplace : bool
         Move the elements in the memory of `x` instead of copying them to new memory. Older views
         of that memory, `x` among them, show other elements then.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    stream, threads : optional
         As for `transpose`.
 
     Returns
@@ -87,9 +85,7 @@ def ascontiguousarray(x: ArrayT, *, stream: Any = None, threads: int | None = No
     ----------
     x : array
         As for `transpose`: an array, not a list.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    stream, threads : optional
         As for `transpose`.
 
     Returns
@@ -128,9 +124,7 @@ def asfortranarray(x: ArrayT, *, stream: Any = None, threads: int | None = None)
     ----------
     x : array
         As for `transpose`: an array, not a list. Arrays of JAX have no such order.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    stream, threads : optional
         As for `transpose`.
 
     Returns
@@ -172,9 +166,7 @@ def copyto(
     src : array
         Of any strides, on the device of `dst`. Its dtype is that of `dst`, as elements are moved
         and not cast. It is broadcast to the shape of `dst`.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    stream, threads : optional
         As for `transpose`.
 
     Raises

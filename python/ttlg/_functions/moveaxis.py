@@ -63,11 +63,7 @@ def moveaxis(
     destination : int or iterable of int
         Where they are in the result, one position for each of them; negative numbers count from
         the end.
-    out : array, optional
-        As for `transpose`.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    out, stream, threads : optional
         As for `transpose`.
 
     Returns
@@ -163,11 +159,7 @@ def swapaxes(
         One axis; negative numbers count from the end.
     axis2 : int
         The other.
-    out : array, optional
-        As for `transpose`.
-    stream : optional
-        As for `transpose`.
-    threads : int, optional
+    out, stream, threads : optional
         As for `transpose`.
 
     Returns

@@ -140,7 +140,7 @@ class Library:
         """Give what transposes in place where a compiler traces the call, else None."""
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
-        """Allocate so many bytes on the device of `x`, for the stream that `source` is ordered on.
+        """Allocate `size` bytes on the device of `x`, for the stream that `source` is ordered on.
 
         The view keeps them.
         """

@@ -42,7 +42,7 @@ class TorchMemory(Library):
             refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():
             refuse(name, "has its negative bit set", ".resolve_neg()")
-        if x.requires_grad:  # but nobody keeps a graph now: see Torch.view
+        if x.requires_grad:  # but no graph is recorded now: see Torch.view
             x = x.detach()
         # PyTorch's own attribute: its export on a CUDA device depends on the stream.
         return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)

@@ -153,7 +153,7 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
 
 
 # The result has another shape and shares the memory of `x`, which operators cannot say of what they
-# return, so whoever calls this one views `x` afterwards.
+# return, so callers of this one view `x` afterwards.
 @custom_op("ttlg::transpose_inplace", mutates_args=("x",))
 def _operator_inplace(
     x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int = 0

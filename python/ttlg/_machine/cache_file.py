@@ -13,7 +13,7 @@ Entry = dict[str, Any]
 class TuneFile:
     """Entries by key, one a line, in a JSON file of a cache directory; by default measured plans.
 
-    Keys are dictionaries that survive JSON. A file that is missing, corrupt or somebody else's
+    Keys are dictionaries that survive JSON. A file that is missing, corrupt or not of ttlg
     holds no entries, and is replaced at the next `save`.
     """
 

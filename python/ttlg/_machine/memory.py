@@ -14,7 +14,7 @@ _SHARE = 8
 # or of the memory of a Dask worker, which pauses and restarts by what it sees in use,
 _SHARE_OF_WORKER = 32
 # but at most this.
-_MOST = 2 << 30
+_MAX = 2 << 30
 
 
 def _read_number(path: str) -> int | None:
@@ -82,8 +82,8 @@ def _limits_of_dask_workers() -> list[int]:
 
 
 def room_for_waiting_results() -> int:
-    """Give the bytes that results may hold, for a second, that nobody uses any more."""
+    """Return the bytes that freed results may hold for a second."""
     everywhere = (*_available_in_cgroups(), *_available_within_limits())
     free = min((_available_on_machine(), *everywhere))
     shares = [limit // _SHARE_OF_WORKER for limit in _limits_of_dask_workers()]
-    return min(_MOST, free // _SHARE, *shares)
+    return min(_MAX, free // _SHARE, *shares)

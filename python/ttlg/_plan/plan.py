@@ -351,8 +351,8 @@ class Plan(Generic[CandidateT_co]):
             Between them either ``sums``: for each stored vector its terms, which are combined with
             OR, each a pair of a loaded vector's number and the 16 of its bytes that the term takes,
             -1 for a zero. Or, where ``sums`` is empty, ``first``: the 16 bytes that each loaded
-            vector takes from itself; then a round for each number in ``rounds``: so many bytes of
-            vector i of n and of vector i + n/2, in turns, become vectors 2i and 2i + 1.
+            vector takes from itself; then a round for each number in ``rounds``: that many bytes
+            of vector i of n and of vector i + n/2, alternately, become vectors 2i and 2i + 1.
 
         Raises
         ------

@@ -263,13 +263,7 @@ def plan_for(
         are C-contiguous.
     inplace : bool
         Plan for ``ttlg.transpose_inplace(x, axes)`` instead; without `out`.
-    threads : int, optional
-        As for `plan`.
-    kernel : str, optional
-        As for `plan`.
-    tune : str
-        As for `plan`.
-    workspace : int or str, optional
+    threads, kernel, tune, workspace : optional
         As for `plan`.
 
     Returns

@@ -190,11 +190,7 @@ def predict_times(
         brings into the order of a matrix product.
     dtype : dtype or str
         As for `predict_time`, of all problems.
-    device : str
-        As for `predict_time`.
-    threads : int, optional
-        As for `predict_time`.
-    output : str
+    device, threads, output : optional
         As for `predict_time`.
 
     Returns

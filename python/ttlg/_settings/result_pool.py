@@ -97,7 +97,7 @@ def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     and it is freed with their last view, whichever thread or process that is in. So do JAX's,
     where nothing is compiled.
 
-    What nobody has used for a second goes back to the system, by a thread that lives only while
+    What has waited for a second goes back to the system, by a thread that lives only while
     something waits. Until then it still counts in what tools show as the resident memory of the
     process, though it is marked ``MADV_FREE`` (madvise(2)): Linux takes its pages when memory is
     short, before it swaps or kills, also for the limit of a container. The default follows the

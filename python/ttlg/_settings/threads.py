@@ -56,7 +56,7 @@ def get_num_threads() -> int:
 
 @contextmanager
 def threads(n: int | None) -> Iterator[None]:
-    """Let the calls in a ``with`` block, or in a decorated function, use so many threads at most.
+    """Let the calls in a ``with`` block, or in a decorated function, use `n` threads at most.
 
     Parameters
     ----------
