@@ -24,7 +24,8 @@ from ttlg._functions.transpose import permute_dims, transpose
 from ttlg._include import get_include
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
-from ttlg._planning.plan import plan, plan_for
+from ttlg._planning.plan import plan
+from ttlg._planning.plan_for import plan_for
 from ttlg._planning.predict import Prediction, predict_time, predict_times
 from ttlg._settings.config import Config, show_config
 from ttlg._settings.planner_cache import CacheInfo, cache_clear, cache_info, cache_resize

@@ -2,49 +2,39 @@
 
 import operator
 from collections.abc import Iterable
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from numpy import ndarray
 
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import shape_of
-from ttlg._typing import Array, Axes, Buffer, MovedT, OutT
+from ttlg._typing import Array, Buffer, CallOptions, MovedT, NewOptions, OneOrMore, OutT
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # typing's came with Python 3.11
 
 
 @overload
 def moveaxis(
-    x: MovedT,
-    source: SupportsIndex | Axes,
-    destination: SupportsIndex | Axes,
-    *,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    x: MovedT, source: OneOrMore, destination: OneOrMore, **options: "Unpack[NewOptions]"
 ) -> MovedT: ...
 @overload
 def moveaxis(
-    x: Buffer,
-    source: SupportsIndex | Axes,
-    destination: SupportsIndex | Axes,
-    *,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    x: Buffer, source: OneOrMore, destination: OneOrMore, **options: "Unpack[NewOptions]"
 ) -> ndarray[Any, Any]: ...
 @overload
 def moveaxis(
     x: Array | Buffer,
-    source: SupportsIndex | Axes,
-    destination: SupportsIndex | Axes,
+    source: OneOrMore,
+    destination: OneOrMore,
     *,
     out: OutT,
-    stream: Any = None,
-    threads: int | None = None,
+    **options: "Unpack[CallOptions]",
 ) -> OutT: ...
 def moveaxis(
     x: Any,
-    source: SupportsIndex | Axes,
-    destination: SupportsIndex | Axes,
+    source: OneOrMore,
+    destination: OneOrMore,
     *,
     out: Any = None,
     stream: Any = None,
@@ -110,23 +100,11 @@ def moveaxis(
 
 @overload
 def swapaxes(
-    x: MovedT,
-    axis1: SupportsIndex,
-    axis2: SupportsIndex,
-    *,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    x: MovedT, axis1: SupportsIndex, axis2: SupportsIndex, **options: "Unpack[NewOptions]"
 ) -> MovedT: ...
 @overload
 def swapaxes(
-    x: Buffer,
-    axis1: SupportsIndex,
-    axis2: SupportsIndex,
-    *,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    x: Buffer, axis1: SupportsIndex, axis2: SupportsIndex, **options: "Unpack[NewOptions]"
 ) -> ndarray[Any, Any]: ...
 @overload
 def swapaxes(
@@ -135,8 +113,7 @@ def swapaxes(
     axis2: SupportsIndex,
     *,
     out: OutT,
-    stream: Any = None,
-    threads: int | None = None,
+    **options: "Unpack[CallOptions]",
 ) -> OutT: ...
 def swapaxes(
     x: Any,
@@ -196,7 +173,7 @@ def swapaxes(
     return transpose(x, tuple(axes), out=out, stream=stream, threads=threads)
 
 
-def _positions(name: str, axes: SupportsIndex | Axes, rank: int) -> list[int]:
+def _positions(name: str, axes: OneOrMore, rank: int) -> list[int]:
     """Read one axis, or several that are all different, as numbers from 0."""
     given: Any = axes
     try:

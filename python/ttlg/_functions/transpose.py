@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from numpy import ndarray
 
@@ -10,7 +10,10 @@ from ttlg._arguments.layouts import read_integers
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import refuse_if_no_array
-from ttlg._typing import Array, Axes, Buffer, MovedT, OutT
+from ttlg._typing import Array, Axes, Buffer, CallOptions, MovedT, NewOptions, OutT
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @overload
@@ -19,18 +22,11 @@ def transpose(
     axes: Axes | None = None,
     *,
     shape: Sequence[SupportsIndex] | None = None,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    **options: "Unpack[NewOptions]",
 ) -> MovedT: ...
 @overload
 def transpose(
-    x: Buffer,
-    axes: Axes | None = None,
-    *,
-    out: None = None,
-    stream: Any = None,
-    threads: int | None = None,
+    x: Buffer, axes: Axes | None = None, **options: "Unpack[NewOptions]"
 ) -> ndarray[Any, Any]: ...
 @overload
 def transpose(
@@ -39,8 +35,7 @@ def transpose(
     *,
     shape: Sequence[SupportsIndex] | None = None,
     out: OutT,
-    stream: Any = None,
-    threads: int | None = None,
+    **options: "Unpack[CallOptions]",
 ) -> OutT: ...
 def transpose(
     x: Any,

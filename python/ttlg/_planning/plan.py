@@ -1,86 +1,60 @@
-"""`ttlg.plan`: from a caller's arguments to a Plan."""
+"""`ttlg.plan`: a plan for a layout."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ttlg import _core, _models
 from ttlg._arguments.dtypes import describe_dtype
-from ttlg._arguments.layouts import read_byte_strides, read_extents
 from ttlg._arguments.sizes import read_workspace
-from ttlg._libraries import library_of
-from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.candidates import Candidate, CudaCandidate
-from ttlg._plan.json import AnyPlan
 from ttlg._plan.plan import Plan
-from ttlg._typing import (
-    Array,
-    Axes,
-    CpuKernel,
-    CudaDevice,
-    CudaInplaceKernel,
-    CudaKernel,
-    InplaceKernel,
-    Size,
-)
+from ttlg._planning.core import check_choices, core_plan
+from ttlg._typing import Axes, CudaDevice, Integers, Kernel, PlanOptions, Size, Tune
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @overload
 def plan(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
     device: Literal["cpu"] = "cpu",
     inplace: bool = False,
-    threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
-    tune: Literal["model", "measure"] = "model",
-    workspace: Size | None = None,
+    **options: "Unpack[PlanOptions]",
 ) -> Plan[Candidate]: ...
 @overload
 def plan(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
     device: CudaDevice,
     inplace: Literal[False] = False,
-    threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
-    tune: Literal["model", "measure"] = "model",
-    workspace: Size | None = None,
+    **options: "Unpack[PlanOptions]",
 ) -> Plan[CudaCandidate]: ...
 @overload
 def plan(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
     device: str = "cpu",
     inplace: bool = False,
-    threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
-    tune: Literal["model", "measure"] = "model",
-    workspace: Size | None = None,
+    **options: "Unpack[PlanOptions]",
 ) -> Plan: ...
 def plan(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
+    strides: Integers | None = None,
+    element_strides: Integers | None = None,
     device: str = "cpu",
     inplace: bool = False,
     threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
-    tune: Literal["model", "measure"] = "model",
+    kernel: Kernel | None = None,
+    tune: Tune = "model",
     workspace: Size | None = None,
 ) -> Plan:
     """Plan a transposition for repeated use; `plan_for` takes an array.
@@ -178,7 +152,7 @@ def plan(
     >>> p(np.zeros((1000, 600), "float32")).shape
     (600, 1000)
     """
-    _check_choices(kernel, tune, inplace, workspace)
+    check_choices(kernel, tune, inplace, workspace)
     name, itemsize = describe_dtype(dtype)
     core = core_plan(
         shape,
@@ -194,155 +168,3 @@ def plan(
         workspace=read_workspace(workspace),
     )
     return Plan(core, name)
-
-
-def core_plan(
-    shape: Iterable[SupportsIndex],
-    axes: Axes | None,
-    itemsize: int,
-    *,
-    strides: Iterable[SupportsIndex] | None,
-    element_strides: Iterable[SupportsIndex] | None,
-    device: str,
-    inplace: bool,
-    threads: int | None,
-    kernel: str | None = None,
-    tune: str = "model",
-    workspace: int = 0,
-) -> AnyPlan:
-    """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
-    model = _models.model_for(device)
-    extents = read_extents(shape)
-    order = _core.normalize_axes(axes, extents)
-    if model is not None:
-        _refuse_on_gpu(device, threads, tune)
-    count = _core.resolve_threads(threads)
-    try:
-        byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
-        if inplace and model is not None:
-            return _core.cached_cuda_inplace_plan(
-                extents, byte_strides, itemsize, order, workspace, model, kernel
-            )
-        if inplace:
-            return _core.cached_inplace_plan(
-                extents, byte_strides, itemsize, order, count, workspace, kernel
-            )
-        alignment = 1 if model is not None else _core.new_ndarray_alignment(extents, itemsize)
-        request = _core.Request(extents, byte_strides, itemsize, order, None, False, alignment)
-        if model is not None:
-            return _core.cached_cuda_plan(request, model, kernel)
-        core = _core.cached_cpu_plan(request, count, kernel)
-    except ValueError as error:
-        raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return core if tune == "model" else _measured(core, count, kernel)
-
-
-def plan_for(
-    x: Array,
-    axes: Axes | None = None,
-    *,
-    out: Any = None,
-    inplace: bool = False,
-    threads: int | None = None,
-    kernel: CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel | None = None,
-    tune: Literal["model", "measure"] = "model",
-    workspace: Size | None = None,
-) -> Plan:
-    """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
-
-    Shape, strides, dtype and device are those of `x`; nothing is moved.
-
-    Parameters
-    ----------
-    x : array
-        As for `transpose`.
-    axes : iterable of int, optional
-        As for `transpose`; reversed by default.
-    out : array, optional
-        As for `transpose`: plan for results that lie in memory as this one does. By default they
-        are C-contiguous.
-    inplace : bool
-        Plan for ``ttlg.transpose_inplace(x, axes)`` instead; without `out`.
-    threads, kernel, tune, workspace : optional
-        As for `plan`.
-
-    Returns
-    -------
-    Plan
-        Callable on `x` and on every array of its layout.
-
-    Raises
-    ------
-    TypeError, ValueError, BufferError, CudaError, MemoryError
-        As for `transpose` and `plan`.
-
-    Examples
-    --------
-    >>> import numpy as np, ttlg
-    >>> x = np.zeros((64, 30))[::2, ::-1]
-    >>> p = ttlg.plan_for(x, (1, 0))
-    >>> p.shape, p.strides, p.dtype
-    ((32, 30), (480, -8), 'float64')
-    >>> p == ttlg.plan(x.shape, (1, 0), x.dtype, strides=x.strides)
-    True
-    >>> p(x).shape
-    (30, 32)
-    """
-    _check_choices(kernel, tune, inplace, workspace)
-    if inplace:
-        return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
-    library = library_of(x)
-    source = library.view_input(x, None)
-    order = _core.normalize_axes(axes, source.shape)
-    target = None if out is None else library_of(out).view_output(out, source, None)
-    if target is not None:
-        _core.check_out(source, order, target)
-    if not source.on_host:
-        _refuse_on_gpu(source.device, threads, tune)
-    count = _core.resolve_threads(library.threads_for(source, threads))
-    try:
-        if not source.on_host:
-            model = _models.model_of(source.device)
-            return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
-        core = _core.cpu_plan_for(source, order, target, count, kernel)
-    except ValueError as error:
-        raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
-    return Plan(core if tune == "model" else _measured(core, count, kernel), source.dtype)
-
-
-def _plan_inplace_for(
-    x: Array,
-    axes: Axes | None,
-    out: Any,
-    threads: int | None,
-    kernel: str | None,
-    workspace: int,
-) -> Plan:
-    if out is not None:
-        raise ValueError("out= and inplace=True name two places for the result; pass one")
-    library = library_of(x)
-    view = library.view_inplace(x)
-    most = library.threads_for(view, threads)
-    return Plan(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)
-
-
-def _measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
-    from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
-
-    return tune(core, threads, kernel)
-
-
-def _check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) -> None:
-    if kernel is not None and not isinstance(kernel, str):
-        raise TypeError(f"kernel must be a name, not {kernel!r}")
-    if tune not in ("model", "measure"):
-        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
-    if inplace and tune == "measure":
-        raise ValueError("plans in place are not measured: leave tune= or inplace= out")
-    if workspace is not None and not inplace:
-        raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")
-
-
-def _refuse_on_gpu(device: str, threads: int | None, tune: str) -> None:
-    if threads is not None or tune != "model":
-        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")

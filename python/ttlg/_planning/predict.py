@@ -1,18 +1,19 @@
 """Predicted times: how long a transposition takes, without one."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from ttlg import _core, _models
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._plan.plan import Plan
-from ttlg._planning.plan import core_plan
-from ttlg._typing import Axes
+from ttlg._planning.core import core_plan
+from ttlg._typing import Axes, Integers, LayoutOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # takes a millisecond to import
+    from typing_extensions import Unpack
 
 Output: TypeAlias = Literal["fresh", "warm"]
 
@@ -46,40 +47,36 @@ def _is_fresh(output: str) -> bool:
 
 @overload
 def predict_time(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
     device: str = "cpu",
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
     inplace: bool = False,
-    threads: int | None = None,
     output: Output = "fresh",
     full: Literal[False] = False,
+    **options: "Unpack[LayoutOptions]",
 ) -> float: ...
 @overload
 def predict_time(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
     device: str = "cpu",
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
     inplace: bool = False,
-    threads: int | None = None,
     output: Output = "fresh",
     full: Literal[True],
+    **options: "Unpack[LayoutOptions]",
 ) -> Prediction: ...
 def predict_time(
-    shape: Iterable[SupportsIndex],
+    shape: Integers,
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
     device: str = "cpu",
-    strides: Iterable[SupportsIndex] | None = None,
-    element_strides: Iterable[SupportsIndex] | None = None,
+    strides: Integers | None = None,
+    element_strides: Integers | None = None,
     inplace: bool = False,
     threads: int | None = None,
     output: Output = "fresh",
@@ -174,7 +171,7 @@ def predict_time(
 
 
 def predict_times(
-    problems: Iterable[tuple[Iterable[SupportsIndex], Axes | None]],
+    problems: Iterable[tuple[Integers, Axes | None]],
     dtype: Any = "float32",
     *,
     device: str = "cpu",
