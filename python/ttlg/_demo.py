@@ -18,7 +18,7 @@ ROUNDS = 5
 
 _NOTES = f"""\
 
-Medians of {ROUNDS} rounds in which all take turns; every bit of ttlg's results equals NumPy's.
+Medians of {ROUNDS} rounds that alternate all calls; every bit of ttlg's results equals NumPy's.
             a new array                               into out=
   NumPy     np.ascontiguousarray(x.transpose(axes))   np.copyto(out, x.transpose(axes))
   ttlg      ttlg.transpose(x, axes)                   ttlg.transpose(x, axes, out=out)

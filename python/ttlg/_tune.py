@@ -144,7 +144,7 @@ def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.Cp
 
 
 def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
-    """Allocate an input and an output of the planned layout, whatever they hold.
+    """Allocate an input and an output of the planned layout, with any contents.
 
     Element (0, ..., 0) of the output begins at a cache line if the plan is for such outputs, and
     else as many bytes into one as NumPy's own arrays. The base of each is a buffer of bytes.
@@ -199,7 +199,7 @@ def _sample(
     Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
 
-    The minimum of a plan's samples counts: what else the machine does only ever adds time, plans
+    The minimum of a plan's samples counts: other programs can only add time, plans
     that meet have been sampled equally often, and the first rounds have too few samples for a
     median to shake off a disturbance.
     """

@@ -47,7 +47,7 @@ Tune: TypeAlias = Literal["model", "measure"]
 
 
 class Array(Protocol):
-    """What every array has that ttlg takes: DLPack's export, whatever its signature."""
+    """What every array has that ttlg takes: DLPack's export, of any signature."""
 
     @property
     def __dlpack__(self) -> Any: ...

@@ -29,7 +29,7 @@ __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 _LEAST_BYTES = 1 << 19
 # NumPy copies such elements with single instructions, as fast as ttlg, unless they are records.
 _FAST_ITEMSIZE = 16
-# Zarr decompresses chunks in other threads meanwhile.
+# Zarr decompresses chunks in other threads at the same time.
 _THREADS = 1
 
 _OURS = {"codecs.transpose": "ttlg.zarr.TransposeCodec", "ndbuffer": "ttlg.zarr.NDBuffer"}
@@ -234,7 +234,7 @@ def disable() -> None:
 def enabled() -> Iterator[None]:
     """Let Zarr move the elements of chunks with ttlg inside a ``with`` statement.
 
-    At the end the settings of ``zarr.config`` are those from before, whatever happened.
+    At the end the settings of ``zarr.config`` are those from before, also after an exception.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from ttlg import _core
 from ttlg._calibrate.fit import Array
 from ttlg._calibrate.measure import time_plans
 from ttlg._calibrate.problems import Problem, problems
+from ttlg._machine import memory
 
 _SEED = 1  # not the one of the problems that models are fitted to
 _PROBLEMS = 60
@@ -91,9 +91,8 @@ class Comparison:
 
 
 def other_problems() -> Iterable[Problem]:
-    """Draw problems to compare models by: none that a model is fitted to, whatever the budget."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return itertools.islice(problems(_SEED, min(_MAX_BYTES, memory // 16)), _PROBLEMS)
+    """Draw problems to compare models by: none that a model is fitted to."""
+    return itertools.islice(problems(_SEED, min(_MAX_BYTES, memory.of_machine() // 16)), _PROBLEMS)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """The least: what else the machine does only ever adds time."""
+        """The least: other programs can only add time."""
         return self.samples[0]
 
     def plan(self) -> _core.CpuPlan:

@@ -45,7 +45,7 @@ def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
     return timers
 
 
-def _take_turns(
+def _alternate(
     plans: Sequence[timeit.Timer], copies: Sequence[timeit.Timer], rounds: int, draw: random.Random
 ) -> tuple[list[list[float]], float]:
     """Sample all in a new random order each round, each after a call that is not timed.
@@ -76,7 +76,7 @@ def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[floa
             raise AssertionError(f"{plan} has not run")
     large = out.nbytes >= _LARGE_BYTES
     timers = [_timer(plan, x, out) for plan in distinct]
-    samples, _ = _take_turns(timers, [], _LARGE_ROUNDS if large else _ROUNDS, draw)
+    samples, _ = _alternate(timers, [], _LARGE_ROUNDS if large else _ROUNDS, draw)
     return [samples[distinct.index(plan)][0] for plan in plans]
 
 
@@ -106,7 +106,7 @@ def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.R
                 plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
             target, done = (None, into_new) if fresh else (out, problem)
             timers = [_timer(plan, x, target) for plan in plans]
-            samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
+            samples, copied = _alternate(timers, _copies(x, out, most), rounds, draw)
             rows += [
                 Row(Case(done, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
                 for plan, each in zip(plans, samples, strict=True)

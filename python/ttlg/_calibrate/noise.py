@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttlg import _core
+from ttlg._machine import memory
 
 _STAT = "/proc/stat"
 _SECONDS = 1.0
@@ -88,8 +89,9 @@ def _seconds_of_others() -> float:
 def measure_noise() -> Noise:
     """Copy an array on all threads for a second, and see how much the times differ."""
     threads = _core.resolve_threads(None)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    source = np.ones(min(threads * _BYTES_PER_THREAD, _MAX_BYTES, memory // 16), np.uint8)
+    source = np.ones(
+        min(threads * _BYTES_PER_THREAD, _MAX_BYTES, memory.of_machine() // 16), np.uint8
+    )
     target = np.ones_like(source)
     plan = _core.cached_cpu_plan(_core.Request(source.shape, (1,), 1, (0,)), threads, "copy")
     timer = timeit.Timer(functools.partial(_core.run_ndarray, plan, source, target))

@@ -86,7 +86,7 @@ def shape(rank: int, elements: int, ordering: str) -> tuple[int, ...]:
     """Choose extents of 2 or more in an ordering whose product is close to `elements`."""
     mean = elements ** (1 / rank)
     ratio = 1.0 if ordering == "equal" else _RATIO
-    exact = [mean * ratio ** (place - (rank - 1) / 2) for place in range(rank)]
+    exact = [mean * ratio ** (number - (rank - 1) / 2) for number in range(rank)]
     return tuple(ORDERINGS[ordering]([max(2, round(extent)) for extent in exact]))
 
 

@@ -1,7 +1,6 @@
 """A calibration from the first measurement to the model that is kept."""
 
 import datetime
-import os
 import random
 import time
 import warnings
@@ -19,6 +18,7 @@ from ttlg._calibrate.measure import measure
 from ttlg._calibrate.noise import Noise, OtherPrograms, measure_noise
 from ttlg._calibrate.problems import problems
 from ttlg._calibrate.report import Report
+from ttlg._machine import memory
 
 _SETS = 24
 _LEAST_PROBLEMS = 10
@@ -30,9 +30,8 @@ _CACHE_BYTES = (16 << 20, 32 << 20, 64 << 20)
 
 
 def _most_bytes(budget: float) -> int:
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     asked = round(budget * _BYTES_PER_SECOND)
-    return min(max(asked, _LEAST_BYTES), _MAX_BYTES, memory // 16)
+    return min(max(asked, _LEAST_BYTES), _MAX_BYTES, memory.of_machine() // 16)
 
 
 def _threads() -> list[int]:

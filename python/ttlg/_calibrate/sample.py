@@ -62,7 +62,7 @@ class _Blocks:
         return block
 
     def loop_order(self, block: list[int]) -> list[int]:
-        """Order the loops as the input is stored, as the output is, or anyhow."""
+        """Order the loops as the input is stored, as the output is, or at random."""
         cut = [mode for mode, extent in enumerate(self._extents) if block[mode] < extent]
         shuffled = self._draw.sample(cut, len(cut))
         as_input = cut[::-1]

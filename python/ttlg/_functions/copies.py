@@ -18,7 +18,7 @@ def asorder(
     stream: Any = None,
     threads: int | None = None,
 ) -> ArrayT:
-    """Lay an array out in C or Fortran order: the same shape and elements, in other places.
+    """Lay an array out in C or Fortran order: the same shape and elements, with other strides.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def copyto(
         One of the two is no array or holds Python objects, or the dtypes differ.
     ValueError
         `src` does not broadcast to the shape of `dst`, or `dst` is read-only, overlaps `src` or
-        holds several of its elements at one place.
+        holds several of its elements at one address.
     BufferError, CudaError
         As for `transpose`.
 

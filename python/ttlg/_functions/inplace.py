@@ -44,7 +44,7 @@ def transpose_inplace(
     array
         A view of the memory of `x`, with ``shape[i] == x.shape[axes[i]]``, in C order if `x` is,
         and else in Fortran order. `x` itself, and every older view of that memory, keeps its shape
-        and shows elements at other places than before.
+        and shows elements at other indices than before.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def transpose_inplace(
     `torch.compile` and `torch.export` see an operator that writes to `x`, and a view of it.
 
     Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
-    by kernels of several kinds: tiles of square matrices change places, on a CUDA device in the
+    by kernels of several kinds: tiles of square matrices are exchanged, on a CUDA device in the
     order of a banded enumeration scheme (Gorawski and Lorek, section 5); C2R and R2C permute rows
     and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1). In host memory also, matrices
     that fit the workspace go through it, long ones of few rows or columns piece by piece; large

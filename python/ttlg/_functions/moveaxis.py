@@ -73,7 +73,7 @@ def moveaxis(
 
     See Also
     --------
-    swapaxes : Two axes change places.
+    swapaxes : Two axes are exchanged.
 
     Examples
     --------
@@ -90,11 +90,11 @@ def moveaxis(
     if len(sources) != len(destinations):
         raise ValueError(
             f"source {source!r} names {len(sources)} axes and destination {destination!r} "
-            f"{len(destinations)}; give each axis that moves one place to go to"
+            f"{len(destinations)}; give one destination for each axis that moves"
         )
     axes = [axis for axis in range(rank) if axis not in sources]
-    for place, axis in sorted(zip(destinations, sources, strict=True)):
-        axes.insert(place, axis)
+    for position, axis in sorted(zip(destinations, sources, strict=True)):
+        axes.insert(position, axis)
     return transpose(x, tuple(axes), out=out, stream=stream, threads=threads)
 
 
@@ -176,10 +176,8 @@ def swapaxes(
 def _positions(name: str, axes: OneOrMore, rank: int) -> list[int]:
     """Read one axis, or several that are all different, as numbers from 0."""
     given: Any = axes
-    try:
-        given = [
-            operator.index(given)
-        ]  # NumPy's arrays of one integer can be iterated over as well
+    try:  # first, as NumPy's arrays of one integer can be iterated over as well
+        given = [operator.index(given)]
     except TypeError:
         if not isinstance(axes, Iterable):
             raise TypeError(f"{name} must be an integer or several, not {axes!r}") from None

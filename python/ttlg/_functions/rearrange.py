@@ -5,7 +5,7 @@ from typing import Any, overload
 
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
-from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._libraries.advice import refuse_without_reshape, type_name
 from ttlg._typing import Array, ArrayT, OutT
 
 
@@ -99,17 +99,12 @@ def _check_length(name: str, length: Any) -> None:
         operator.index(length)
     except TypeError:
         raise TypeError(
-            f"the length of axis {name!r} must be an integer, not {type(length).__module__}."
-            f"{type(length).__qualname__}"
+            f"the length of axis {name!r} must be an integer, not {type_name(length)}"
         ) from None
 
 
 def _checked(x: Any, name: str = "x") -> Any:
-    if not hasattr(x, "reshape"):
-        refuse_if_no_array(x, name)
-        raise TypeError(
-            f"{name} must be an array with a reshape of its own, not {type(x).__qualname__}"
-        )
+    refuse_without_reshape(x, name)
     return x
 
 

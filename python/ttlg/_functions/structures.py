@@ -35,7 +35,7 @@ class StructureOfArrays(Mapping[str, "NDArray[Any]"]):
         self._words = words  # a row for each field, in the order of their offsets
         self.dtype = dtype
         self.shape = shape
-        rows = {name: row for (*_, name), row in zip(_places(dtype), words, strict=True)}
+        rows = {name: row for (*_, name), row in zip(_list_fields(dtype), words, strict=True)}
         self._fields = {name: self._field(name, rows[name]) for name in dtype.names or ()}
 
     def _field(self, name: str, row: "NDArray[np.void]") -> "NDArray[Any]":
@@ -60,7 +60,7 @@ class StructureOfArrays(Mapping[str, "NDArray[Any]"]):
         return structures.reshape(-1).view(self.dtype).reshape(self.shape)
 
 
-def _places(dtype: "np.dtype[Any]") -> list[tuple[int, int, str]]:
+def _list_fields(dtype: "np.dtype[Any]") -> list[tuple[int, int, str]]:
     """List offset, size and name of each field, by offset."""
     fields: Mapping[str, Any] = dtype.fields or {}
     return sorted((offset, field.itemsize, name) for name, (field, offset, *_) in fields.items())
@@ -68,9 +68,9 @@ def _places(dtype: "np.dtype[Any]") -> list[tuple[int, int, str]]:
 
 def _word_bytes(dtype: "np.dtype[Any]") -> int:
     """Return the size of each field, or say why the fields cannot be transposed."""
-    places = [place[:2] for place in _places(dtype)]
-    size = dtype.itemsize // max(len(places), 1)
-    if size == 0 or places != [(offset, size) for offset in range(0, dtype.itemsize, size)]:
+    fields = [field[:2] for field in _list_fields(dtype)]
+    size = dtype.itemsize // max(len(fields), 1)
+    if size == 0 or fields != [(offset, size) for offset in range(0, dtype.itemsize, size)]:
         raise ValueError(
             f"the fields of {dtype} are not of one size or have gaps between them; pack them with "
             "numpy.lib.recfunctions.repack_fields, and handle fields of other sizes apart"

@@ -9,7 +9,7 @@ from numpy import ndarray
 from ttlg._arguments.layouts import read_integers
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
-from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._libraries.advice import refuse_without_reshape
 from ttlg._typing import Array, Axes, Buffer, CallOptions, MovedT, NewOptions, OutT
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def transpose(
     >>> bool(planes[1, 2, 3, 4] == images[1, 3, 4, 2])
     True
 
-    A state of three qubits, of which the first and the last change places:
+    A state of three qubits, of which the first and the last are exchanged:
 
     >>> ttlg.transpose(np.arange(8), (2, 1, 0), shape=(2, 2, 2))
     array([0, 4, 2, 6, 1, 5, 3, 7])
@@ -173,9 +173,7 @@ def _transpose_flat(
 ) -> Any:
     """Transpose a one-dimensional array that is read as one of another shape."""
     extents = read_integers("shape", shape)
-    if not hasattr(x, "reshape"):
-        refuse_if_no_array(x, "x")
-        raise TypeError(f"x must be an array with a reshape of its own, not {type(x).__qualname__}")
+    refuse_without_reshape(x, "x")
     if len(x.shape) != 1 or min(extents, default=1) < 0 or math.prod(extents) != x.shape[0]:
         raise ValueError(
             f"x of shape {tuple(x.shape)} cannot be read as shape {extents}: shape= is for "

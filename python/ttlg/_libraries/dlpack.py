@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
-from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._libraries.advice import refuse_if_no_array, type_name
 from ttlg._typing import Axes
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
@@ -130,7 +130,7 @@ class Library:
         if type(self).reshaped is Library.reshaped:
             refuse_if_no_array(x, "x")
             raise TypeError(
-                f"x of type {type(x).__module__}.{type(x).__qualname__} cannot be transposed in "
+                f"x of type {type_name(x)} cannot be transposed in "
                 "place; pass an array of NumPy, PyTorch or CuPy that shares its memory, or call "
                 "ttlg.transpose(x, axes), which returns a new array"
             )
@@ -162,7 +162,7 @@ class Library:
         refuse_if_no_array(x, "src")
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
-                f"cannot broadcast src of type {type(x).__module__}.{type(x).__qualname__} of shape "
+                f"cannot broadcast src of type {type_name(x)} of shape "
                 f"{tuple(x.shape)}, which has no __array_namespace__, to shape {tuple(shape)}; "
                 "pass an array of that shape"
             )
@@ -175,7 +175,7 @@ class Library:
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
         raise TypeError(
-            f"x of type {type(x).__module__}.{type(x).__qualname__} has no order of its axes in "
+            f"x of type {type_name(x)} has no order of its axes in "
             "memory to choose; pass an array of NumPy, PyTorch or CuPy"
         )
 
@@ -186,9 +186,8 @@ class Library:
         """Allocate memory for a result of the dtype, device and stream of `x`, seen as `source`."""
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
-                f"cannot allocate a result for x of type {type(x).__module__}."
-                f"{type(x).__qualname__}, which has no __array_namespace__; pass a writable array "
-                "as out="
+                f"cannot allocate a result for x of type {type_name(x)}, which has no "
+                "__array_namespace__; pass a writable array as out="
             )
         return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 def find(owner: Any, name: str) -> Any:
     """Return what `owner`, a class or the name of a module, calls `name`; ImportError if nothing."""
-    place = owner if isinstance(owner, str) else f"{owner.__module__}.{owner.__qualname__}"
+    where = owner if isinstance(owner, str) else f"{owner.__module__}.{owner.__qualname__}"
     try:
-        return getattr(importlib.import_module(owner) if owner is place else owner, name)
+        return getattr(importlib.import_module(owner) if owner is where else owner, name)
     except (ImportError, AttributeError) as error:
-        library = place.partition(".")[0]
+        library = where.partition(".")[0]
         version = getattr(sys.modules.get(library), "__version__", "")
         raise ImportError(
-            f"ttlg uses {place}.{name}, which {library} {version} lacks: install a release of "
+            f"ttlg uses {where}.{name}, which {library} {version} lacks: install a release of "
             f"{library} that has it, or a newer ttlg"
         ) from error

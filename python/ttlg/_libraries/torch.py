@@ -20,7 +20,7 @@ def _state() -> Any:
 
 
 class Torch(TorchMemory):
-    """PyTorch's tensors, and whatever stands for one by ``__torch_function__``."""
+    """PyTorch's tensors, and their stand-ins with ``__torch_function__``."""
 
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless PyTorch has to know what happens to it."""

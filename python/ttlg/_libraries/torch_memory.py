@@ -19,7 +19,7 @@ def _backwards(x: Any) -> Any:
 
 
 class TorchMemory(Library):
-    """PyTorch's tensors that have memory, whatever autograd and tracing want to know of them."""
+    """PyTorch's tensors that have memory, without regard to autograd and tracing."""
 
     array_class = ("torch", "Tensor")
 

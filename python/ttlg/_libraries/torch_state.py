@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 from torch import Tensor, is_grad_enabled
 from torch.nn import Parameter
 
+from ttlg._libraries.advice import type_name
 from ttlg._libraries.torch_memory import refuse
 from ttlg._libraries.torch_private import (
     are_transforms_active,
@@ -41,7 +42,7 @@ def refuse_special(x: Any, name: str) -> NoReturn:
             name, "is a nested tensor, whose parts have shapes of their own", ".unbind()'s parts"
         )
     if type(x) not in (Tensor, Parameter):
-        what = f"is a {type(x).__module__}.{type(x).__qualname__}, not a torch.Tensor"
+        what = f"is a {type_name(x)}, not a torch.Tensor"
         refuse(name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)")
     if x.requires_grad and is_grad_enabled():
         refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")

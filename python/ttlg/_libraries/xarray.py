@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttlg import _core
+from ttlg._libraries.advice import type_name
 from ttlg._libraries.dlpack import Library
 from ttlg._typing import Axes
 
@@ -28,7 +29,7 @@ class Xarray(Library):
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Refuse: what a name belongs to would not be known any more."""
         raise TypeError(
-            f"{name} is a {type(x).__module__}.{type(x).__qualname__}, whose names and coordinates "
+            f"{name} is a {type_name(x)}, whose names and coordinates "
             f"only a new result of ttlg.transpose keeps; pass {name}.data"
         )
 

@@ -23,12 +23,17 @@ def _read_number(path: str) -> int | None:
     return int(text) if text.isdecimal() else None  # "max" is no limit
 
 
+def of_machine() -> int:
+    """Return the bytes of memory that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def _available_on_machine() -> int:
     """Ask Linux how much can be taken without swapping."""
     for line in cgroups.read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return of_machine()
 
 
 @functools.cache

@@ -23,24 +23,9 @@ class InplacePlan(Plan[Candidate]):
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, a writable array of the planned shape and layout, in its own memory.
 
-        Parameters
-        ----------
-        x : array
-            As for `transpose_inplace`.
-        out : None
-            There is nothing but `x` to write to.
-        stream : optional
-            As for `transpose_inplace`.
-
-        Returns
-        -------
-        array
-            As `transpose_inplace`: a view of the memory of `x`.
-
-        Raises
-        ------
-        TypeError, ValueError, BufferError, MemoryError
-            As for `transpose_inplace`, and ValueError if `x` is not of the planned layout.
+        `x` and `stream` are as for `transpose_inplace`, and so are what is returned and raised, but for a
+        ValueError if `x` is not of the planned layout. There is nothing but `x` to write to, so `out` must
+        be None.
         """
         if out is not None:
             raise ValueError(

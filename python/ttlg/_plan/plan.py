@@ -1,4 +1,4 @@
-"""`ttlg.Plan`: what callers see of a plan, whatever carries it out."""
+"""`ttlg.Plan`: what callers see of the plans of every type."""
 
 import math
 from collections.abc import Sequence

@@ -93,7 +93,7 @@ def plan(
         elements, ``"cells"`` for any of long elements, ``"c2r"`` or ``"r2c"``.
     tune : str
         ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
-        `kernel`, if that is given), each in turn on arrays of the real layout, and keeps the
+        `kernel`, if that is given) on arrays of the real layout, and keeps the
         fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
         from then on.
     workspace : int or str, optional

@@ -93,7 +93,7 @@ def _plan_inplace_for(
     workspace: int,
 ) -> Plan:
     if out is not None:
-        raise ValueError("out= and inplace=True name two places for the result; pass one")
+        raise ValueError("out= and inplace=True contradict each other; pass one")
     library = library_of(x)
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)

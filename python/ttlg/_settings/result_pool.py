@@ -120,7 +120,7 @@ def set_result_pool(bytes: Size | None) -> ResultPoolLimit:
     268435456
     >>> x = np.zeros((2000, 2000))
     >>> for _ in range(3):
-    ...     y = ttlg.transpose(x)  # two blocks take turns
+    ...     y = ttlg.transpose(x)  # two blocks are used alternately
     >>> ttlg.show_config()["cpu"]["result_pool_waiting_bytes"]
     33554432
     >>> with ttlg.set_result_pool(0) as limit:

@@ -67,7 +67,7 @@ def threads(n: int | None) -> Iterator[None]:
     Returns
     -------
     context manager
-        After the block, whatever happens in it, the setting is as it was before.
+        After the block, also after an exception, the setting is as it was before.
 
     Raises
     ------
