@@ -118,7 +118,7 @@ def install_cpu_model(fields: dict[str, Any]) -> None:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Tell whether a model with these quantiles of measured by predicted time may be used."""
+    """Return whether a model with these quantiles of measured by predicted time may be used."""
     return low >= _LEAST_LOW and high <= _MAX_HIGH
 
 

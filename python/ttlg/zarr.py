@@ -42,13 +42,13 @@ _ndarray = np.ndarray[Any, np.dtype[Any]]
 
 
 def _is_view_key(key: Any) -> bool:
-    """Tell whether indexing with `key` gives a view: slices, integers, ellipses and new axes."""
+    """Return whether indexing with `key` gives a view: slices, integers, ellipses and new axes."""
     keys = key if isinstance(key, tuple) else (key,)
     return all(k is None or k is ... or type(k) is int or isinstance(k, slice) for k in keys)
 
 
 def _is_worth_moving(x: Any) -> bool:
-    """Tell whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
+    """Return whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
     if type(x) is not np.ndarray or x.nbytes < _LEAST_BYTES or x.dtype.hasobject:
         return False
     if x.dtype.names is None:
@@ -57,7 +57,7 @@ def _is_worth_moving(x: Any) -> bool:
 
 
 def _is_packed(dtype: np.dtype[Any]) -> bool:
-    """Tell whether records have no padding, nor those inside them, in arrays too."""
+    """Return whether records have no padding, nor those inside them, in arrays too."""
     record = dtype.base
     if record.names is None:
         return True
@@ -73,7 +73,7 @@ def _row_axis(x: _ndarray) -> int | None:
 
 
 def _is_reordered(before: int | None, after: int | None) -> bool:
-    """Tell by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
+    """Decide by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
 
     NumPy is as fast where rows stay rows or elements are picked from rows, as by ``x[:, ::2]``.
     """

@@ -183,7 +183,7 @@ _USUAL = (
 
 
 def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:
-    """Give every card once before any comes again, in a new order each time, without end."""
+    """Yield every card once before any comes again, in a new order each time, without end."""
     while True:
         yield from draw.sample(cards, len(cards))
 

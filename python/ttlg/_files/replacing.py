@@ -48,7 +48,7 @@ def _open_unnamed(directory: str, name: str) -> int:
 
 @contextmanager
 def replacing(dst: str, size: int) -> Iterator[int]:
-    """Give a descriptor to write `size` bytes to, which become `dst` only if all goes well."""
+    """Yield a descriptor to write `size` bytes to, which become `dst` only if all goes well."""
     path = os.path.realpath(dst)
     try:
         mode = os.stat(path).st_mode

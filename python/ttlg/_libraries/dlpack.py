@@ -34,7 +34,7 @@ def handle_of(stream: Any) -> int:
 
 
 def known_extents(shape: Iterable[Any]) -> list[int]:
-    """Give the extents of a traced array, with -1 for symbols, whose values only errors quote."""
+    """Return the extents of a traced array, with -1 for symbols, whose values only errors quote."""
     return [extent if isinstance(extent, int) else -1 for extent in shape]
 
 
@@ -137,7 +137,7 @@ class Library:
         return self.view_input(x, stream)
 
     def inplace_operator(self, stream: Any) -> Any:
-        """Give what transposes in place where a compiler traces the call, else None."""
+        """Return what transposes in place where a compiler traces the call, else None."""
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate `size` bytes on the device of `x`, for the stream that `source` is ordered on.
@@ -196,7 +196,7 @@ class Library:
         return buffer
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
-        """Give the most threads that a call on `x` may use; None where ttlg's settings decide."""
+        """Return the most threads that a call on `x` may use; None where ttlg's settings decide."""
         return threads
 
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:

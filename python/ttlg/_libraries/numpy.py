@@ -94,7 +94,7 @@ class Buffers(NumPy):
         return super().broadcast(np.asarray(x), shape)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
-        """Give the ndarray as it is."""
+        """Return the ndarray as it is."""
         return buffer
 
 

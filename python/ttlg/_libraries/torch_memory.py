@@ -24,7 +24,7 @@ class TorchMemory(Library):
     array_class = ("torch", "Tensor")
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
-        """Give PyTorch's own number, unless one was given, or chosen for ttlg."""
+        """Return PyTorch's own number, unless one was given, or chosen for ttlg."""
         if threads is not None or not x.on_host or _core.chosen_threads():
             return threads
         number: int = sys.modules["torch"].get_num_threads()

@@ -17,7 +17,7 @@ def read(path: str) -> str:
 
 
 def folders(controller: str) -> Iterator[tuple[int, str]]:
-    """Give the version and the folder of every group that may limit what `controller` controls.
+    """Yield the version and the folder of every group that may limit what `controller` controls.
 
     Limits of the groups around a group count as well.
     """

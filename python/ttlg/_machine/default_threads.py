@@ -22,7 +22,7 @@ def chosen_by_environment() -> int:
 
 
 def default() -> int:
-    """Give OMP_NUM_THREADS, else the processors and the CPU time that this process may use."""
+    """Return OMP_NUM_THREADS, else the processors and the CPU time that this process may use."""
     with suppress(ValueError):  # as OpenMP does
         # Of a list, the outermost level.
         by_openmp = int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0])
@@ -39,7 +39,7 @@ def _usable_processors() -> int:
 
 
 def _quotas() -> list[int]:
-    """Give how many processors' time each control group allows, rounded up."""
+    """Return how many processors' time each control group allows, rounded up."""
     quotas = []
     for version, folder in cgroups.folders("cpu"):
         if version == 2:

@@ -75,7 +75,7 @@ def _available_within_limits() -> Iterator[int]:
 
 
 def _limits_of_dask_workers() -> list[int]:
-    """Give the memory limit of each of Dask's workers in this process, where there are any."""
+    """Return the memory limit of each of Dask's workers in this process, where there are any."""
     module: Any = sys.modules.get("distributed.worker")
     workers = getattr(getattr(module, "Worker", None), "_instances", ())
     try:

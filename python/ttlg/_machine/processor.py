@@ -28,7 +28,7 @@ def cpu_model() -> str:
 
 
 def machine_key() -> dict[str, Any]:
-    """Tell all of this machine and version that decides which plan is the fastest."""
+    """Return all of this machine and version that decides which plan is the fastest."""
     build = _core.build_config()
     machine = ("simd_used", "l1_cache_bytes", "l2_cache_bytes", "last_level_cache_bytes")
     return {
@@ -39,7 +39,7 @@ def machine_key() -> dict[str, Any]:
 
 
 def machine_facts() -> dict[str, Any]:
-    """Tell what a shipped model may ask for: the processor's vendor, family and model, the key."""
+    """Return what a shipped model may ask for: the processor's vendor, family and model, the key."""
     names = {"vendor": "vendor_id", "family": "cpu family", "model": "model"}
     found = {fact: _first_processor().get(name, "") for fact, name in names.items()}
     numbers = {fact: int(text) for fact, text in found.items() if text.isdecimal()}

@@ -341,7 +341,7 @@ class Plan(Generic[CandidateT_co]):
         )
 
     def shuffle_program(self) -> dict[str, Any]:
-        """Tell how the kernel ``shuffle`` permutes the bytes of a small tile in vectors of 16.
+        """Describe how the kernel ``shuffle`` permutes the bytes of a small tile in vectors of 16.
 
         Returns
         -------

@@ -42,7 +42,7 @@ def _thread_delays() -> dict[str, float | None]:
 
 
 def show_config() -> Config:
-    """Tell what this installation was built with and what it finds on this machine.
+    """Report what this installation was built with and what it finds on this machine.
 
     The driver is asked again at every call.
 
