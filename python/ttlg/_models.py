@@ -94,7 +94,7 @@ _WHY_GENERIC = "no shipped model is for this CPU"
 _chosen = _WHY_GENERIC
 # Nine of ten measured times by those that a model predicts: one beyond this knows nothing of its
 # machine, such as one that was fitted while other programs ran.
-_LEAST_LOW, _MAX_HIGH = 0.2, 5.0
+_MIN_LOW, _MAX_HIGH = 0.2, 5.0
 
 
 @functools.cache
@@ -119,14 +119,14 @@ def install_cpu_model(fields: dict[str, Any]) -> None:
 
 def is_narrow(low: float, high: float) -> bool:
     """Return whether a model with these quantiles of measured by predicted time may be used."""
-    return low >= _LEAST_LOW and high <= _MAX_HIGH
+    return low >= _MIN_LOW and high <= _MAX_HIGH
 
 
 def too_wide(low: float, high: float) -> str:
     """Say why one may not."""
     return (
         f"90 % of measured times are {low:.3g} to {high:.3g} of those predicted, and no model "
-        f"beyond {_LEAST_LOW:g} to {_MAX_HIGH:g} is used"
+        f"beyond {_MIN_LOW:g} to {_MAX_HIGH:g} is used"
     )
 
 

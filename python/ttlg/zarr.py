@@ -26,7 +26,7 @@ from ttlg._libraries.private_names import find
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
 # Below this NumPy is as fast, as a call of ttlg takes microseconds more.
-_LEAST_BYTES = 1 << 19
+_MIN_BYTES = 1 << 19
 # NumPy copies such elements with single instructions, as fast as ttlg, unless they are records.
 _FAST_ITEMSIZE = 16
 # Zarr decompresses chunks in other threads at the same time.
@@ -49,7 +49,7 @@ def _is_view_key(key: Any) -> bool:
 
 def _is_worth_moving(x: Any) -> bool:
     """Return whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
-    if type(x) is not np.ndarray or x.nbytes < _LEAST_BYTES or x.dtype.hasobject:
+    if type(x) is not np.ndarray or x.nbytes < _MIN_BYTES or x.dtype.hasobject:
         return False
     if x.dtype.names is None:
         return x.itemsize != _FAST_ITEMSIZE

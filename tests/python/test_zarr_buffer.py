@@ -34,7 +34,7 @@ def moved(monkeypatch):
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(ttlg.zarr, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(ttlg.zarr, "_MIN_BYTES", 0)
 
 
 def random_array(shape, dtype):

@@ -40,7 +40,7 @@ def values(dtype):
 
 @pytest.fixture(autouse=True)
 def _use_ttlg_for_all_sizes(monkeypatch):
-    monkeypatch.setattr(ttlg.zarr, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(ttlg.zarr, "_MIN_BYTES", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +123,7 @@ def test_xarray(tmp_path, zarr_format):
 
 
 def enable_for_all_sizes():
-    ttlg.zarr._LEAST_BYTES = 0
+    ttlg.zarr._MIN_BYTES = 0
     ttlg.zarr.enable()
 
 

@@ -188,23 +188,23 @@ def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:
         yield from draw.sample(cards, len(cards))
 
 
-def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
+def problems(seed: int, max_bytes: int) -> Iterator[Problem]:
     """Draw problems without end: from the strata, and of the kinds that users have, alternately.
 
     The same problems come from the same `seed`: ranks 1 to 8 by five orderings of extents by volumes
-    from 64 bytes to `most_bytes`, of an input without gaps and of an output, each about equally often
+    from 64 bytes to `max_bytes`, of an input without gaps and of an output, each about equally often
     however few are taken; one in four strided, and half of them with an output that begins at a cache
     line.
     """
     draw = random.Random(seed)
-    bins = range(max(1, math.ceil(math.log(most_bytes / LEAST_BYTES, _BIN))))
+    bins = range(max(1, math.ceil(math.log(max_bytes / LEAST_BYTES, _BIN))))
     volumes, dtypes = _deal(draw, bins), _deal(draw, DTYPES)
     strata = _deal(draw, list(itertools.product(RANKS, ORDERINGS)))
     kinds = _deal(draw, _USUAL)
     for number in itertools.count():
         dtype = next(dtypes)
         itemsize = np.dtype(dtype).itemsize
-        volume = min(LEAST_BYTES * _BIN ** (next(volumes) + draw.random()), most_bytes)
+        volume = min(LEAST_BYTES * _BIN ** (next(volumes) + draw.random()), max_bytes)
         elements = max(round(volume / itemsize), 2)
         if number % 2 == 0:
             extents, axes = next(kinds)(draw, elements)
@@ -214,5 +214,5 @@ def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
         strides = _strides(draw, extents, itemsize) if draw.random() < 0.25 else None
         alignment = (1, LINE_BYTES)[number // 2 % 2]
         problem = Problem(extents, axes, dtype, strides, alignment)
-        if problem.bytes <= most_bytes:
+        if problem.bytes <= max_bytes:
             yield problem

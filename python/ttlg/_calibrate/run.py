@@ -21,17 +21,17 @@ from ttlg._calibrate.report import Report
 from ttlg._machine import memory
 
 _SETS = 24
-_LEAST_PROBLEMS = 10
-_LEAST_BYTES, _MAX_BYTES = 1 << 20, 256 << 20
+_MIN_PROBLEMS = 10
+_MIN_BYTES, _MAX_BYTES = 1 << 20, 256 << 20
 _BYTES_PER_SECOND = 2 << 20
 # What a process may get of the last-level cache: parts of what there is, and absolute sizes.
 _CACHE_PARTS = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 1)
 _CACHE_BYTES = (16 << 20, 32 << 20, 64 << 20)
 
 
-def _most_bytes(budget: float) -> int:
+def _max_bytes(budget: float) -> int:
     asked = round(budget * _BYTES_PER_SECOND)
-    return min(max(asked, _LEAST_BYTES), _MAX_BYTES, memory.of_machine() // 16)
+    return min(max(asked, _MIN_BYTES), _MAX_BYTES, memory.of_machine() // 16)
 
 
 def _threads() -> list[int]:
@@ -54,12 +54,12 @@ def collect(budget: float, progress: bool) -> list[Row]:
         leave=False,
         disable=None if progress else True,
     ) as bar:
-        for number, problem in enumerate(problems(0, _most_bytes(budget))):
+        for number, problem in enumerate(problems(0, _max_bytes(budget))):
             spent = time.monotonic() - start
             bar.set_postfix_str(f"{number} problems, {len(rows)} measurements", refresh=False)
             bar.update(min(spent, budget) - bar.n)
             folds = {row.case.problem.fold for row in rows}
-            if spent >= budget and number >= _LEAST_PROBLEMS and len(folds) > 1:
+            if spent >= budget and number >= _MIN_PROBLEMS and len(folds) > 1:
                 break
             rows += measure(problem, threads, _SETS, random.Random(number))
     return rows

@@ -24,12 +24,12 @@ pytest.importorskip("scipy")
 def few_problems(monkeypatch):
     monkeypatch.setattr(run, "_SETS", 4)
     monkeypatch.setattr(run, "_BYTES_PER_SECOND", 1)
-    monkeypatch.setattr(run, "_LEAST_BYTES", 1 << 16)
+    monkeypatch.setattr(run, "_MIN_BYTES", 1 << 16)
     monkeypatch.setattr(run, "measure_noise", lambda: Noise(0.1, 0.0, 2))
     monkeypatch.setattr(comparison, "_PROBLEMS", 3)
     monkeypatch.setattr(comparison, "_MAX_BYTES", 1 << 16)
     # However badly it predicts what is measured while other tests run.
-    monkeypatch.setattr(_models, "_LEAST_LOW", 0)
+    monkeypatch.setattr(_models, "_MIN_LOW", 0)
     monkeypatch.setattr(_models, "_MAX_HIGH", float("inf"))
 
 
