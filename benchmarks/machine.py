@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ttlg
-from ttlg._machine import cpu_model
+from ttlg._machine.processor import cpu_model
 from ttlg.benchmarks.contenders import PEERS, available_cores
 
 

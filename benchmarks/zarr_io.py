@@ -40,7 +40,7 @@ ORDERS: dict[str, dict[str, Any]] = {
 REORDERED = ("F", "(1, 2, 0)", "result F")
 DTYPES = ("u1", "u2", "f4", "f8")
 _LIBRARIES = ("zarr", "numcodecs")
-_LEAST_ARRAY_MB = 32
+_MIN_ARRAY_MB = 32
 # Writes take long; this many are timed after the first.
 _WRITES = 2
 
@@ -67,7 +67,7 @@ class Case:
         """The shape of the array, of at least 32 MB and two chunks."""
         counts = [1, 1, 1]
         for axis in itertools.cycle(range(3)):
-            if counts != [1, 1, 1] and np.prod(counts) * self.chunk_mb >= _LEAST_ARRAY_MB:
+            if counts != [1, 1, 1] and np.prod(counts) * self.chunk_mb >= _MIN_ARRAY_MB:
                 break
             counts[axis] *= 2
         first, second, third = (

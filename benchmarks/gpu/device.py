@@ -18,13 +18,13 @@ from ttlg.benchmarks.measure import POISON
 # Buffers that a case's calls take turns with hold this many times the L2 cache ...
 _CACHES = 4
 # ... unless it takes more than this many, for small tensors, which then stay in the L2.
-_MOST_BUFFERS = 32
+_MAX_BUFFERS = 32
 _COMPARED = 1 << 28  # elements at a time
 _ALIGNMENT = 512  # that of the libraries' allocators
 
 # A sample lasts at least this long, so that starting and stopping the clock weighs little.
 _SAMPLE_SECONDS = 0.002
-_MOST_CALLS = 1000
+_MAX_CALLS = 1000
 
 # PyTorch moves unsigned 16-bit words through the kernels of signed ones.
 _DTYPES = {
@@ -106,7 +106,7 @@ class Memory:
         # In place a call touches its input alone, and the outputs are for the copies.
         arrays, least = (1, 1) if case.inplace else (2, 2)
         count = math.ceil(_CACHES * self._l2 / (arrays * case.bytes))
-        count = min(max(count, least), _MOST_BUFFERS)
+        count = min(max(count, least), _MAX_BUFFERS)
         step = math.ceil(case.bytes / _ALIGNMENT) * _ALIGNMENT
         self._reserve(count * step)
         dtype = _DTYPES[case.dtype]
@@ -131,7 +131,7 @@ def seconds_between(work: Callable[[], Any]) -> float:
 
 def calls_in_a_sample(seconds: float, buffers: int) -> int:
     """Count the calls of `seconds` each that make a sample, in whole turns of the buffers."""
-    turns = math.ceil(min(_SAMPLE_SECONDS / seconds, _MOST_CALLS) / buffers)
+    turns = math.ceil(min(_SAMPLE_SECONDS / seconds, _MAX_CALLS) / buffers)
     return max(1, turns) * buffers
 
 

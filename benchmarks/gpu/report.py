@@ -11,8 +11,8 @@ from ttlg.benchmarks.measure import bandwidth
 from ttlg.benchmarks.tables import aligned, grouped
 
 # Of a message in a table, and of the lines for failures in it; JSON has all.
-_MOST_LETTERS = 200
-_MOST_FAILURES = 20
+_MAX_LETTERS = 200
+_MAX_FAILURES = 20
 
 
 def _names(results: Sequence[Result]) -> list[str]:
@@ -35,14 +35,14 @@ def line(result: Result) -> str:
 def _short(failure: str) -> str:
     """Return the beginning of a message: libraries append pages of sources and hints."""
     first = failure.partition("\n")[0]
-    return first if len(first) <= _MOST_LETTERS else f"{first[:_MOST_LETTERS]}..."
+    return first if len(first) <= _MAX_LETTERS else f"{first[:_MAX_LETTERS]}..."
 
 
 def failure_lines(failures: Mapping[str, str]) -> list[str]:
     """Write a line for each failure, the first ones if there are many."""
     lines = [f"failed: {name}: {_short(text)}" for name, text in failures.items()]
-    more = len(lines) - _MOST_FAILURES
-    return lines if more <= 0 else [*lines[:_MOST_FAILURES], f"failed: {more} more"]
+    more = len(lines) - _MAX_FAILURES
+    return lines if more <= 0 else [*lines[:_MAX_FAILURES], f"failed: {more} more"]
 
 
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:

@@ -5,36 +5,32 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
+# The private modules in layers, each of which imports from those before it alone: _typing; _arguments
+# and _machine; _models; _libraries, the arrays of each library; _plan, plans as values; _tune;
+# _planning; _functions; _files. The modules for other libraries and the command line use all of them.
+
 from sys import modules as _modules
 
 from ttlg import schemes
-from ttlg._api import permute_dims, transpose
 from ttlg._calibrate import calibrate, reset_calibration
-from ttlg._candidates import Candidate, CudaCandidate
-from ttlg._config import (
-    CacheInfo,
-    Config,
-    ResultPoolLimit,
-    cache_clear,
-    cache_info,
-    cache_resize,
-    get_num_threads,
-    set_num_threads,
-    set_result_pool,
-    show_config,
-    threads,
-)
-from ttlg._copies import ascontiguousarray, asfortranarray, asorder, copyto
 from ttlg._core import CudaError, __version__
+from ttlg._files.transpose_file import transpose_file
+from ttlg._functions.copies import ascontiguousarray, asfortranarray, asorder, copyto
+from ttlg._functions.inplace import transpose_inplace
+from ttlg._functions.moveaxis import moveaxis, swapaxes
+from ttlg._functions.rearrange import rearrange
+from ttlg._functions.structures import StructureOfArrays, aos_to_soa, soa_to_aos
+from ttlg._functions.transpose import permute_dims, transpose
 from ttlg._include import get_include
-from ttlg._inplace import transpose_inplace
-from ttlg._moveaxis import moveaxis, swapaxes
-from ttlg._plan import Plan
-from ttlg._planning import plan, plan_for
-from ttlg._predict import Prediction, predict_time, predict_times
-from ttlg._rearrange import rearrange
-from ttlg._structures import StructureOfArrays, aos_to_soa, soa_to_aos
-from ttlg._transpose_file import transpose_file
+from ttlg._plan.candidates import Candidate, CudaCandidate
+from ttlg._plan.plan import Plan
+from ttlg._planning.plan import plan
+from ttlg._planning.plan_for import plan_for
+from ttlg._planning.predict import Prediction, predict_time, predict_times
+from ttlg._settings.config import Config, show_config
+from ttlg._settings.planner_cache import CacheInfo, cache_clear, cache_info, cache_resize
+from ttlg._settings.result_pool import ResultPoolLimit, set_result_pool
+from ttlg._settings.threads import get_num_threads, set_num_threads, threads
 from ttlg._typing import CpuKernel, CudaKernel, InplaceKernel
 
 __all__ = [

@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from ttlg import CudaError, __version__, calibrate, reset_calibration, transpose_file
-from ttlg._config import get_num_threads, show_config
-from ttlg._planning import plan
-from ttlg._sizes import parse_size
+from ttlg._arguments.sizes import parse_size
+from ttlg._planning.plan import plan
+from ttlg._settings.config import show_config
+from ttlg._settings.threads import get_num_threads
 
 
 def _integers(text: str) -> tuple[int, ...]:
@@ -138,8 +139,16 @@ def _calibrate(args: argparse.Namespace) -> int:
 
 
 def _bench(argv: Sequence[str]) -> int:
-    from ttlg.benchmarks import cli
-
+    """Run the benchmarks, an optional part of ttlg that is imported nowhere else."""
+    try:
+        from ttlg.benchmarks import cli
+    except ModuleNotFoundError as error:
+        if error.name != "ttlg.benchmarks":
+            raise
+        raise ImportError(
+            "'ttlg bench' needs the package ttlg.benchmarks, which this installation is without; "
+            "pip install ttlg brings it"
+        ) from error
     return cli.main(argv)
 
 

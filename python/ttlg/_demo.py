@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ttlg._api import transpose
-from ttlg._config import show_config
-from ttlg._machine import cpu_model
+from ttlg._functions.transpose import transpose
+from ttlg._machine.processor import cpu_model
+from ttlg._settings.config import show_config
 
 ROUNDS = 5
 
 _NOTES = f"""\
 
-Medians of {ROUNDS} rounds in which all take turns; every bit of ttlg's results equals NumPy's.
+Medians of {ROUNDS} rounds that alternate all calls; every bit of ttlg's results equals NumPy's.
             a new array                               into out=
   NumPy     np.ascontiguousarray(x.transpose(axes))   np.copyto(out, x.transpose(axes))
   ttlg      ttlg.transpose(x, axes)                   ttlg.transpose(x, axes, out=out)
@@ -120,18 +120,7 @@ def _measure(case: Case, threads: int) -> Result:
 
 
 def machine(threads: int) -> str:
-    """Describe what the times are taken on.
-
-    Parameters
-    ----------
-    threads : int
-        The most threads that ttlg uses.
-
-    Returns
-    -------
-    str
-        One line: processor, cores that this process may use, load average, threads.
-    """
+    """Describe what the times are taken on, in a line."""
     cores = len(os.sched_getaffinity(0))
     return (
         f"{cpu_model()}, {cores} core{'s' if cores > 1 else ''}, load average "
@@ -143,37 +132,13 @@ def machine(threads: int) -> str:
 def run(threads: int) -> list[Result]:
     """Transpose the tensors with ttlg and NumPy, and copy them.
 
-    Parameters
-    ----------
-    threads : int
-        The most threads that ttlg uses.
-
-    Returns
-    -------
-    list of Result
-        One for each tensor.
-
-    Raises
-    ------
-    WrongResultError
-        A result differs from NumPy's in a bit.
+    WrongResultError where a result of ttlg differs from NumPy's in a bit.
     """
     return [_measure(case, threads) for case in CASES]
 
 
 def table(results: list[Result]) -> str:
-    """Lay the results out, times in milliseconds, and say what they mean.
-
-    Parameters
-    ----------
-    results : list of Result
-        What `run` returned: all of them right to the bit.
-
-    Returns
-    -------
-    str
-        Several lines.
-    """
+    """Lay the results of `run` out, times in milliseconds, and say what they mean."""
     lines = [f"{'milliseconds':28}{'NumPy':>10}{'ttlg':>10}{'a copy':>10}{'x NumPy':>10}"]
     for case, *kinds in results:
         lines.append(f"{case.name}, {case.bytes / 1e6:.1f} MB")

@@ -8,8 +8,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ttlg import _core
-from ttlg._machine import machine_facts, machine_key
-from ttlg._tune_file import TuneFile
+from ttlg._machine.cache_file import TuneFile
+from ttlg._machine.processor import machine_facts, machine_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ _WHY_GENERIC = "no shipped model is for this CPU"
 _chosen = _WHY_GENERIC
 # Nine of ten measured times by those that a model predicts: one beyond this knows nothing of its
 # machine, such as one that was fitted while other programs ran.
-_LEAST_LOW, _MOST_HIGH = 0.2, 5.0
+_MIN_LOW, _MAX_HIGH = 0.2, 5.0
 
 
 @functools.cache
@@ -111,29 +111,22 @@ def cpu_model_in_use() -> dict[str, str]:
 def install_cpu_model(fields: dict[str, Any]) -> None:
     """Plan with this model from now on, in this process, and forget the plans of the one before.
 
-    Parameters
-    ----------
-    fields : dict
-        What a model's file holds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        These are no model's, or those of one that predicts nothing; the one in use stays.
+    TypeError or ValueError where `fields` are not what a model's file holds, or where the model predicts
+    nothing; the one in use stays.
     """
     _install(fields, "calibrated in this process")
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Tell whether a model with these quantiles of measured by predicted time may be used."""
-    return low >= _LEAST_LOW and high <= _MOST_HIGH
+    """Return whether a model with these quantiles of measured by predicted time may be used."""
+    return low >= _MIN_LOW and high <= _MAX_HIGH
 
 
 def too_wide(low: float, high: float) -> str:
     """Say why one may not."""
     return (
         f"90 % of measured times are {low:.3g} to {high:.3g} of those predicted, and no model "
-        f"beyond {_LEAST_LOW:g} to {_MOST_HIGH:g} is used"
+        f"beyond {_MIN_LOW:g} to {_MAX_HIGH:g} is used"
     )
 
 
@@ -141,18 +134,8 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
     """Keep a model for later processes on machines such as this one, and return its file.
 
     The file lies in the cache directory, and the model of every kind of machine is an entry of its
-    own there.
-
-    Parameters
-    ----------
-    fields : dict
-        What a model's file holds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        These are no model's, or those of one that predicts nothing, or the cache directory cannot
-        be written to.
+    own there. TypeError or ValueError as for `install_cpu_model`, and ValueError where the cache
+    directory cannot be written to.
     """
     from pathlib import Path  # takes milliseconds, and only who saves needs it
 
@@ -166,15 +149,8 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
 def remove_cpu_model() -> "Path | None":
     """Remove the model that is kept for this machine, and plan by the shipped one from now on.
 
-    Returns
-    -------
-    Path or None
-        The file that held it; None where there was none.
-
-    Raises
-    ------
-    ValueError
-        The cache directory cannot be written to.
+    Return the file that held it, None where there was none; ValueError where the cache directory cannot
+    be written to.
     """
     from pathlib import Path
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
-from ttlg._machine import machine_key
-from ttlg._plan_json import build_measured
-from ttlg._plan_output import LINE_BYTES, out_byte_strides, request_of
-from ttlg._tune_file import Entry, TuneFile
+from ttlg._machine.cache_file import Entry, TuneFile
+from ttlg._machine.processor import machine_key
+from ttlg._plan.json import build_measured
+from ttlg._plan.output import LINE_BYTES, out_byte_strides, request_of
 
 # A sample repeats calls until it lasts this long, so that the clock and what the candidate before
 # left in the caches weigh little.
@@ -31,19 +31,9 @@ Array = np.ndarray[Any, Any]
 def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     """Find the fastest plan for a request, on disk or by measurement, and keep it in the cache.
 
-    Parameters
-    ----------
-    model : _core.CpuPlan
-        A plan of the request, which takes part only if the planner lists no other.
-    threads : int
-        The most threads to use.
-    kernel : str or None
-        The kernel that was asked for.
-
-    Returns
-    -------
-    _core.CpuPlan
-        What the planner cache gives from now on for this request, threads and kernel.
+    `model` is a plan of the request, which is measured only if the planner lists no other; `kernel` is
+    the one that was asked for. The planner cache returns the result from now on for this request,
+    `threads` and `kernel`.
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model
@@ -154,7 +144,7 @@ def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.Cp
 
 
 def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
-    """Allocate an input and an output of the planned layout, whatever they hold.
+    """Allocate an input and an output of the planned layout, with any contents.
 
     Element (0, ..., 0) of the output begins at a cache line if the plan is for such outputs, and
     else as many bytes into one as NumPy's own arrays. The base of each is a buffer of bytes.
@@ -194,7 +184,7 @@ def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
 
 
 def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
-    """Count the calls, by doubling, that last at least so long."""
+    """Count the calls, by doubling, that last at least `seconds`."""
     calls = 1
     while timer.timeit(calls) < seconds:
         calls *= 2
@@ -209,7 +199,7 @@ def _sample(
     Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
 
-    The minimum of a plan's samples counts: what else the machine does only ever adds time, plans
+    The minimum of a plan's samples counts: other programs can only add time, plans
     that meet have been sampled equally often, and the first rounds have too few samples for a
     median to shake off a disturbance.
     """

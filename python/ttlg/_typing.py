@@ -1,13 +1,25 @@
 """Types that the signatures of public functions share."""
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Union,
+)
 
 if TYPE_CHECKING:
     import array
     import ctypes
 
 Axes: TypeAlias = Iterable[SupportsIndex]
+OneOrMore: TypeAlias = SupportsIndex | Axes
+Integers: TypeAlias = Iterable[SupportsIndex]  # of a shape, or strides
 Size: TypeAlias = SupportsIndex | str  # bytes
 CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
 CudaKernel: TypeAlias = Literal[
@@ -30,10 +42,12 @@ CudaInplaceKernel: TypeAlias = Literal[
     "c2r",
     "r2c",
 ]
+Kernel: TypeAlias = CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel
+Tune: TypeAlias = Literal["model", "measure"]
 
 
 class Array(Protocol):
-    """What every array has that ttlg takes: DLPack's export, whatever its signature."""
+    """What every array has that ttlg takes: DLPack's export, of any signature."""
 
     @property
     def __dlpack__(self) -> Any: ...
@@ -63,3 +77,35 @@ Buffer: TypeAlias = Union[
 ArrayT = TypeVar("ArrayT", bound=Array)
 MovedT = TypeVar("MovedT", bound=Array | Named)  # what comes back in its class
 OutT = TypeVar("OutT", bound=Array | Buffer)
+
+
+# What overloads share with the function that they are of.
+
+
+class CallOptions(TypedDict, total=False):
+    """How a call that moves elements is carried out."""
+
+    stream: Any
+    threads: int | None
+
+
+class NewOptions(CallOptions, total=False):
+    """The same where the result is a new array."""
+
+    out: None
+
+
+class LayoutOptions(TypedDict, total=False):
+    """How the input lies in memory, and how many threads move it."""
+
+    strides: Integers | None
+    element_strides: Integers | None
+    threads: int | None
+
+
+class PlanOptions(LayoutOptions, total=False):
+    """How a plan is chosen."""
+
+    kernel: Kernel | None
+    tune: Tune
+    workspace: Size | None

@@ -13,8 +13,8 @@ import dask.array as da
 import numpy as np
 
 import ttlg
-from ttlg._core import normalize_axes
-from ttlg._mapped_file import MappedFile
+from ttlg._files.mapped_file import MappedFile
+from ttlg._libraries import dask_operator
 from ttlg._typing import Axes
 
 __all__ = ["Target", "store", "transpose"]
@@ -23,8 +23,8 @@ __all__ = ["Target", "store", "transpose"]
 def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.Array:
     """Permute the axes of a Dask array into blocks that are contiguous.
 
-    `dask.array.transpose` permutes the axes of every block as a view, and whatever works on the
-    blocks next reads them with strides. Here every block is copied in the new order when it is
+    `dask.array.transpose` permutes the axes of every block as a view, which the next
+    operation reads with strides. Here every block is copied in the new order when it is
     computed, by `ttlg.transpose`.
 
     Parameters
@@ -60,7 +60,7 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
     Notes
     -----
     For a result that is only stored, ``x.transpose(axes)`` with a `Target` is better: the
-    elements are then moved once, from the blocks of `x` to their places, and not a second time
+    elements are then moved once, from the blocks of `x` to the result, and not a second time
     from the transposed block. This function is for blocks that are computed with.
 
     Examples
@@ -73,24 +73,7 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
     >>> planes.blocks[0].compute().flags.c_contiguous
     True
     """
-    axes = _order_of(x, axes)
-    # An empty block: what cannot be transposed is refused now and not when the blocks are computed.
-    meta = ttlg.transpose(x._meta, axes)
-    options = {"threads": threads} if isinstance(meta, np.ndarray) else {}
-    indices = tuple(range(x.ndim))
-    return da.blockwise(
-        ttlg.transpose, axes, x, indices, axes=axes, dtype=x.dtype, meta=meta, **options
-    )
-
-
-def _order_of(x: Any, axes: Axes | None) -> tuple[int, ...]:
-    """Read the axes for `x`, which must be a Dask array."""
-    if not isinstance(x, da.Array):
-        raise TypeError(
-            f"x must be a Dask array, not {type(x).__name__}; make one with "
-            "dask.array.from_array(x), or call ttlg.transpose(x)"
-        )
-    return normalize_axes(axes, [0 if np.isnan(extent) else extent for extent in x.shape])
+    return dask_operator.transpose(x, axes, threads, ttlg.transpose)
 
 
 def store(
@@ -102,7 +85,7 @@ def store(
     threads: int = 1,
     **options: Any,
 ) -> Any:
-    """Store a transposed Dask array, after a check that it fills the place that is meant.
+    """Store a transposed Dask array, after a check that its shape is that of the target.
 
     It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a `Target`
     where the blocks go and not how large the stored array is, so without this check an array that
@@ -145,27 +128,27 @@ def store(
     >>> out[3].tolist()
     [3, 7, 11]
     """
-    order = _order_of(x, axes)
+    order = dask_operator.order_of(x, axes)
     moved = x.transpose(order)
     target: Any = array if isinstance(array, Target) else Target(array, threads=threads)
-    place = target.shape
+    room = target.shape
     if region is not None:
-        if len(region) != len(place):
-            raise ValueError(f"region {region} does not fit shape {place}: give a slice per axis")
-        place = tuple(
-            len(range(*each.indices(extent))) for each, extent in zip(region, place, strict=True)
+        if len(region) != len(room):
+            raise ValueError(f"region {region} does not fit shape {room}: give a slice per axis")
+        room = tuple(
+            len(range(*each.indices(extent))) for each, extent in zip(region, room, strict=True)
         )
-    if moved.shape != place:
+    if moved.shape != room:
         raise ValueError(
             f"x of shape {x.shape} transposed has shape {moved.shape}, but "
-            f"{'the array' if region is None else 'its region'} has shape {place}; pass an array "
+            f"{'the array' if region is None else 'its region'} has shape {room}; pass an array "
             "of that shape, or the region= that is to be written"
         )
     return da.store(moved, target, lock=False, regions=region, **options)
 
 
 def _is_zarr(array: Any) -> bool:
-    # Whoever has a Zarr array has imported Zarr.
+    # Zarr is imported where there is an array of it.
     return "zarr" in sys.modules and isinstance(array, sys.modules["zarr"].Array)
 
 
@@ -173,7 +156,7 @@ class Target:
     """Where `dask.array.store` puts a transposed array, in one pass over the elements.
 
     ``da.store(x.transpose(axes), Target(array), lock=False)`` moves every element once, by
-    `ttlg.copyto`, from the blocks of `x` to their places in `array`. If `x` reads a memmap
+    `ttlg.copyto`, from the blocks of `x` to `array`. If `x` reads a memmap
     and `array` is one, there is no copy in between, and memory holds the blocks that are worked
     on and no more.
 
@@ -210,7 +193,7 @@ class Target:
 
     **Schedulers.** A memmap is opened again by the name of its file for each block, and unmapped
     afterwards, so that a process is not charged for pages that it no longer needs. Other processes
-    (``scheduler="processes"``, `distributed`) get that name and the place of the elements, never
+    (``scheduler="processes"``, `distributed`) get that name and the offset of the elements, never
     the elements; the file must have the same name there. A Zarr array sends the address of its
     store. An array in memory cannot be shared, so pickling its Target raises a TypeError.
 

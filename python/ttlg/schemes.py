@@ -39,7 +39,7 @@ __all__ = ["count", "decode", "encode", "names", "plot"]
 #: The schemes that the functions of this module take.
 names = _core.SCHEMES
 
-_MOST_PLOTTED = 10_000
+_MAX_PLOTTED = 10_000
 
 
 def count(scheme: str, m: int, w: int | None = None, *, n: int | None = None) -> int:
@@ -112,16 +112,11 @@ def decode(
     Parameters
     ----------
     scheme : str
-        One of `names`, in upper or lower case.
+        As for `count`.
     k : int or array of int
         Numbers, from 0 to one less than `count`.
-    m : int
-        Rows and columns of the matrix, 2**31 at most; for V1BF its columns.
-    w : int, optional
-        Columns of a band: from 1 to m - 1 for V1B, where 1 is V2 and m - 1 is V1, and from 1 to m
-        for V1BF. The other schemes have none.
-    n : int, optional
-        Rows of the matrix, for V1BF only.
+    m, w, n : int
+        The size of the matrix, as for `count`.
     reversed : bool
         Number the entries in the opposite order: the last one is number 0.
 
@@ -199,20 +194,15 @@ def encode(
     Parameters
     ----------
     scheme : str
-        One of `names`, in upper or lower case.
+        As for `count`.
     x : int or array of int
         Columns.
     y : int or array of int
         Rows. They are broadcast against the columns.
-    m : int
-        Rows and columns of the matrix, 2**31 at most; for V1BF its columns.
-    w : int, optional
-        Columns of a band: from 1 to m - 1 for V1B, where 1 is V2 and m - 1 is V1, and from 1 to m
-        for V1BF. The other schemes have none.
-    n : int, optional
-        Rows of the matrix, for V1BF only.
+    m, w, n : int
+        The size of the matrix, as for `count`.
     reversed : bool
-        Number the entries in the opposite order: the last one is number 0.
+        As for `decode`.
 
     Returns
     -------
@@ -255,16 +245,11 @@ def plot(
     Parameters
     ----------
     scheme : str
-        One of `names`, in upper or lower case.
-    m : int
-        Rows and columns of the matrix; for V1BF its columns.
-    w : int, optional
-        Columns of a band: from 1 to m - 1 for V1B, where 1 is V2 and m - 1 is V1, and from 1 to m
-        for V1BF. The other schemes have none.
-    n : int, optional
-        Rows of the matrix, for V1BF only.
+        As for `count`.
+    m, w, n : int
+        The size of the matrix, as for `count`.
     reversed : bool
-        Number the entries in the opposite order: the last one is number 0.
+        As for `decode`.
     ax : matplotlib.axes.Axes, optional
         What to draw into; a new figure without it.
 
@@ -289,10 +274,10 @@ def plot(
     'V1B, w = 3'
     """
     matrix = SchemeMatrix(scheme, m, w, n, reversed)
-    if matrix.m * matrix.n > _MOST_PLOTTED:
+    if matrix.m * matrix.n > _MAX_PLOTTED:
         raise ValueError(
             f"a matrix of {matrix.m} x {matrix.n} is too large to be drawn; choose one of at most "
-            f"{_MOST_PLOTTED} entries"
+            f"{_MAX_PLOTTED} entries"
         )
     if ax is None:
         try:

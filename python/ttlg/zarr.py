@@ -20,15 +20,16 @@ from zarr.core.buffer import NDBuffer as _AnyNDBuffer
 from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
-from ttlg._copies import copyto
+from ttlg._functions.copies import copyto
+from ttlg._libraries.private_names import find
 
 __all__ = ["NDBuffer", "TransposeCodec", "disable", "enable", "enabled"]
 
 # Below this NumPy is as fast, as a call of ttlg takes microseconds more.
-_LEAST_BYTES = 1 << 19
+_MIN_BYTES = 1 << 19
 # NumPy copies such elements with single instructions, as fast as ttlg, unless they are records.
 _FAST_ITEMSIZE = 16
-# Zarr decompresses chunks in other threads meanwhile.
+# Zarr decompresses chunks in other threads at the same time.
 _THREADS = 1
 
 _OURS = {"codecs.transpose": "ttlg.zarr.TransposeCodec", "ndbuffer": "ttlg.zarr.NDBuffer"}
@@ -41,14 +42,14 @@ _ndarray = np.ndarray[Any, np.dtype[Any]]
 
 
 def _is_view_key(key: Any) -> bool:
-    """Tell whether indexing with `key` gives a view: slices, integers, ellipses and new axes."""
+    """Return whether indexing with `key` gives a view: slices, integers, ellipses and new axes."""
     keys = key if isinstance(key, tuple) else (key,)
     return all(k is None or k is ... or type(k) is int or isinstance(k, slice) for k in keys)
 
 
 def _is_worth_moving(x: Any) -> bool:
-    """Tell whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
-    if type(x) is not np.ndarray or x.nbytes < _LEAST_BYTES or x.dtype.hasobject:
+    """Return whether ttlg may be faster on an array, and NumPy copies every byte of it, too."""
+    if type(x) is not np.ndarray or x.nbytes < _MIN_BYTES or x.dtype.hasobject:
         return False
     if x.dtype.names is None:
         return x.itemsize != _FAST_ITEMSIZE
@@ -56,7 +57,7 @@ def _is_worth_moving(x: Any) -> bool:
 
 
 def _is_packed(dtype: np.dtype[Any]) -> bool:
-    """Tell whether records have no padding, nor those inside them, in arrays too."""
+    """Return whether records have no padding, nor those inside them, in arrays too."""
     record = dtype.base
     if record.names is None:
         return True
@@ -72,7 +73,7 @@ def _row_axis(x: _ndarray) -> int | None:
 
 
 def _is_reordered(before: int | None, after: int | None) -> bool:
-    """Tell by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
+    """Decide by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
 
     NumPy is as fast where rows stay rows or elements are picked from rows, as by ``x[:, ::2]``.
     """
@@ -120,8 +121,16 @@ class NDBuffer(cpu.NDBuffer):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does, with its results and errors."""
         array: Any = value.as_ndarray_like() if isinstance(value, cpu.NDBuffer) else value
-        if not (_is_worth_moving(array) and _is_view_key(key) and _copied(array, self._data[key])):
+        if not (
+            _is_worth_moving(array)
+            and _is_view_key(key)
+            and _copied(array, self.as_ndarray_like()[key])
+        ):
             super().__setitem__(key, value)
+
+
+# Zarr documents no method to override that encodes a chunk. Were it renamed, Zarr would encode.
+find(_TransposeCodec, "_encode_single")
 
 
 class TransposeCodec(_TransposeCodec):
@@ -225,7 +234,7 @@ def disable() -> None:
 def enabled() -> Iterator[None]:
     """Let Zarr move the elements of chunks with ttlg inside a ``with`` statement.
 
-    At the end the settings of ``zarr.config`` are those from before, whatever happened.
+    At the end the settings of ``zarr.config`` are those from before, also after an exception.
 
     Returns
     -------

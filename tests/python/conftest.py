@@ -20,7 +20,9 @@ os.environ["XDG_CACHE_HOME"] = os.devnull
 os.environ.pop("TTLG_CACHE_DIR", None)
 
 import ttlg
-from ttlg import _cgroups, _core, _memory
+from ttlg import _core
+from ttlg._machine import cgroups as _cgroups
+from ttlg._machine import memory as _memory
 
 from .gpu_tools.nvrtc import load as load_nvrtc
 

@@ -17,7 +17,7 @@ def calibrate(
     """Fit the planner's time model to this machine; keep it and plan with it if it is better.
 
     For a second it is measured what else the machine does. Then problems of all ranks, sizes,
-    widths and layouts are drawn and measured, each done in many ways that take turns, until
+    widths and layouts are drawn and measured, each done in many ways that alternate, until
     `budget` is used up. Non-negative seconds of every term of the model are fitted to all of them,
     and to four fifths, five times, to be tested on the others.
 
@@ -67,9 +67,9 @@ def calibrate(
 
     Notes
     -----
-    Let nothing else run meanwhile: no model is kept if on average other programs keep more than a
+    Let nothing else run at the same time: no model is kept if on average other programs keep more than a
     quarter of the cores busy. The least of several samples counts, and all ways to do a problem
-    take turns in random order, but what lasts as long as a problem's samples is measured with them.
+    alternate in random order, but what lasts as long as a problem's samples is measured with them.
     A call that raises or is interrupted leaves the model in use and its file as they were.
 
     The model is kept in the directory ``TTLG_CACHE_DIR``, or else in ``ttlg`` of the user's cache

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,14 +13,15 @@ from ttlg import _core
 from ttlg._calibrate.fit import Array
 from ttlg._calibrate.measure import time_plans
 from ttlg._calibrate.problems import Problem, problems
+from ttlg._machine import memory
 
 _SEED = 1  # not the one of the problems that models are fitted to
 _PROBLEMS = 60
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 # Plans count as no slower up to here, as times of the same plan differ by about as much.
 _SAME = 0.02
 # However much faster the others are, no more than one problem in ten may be slower than this.
-_MOST_TENTH = 1.25
+_MAX_TENTH = 1.25
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Comparison:
             found.append(f"it does not predict clearly better than {self.in_use}")
         if not self.time.mean + self.time.uncertainty < _SAME:
             found.append(f"the plans that it chooses may be slower than those of {self.in_use}")
-        elif self.tenth > _MOST_TENTH:
+        elif self.tenth > _MAX_TENTH:
             found.append(f"too many of its plans are slower than those of {self.in_use}")
         return found
 
@@ -91,9 +91,8 @@ class Comparison:
 
 
 def other_problems() -> Iterable[Problem]:
-    """Draw problems to compare models by: none that a model is fitted to, whatever the budget."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return itertools.islice(problems(_SEED, min(_MOST_BYTES, memory // 16)), _PROBLEMS)
+    """Draw problems to compare models by: none that a model is fitted to."""
+    return itertools.islice(problems(_SEED, min(_MAX_BYTES, memory.of_machine() // 16)), _PROBLEMS)
 
 
 @contextmanager
@@ -107,19 +106,10 @@ def _planning_by(model: _core.CpuTimeModel) -> Iterator[None]:
 
 
 def compare(model: _core.CpuTimeModel, threads: Sequence[int]) -> Comparison:
-    """Let a model and the one in use choose plans for the same problems, and time these in turns.
+    """Let a new model and the one in use choose plans for the same problems, and time these.
 
-    Parameters
-    ----------
-    model : CpuTimeModel
-        The new one.
-    threads : sequence of int
-        Numbers of threads that the plans may use, in turn.
-
-    Returns
-    -------
-    Comparison
-        What differs. Problems weigh the same, as the cases of one are alike.
+    The plans of a problem are timed alternately, for each number of `threads` that they may use.
+    Problems weigh the same, as the cases of one are alike.
     """
     in_use = _core.cpu_time_model()
     draw = random.Random(_SEED)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
-from ttlg._plan_json import build
+from ttlg._plan.json import build
 
 # Names of kernels in older files.
 _RENAMED = {"run": "strided_copy"}
@@ -48,7 +48,7 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """The least: what else the machine does only ever adds time."""
+        """The least: other programs can only add time."""
         return self.samples[0]
 
     def plan(self) -> _core.CpuPlan:

@@ -12,7 +12,7 @@ from ttlg._calibrate.fit import Array, Design
 T = TypeVar("T", bound=Hashable)
 
 # Cases with fewer plans show nothing of a choice.
-_LEAST_PLANS = 5
+_MIN_PLANS = 5
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def regrets_of(cases: Sequence[T], seconds: Array, predicted: Array) -> dict[T, 
     return {
         case: float(seconds[own][np.argmin(predicted[own])] / seconds[own].min() - 1)
         for case, own in rows.items()
-        if len(own) >= _LEAST_PLANS
+        if len(own) >= _MIN_PLANS
     }
 
 

@@ -14,11 +14,11 @@ from ttlg._calibrate.problems import FOLDS
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-# Weighed again so often: rows by how far they are off, and errors by both times.
+# How often rows are weighed again, by how far they are off, and errors, by both times.
 _ITERATIONS = 6
 # Errors beyond this one, relative, weigh as their size and not as its square (Huber).
 _FAR_OFF = 0.15
-# As many rows the model before is worth, for each term.
+# How many rows the model before counts as, for each term.
 _PRIOR_ROWS = 0.1
 _QUANTILES = (0.05, 0.95)
 
@@ -48,7 +48,7 @@ class Design:
 
 
 def with_cached_bytes(machine: _core.CpuMachine, cached_bytes: int) -> _core.CpuMachine:
-    """Return the same machine, of whose caches a process gets so much."""
+    """Return the same machine, with this many bytes of the caches for a process."""
     old = machine.model
     model = _core.CpuTimeModel(
         name=old.name,
@@ -121,22 +121,10 @@ def solve(data: Design, prior: Array) -> Array:
 def solve_counts(counts: Array, seconds: Array, prior: Array, fixed: float = 0) -> Array:
     """Fit non-negative seconds of every term by least squares of the relative error.
 
-    Parameters
-    ----------
-    counts : ndarray
-        A row for each measurement, a column for each term.
-    seconds : ndarray
-        Measured, all more than `fixed` takes.
-    prior : ndarray
-        The seconds of the model before. Their common scale is fitted; they decide about what no
-        row has, and weigh a little elsewhere.
-    fixed : float
-        Seconds of every row that are known, and of no term.
-
-    Returns
-    -------
-    ndarray
-        Seconds of every term.
+    `counts` has a row for each measurement and a column for each term. `seconds` are those measured,
+    all more than `fixed`, which is known to be in every row and in no term. `prior` are the seconds
+    of the model before: their common scale is fitted; they decide about terms that no row has, and
+    weigh a little elsewhere.
     """
     guess = counts @ prior
     known = (guess > 0) & (seconds > fixed)

@@ -45,17 +45,12 @@ def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
     return timers
 
 
-def _take_turns(
+def _alternate(
     plans: Sequence[timeit.Timer], copies: Sequence[timeit.Timer], rounds: int, draw: random.Random
 ) -> tuple[list[list[float]], float]:
-    """Sample all in a new random order each round, each after a call of its own.
+    """Sample all in a new random order each round, each after a call that is not timed.
 
-    Returns
-    -------
-    samples : list of list of float
-        Seconds of a call of each plan, ascending.
-    copy_seconds : float
-        Of the fastest copy.
+    Return the seconds of a call of each plan, ascending, and those of the fastest copy.
     """
     timers = [*copies, *plans]
     calls = [calls_in_a_sample(timer, _SAMPLE_SECONDS) for timer in timers]
@@ -73,13 +68,7 @@ def _take_turns(
 
 
 def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[float]:
-    """Return the seconds of plans for one problem, which take turns; the same plan is timed once.
-
-    Raises
-    ------
-    MemoryError
-        There is no room for the arrays.
-    """
+    """Return the seconds of plans for one problem, sampled alternately; equal plans are timed once."""
     x, out = arrays_for(plans[0])
     distinct = [plan for number, plan in enumerate(plans) if plan not in plans[:number]]
     for plan in distinct:
@@ -87,36 +76,17 @@ def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[floa
             raise AssertionError(f"{plan} has not run")
     large = out.nbytes >= _LARGE_BYTES
     timers = [_timer(plan, x, out) for plan in distinct]
-    samples, _ = _take_turns(timers, [], _LARGE_ROUNDS if large else _ROUNDS, draw)
+    samples, _ = _alternate(timers, [], _LARGE_ROUNDS if large else _ROUNDS, draw)
     return [samples[distinct.index(plan)][0] for plan in plans]
 
 
 def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.Random) -> list[Row]:
-    """Time the planner's candidates for a problem, and others, drawn at random.
+    """Time the planner's candidates for a problem, and `count` others that are drawn at random.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is done, on arrays whose pages have been touched, and which stay in the caches where
-        these hold them.
-    threads : sequence of int
-        Numbers of threads that the plans and the copies may use, in turn.
-    count : int
-        How many parameter sets to draw at random for each number of threads; half as many for a
-        problem of 20 MiB or more.
-    draw : random.Random
-        Draws them, and the order of the samples.
-
-    Returns
-    -------
-    list of Row
-        For each number of threads the planner's choice first; then some of the same plans, called
-        for a new result each time.
-
-    Raises
-    ------
-    MemoryError
-        There is no room for the arrays.
+    The pages of the arrays have been touched, and they stay in the caches where these hold them. For
+    each number of `threads` that the plans and the copies may use, the planner's choice comes first;
+    then some of the same plans, called for a new result each time. A problem of 20 MiB or more gets
+    half as many plans.
     """
     rounds = _ROUNDS
     if problem.bytes >= _LARGE_BYTES:
@@ -136,7 +106,7 @@ def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.R
                 plans = plans[:1] + draw.sample(plans[1:], min(_FRESH_PLANS, len(plans)) - 1)
             target, done = (None, into_new) if fresh else (out, problem)
             timers = [_timer(plan, x, target) for plan in plans]
-            samples, copied = _take_turns(timers, _copies(x, out, most), rounds, draw)
+            samples, copied = _alternate(timers, _copies(x, out, most), rounds, draw)
             rows += [
                 Row(Case(done, most, fresh), plan.kernel, plan.parameters, tuple(each), copied)
                 for plan, each in zip(plans, samples, strict=True)

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttlg import _core
+from ttlg._machine import memory
 
 _SECONDS = 1.0
 # Large enough that a copy outlasts the start of its threads.
-_BYTES_PER_THREAD, _MOST_BYTES = 8 << 20, 256 << 20
+_BYTES_PER_THREAD, _MAX_BYTES = 8 << 20, 256 << 20
 # On 2 cores of a Zen 3 copies vary by 0.1 to 0.2 where nothing else runs, and by 0.2 to 40 beside one
 # or two programs that are always busy, which keep a third of the cores busy or more.
-_MOST_SPREAD = 0.5
-_MOST_BUSY_SHARE = 0.25
+_MAX_SPREAD = 0.5
+_MAX_BUSY_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Noise:
 
     def objections(self) -> list[str]:
         """Say why times would tell more of other programs than of the machine; nothing if not."""
-        if self.spread > _MOST_SPREAD or self.busy_cores > _MOST_BUSY_SHARE * self.cores:
+        if self.spread > _MAX_SPREAD or self.busy_cores > _MAX_BUSY_SHARE * self.cores:
             busy = f"this machine is too busy to calibrate on ({self})"
             return [f"{busy}: stop other programs, or calibrate later"]
         return []
@@ -61,7 +62,7 @@ class OtherPrograms:
         self._since = time.monotonic(), _seconds_of_others(stat)
 
     def busy_cores(self) -> float:
-        """Return how many cores other programs kept busy so far; NaN where nobody says."""
+        """Return how many cores other programs kept busy so far; NaN where the system does not say."""
         seconds = _seconds_of_others(self._stat) - self._since[1]
         return max(seconds, 0.0) / max(time.monotonic() - self._since[0], 1e-9)
 
@@ -88,8 +89,9 @@ def _seconds_of_others(stat: str) -> float:
 def measure_noise() -> Noise:
     """Copy an array on all threads for a second, and see how much the times differ."""
     threads = _core.resolve_threads(None)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    source = np.ones(min(threads * _BYTES_PER_THREAD, _MOST_BYTES, memory // 16), np.uint8)
+    source = np.ones(
+        min(threads * _BYTES_PER_THREAD, _MAX_BYTES, memory.of_machine() // 16), np.uint8
+    )
     target = np.ones_like(source)
     plan = _core.cached_cpu_plan(_core.Request(source.shape, (1,), 1, (0,)), threads, "copy")
     timer = timeit.Timer(functools.partial(_core.run_ndarray, plan, source, target))

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ttlg import _core
-from ttlg._plan_output import LINE_BYTES
+from ttlg._plan.output import LINE_BYTES
 
 T = TypeVar("T")
 Random = random.Random
@@ -19,7 +19,7 @@ Random = random.Random
 RANKS = range(1, 9)
 DTYPES = ("f4", "f8", "u1", "u2", "c16", "f4", "f8", "V3", "V12")
 LEAST_BYTES = 64
-# Volumes are drawn from bins that are so many times as wide as their least bytes.
+# The greatest volume of a bin that volumes are drawn from, as a multiple of its least.
 _BIN = 4
 # The ratio of neighbouring extents where they are not all equal.
 _RATIO = 1.6
@@ -83,16 +83,10 @@ ORDERINGS: dict[str, Callable[[list[int]], list[int]]] = {
 
 
 def shape(rank: int, elements: int, ordering: str) -> tuple[int, ...]:
-    """Choose extents in an ordering whose product is close to `elements`.
-
-    Returns
-    -------
-    tuple of int
-        Extents of at least 2.
-    """
+    """Choose extents of 2 or more in an ordering whose product is close to `elements`."""
     mean = elements ** (1 / rank)
     ratio = 1.0 if ordering == "equal" else _RATIO
-    exact = [mean * ratio ** (place - (rank - 1) / 2) for place in range(rank)]
+    exact = [mean * ratio ** (number - (rank - 1) / 2) for number in range(rank)]
     return tuple(ORDERINGS[ordering]([max(2, round(extent)) for extent in exact]))
 
 
@@ -189,37 +183,28 @@ _USUAL = (
 
 
 def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:
-    """Give every card once before any comes again, in a new order each time, without end."""
+    """Yield every card once before any comes again, in a new order each time, without end."""
     while True:
         yield from draw.sample(cards, len(cards))
 
 
-def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
-    """Draw problems without end: from the strata, and of the kinds that users have, in turn.
+def problems(seed: int, max_bytes: int) -> Iterator[Problem]:
+    """Draw problems without end: from the strata, and of the kinds that users have, alternately.
 
-    Parameters
-    ----------
-    seed : int
-        The same problems come from the same seed.
-    most_bytes : int
-        Of an input without gaps and of an output.
-
-    Yields
-    ------
-    Problem
-        Ranks 1 to 8 by five orderings of extents by volumes from 64 bytes to `most_bytes`, each
-        about equally often however few are taken; one in four strided, and half of them with an
-        output that begins at a cache line.
+    The same problems come from the same `seed`: ranks 1 to 8 by five orderings of extents by volumes
+    from 64 bytes to `max_bytes`, of an input without gaps and of an output, each about equally often
+    however few are taken; one in four strided, and half of them with an output that begins at a cache
+    line.
     """
     draw = random.Random(seed)
-    bins = range(max(1, math.ceil(math.log(most_bytes / LEAST_BYTES, _BIN))))
+    bins = range(max(1, math.ceil(math.log(max_bytes / LEAST_BYTES, _BIN))))
     volumes, dtypes = _deal(draw, bins), _deal(draw, DTYPES)
     strata = _deal(draw, list(itertools.product(RANKS, ORDERINGS)))
     kinds = _deal(draw, _USUAL)
     for number in itertools.count():
         dtype = next(dtypes)
         itemsize = np.dtype(dtype).itemsize
-        volume = min(LEAST_BYTES * _BIN ** (next(volumes) + draw.random()), most_bytes)
+        volume = min(LEAST_BYTES * _BIN ** (next(volumes) + draw.random()), max_bytes)
         elements = max(round(volume / itemsize), 2)
         if number % 2 == 0:
             extents, axes = next(kinds)(draw, elements)
@@ -229,5 +214,5 @@ def problems(seed: int, most_bytes: int) -> Iterator[Problem]:
         strides = _strides(draw, extents, itemsize) if draw.random() < 0.25 else None
         alignment = (1, LINE_BYTES)[number // 2 % 2]
         problem = Problem(extents, axes, dtype, strides, alignment)
-        if problem.bytes <= most_bytes:
+        if problem.bytes <= max_bytes:
             yield problem

@@ -64,7 +64,7 @@ class Report:
     path: Path | None = None
 
     def __repr__(self) -> str:
-        """Write what was found, and what became of it."""
+        """Write what was found, and whether the model is kept."""
         because = "; ".join(self.objections)
         if self.comparison is None:
             return f"not measured: {because}; to measure all the same, {_BY_FORCE}"

@@ -1,7 +1,6 @@
 """A calibration from the first measurement to the model that is kept."""
 
 import datetime
-import os
 import random
 import time
 import warnings
@@ -19,20 +18,20 @@ from ttlg._calibrate.measure import measure
 from ttlg._calibrate.noise import Noise, OtherPrograms, measure_noise
 from ttlg._calibrate.problems import problems
 from ttlg._calibrate.report import Report
+from ttlg._machine import memory
 
 _SETS = 24
-_LEAST_PROBLEMS = 10
-_LEAST_BYTES, _MOST_BYTES = 1 << 20, 256 << 20
+_MIN_PROBLEMS = 10
+_MIN_BYTES, _MAX_BYTES = 1 << 20, 256 << 20
 _BYTES_PER_SECOND = 2 << 20
 # What a process may get of the last-level cache: parts of what there is, and absolute sizes.
 _CACHE_PARTS = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 1)
 _CACHE_BYTES = (16 << 20, 32 << 20, 64 << 20)
 
 
-def _most_bytes(budget: float) -> int:
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def _max_bytes(budget: float) -> int:
     asked = round(budget * _BYTES_PER_SECOND)
-    return min(max(asked, _LEAST_BYTES), _MOST_BYTES, memory // 16)
+    return min(max(asked, _MIN_BYTES), _MAX_BYTES, memory.of_machine() // 16)
 
 
 def _threads() -> list[int]:
@@ -41,7 +40,7 @@ def _threads() -> list[int]:
 
 
 def collect(budget: float, progress: bool) -> list[Row]:
-    """Measure problems for so many seconds."""
+    """Measure problems for `budget` seconds."""
     from tqdm import tqdm
 
     threads = _threads()
@@ -55,12 +54,12 @@ def collect(budget: float, progress: bool) -> list[Row]:
         leave=False,
         disable=None if progress else True,
     ) as bar:
-        for number, problem in enumerate(problems(0, _most_bytes(budget))):
+        for number, problem in enumerate(problems(0, _max_bytes(budget))):
             spent = time.monotonic() - start
             bar.set_postfix_str(f"{number} problems, {len(rows)} measurements", refresh=False)
             bar.update(min(spent, budget) - bar.n)
             folds = {row.case.problem.fold for row in rows}
-            if spent >= budget and number >= _LEAST_PROBLEMS and len(folds) > 1:
+            if spent >= budget and number >= _MIN_PROBLEMS and len(folds) > 1:
                 break
             rows += measure(problem, threads, _SETS, random.Random(number))
     return rows
@@ -85,23 +84,10 @@ def _source(rows: list[Row]) -> str:
 def fit_rows(
     rows: list[Row], machine: _core.CpuMachine, noise: Noise
 ) -> tuple[Report, dict[str, Any]]:
-    """Fit a model and test it.
+    """Fit a model to rows of problems of two folds or more, and test it.
 
-    Parameters
-    ----------
-    rows : list of Row
-        Of problems of two folds or more.
-    machine : CpuMachine
-        What they were measured on, with the model in use, which is where the fit starts.
-    noise : Noise
-        What else the machine did.
-
-    Returns
-    -------
-    report : Report
-        How well the model does.
-    fields : dict
-        The model, as its file holds it.
+    The fit starts at the model of `machine`, which they were measured on. Return how well the new
+    model does, and what its file holds.
     """
     prior = fit.values(machine.model)
     trials = []

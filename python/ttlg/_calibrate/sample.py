@@ -6,12 +6,12 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
-from ttlg._plan_output import LINE_BYTES
+from ttlg._plan.output import LINE_BYTES
 
-_MOST_RUN_BYTES = 8 << 10
-_MOST_BLOCK_BYTES = 512 << 10
-_MOST_PREFETCH = 4
-# Draws that no plan can be built from, or that came before, are given up after so many in a row.
+_MAX_RUN_BYTES = 8 << 10
+_MAX_BLOCK_BYTES = 512 << 10
+_MAX_PREFETCH = 4
+# Drawing ends after this many in a row that no plan can be built from or that came before.
 _ATTEMPTS = 20
 
 
@@ -31,7 +31,7 @@ class _Blocks:
         self._perm = [mode - folded for mode in plan.perm[folded:]]
 
     def _grow(self, block: list[int], order: list[int], run_bytes: int, limit: int) -> None:
-        """Take modes in an order until a run of so many bytes lies in the block."""
+        """Take modes in an order until a run of `run_bytes` lies in the block."""
         inner = self._element_bytes
         size = math.prod(block) * self._element_bytes
         grain = max(LINE_BYTES // self._element_bytes, 1)
@@ -52,8 +52,8 @@ class _Blocks:
     def block(self) -> list[int]:
         """Grow a block from both sides to lengths of runs and a limit that are drawn."""
         draw = self._draw
-        runs = [_log_uniform(draw, LINE_BYTES, _MOST_RUN_BYTES) for _ in range(2)]
-        limit = _log_uniform(draw, 4 * LINE_BYTES, _MOST_BLOCK_BYTES)
+        runs = [_log_uniform(draw, LINE_BYTES, _MAX_RUN_BYTES) for _ in range(2)]
+        limit = _log_uniform(draw, 4 * LINE_BYTES, _MAX_BLOCK_BYTES)
         block = [1] * len(self._extents)
         sides = [(list(range(len(block))), runs[0]), (self._perm, runs[1])]
         draw.shuffle(sides)
@@ -62,7 +62,7 @@ class _Blocks:
         return block
 
     def loop_order(self, block: list[int]) -> list[int]:
-        """Order the loops as the input is stored, as the output is, or anyhow."""
+        """Order the loops as the input is stored, as the output is, or at random."""
         cut = [mode for mode, extent in enumerate(self._extents) if block[mode] < extent]
         shuffled = self._draw.sample(cut, len(cut))
         as_input = cut[::-1]
@@ -87,30 +87,15 @@ def _parameters(
         "loop_order": order,
         "staged": draw.random() < 0.5,
         "streaming": draw.random() < 0.5,
-        "prefetch": draw.randint(0, _MOST_PREFETCH),
+        "prefetch": draw.randint(0, _MAX_PREFETCH),
         "threads": threads if draw.random() < 0.75 else 1,
     }
 
 
 def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> list[_core.CpuPlan]:
-    """Build plans for a problem.
+    """Build plans for a problem: the planner's choice, its other candidates, and `count` drawn ones.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is to be done.
-    threads : int
-        The most threads to use.
-    count : int
-        How many plans to draw at random.
-    draw : random.Random
-        Draws them.
-
-    Returns
-    -------
-    list of CpuPlan
-        The planner's choice, its other candidates and those that are drawn, each once. There are
-        fewer of the last where the problem is too small for many.
+    Each is there once. Fewer are drawn where the problem is too small for many.
     """
     request = problem.request()
     first = _core.cached_cpu_plan(request, threads, None)

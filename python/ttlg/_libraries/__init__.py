@@ -14,9 +14,16 @@ from ttlg._libraries.jax import Jax
 from ttlg._libraries.numpy import Buffers, NumPy
 from ttlg._libraries.torch import Torch
 from ttlg._libraries.xarray import Xarray
+from ttlg._typing import Axes
+
+
+def transpose(x: Any, axes: Axes, stream: Any = None, threads: int | None = None) -> Any:
+    """Transpose an array of any library into a new one."""
+    return library_of(x).transpose(x, axes, stream, threads)
+
 
 _TORCH = Torch()
-_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax(), Xarray())
+_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax(), Xarray(transpose))
 _BUFFERS = Buffers()
 _ANY = Library()
 
@@ -34,6 +41,6 @@ def library_of(x: Any) -> Library:
 
 
 def shape_of(x: Any, name: str) -> tuple[Any, ...]:
-    """Give the shape of `x`, which messages call `name`, whether or not it has an attribute for it."""
+    """Return the shape of `x`, which messages call `name`, whether or not it has an attribute for it."""
     shape = getattr(x, "shape", None)
     return tuple(library_of(x).view(x, name).shape if shape is None else shape)

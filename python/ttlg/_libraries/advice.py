@@ -25,10 +25,24 @@ _ADVICE = {
 _NESTED = (list, tuple, int, float, complex, str, bytes, bytearray, memoryview)
 
 
+def type_name(x: Any) -> str:
+    """Name the type of `x` with its module."""
+    return f"{type(x).__module__}.{type(x).__qualname__}"
+
+
 def refuse_if_no_array(x: Any, name: str) -> None:
     """Refuse what has no ``__dlpack__``, with what to pass instead."""
     if not hasattr(x, "__dlpack__"):
         refuse_type(x, name)
+
+
+def refuse_without_reshape(x: Any, name: str) -> None:
+    """Refuse what is no array, and arrays that cannot change their shape themselves."""
+    if not hasattr(x, "reshape"):
+        refuse_if_no_array(x, name)
+        raise TypeError(
+            f"{name} must be an array with a reshape of its own, not {type(x).__qualname__}"
+        )
 
 
 def refuse_type(x: Any, name: str) -> NoReturn:
@@ -43,7 +57,7 @@ def refuse_type(x: Any, name: str) -> NoReturn:
         hint = "pass one"
     raise TypeError(
         f"{name} must be an array (NumPy, PyTorch, JAX, CuPy or anything with __dlpack__), not "
-        f"{type(x).__module__}.{type(x).__qualname__}; {hint}"
+        f"{type_name(x)}; {hint}"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
-from ttlg._libraries.advice import refuse_if_no_array
+from ttlg._libraries.advice import refuse_if_no_array, type_name
 from ttlg._typing import Axes
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
@@ -34,7 +34,7 @@ def handle_of(stream: Any) -> int:
 
 
 def known_extents(shape: Iterable[Any]) -> list[int]:
-    """Give the extents of a traced array, with -1 for symbols, whose values only errors quote."""
+    """Return the extents of a traced array, with -1 for symbols, whose values only errors quote."""
     return [extent if isinstance(extent, int) else -1 for extent in shape]
 
 
@@ -52,6 +52,21 @@ def plan_for(
         return _core.cpu_plan_for(x, axes, out, threads)
     refuse_threads(x, threads)
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
+
+
+def inplace_plan_for(
+    view: _core.TensorView,
+    axes: Axes | None,
+    threads: int | None = None,
+    workspace: int | None = None,
+    kernel: str | None = None,
+) -> _core.CpuInplacePlan | _core.CudaInplacePlan:
+    """Take the plan for an array where it lies from the planner cache."""
+    if view.on_host:
+        return _core.cpu_inplace_plan_for(view, axes, threads, workspace, kernel)
+    refuse_threads(view, threads)
+    model = _models.model_of(view.device)
+    return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
 
 
 def refuse_threads(x: _core.TensorView, threads: int | None) -> None:
@@ -115,17 +130,17 @@ class Library:
         if type(self).reshaped is Library.reshaped:
             refuse_if_no_array(x, "x")
             raise TypeError(
-                f"x of type {type(x).__module__}.{type(x).__qualname__} cannot be transposed in "
+                f"x of type {type_name(x)} cannot be transposed in "
                 "place; pass an array of NumPy, PyTorch or CuPy that shares its memory, or call "
                 "ttlg.transpose(x, axes), which returns a new array"
             )
         return self.view_input(x, stream)
 
     def inplace_operator(self, stream: Any) -> Any:
-        """Give what transposes in place where a compiler traces the call, else None."""
+        """Return what transposes in place where a compiler traces the call, else None."""
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
-        """Allocate so many bytes on the device of `x`, for the stream that `source` is ordered on.
+        """Allocate `size` bytes on the device of `x`, for the stream that `source` is ordered on.
 
         The view keeps them.
         """
@@ -147,7 +162,7 @@ class Library:
         refuse_if_no_array(x, "src")
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
-                f"cannot broadcast src of type {type(x).__module__}.{type(x).__qualname__} of shape "
+                f"cannot broadcast src of type {type_name(x)} of shape "
                 f"{tuple(x.shape)}, which has no __array_namespace__, to shape {tuple(shape)}; "
                 "pass an array of that shape"
             )
@@ -160,7 +175,7 @@ class Library:
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""
         raise TypeError(
-            f"x of type {type(x).__module__}.{type(x).__qualname__} has no order of its axes in "
+            f"x of type {type_name(x)} has no order of its axes in "
             "memory to choose; pass an array of NumPy, PyTorch or CuPy"
         )
 
@@ -171,9 +186,8 @@ class Library:
         """Allocate memory for a result of the dtype, device and stream of `x`, seen as `source`."""
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
-                f"cannot allocate a result for x of type {type(x).__module__}."
-                f"{type(x).__qualname__}, which has no __array_namespace__; pass a writable array "
-                "as out="
+                f"cannot allocate a result for x of type {type_name(x)}, which has no "
+                "__array_namespace__; pass a writable array as out="
             )
         return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
 
@@ -182,7 +196,7 @@ class Library:
         return buffer
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
-        """Give the most threads that a call on `x` may use; None where ttlg's settings decide."""
+        """Return the most threads that a call on `x` may use; None where ttlg's settings decide."""
         return threads
 
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
@@ -231,3 +245,17 @@ class Library:
             target = self.view(buffer, "out", source.stream)
         plan.run(source, target)
         return self.deliver(x, source, buffer)
+
+    def run_inplace(
+        self, plan: _core.CpuInplacePlan | _core.CudaInplacePlan, x: Any, view: _core.TensorView
+    ) -> Any:
+        """Carry `plan` out on `x`, an array of this library, seen as `view`."""
+        if view.on_host:
+            self.run_into(plan, x, view)
+        else:
+            # Taken before the first element moves. The library reuses it after what is on this
+            # stream.
+            bytes_needed = plan.workspace_bytes
+            workspace = self.workspace(x, view, bytes_needed) if bytes_needed else None
+            self.run_into(plan, x, view, workspace)
+        return self.reshaped(x, plan.out_shape, plan.out_byte_strides is not None)

@@ -18,7 +18,7 @@ def _is_traced(x: Any) -> bool:
 
 
 def _operator() -> Any:
-    """Give the module of the primitive, imported when the first array comes; None for old JAX."""
+    """Return the module of the primitive, imported when the first array comes; None for old JAX."""
     if sys.modules["jax"].__version_info__ < _OPERATOR_SINCE:
         return None
     module = sys.modules.get("ttlg._libraries.jax_operator")

@@ -25,7 +25,7 @@ _NAME = "ttlg_transpose"
 # that keep coming.
 _DIRECT_CALLS = 10
 # From this size on, the time that a program saves does not show.
-_LEAST_DIRECT_BYTES = 1 << 20
+_MIN_DIRECT_BYTES = 1 << 20
 
 transpose_p = Primitive(_NAME)
 
@@ -73,7 +73,7 @@ def _choices(
     if not _has_whole_bytes(dtype) or len(sharding.device_set) > 1:
         return order, itertools.repeat(True)
     (device,) = sharding.device_set
-    is_small = math.prod(shape) * dtype.itemsize < _LEAST_DIRECT_BYTES
+    is_small = math.prod(shape) * dtype.itemsize < _MIN_DIRECT_BYTES
     if not (is_small and device.platform == "cpu" and is_default(device)):
         return order, itertools.repeat(False)
     return order, itertools.chain(itertools.repeat(False, _DIRECT_CALLS), itertools.repeat(True))

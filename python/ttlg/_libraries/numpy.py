@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
-from ttlg._libraries.advice import OUTPUTS
+from ttlg._libraries.advice import OUTPUTS, type_name
 from ttlg._libraries.dlpack import Library
 
 
@@ -45,7 +45,7 @@ class NumPy(Ndarrays):
         """Allocate a plain ndarray; `deliver` gives it the class of `x`."""
         if type(x).transpose is not np.ndarray.transpose:
             raise TypeError(
-                f"x is a {type(x).__module__}.{type(x).__qualname__}, whose own transpose() may do "
+                f"x is a {type_name(x)}, whose own transpose() may do "
                 "more than move elements; pass numpy.asarray(x), or an array as out="
             )
         # Allocated by itself a dtype of no bytes, such as S0, turns into one of one byte.
@@ -94,7 +94,7 @@ class Buffers(NumPy):
         return super().broadcast(np.asarray(x), shape)
 
     def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
-        """Give the ndarray as it is."""
+        """Return the ndarray as it is."""
         return buffer
 
 

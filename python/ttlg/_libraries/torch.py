@@ -12,7 +12,7 @@ _MEMORY = TorchMemory()
 
 
 def _state() -> Any:
-    """Give the module that asks PyTorch about tensors, imported when the first one comes."""
+    """Return the module that asks PyTorch about tensors, imported when the first one comes."""
     module = sys.modules.get("ttlg._libraries.torch_state")
     if module is None:
         from ttlg._libraries import torch_state as module
@@ -20,7 +20,7 @@ def _state() -> Any:
 
 
 class Torch(TorchMemory):
-    """PyTorch's tensors, and whatever stands for one by ``__torch_function__``."""
+    """PyTorch's tensors, and their stand-ins with ``__torch_function__``."""
 
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless PyTorch has to know what happens to it."""
@@ -55,7 +55,7 @@ class Torch(TorchMemory):
         _operator(stream, names[0]).transpose_into(x, axes, out, threads, names)
 
     def inplace_operator(self, stream: Any) -> Any:
-        """Give the operator under `torch.compile`."""
+        """Return the operator under `torch.compile`."""
         return _operator(stream).transpose_inplace if _is_compiling() else None
 
 
@@ -66,7 +66,7 @@ def _is_compiling() -> bool:
 
 
 def _operator(stream: Any, name: str = "x") -> Any:
-    """Give the module of operators, which work on PyTorch's own stream."""
+    """Return the module of operators, which work on PyTorch's own stream."""
     if stream is not None:
         raise ValueError(
             "stream= is for tensors that PyTorch neither differentiates nor traces; make the "

@@ -19,12 +19,12 @@ def _backwards(x: Any) -> Any:
 
 
 class TorchMemory(Library):
-    """PyTorch's tensors that have memory, whatever autograd and tracing want to know of them."""
+    """PyTorch's tensors that have memory, without regard to autograd and tracing."""
 
     array_class = ("torch", "Tensor")
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
-        """Give PyTorch's own number, unless one was given, or chosen for ttlg."""
+        """Return PyTorch's own number, unless one was given, or chosen for ttlg."""
         if threads is not None or not x.on_host or _core.chosen_threads():
             return threads
         number: int = sys.modules["torch"].get_num_threads()
@@ -42,7 +42,7 @@ class TorchMemory(Library):
             refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():
             refuse(name, "has its negative bit set", ".resolve_neg()")
-        if x.requires_grad:  # but nobody keeps a graph now: see Torch.view
+        if x.requires_grad:  # but no graph is recorded now: see Torch.view
             x = x.detach()
         # PyTorch's own attribute: its export on a CUDA device depends on the stream.
         return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)

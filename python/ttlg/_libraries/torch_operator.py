@@ -10,18 +10,18 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
-from torch._functorch.autograd_function import enable_single_level_autograd_function
-from torch.autograd.forward_ad import _set_fwd_grad_enabled
 from torch.library import Library, custom_op, register_fake, register_vmap
 
 from ttlg import _core
-from ttlg._inplace import inplace_plan_for, run_inplace
-from ttlg._libraries.dlpack import known_extents
+from ttlg._libraries.dlpack import inplace_plan_for, known_extents
 from ttlg._libraries.torch_memory import TorchMemory, refuse
+from ttlg._libraries.torch_private import operator_names
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
 
 _MEMORY = TorchMemory()
+_PRIVATE = operator_names()
+_SingleLevelFunction: Any = _PRIVATE.single_level_function
 _LIBRARY = Library("ttlg", "FRAGMENT")
 _LIBRARY.define(
     "transpose(Tensor x, int[] axes, int? threads=None) -> Tensor",
@@ -93,7 +93,7 @@ def _run_batch(
     return _operator(x, [batch, *(rest[axis] for axis in order)], threads), 0
 
 
-class _Differentiated(torch.autograd.function._SingleLevelFunction):
+class _Differentiated(_SingleLevelFunction):  # type: ignore[misc]
     """The rules of differentiation; the map is linear, and its adjoint is its inverse."""
 
     @staticmethod
@@ -101,10 +101,10 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
         # Outer levels of torch.func still differentiate, which PyTorch turns off in here.
         with (
             torch.enable_grad(),
-            _set_fwd_grad_enabled(True),
-            torch._C._AutoDispatchBelowAutograd(),
+            _PRIVATE.set_forward_grad_enabled(True),
+            _PRIVATE.below_autograd(),
         ):
-            return _operator.redispatch(keys & torch._C._after_autograd_keyset, x, axes, threads)
+            return _operator.redispatch(keys & _PRIVATE.keys_below_autograd, x, axes, threads)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -125,7 +125,7 @@ def _differentiate(
     keys: Any, x: torch.Tensor, axes: list[int], threads: int | None = None
 ) -> torch.Tensor:
     # The dispatcher comes here once for each level of differentiation.
-    with enable_single_level_autograd_function():
+    with _PRIVATE.enable_single_level_function():
         return _Differentiated.apply(keys, x, axes, threads)
 
 
@@ -153,14 +153,14 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
 
 
 # The result has another shape and shares the memory of `x`, which operators cannot say of what they
-# return, so whoever calls this one views `x` afterwards.
+# return, so callers of this one view `x` afterwards.
 @custom_op("ttlg::transpose_inplace", mutates_args=("x",))
 def _operator_inplace(
     x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int | None = None
 ) -> None:
     view = _MEMORY.view_inplace(x)
     most = _MEMORY.threads_for(view, threads)
-    run_inplace(inplace_plan_for(view, axes, most, workspace), _MEMORY, x, view)
+    _MEMORY.run_inplace(inplace_plan_for(view, axes, most, workspace), x, view)
 
 
 @_operator_inplace.register_fake

@@ -3,15 +3,16 @@
 from typing import Any, NoReturn
 
 from torch import Tensor, is_grad_enabled
-from torch._C import (
-    _are_functorch_transforms_active,
-    _is_tracing,
-    _len_torch_dispatch_stack,
-)
-from torch.autograd import forward_ad
 from torch.nn import Parameter
 
+from ttlg._libraries.advice import type_name
 from ttlg._libraries.torch_memory import refuse
+from ttlg._libraries.torch_private import (
+    are_transforms_active,
+    count_of_modes,
+    is_forward_differentiating,
+    is_tracing,
+)
 
 
 def is_plain(x: Any) -> bool:
@@ -20,10 +21,10 @@ def is_plain(x: Any) -> bool:
     return not (
         (cls is not Tensor and cls is not Parameter)
         or (x.requires_grad and is_grad_enabled())
-        or _are_functorch_transforms_active()
-        or _len_torch_dispatch_stack() > 0
-        or forward_ad._current_level >= 0
-        or _is_tracing()
+        or are_transforms_active()
+        or count_of_modes() > 0
+        or is_forward_differentiating()
+        or is_tracing()
         or x.is_nested
         or x.is_meta
     )
@@ -31,7 +32,7 @@ def is_plain(x: Any) -> bool:
 
 def is_traced(x: Any) -> bool:
     """Whether `x` only stands for a value, or a mode or tracer records what is done to it."""
-    return x.is_meta or hasattr(x, "fake_mode") or _len_torch_dispatch_stack() > 0 or _is_tracing()
+    return x.is_meta or hasattr(x, "fake_mode") or count_of_modes() > 0 or is_tracing()
 
 
 def refuse_special(x: Any, name: str) -> NoReturn:
@@ -41,7 +42,7 @@ def refuse_special(x: Any, name: str) -> NoReturn:
             name, "is a nested tensor, whose parts have shapes of their own", ".unbind()'s parts"
         )
     if type(x) not in (Tensor, Parameter):
-        what = f"is a {type(x).__module__}.{type(x).__qualname__}, not a torch.Tensor"
+        what = f"is a {type_name(x)}, not a torch.Tensor"
         refuse(name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)")
     if x.requires_grad and is_grad_enabled():
         refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")

@@ -1,17 +1,26 @@
 """xarray: arrays of any library whose axes have names, and which carry coordinates."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ttlg import _core
+from ttlg._libraries.advice import type_name
 from ttlg._libraries.dlpack import Library
 from ttlg._typing import Axes
 
 
 class Xarray(Library):
-    """xarray's DataArrays and Variables, whose data belong to another library."""
+    """xarray's DataArrays and Variables, whose data belong to another library.
+
+    `move` transposes an array of any other library: it takes the array, the axes, the stream and
+    the threads.
+    """
 
     array_class = ("xarray", "DataArray")
+
+    def __init__(self, move: Callable[..., Any]) -> None:
+        self._move = move
 
     def owns(self, x: Any) -> bool:
         """Whether `x` is a DataArray or a Variable."""
@@ -20,7 +29,7 @@ class Xarray(Library):
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Refuse: what a name belongs to would not be known any more."""
         raise TypeError(
-            f"{name} is a {type(x).__module__}.{type(x).__qualname__}, whose names and coordinates "
+            f"{name} is a {type_name(x)}, whose names and coordinates "
             f"only a new result of ttlg.transpose keeps; pass {name}.data"
         )
 
@@ -31,21 +40,18 @@ class Xarray(Library):
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose the data, and give them the names and coordinates that belong to them then."""
         order = _core.normalize_axes(axes, x.shape)
-        moved = _transpose_data(x.data, order, stream, threads)
+        moved = self._transpose_data(x.data, order, stream, threads)
         return x.transpose(*(x.dims[axis] for axis in order)).copy(deep=False, data=moved)
 
+    def _transpose_data(self, data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
+        is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))
+        if not is_lazy:
+            return self._move(data, axes, stream, threads)
+        if stream is not None:
+            raise ValueError(
+                "stream= is for arrays on a CUDA device; x holds a Dask array: leave it out"
+            )
+        from ttlg._libraries.dask_operator import transpose
 
-def _transpose_data(data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
-    import ttlg
-
-    is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))
-    if not is_lazy:
-        return ttlg.transpose(data, axes, stream=stream, threads=threads)
-    if stream is not None:
-        raise ValueError(
-            "stream= is for arrays on a CUDA device; x holds a Dask array: leave it out"
-        )
-    import ttlg.dask
-
-    most = 1 if threads is None else _core.resolve_threads(threads)
-    return ttlg.dask.transpose(data, axes, threads=most)
+        most = 1 if threads is None else _core.resolve_threads(threads)
+        return transpose(data, axes, most, self._move)

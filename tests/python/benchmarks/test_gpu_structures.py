@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ttlg.benchmarks.gpu import structures
+from ttlg.benchmarks.gpu import session, structures
 from ttlg.benchmarks.gpu.structures import CEILING, OPERATIONS, WAYS, WORDS, Result
 
 X = torch.arange(100, 112, dtype=torch.int32).view(4, 3)

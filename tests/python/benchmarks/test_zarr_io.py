@@ -12,7 +12,7 @@ from ttlg.benchmarks import zarr_io
 
 @pytest.fixture
 def small_arrays(monkeypatch):
-    monkeypatch.setattr(zarr_io, "_LEAST_ARRAY_MB", 2)
+    monkeypatch.setattr(zarr_io, "_MIN_ARRAY_MB", 2)
 
 
 def test_cases_cover_orders_dtypes_and_sizes():

@@ -26,13 +26,13 @@ HOURS = 1e5  # a test that measured would not end in time
 @pytest.fixture
 def few_problems(monkeypatch):
     monkeypatch.setattr(run, "_SETS", 4)
-    monkeypatch.setattr(run, "_LEAST_BYTES", 1 << 16)
+    monkeypatch.setattr(run, "_MIN_BYTES", 1 << 16)
     monkeypatch.setattr(run, "measure_noise", lambda: Noise(0.1, 0.0, 2))
     monkeypatch.setattr(comparison, "_PROBLEMS", 3)
-    monkeypatch.setattr(comparison, "_MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(comparison, "_MAX_BYTES", 1 << 16)
     # However badly it predicts what is measured while other tests run.
-    monkeypatch.setattr(_models, "_LEAST_LOW", 0)
-    monkeypatch.setattr(_models, "_MOST_HIGH", float("inf"))
+    monkeypatch.setattr(_models, "_MIN_LOW", 0)
+    monkeypatch.setattr(_models, "_MAX_HIGH", float("inf"))
 
 
 def test_the_model_is_kept_and_in_use(directory, few_problems):

@@ -13,7 +13,7 @@ from ttlg._calibrate import comparison, noise, run
 from ttlg._calibrate.comparison import Change, Comparison
 from ttlg._calibrate.noise import Noise
 from ttlg._cli import main
-from ttlg._machine import machine_key
+from ttlg._machine.processor import machine_key
 
 from .. import time_models
 

@@ -6,4 +6,4 @@ import pytest
 @pytest.fixture
 def everything_is_large(monkeypatch):
     """Let ttlg move small blocks of Zarr's arrays too."""
-    monkeypatch.setattr("ttlg.zarr._LEAST_BYTES", 0)
+    monkeypatch.setattr("ttlg.zarr._MIN_BYTES", 0)

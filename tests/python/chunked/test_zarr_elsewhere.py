@@ -120,7 +120,7 @@ def test_xarray(tmp_path, zarr_format):
 
 
 def enable_for_all_sizes():
-    ttlg.zarr._LEAST_BYTES = 0
+    ttlg.zarr._MIN_BYTES = 0
     ttlg.zarr.enable()
 
 

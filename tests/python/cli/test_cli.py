@@ -15,7 +15,7 @@ import pytest
 
 import ttlg
 from ttlg import _cli, _demo
-from ttlg._sizes import parse_size
+from ttlg._arguments.sizes import parse_size
 from ttlg.benchmarks import cli as bench_cli
 
 ASAN = "asan" in os.environ.get("LD_PRELOAD", "")
@@ -305,6 +305,12 @@ def test_bench_gets_its_arguments_unparsed(monkeypatch):
     monkeypatch.setattr(bench_cli, "main", lambda argv: seen.append(argv) or 3)
     assert main("bench --quick x --json y --help") == 3
     assert seen == [["--quick", "x", "--json", "y", "--help"]]
+
+
+def test_bench_without_the_benchmarks_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ttlg.benchmarks", None)
+    assert main("bench --quick") == 1
+    assert "needs the package ttlg.benchmarks" in capsys.readouterr().err
 
 
 def test_the_demo_does_not_need_the_benchmarks(run_python):

@@ -42,8 +42,9 @@ def test_a_library_is_found_by_its_array_class(monkeypatch, cls):
     module, name = cls.array_class
     array = type("Array", (), {})
     monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: array}))
-    assert type(_libraries.library_of(array())) is cls
-    assert not cls().owns(object())
+    library = _libraries.library_of(array())
+    assert type(library) is cls
+    assert not library.owns(object())
 
 
 def test_what_belongs_to_no_library_goes_by_dlpack():

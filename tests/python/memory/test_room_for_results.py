@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _memory
+from ttlg._machine import memory as _memory
 
 GIB = 1 << 30
 
@@ -77,7 +77,7 @@ def test_without_control_groups(control_groups):
 def test_limits_of_the_process(run_python, name):
     script = f"""
         import resource
-        from ttlg import _memory
+        from ttlg._machine import memory as _memory
         assert list(_memory._available_within_limits()) == []
         resource.setrlimit(resource.{name}, (4 << 30, 4 << 30))
         (free,) = _memory._available_within_limits()

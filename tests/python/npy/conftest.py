@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 from ..arrays import random_array, saved
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 from ..arrays import random_array, saved
 

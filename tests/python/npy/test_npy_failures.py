@@ -168,7 +168,7 @@ def test_a_system_without_unnamed_files(monkeypatch, spy, tmp_path, source, call
 KILLED = """
 import os, signal, sys
 import ttlg
-from ttlg import _npy
+from ttlg._files import npy as _npy
 
 _npy.LEAST_MEMORY = 1
 kind, number, name, count, source, target, memory = sys.argv[1:]

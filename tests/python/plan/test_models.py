@@ -8,7 +8,7 @@ import pytest
 
 import ttlg
 from ttlg import _core, _models
-from ttlg._machine import machine_facts, machine_key
+from ttlg._machine.processor import machine_facts, machine_key
 
 from .. import time_models
 

@@ -303,3 +303,22 @@ def test_json_of_a_copy_with_prefetch_as_a_flag(extent):
 def test_what_is_no_json_of_a_plan(text):
     with pytest.raises(ValueError, match="not the JSON of a ttlg plan"):
         ttlg.Plan.from_json(text)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_a_pickle_that_names_the_module_of_ttlg_0_2(plan):
+    old = pickle.dumps(plan, 0).replace(b"ttlg._plan.plan\n", b"ttlg._plan\n")
+    assert b"ttlg._plan\nPlan\n" in old
+    assert pickle.loads(old) == plan
+
+
+def test_every_type_of_plan_of_the_core_has_a_class():
+    made = [
+        ttlg.plan((4, 6), device=device, inplace=inplace)
+        for device in ("cpu", "tesla-k40c")
+        for inplace in (False, True)
+    ]
+    assert all(isinstance(plan, ttlg.Plan) for plan in made)
+    assert len({type(plan) for plan in made}) == 4
+    for plan in made:
+        assert type(ttlg.Plan(plan._core, plan.dtype)) is type(plan)

@@ -248,7 +248,7 @@ def test_plots_show_the_path_and_the_numbers(pyplot, scheme, m, w, n, bands, rev
 
 
 def test_the_largest_plot(pyplot, monkeypatch):
-    monkeypatch.setattr(schemes, "_MOST_PLOTTED", 25)
+    monkeypatch.setattr(schemes, "_MAX_PLOTTED", 25)
     assert len(schemes.plot("V1", 5).texts) == 10
     with pytest.raises(ValueError, match=r"6 x 6 is too large .* at most 25 entries"):
         schemes.plot("V1", 6)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ttlg
-from ttlg import _threads
+from ttlg._machine import default_threads as _threads
 
 from ..arrays import bits, random_array
 

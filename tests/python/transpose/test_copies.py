@@ -249,7 +249,7 @@ def test_rearrange_is_einops(library, left, right, lengths):
 
 def test_rearrange_moves_the_elements_once(spy):
     pytest.importorskip("einops")
-    from ttlg import _rearrange
+    from ttlg._functions import rearrange as _rearrange
 
     moved = spy(_rearrange, "transpose", lambda *args, **options: 1)
     x = random_array((6, 8, 5), "f4")[::-1, ::2]

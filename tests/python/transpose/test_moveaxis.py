@@ -69,7 +69,7 @@ def test_arguments_are_passed_on():
         (0, -5, "destination: axis -5 is out of range -4..3"),
         ((0, 1, -4), (0, 1, 2), r"source \(0, 1, -4\) names axis 0 twice"),
         ((0, 1), (2, 2), r"destination \(2, 2\) names axis 2 twice"),
-        ((0, 1), (2,), r"source \(0, 1\) names 2 axes and destination \(2,\) 1; give each"),
+        ((0, 1), (2,), r"source \(0, 1\) names 2 axes and destination \(2,\) 1; give one"),
         (0.0, 1, "source must be an integer or several, not 0.0"),
         (0, None, "destination must be an integer or several, not None"),
         ("0", 1, "source: '0' is not an axis number"),

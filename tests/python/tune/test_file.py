@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import ttlg
-from ttlg._tune_file import TuneFile
+from ttlg._machine.cache_file import TuneFile
 
 from .tuned import AXES, SHAPE, tuned
 
@@ -133,7 +133,7 @@ def test_a_damaged_file_is_replaced(measured, directory, damage):
 def test_two_processes_lose_nothing(tmp_path):
     script = """
 import sys
-from ttlg._tune_file import TuneFile
+from ttlg._machine.cache_file import TuneFile
 for number in range(60):
     TuneFile(sys.argv[1]).save({"process": sys.argv[2], "number": number}, {"kernel": "strided_copy"})
 """

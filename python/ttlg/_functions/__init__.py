@@ -1,0 +1,1 @@
+"""The functions that move the elements of arrays."""

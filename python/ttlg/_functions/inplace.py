@@ -1,0 +1,105 @@
+"""Transposition without a second copy of the data."""
+
+from typing import Any
+
+from ttlg._arguments.sizes import read_workspace
+from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import inplace_plan_for
+from ttlg._typing import ArrayT, Axes, Size
+
+
+def transpose_inplace(
+    x: ArrayT,
+    axes: Axes | None = None,
+    *,
+    stream: Any = None,
+    threads: int | None = None,
+    workspace: Size | None = None,
+) -> ArrayT:
+    """Permute the axes of an array in the memory that it has.
+
+    The result is ``numpy.transpose(x, axes)``, laid out contiguously in the memory of `x`.
+
+    Parameters
+    ----------
+    x : array
+        Writable array of NumPy, PyTorch or CuPy, in host memory or on a CUDA device, in C or
+        Fortran order without gaps, of any rank up to 64 and any dtype whose elements have a fixed
+        size, objects not.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    stream : optional
+        As for `transpose`: of a CUDA device, the stream that the work is ordered on.
+    threads : int, optional
+        The most threads to use in host memory. By default `get_num_threads`. Small arrays use fewer.
+    workspace : int or str, optional
+        The most bytes to use besides the array, 1 or more, or a size such as ``"64M"``, with units
+        as for `set_result_pool`. By default a twentieth of the array or
+        2 MiB a thread (16 MiB on a CUDA device), whichever is more, and more than that only for
+        matrices a few rows or columns of which exceed it. On a CUDA device it comes from the
+        library of `x`.
+
+    Returns
+    -------
+    array
+        A view of the memory of `x`, with ``shape[i] == x.shape[axes[i]]``, in C order if `x` is,
+        and else in Fortran order. `x` itself, and every older view of that memory, keeps its shape
+        and shows elements at other indices than before.
+
+    Raises
+    ------
+    TypeError
+        `x` is no array, or one that cannot change, such as JAX's; it holds Python objects; `axes`
+        are no integers, or `workspace` is neither one nor text.
+    ValueError
+        `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only;
+        `workspace` is no size or too small for any way, and the message says how much is enough;
+        `stream` is for an array in host memory, or
+        `threads` for one on a CUDA device.
+    BufferError
+        The array is out of reach, or a PyTorch tensor that requires grad or that something else
+        than `torch.compile` traces: as for `transpose`.
+    MemoryError
+        The system has no room for the workspace; on a CUDA device its library's own error.
+    CudaError
+        The driver refused.
+
+    Notes
+    -----
+    Whatever can fail does so before the first element moves, so an array is as it was after an
+    exception. Once elements move, nothing interrupts them: KeyboardInterrupt is delivered at the
+    end.
+
+    `torch.compile` and `torch.export` see an operator that writes to `x`, and a view of it.
+
+    Any permutation is a sequence of steps that each transpose a batch of matrices where they lie,
+    by kernels of several kinds: tiles of square matrices are exchanged, on a CUDA device in the
+    order of a banded enumeration scheme (Gorawski and Lorek, section 5); C2R and R2C permute rows
+    and columns of any matrix (Catanzaro et al., PPoPP 2014, Alg. 1). In host memory also, matrices
+    that fit the workspace go through it, long ones of few rows or columns piece by piece; large
+    elements move along the cycles of the permutation. The sequence of the least predicted time is
+    taken.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.arange(6.0).reshape(2, 3)
+    >>> y = ttlg.transpose_inplace(x)
+    >>> y
+    array([[0., 3.],
+           [1., 4.],
+           [2., 5.]])
+    >>> np.shares_memory(x, y)
+    True
+    """
+    limit = read_workspace(workspace)
+    library = library_of(x)
+    operator = library.inplace_operator(stream)
+    result: ArrayT
+    if operator is not None:
+        result = operator(x, axes, threads, limit)
+        return result
+    view = library.view_inplace(x, stream)
+    plan = inplace_plan_for(view, axes, library.threads_for(view, threads), limit)
+    result = library.run_inplace(plan, x, view)
+    return result

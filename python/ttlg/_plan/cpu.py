@@ -1,0 +1,53 @@
+"""Plans for the CPU."""
+
+from typing import TYPE_CHECKING, Any
+
+from ttlg import _core
+from ttlg._core import CpuPlan as CorePlan
+from ttlg._core import TensorView
+from ttlg._plan.candidates import Candidate, gain, list_candidates
+from ttlg._plan.output import request_of
+from ttlg._plan.plan import Plan
+
+if TYPE_CHECKING:
+    from ttlg._plan.text import Explanation
+
+
+class CpuPlan(Plan[Candidate], core=CorePlan):
+    """How one transposition is carried out on the CPU."""
+
+    __slots__ = ()
+
+    _core: CorePlan
+
+    def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
+        return _core.cpu_plan_for(x, self.axes, out, self.threads, kernel)
+
+    def _planned_kernel(self) -> str:
+        return _core.cached_cpu_plan(
+            request_of(self._core), self.parameters["threads"], None
+        ).kernel
+
+    def candidates(self) -> list[Candidate]:
+        return list_candidates(self._core)
+
+    @property
+    def gain(self) -> float | None:
+        return gain(self._core)
+
+    def shuffle_program(self) -> dict[str, Any]:
+        program = self._core.shuffle_program()
+        return super().shuffle_program() if program is None else program
+
+    def explain(self) -> "Explanation":
+        from ttlg._plan.explain_cpu import explain  # what only people read
+
+        return explain(self._core, self._dtype, self.candidates())
+
+    def _predict(self, fresh: bool) -> tuple[float, float, float]:
+        seconds = _core.predict_cpu_seconds(self._core, fresh)
+        model = _core.cpu_time_model()
+        return seconds, seconds * model.low, seconds * model.high
+
+    def _own_record(self) -> dict[str, Any]:
+        return {"measured": self._core.measured} if self._core.measured else {}

@@ -1,0 +1,69 @@
+"""Plans for GPUs."""
+
+from typing import TYPE_CHECKING, Any
+
+from ttlg import _core
+from ttlg._core import CudaInplacePlan, TensorView
+from ttlg._core import CudaPlan as CorePlan
+from ttlg._plan.candidates import CudaCandidate
+from ttlg._plan.output import request_of
+from ttlg._plan.plan import Plan
+from ttlg._typing import CudaKernel
+
+if TYPE_CHECKING:
+    from ttlg._plan.text import Explanation
+
+
+class OnGpu:
+    """What plans for GPUs say of their device."""
+
+    __slots__ = ()
+
+    _core: CorePlan | CudaInplacePlan
+
+    @property
+    def device(self) -> str:
+        return self._core.model.name
+
+    @property
+    def threads(self) -> None:
+        return None
+
+    def _device_record(self) -> dict[str, Any]:
+        return self._core.model.to_dict()
+
+
+class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
+    """How one transposition is carried out on a GPU."""
+
+    __slots__ = ()
+
+    _core: CorePlan
+
+    def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
+        return _core.cuda_plan_for(x, self.axes, out, self._core.model, kernel)
+
+    def _planned_kernel(self) -> str:
+        return _core.cached_cuda_plan(request_of(self._core), self._core.model, None).kernel
+
+    @property
+    def schema(self) -> CudaKernel:
+        return self._core.kernel
+
+    def candidates(self) -> list[CudaCandidate]:
+        return [CudaCandidate(*each) for each in self._core.candidates()]
+
+    def transactions(self) -> dict[str, int]:
+        return self._core.transactions()
+
+    def explain(self) -> "Explanation":
+        from ttlg._plan.explain_cuda import explain  # what only people read
+
+        return explain(self._core, self._dtype)
+
+    def _own_record(self) -> dict[str, Any]:
+        return {"alignment": self._core.alignment}
+
+    def _device_mark(self) -> str:
+        mark = "" if self._core.model.calibrated else "(uncalibrated) "
+        return f"device={self.device!r} {mark}"

@@ -1,0 +1,139 @@
+"""What `Plan.explain` says of a plan for the CPU."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttlg import _core
+from ttlg._plan.candidates import Candidate, gain
+from ttlg._plan.output import LINE_BYTES
+from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
+
+# Measured times that a reader gets to see.
+_TIMES = 5
+
+
+def _describe_work(core: _core.CpuPlan) -> str:
+    """Say into which blocks the work is cut, and in which order they come."""
+    if core.kernel == "reference":
+        return "one element at a time"
+    chosen = core.parameters
+    blocks = count_of(core.blocks, "block")
+    if core.kernel == "copy":
+        return f"{blocks} of {count_of(chosen['block'][0], 'byte')}"
+    extents = " x ".join(map(str, chosen["block"]))
+    order = ", ".join(map(str, chosen["loop_order"]))
+    return (
+        f"{blocks} of {extents} elements of {count_of(core.element_bytes, 'byte')}"
+        f"{f', cut along modes {order} (outermost first)' if order else ''}"
+    )
+
+
+def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
+    """Count the vectors of a shuffle program and the bytes of them that hold elements."""
+    program = core.shuffle
+    if program is None:
+        return []
+    tile, vector = program["tile_bytes"], program["vector_bytes"]
+    sides = (
+        f"{count} {verb}, {tile} of {count * vector} bytes in use"
+        for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
+    )
+    return [
+        f"  vectors    {'; '.join(sides)}",
+        f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
+    ]
+
+
+def _describe_threads(count: int) -> str:
+    """Say how soon the other threads of a call begin."""
+    start, wakeup = _core.thread_delays() if count > 1 else (0, 0)
+    if not start:
+        return str(count)
+    return (
+        f"{count}: others begin after {microseconds(start)}, or {microseconds(wakeup)} where they "
+        "sleep"
+    )
+
+
+def _describe_kernels(core: _core.CpuPlan) -> list[str]:
+    """List the kernels: what each would take at best, or why it does not apply here."""
+    rows = core.verdicts()
+    able = [row for row in rows if row[2] is None]
+    # Of equals the plan's own.
+    fastest = min(able, key=lambda row: (row[3], row[0] != core.kernel), default=rows[0])[0]
+    is_overruled = fastest != core.kernel
+    lines = ["planner, the least predicted time of each kernel:"]
+    for kernel, _, obstacle, seconds in rows:
+        mark = "no" if obstacle else "" if kernel != fastest else "yes" if is_overruled else "->"
+        lines.append(f"{mark:4}{kernel:12} {obstacle or microseconds(seconds)}")
+    if is_overruled:
+        why = "measured to be faster" if core.measured else "forced"
+        lines.append(f"->  {core.kernel:12} instead: {why}")
+    return lines
+
+
+def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
+    """Name a way to carry a request out in a line."""
+    block = " x ".join(map(str, parameters["block"]))
+    order = " ".join(map(str, parameters["loop_order"]))
+    options = [name for name in ("staged", "streaming") if parameters[name]]
+    if parameters["prefetch"]:
+        options.append(f"prefetch {parameters['prefetch']}")
+    parts = (
+        f"{kernel} {block}".rstrip(),
+        *([f"loops {order}"] if order else []),
+        *options,
+        count_of(parameters["threads"], "thread"),
+    )
+    return ", ".join(parts)
+
+
+def _describe_prefetch(distance: int) -> str:
+    if distance < 2:
+        return "of the next block" if distance else "none"
+    return f"{distance} blocks ahead"
+
+
+def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> list[str]:
+    """List the least times that were measured, the plan's first, and the gain."""
+    if not core.measured:
+        return []
+    planned = core.measured[0][:2]
+    timed = [each for each in candidates if each.measured_seconds is not None]
+    shown = timed[:_TIMES] + [each for each in timed[_TIMES:] if each[:2] == planned]
+    lines = [f"measured, the fastest of {len(timed)}:"]
+    for row, each in enumerate(shown):
+        note = " (the planner's choice)" if each[:2] == planned else ""
+        time = microseconds(each.measured_seconds or 0)
+        way = _describe_choice(each.kernel, each.parameters)
+        lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
+    if planned != (core.kernel, core.parameters):
+        lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
+    return lines
+
+
+def _describe_time(core: _core.CpuPlan) -> str:
+    """Say what a call into memory that has been in use takes, and one that returns a new array."""
+    warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
+    return f"  predicted  {warm} into out=, {fresh} into a new array"
+
+
+def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:
+    """Write the text; `dtype` is the name of the elements for the reader."""
+    chosen = core.parameters
+    lines = [
+        *describe_problem(core, dtype, 11),
+        f"  kernel     {core.kernel}: {_describe_work(core)}",
+        *_describe_shuffle(core),
+        (
+            f"  stores     {'streaming' if chosen['streaming'] else 'ordinary'}"
+            f"{', through a staging buffer' if chosen['staged'] else ''}"
+            f"{', to an output that begins at a cache line' if core.out_alignment >= LINE_BYTES else ''}"
+        ),
+        f"  prefetch   {_describe_prefetch(chosen['prefetch'])}",
+        f"  threads    {_describe_threads(chosen['threads'])}",
+        _describe_time(core),
+        *_describe_kernels(core),
+        *_describe_measured(core, candidates),
+    ]
+    return Explanation("\n".join(lines))

@@ -1,0 +1,43 @@
+"""What `Plan.explain` says of a plan for a GPU."""
+
+from ttlg import _core
+from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds, name_device
+
+
+def _describe_slice(core: _core.CudaPlan) -> str:
+    """Say in what pieces the tensor is moved, and how many of them there are."""
+    if core.kernel == "copy":
+        return "one run"
+    # Blocks of FVI-Match-Large take as many runs as suit their length.
+    blocks = count_of(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
+    extents = " x ".join(map(str, core.slice)) or "1"
+    mode = core.parameters["coarsened_mode"]
+    repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
+    stages = core.parameters["stages"]
+    ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
+    return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
+
+
+def explain(core: _core.CudaPlan, dtype: str) -> Explanation:
+    """Write the text of a plan for a CUDA device."""
+    counts = core.transactions()
+    moved = ", ".join(
+        f"{counts[f'{side}_dram']} {verb}"
+        for side, verb in (("in", "to read"), ("out", "to write"))
+    )
+    lines = [
+        *describe_problem(core, dtype, 14),
+        f"  words         of {count_of(core.word_bytes, 'byte')}",
+        f"  kernel        {core.kernel}: {_describe_slice(core)}",
+        f"  transactions  {moved}",
+        f"  predicted     {microseconds(core.predicted_seconds)} on {name_device(core.model)}",
+        "taxonomy, first case that applies (of several kernels: the least predicted time):",
+    ]
+    rows = core.taxonomy()
+    decided = next(row for row, (*_, obstacle) in enumerate(rows) if obstacle is None)
+    for row, (name, schemas, requirement, obstacle) in enumerate(rows):
+        mark = "" if row > decided else "no" if row < decided else "->"
+        lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {obstacle or requirement}")
+        if row == decided and core.kernel not in schemas:
+            lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
+    return Explanation("\n".join(lines))

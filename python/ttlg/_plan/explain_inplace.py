@@ -1,0 +1,73 @@
+"""What `Plan.explain` says of a plan in place."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ttlg import _core
+from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
+
+# Candidates that a reader gets to see.
+_ROWS = 5
+# What the width of a step is, by its kernel.
+_WIDTHS = {
+    "square": "tiles of order",
+    "c2r": "bands of columns",
+    "r2c": "bands of columns",
+    "pieces": "elements of a piece",
+    "square_v1b": "tiles of a band",
+    "square_sg": "tiles of a region's side",
+    "cells": "saved one of",
+}
+
+
+def explain(
+    core: _core.CpuInplacePlan | _core.CudaInplacePlan, dtype: str, machine: Mapping[str, object]
+) -> Explanation:
+    """Write the text; `machine` names what carries the plan out."""
+    limit = core.parameters["workspace_limit"]
+    passes = sum(each for each, _ in core.costs)
+    lines = [
+        *describe_problem(core, dtype, 11),
+        f"  kernel     {core.kernel}, in place: {_passes(passes)} over memory",
+        f"  workspace  {count_of(core.workspace_bytes, 'byte')} of at most {limit}",
+        *(f"  {name:11}{value}" for name, value in machine.items()),
+        f"  predicted  {microseconds(core.predicted_seconds)}",
+        *(["steps, each of which transposes matrices where they lie:"] if passes else []),
+        *(f"{number:2}  {step}" for number, step in enumerate(steps_of(core), 1)),
+        "planner, the least predicted times of all ways:",
+    ]
+    ways = core.candidates()[:_ROWS]
+    chosen = (core.kernel, core.parameters)
+    if all(way[:2] != chosen for way in ways):  # forced
+        ways.append((*chosen, core.workspace_bytes, core.predicted_seconds))
+    for kernel, parameters, workspace, seconds in ways:
+        mark = "->" if (kernel, parameters) == chosen else ""
+        listed = describe_steps(parameters) or "nothing to move"
+        lines.append(
+            f"{mark:4}{microseconds(seconds):>21}  {listed}, {count_of(workspace, 'byte')}"
+        )
+    return Explanation("\n".join(lines))
+
+
+def steps_of(core: _core.CpuInplacePlan | _core.CudaInplacePlan) -> Iterator[str]:
+    """Describe each step of a plan and what it costs, in a line."""
+    for step, (passes, seconds) in zip(core.parameters["steps"], core.costs, strict=True):
+        yield f"{_describe_step(step)}: {_passes(passes)}, {microseconds(seconds)}"
+
+
+def describe_steps(parameters: dict[str, Any]) -> str:
+    """Describe the steps of a way to transpose in place, in a line."""
+    return "; ".join(map(_describe_step, parameters["steps"]))
+
+
+def _passes(number: int) -> str:
+    return f"{number} pass{'es' if number != 1 else ''}"
+
+
+def _describe_step(step: dict[str, Any]) -> str:
+    """Name the matrices of a step and what it does with them, in a line."""
+    batch = f"{step['batch']} x " if step["batch"] > 1 else ""
+    width = f", {_WIDTHS[step['kernel']]} {step['width']}" if step["width"] else ""
+    between = f"{step['between']} x " if step.get("between", 1) > 1 else ""
+    size = count_of(step["element_bytes"], "byte")
+    return f"{step['kernel']} {batch}({step['rows']} x {between}{step['columns']}) of {size}{width}"

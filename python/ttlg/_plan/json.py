@@ -1,0 +1,85 @@
+"""Plans as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ttlg import _core
+
+AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
+
+
+def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str, Any]) -> str:
+    """Write a plan, its dtype's name, its device and what plans of its kind alone have."""
+    record: dict[str, Any] = {
+        "ttlg": _core.__version__,
+        "device": device,
+        "shape": core.shape,
+        "byte_strides": core.byte_strides,
+        "axes": core.axes,
+        "dtype": dtype,
+        "itemsize": core.itemsize,
+        "out_byte_strides": core.out_byte_strides,
+        "inplace": core.inplace,
+        "out_alignment": core.out_alignment,
+        "kernel": core.kernel,
+        "parameters": core.parameters,
+        **own,
+    }
+    return json.dumps(record)
+
+
+def read(text: str) -> tuple[AnyPlan, str]:
+    """Rebuild what `write` wrote."""
+    try:
+        data = json.loads(text)
+        request = _core.Request(
+            data["shape"],
+            data["byte_strides"],
+            data["itemsize"],
+            data["axes"],
+            data["out_byte_strides"],
+            data["inplace"],
+            data.get("out_alignment", 1),
+        )
+        kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
+        on_cpu = data["device"] == "cpu"
+        if data["inplace"] and on_cpu:
+            return _core.build_cpu_inplace_plan(request, **parameters), dtype
+        if on_cpu:
+            measured = data.get("measured", [])
+            return build_measured(request, kernel, parameters, measured), dtype
+        model = _core.DeviceModel(**data["device"])
+        if data["inplace"]:
+            return _core.build_cuda_inplace_plan(request, model=model, **parameters), dtype
+        return _core.build_cuda_plan(
+            request, alignment=data["alignment"], model=model, kernel=kernel, **parameters
+        ), dtype
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+
+
+def build_measured(
+    request: _core.Request,
+    kernel: str,
+    parameters: dict[str, Any],
+    measured: Sequence[tuple[str, dict[str, Any], float]],
+) -> _core.CpuPlan:
+    """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
+    timed = [(build(request, name, each), seconds) for name, each, seconds in measured]
+    return build(request, kernel, parameters).with_measured(timed)
+
+
+def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
+    """Build a plan from parameters of any version.
+
+    Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant
+    ``staged`` too for runs of less than 1 KiB.
+    """
+    if isinstance(parameters["prefetch"], bool) and parameters["streaming"]:
+        stored = _core.build_cpu_plan(request, kernel=kernel, **parameters | {"streaming": False})
+        staged = parameters["staged"] or (kernel != "copy" and stored.element_bytes < 1024)
+        parameters = parameters | {"staged": staged}
+    return _core.build_cpu_plan(request, kernel=kernel, **parameters)

@@ -1,0 +1,1 @@
+"""From a caller's arguments to a plan or a predicted time."""

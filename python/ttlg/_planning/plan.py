@@ -1,0 +1,170 @@
+"""`ttlg.plan`: a plan for a layout."""
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from ttlg._arguments.dtypes import describe_dtype
+from ttlg._arguments.sizes import read_workspace
+from ttlg._plan.candidates import Candidate, CudaCandidate
+from ttlg._plan.plan import Plan
+from ttlg._planning.core import check_choices, core_plan
+from ttlg._typing import Axes, CudaDevice, Integers, Kernel, PlanOptions, Size, Tune
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@overload
+def plan(
+    shape: Integers,
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    device: Literal["cpu"] = "cpu",
+    inplace: bool = False,
+    **options: "Unpack[PlanOptions]",
+) -> Plan[Candidate]: ...
+@overload
+def plan(
+    shape: Integers,
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    device: CudaDevice,
+    inplace: Literal[False] = False,
+    **options: "Unpack[PlanOptions]",
+) -> Plan[CudaCandidate]: ...
+@overload
+def plan(
+    shape: Integers,
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    device: str = "cpu",
+    inplace: bool = False,
+    **options: "Unpack[PlanOptions]",
+) -> Plan: ...
+def plan(
+    shape: Integers,
+    axes: Axes | None = None,
+    dtype: Any = "float32",
+    *,
+    strides: Integers | None = None,
+    element_strides: Integers | None = None,
+    device: str = "cpu",
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: Kernel | None = None,
+    tune: Tune = "model",
+    workspace: Size | None = None,
+) -> Plan:
+    """Plan a transposition for repeated use; `plan_for` takes an array.
+
+    Parameters
+    ----------
+    shape : iterable of int
+        Shape of the input.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    dtype : dtype or str
+        NumPy's, PyTorch's, JAX's or ml_dtypes' dtype or its name, such as ``"bfloat16"`` or
+        ``"torch.float32"``. Only its size matters.
+    strides : iterable of int, optional
+        Strides of the input in bytes, as ``numpy.ndarray.strides`` gives them. C-contiguous by
+        default. What can only be strides in elements is refused.
+    element_strides : iterable of int, optional
+        The same in elements, as ``torch.Tensor.stride()`` gives them; instead of `strides`.
+    device : str
+        ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
+        model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
+        explains itself and predicts its time anywhere but runs on such a GPU alone.
+    inplace : bool
+        Plan for the result to take the memory of the input, as `transpose_inplace` does: calls of
+        the plan return a view of that memory. The input is in C or Fortran order.
+    threads : int, optional
+        The most threads to use on the CPU; `get_num_threads` by default.
+    kernel : str, optional
+        Force a kernel instead of the planner's choice: on the CPU ``"copy"``, ``"tile"``,
+        ``"shuffle"``, ``"strided_copy"`` or ``"reference"``; on a GPU ``"copy"``,
+        ``"fvi_match_large"``, ``"fvi_match_small"``, ``"orthogonal_distinct"`` or
+        ``"orthogonal_arbitrary"``; in place, for every step, on the CPU ``"buffered"``,
+        ``"square"``, ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``, and on a GPU
+        ``"square_v1b"``, ``"square_v1"``, ``"square_v1r"``, ``"square_v2"``, ``"square_ip"``,
+        ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
+        elements, ``"cells"`` for any of long elements, ``"c2r"`` or ``"r2c"``.
+    tune : str
+        ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
+        `kernel`, if that is given) on arrays of the real layout, and keeps the
+        fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
+        from then on.
+    workspace : int or str, optional
+        The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
+
+    Returns
+    -------
+    Plan
+        Callable: ``plan(x, out=None, stream=None)``, in place ``plan(x)``.
+
+    Raises
+    ------
+    TypeError
+        An argument is not of the stated type, or the dtype holds Python objects.
+    ValueError
+        `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
+        twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
+        `threads` or ``tune="measure"`` is asked of a GPU, ``tune="measure"`` of a plan in place and `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
+    CudaError
+        `device` is a GPU that the driver does not find.
+    MemoryError
+        There is no room for the arrays that ``tune="measure"`` needs.
+
+    Notes
+    -----
+    Every call with ``tune="measure"`` takes the memory of an input and an output and the time of a
+    hundred transpositions or so; where that exceeds a second, a terminal shows a progress bar. If
+    the environment variable ``TTLG_CACHE_DIR`` names a directory, which is made if it is missing,
+    the winner is also kept there, and later calls on the same kind of machine find it without
+    measuring.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> p = ttlg.plan((4, 5, 6), (2, 0, 1), "float64")
+    >>> p.extents, p.perm
+    ((6, 20), (1, 0))
+    >>> p(np.zeros((4, 5, 6))).shape
+    (6, 4, 5)
+
+    The fastest of several ways, by measurement, for `transpose` to use from then on:
+
+    >>> p = ttlg.plan((40, 50, 60), (2, 0, 1), "float64", tune="measure")
+    >>> p.kernel in {each.kernel for each in p.candidates()}
+    True
+
+    What a GPU would do, without one:
+
+    >>> p = ttlg.plan((16,) * 6, (3, 4, 5, 0, 1, 2), "float64", device="tesla-k40c")
+    >>> p.schema, 1e-3 < p.predicted_time < 2e-3
+    ('orthogonal_distinct', True)
+
+    In the memory that the array has:
+
+    >>> p = ttlg.plan((1000, 600), inplace=True)
+    >>> p(np.zeros((1000, 600), "float32")).shape
+    (600, 1000)
+    """
+    check_choices(kernel, tune, inplace, workspace)
+    name, itemsize = describe_dtype(dtype)
+    core = core_plan(
+        shape,
+        axes,
+        itemsize,
+        strides=strides,
+        element_strides=element_strides,
+        device=device,
+        inplace=inplace,
+        threads=threads,
+        kernel=kernel,
+        tune=tune,
+        workspace=read_workspace(workspace),
+    )
+    return Plan(core, name)

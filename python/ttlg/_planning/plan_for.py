@@ -1,0 +1,100 @@
+"""`ttlg.plan_for`: a plan for an array."""
+
+from typing import Any
+
+from ttlg import _core, _models
+from ttlg._arguments.sizes import read_workspace
+from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import inplace_plan_for
+from ttlg._plan.plan import Plan
+from ttlg._planning.core import check_choices, measured, refuse_on_gpu
+from ttlg._typing import Array, Axes, Kernel, Size, Tune
+
+
+def plan_for(
+    x: Array,
+    axes: Axes | None = None,
+    *,
+    out: Any = None,
+    inplace: bool = False,
+    threads: int | None = None,
+    kernel: Kernel | None = None,
+    tune: Tune = "model",
+    workspace: Size | None = None,
+) -> Plan:
+    """Plan the transposition of an array: the plan that ``ttlg.transpose(x, axes, out=out)`` uses.
+
+    Shape, strides, dtype and device are those of `x`; nothing is moved.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose`.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default.
+    out : array, optional
+        As for `transpose`: plan for results that lie in memory as this one does. By default they
+        are C-contiguous.
+    inplace : bool
+        Plan for ``ttlg.transpose_inplace(x, axes)`` instead; without `out`.
+    threads, kernel, tune, workspace : optional
+        As for `plan`.
+
+    Returns
+    -------
+    Plan
+        Callable on `x` and on every array of its layout.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, CudaError, MemoryError
+        As for `transpose` and `plan`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.zeros((64, 30))[::2, ::-1]
+    >>> p = ttlg.plan_for(x, (1, 0))
+    >>> p.shape, p.strides, p.dtype
+    ((32, 30), (480, -8), 'float64')
+    >>> p == ttlg.plan(x.shape, (1, 0), x.dtype, strides=x.strides)
+    True
+    >>> p(x).shape
+    (30, 32)
+    """
+    check_choices(kernel, tune, inplace, workspace)
+    if inplace:
+        return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
+    library = library_of(x)
+    source = library.view_input(x, None)
+    order = _core.normalize_axes(axes, source.shape)
+    target = None if out is None else library_of(out).view_output(out, source, None)
+    if target is not None:
+        _core.check_out(source, order, target)
+    if not source.on_host:
+        refuse_on_gpu(source.device, threads, tune)
+    count = _core.resolve_threads(library.threads_for(source, threads))
+    try:
+        if not source.on_host:
+            model = _models.model_of(source.device)
+            return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
+        core = _core.cpu_plan_for(source, order, target, count, kernel)
+    except ValueError as error:
+        raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
+    return Plan(core if tune == "model" else measured(core, count, kernel), source.dtype)
+
+
+def _plan_inplace_for(
+    x: Array,
+    axes: Axes | None,
+    out: Any,
+    threads: int | None,
+    kernel: str | None,
+    workspace: int | None,
+) -> Plan:
+    if out is not None:
+        raise ValueError("out= and inplace=True contradict each other; pass one")
+    library = library_of(x)
+    view = library.view_inplace(x)
+    most = library.threads_for(view, threads)
+    return Plan(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)

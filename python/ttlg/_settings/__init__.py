@@ -1,0 +1,1 @@
+"""What this process may use and keep, set and asked for by callers."""
