@@ -111,8 +111,8 @@ def cpu_model_in_use() -> dict[str, str]:
 def install_cpu_model(fields: Any, why: str = "calibrated in this process") -> None:
     """Plan with this model from now on, in this process, and forget the plans of the one before.
 
-    TypeError or ValueError where `fields` are not what a model's file holds, or where the model predicts
-    nothing; the one in use stays. `why` it was chosen is for `show_config`.
+    TypeError or ValueError where `fields` are not what a model's file holds, or where the model
+    predicts nothing; the one in use stays. `why` it was chosen is for `show_config`.
     """
     model = cpu_model(fields)
     _check_narrow(model)
@@ -151,8 +151,8 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
 def remove_cpu_model() -> "Path | None":
     """Remove the model that is kept for this machine, and plan by the shipped one from now on.
 
-    Return the file that held it, None where there was none; ValueError where the cache directory cannot
-    be written to.
+    Return the file that held it, None where there was none; ValueError where the cache directory
+    cannot be written to.
     """
     from pathlib import Path
 

@@ -86,9 +86,9 @@ def store(
 ) -> Any:
     """Store a transposed Dask array, after a check that its shape is that of the target.
 
-    It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a `Target`
-    where the blocks go and not how large the stored array is, so without this check an array that
-    is smaller than `array` would leave the rest of it as it was.
+    It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a
+    `Target` where the blocks go and not how large the stored array is, so without this check an
+    array that is smaller than `array` would leave the rest of it as it was.
 
     Parameters
     ----------

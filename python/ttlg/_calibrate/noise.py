@@ -16,8 +16,8 @@ _STAT = "/proc/stat"
 _SECONDS = 1.0
 # Large enough that a copy outlasts the start of its threads.
 _BYTES_PER_THREAD, _MAX_BYTES = 8 << 20, 256 << 20
-# On 2 cores of a Zen 3 copies vary by 0.1 to 0.2 where nothing else runs, and by 0.2 to 40 beside one
-# or two programs that are always busy, which keep a third of the cores busy or more.
+# On 2 cores of a Zen 3 copies vary by 0.1 to 0.2 where nothing else runs, and by 0.2 to 40 beside
+# one or two programs that are always busy, which keep a third of the cores busy or more.
 _MAX_SPREAD = 0.5
 _MAX_BUSY_SHARE = 0.25
 
@@ -62,7 +62,7 @@ class OtherPrograms:
         self._since = time.monotonic(), _seconds_of_others()
 
     def busy_cores(self) -> float:
-        """Return how many cores other programs kept busy so far; NaN where the system does not say."""
+        """Return how many cores other programs kept busy; NaN where the system does not say."""
         seconds = _seconds_of_others() - self._since[1]
         return max(seconds, 0.0) / max(time.monotonic() - self._since[0], 1e-9)
 
