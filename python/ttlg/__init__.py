@@ -5,9 +5,10 @@ element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use a
 will be done.
 """
 
-# The private modules in layers, each of which imports from those before it alone: _typing; _arguments
-# and _machine; _models; _libraries, the arrays of each library; _plan, plans as values; _tune;
-# _planning; _functions; _files. The modules for other libraries and the command line use all of them.
+# The private modules in layers, each of which imports from those before it alone: _typing;
+# _arguments and _machine; _models; _settings; _libraries, the arrays of each library; _plan, plans
+# as values; _tune; _planning; _functions; _files. The modules for other libraries and the command
+# line use all of them.
 
 from sys import modules as _modules
 

@@ -108,13 +108,15 @@ def cpu_model_in_use() -> dict[str, str]:
     return {"name": _core.cpu_time_model().name, "chosen": _chosen}
 
 
-def install_cpu_model(fields: dict[str, Any]) -> None:
+def install_cpu_model(fields: Any, why: str = "calibrated in this process") -> None:
     """Plan with this model from now on, in this process, and forget the plans of the one before.
 
-    TypeError or ValueError where `fields` are not what a model's file holds, or where the model predicts
-    nothing; the one in use stays.
+    TypeError or ValueError where `fields` are not what a model's file holds, or where the model
+    predicts nothing; the one in use stays. `why` it was chosen is for `show_config`.
     """
-    _install(fields, "calibrated in this process")
+    model = cpu_model(fields)
+    _check_narrow(model)
+    _use(model, why)
 
 
 def is_narrow(low: float, high: float) -> bool:
@@ -149,8 +151,8 @@ def save_cpu_model(fields: dict[str, Any]) -> "Path":
 def remove_cpu_model() -> "Path | None":
     """Remove the model that is kept for this machine, and plan by the shipped one from now on.
 
-    Return the file that held it, None where there was none; ValueError where the cache directory cannot
-    be written to.
+    Return the file that held it, None where there was none; ValueError where the cache directory
+    cannot be written to.
     """
     from pathlib import Path
 
@@ -183,12 +185,6 @@ def _check_narrow(model: _core.CpuTimeModel) -> None:
         raise ValueError(too_wide(model.low, model.high))
 
 
-def _install(fields: Any, why: str) -> None:
-    model = cpu_model(fields)
-    _check_narrow(model)
-    _use(model, why)
-
-
 def _use(model: _core.CpuTimeModel, why: str) -> None:
     global _chosen
     _core.set_cpu_time_model(model)
@@ -201,7 +197,7 @@ def _install_saved(key: dict[str, Any]) -> bool:
     try:
         for entry in file.entries():
             if entry["key"] == key:
-                _install(entry.get("model"), f"calibrated on this machine, in {file.path}")
+                install_cpu_model(entry.get("model"), f"calibrated on this machine, in {file.path}")
                 return True
     except (TypeError, ValueError) as error:
         why = str(error).partition("\n")[0]  # the others list what pybind11 would have taken
@@ -223,7 +219,7 @@ def _install_shipped(facts: dict[str, Any]) -> None:
     if fitting:
         best = max(fitting, key=lambda each: len(each["match"]))
         matched = ", ".join(f"{name} {value}" for name, value in best["match"].items())
-        _install(best, f"shipped for {matched}")
+        install_cpu_model(best, f"shipped for {matched}")
     else:
         _use(_generic(), _WHY_GENERIC)
 

@@ -31,9 +31,9 @@ Array = np.ndarray[Any, Any]
 def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     """Find the fastest plan for a request, on disk or by measurement, and keep it in the cache.
 
-    `model` is a plan of the request, which is measured only if the planner lists no other; `kernel` is
-    the one that was asked for. The planner cache returns the result from now on for this request,
-    `threads` and `kernel`.
+    `model` is a plan of the request, which is measured only if the planner lists no other; `kernel`
+    is the one that was asked for. The planner cache returns the result from now on for this
+    request, `threads` and `kernel`.
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model

@@ -33,8 +33,7 @@ def transpose(x: da.Array, axes: Axes | None = None, *, threads: int = 1) -> da.
         Of any rank up to 64 and any dtype whose elements have a fixed size. The sizes of its chunks
         may be unknown.
     axes : iterable of int, optional
-        A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
-        result is axis ``axes[i]`` of `x`. By default the axes are reversed.
+        As for `ttlg.transpose`; reversed by default.
     threads : int
         The most threads that one block in host memory uses. By default 1, since Dask works on
         several blocks at a time; more are of use with ``scheduler="synchronous"``.
@@ -87,9 +86,9 @@ def store(
 ) -> Any:
     """Store a transposed Dask array, after a check that its shape is that of the target.
 
-    It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a `Target`
-    where the blocks go and not how large the stored array is, so without this check an array that
-    is smaller than `array` would leave the rest of it as it was.
+    It does ``dask.array.store(x.transpose(axes), Target(array), lock=False)``. Dask tells a
+    `Target` where the blocks go and not how large the stored array is, so without this check an
+    array that is smaller than `array` would leave the rest of it as it was.
 
     Parameters
     ----------

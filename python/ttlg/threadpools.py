@@ -3,8 +3,8 @@
 ``import ttlg`` makes ttlg known to threadpoolctl where that has been imported before; otherwise
 ``import ttlg.threadpools`` does. From then on ``threadpoolctl.threadpool_limits`` and scikit-learn,
 joblib and others that use it limit ttlg's threads as well, under the ``user_api`` "ttlg". A limit
-holds for calls that are told no number: arguments ``threads=`` and blocks of `ttlg.threads` override
-it.
+holds for calls that are told no number: arguments ``threads=`` and blocks of `ttlg.threads`
+override it.
 
 Examples
 --------

@@ -24,8 +24,7 @@ def transpose(
     x : torch.Tensor
         Any strided tensor.
     axes : iterable of int, optional
-        A permutation of ``range(x.ndim)``; negative numbers count from the end. By default the
-        axes are reversed.
+        As for `ttlg.transpose`; reversed by default.
     threads : int, optional
         For tensors in host memory: the most threads to use. By default
         ``torch.get_num_threads()``, unless a number was chosen for ttlg (`ttlg.set_num_threads`).

@@ -73,7 +73,7 @@ def _row_axis(x: _ndarray) -> int | None:
 
 
 def _is_reordered(before: int | None, after: int | None) -> bool:
-    """Decide by the axes of rows whether rows are taken apart: what NumPy does slowly, and ttlg not.
+    """Return whether rows are taken apart, by their axes: NumPy does that slowly, and ttlg not.
 
     NumPy is as fast where rows stay rows or elements are picked from rows, as by ``x[:, ::2]``.
     """
@@ -92,7 +92,8 @@ def _copied(source: _ndarray, target: Any) -> bool:
     try:
         copyto(target, source, threads=_THREADS)
     except ValueError:
-        # ttlg refuses, before it writes, a target that is read-only or overlaps itself or the source.
+        # ttlg refuses, before it writes, a target that is read-only or overlaps itself or the
+        # source.
         return False
     return True
 

@@ -36,7 +36,7 @@ def read_extents(shape: Any) -> tuple[int, ...]:
 
 
 def _are_of_elements(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
-    """Recognise strides in elements: as bytes they would make neighbours overlap, as elements not."""
+    """Return whether strides are in elements: as bytes they would make neighbours overlap."""
     if itemsize == 1 or (1 not in strides and -1 not in strides) or 0 in extents:
         return False
     modes = sorted(

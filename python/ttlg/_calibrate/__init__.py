@@ -67,10 +67,11 @@ def calibrate(
 
     Notes
     -----
-    Let nothing else run at the same time: no model is kept if on average other programs keep more than a
-    quarter of the cores busy. The least of several samples counts, and all ways to do a problem
-    alternate in random order, but what lasts as long as a problem's samples is measured with them.
-    A call that raises or is interrupted leaves the model in use and its file as they were.
+    Let nothing else run at the same time: no model is kept if on average other programs keep more
+    than a quarter of the cores busy. The least of several samples counts, and all ways to do a
+    problem alternate in random order, but what lasts as long as a problem's samples is measured
+    with them. A call that raises or is interrupted leaves the model in use and its file as they
+    were.
 
     The model is kept in the directory ``TTLG_CACHE_DIR``, or else in ``ttlg`` of the user's cache
     directory, for every process on the same kind of machine. The method is that of TTLG, section V,

@@ -121,10 +121,10 @@ def solve(data: Design, prior: Array) -> Array:
 def solve_counts(counts: Array, seconds: Array, prior: Array, fixed: float = 0) -> Array:
     """Fit non-negative seconds of every term by least squares of the relative error.
 
-    `counts` has a row for each measurement and a column for each term. `seconds` are those measured,
-    all more than `fixed`, which is known to be in every row and in no term. `prior` are the seconds
-    of the model before: their common scale is fitted; they decide about terms that no row has, and
-    weigh a little elsewhere.
+    `counts` has a row for each measurement and a column for each term. `seconds` are those
+    measured, all more than `fixed`, which is known to be in every row and in no term. `prior` are
+    the seconds of the model before: their common scale is fitted; they decide about terms that no
+    row has, and weigh a little elsewhere.
     """
     guess = counts @ prior
     known = (guess > 0) & (seconds > fixed)

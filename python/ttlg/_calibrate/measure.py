@@ -68,7 +68,7 @@ def _alternate(
 
 
 def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[float]:
-    """Return the seconds of plans for one problem, sampled alternately; equal plans are timed once."""
+    """Return the seconds of plans for one problem, timed alternately; equal ones are timed once."""
     x, out = arrays_for(plans[0])
     distinct = [plan for number, plan in enumerate(plans) if plan not in plans[:number]]
     for plan in distinct:
@@ -83,10 +83,10 @@ def time_plans(plans: Sequence[_core.CpuPlan], draw: random.Random) -> list[floa
 def measure(problem: Problem, threads: Sequence[int], count: int, draw: random.Random) -> list[Row]:
     """Time the planner's candidates for a problem, and `count` others that are drawn at random.
 
-    The pages of the arrays have been touched, and they stay in the caches where these hold them. For
-    each number of `threads` that the plans and the copies may use, the planner's choice comes first;
-    then some of the same plans, called for a new result each time. A problem of 20 MiB or more gets
-    half as many plans.
+    The pages of the arrays have been touched, and they stay in the caches where these hold them.
+    For each number of `threads` that the plans and the copies may use, the planner's choice comes
+    first; then some of the same plans, called for a new result each time. A problem of 20 MiB or
+    more gets half as many plans.
     """
     rounds = _ROUNDS
     if problem.bytes >= _LARGE_BYTES:

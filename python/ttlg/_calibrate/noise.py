@@ -15,8 +15,8 @@ from ttlg._machine import memory
 _SECONDS = 1.0
 # Large enough that a copy outlasts the start of its threads.
 _BYTES_PER_THREAD, _MAX_BYTES = 8 << 20, 256 << 20
-# On 2 cores of a Zen 3 copies vary by 0.1 to 0.2 where nothing else runs, and by 0.2 to 40 beside one
-# or two programs that are always busy, which keep a third of the cores busy or more.
+# On 2 cores of a Zen 3 copies vary by 0.1 to 0.2 where nothing else runs, and by 0.2 to 40 beside
+# one or two programs that are always busy, which keep a third of the cores busy or more.
 _MAX_SPREAD = 0.5
 _MAX_BUSY_SHARE = 0.25
 

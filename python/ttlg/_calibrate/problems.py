@@ -191,10 +191,10 @@ def _deal(draw: Random, cards: Sequence[T]) -> Iterator[T]:
 def problems(seed: int, max_bytes: int) -> Iterator[Problem]:
     """Draw problems without end: from the strata, and of the kinds that users have, alternately.
 
-    The same problems come from the same `seed`: ranks 1 to 8 by five orderings of extents by volumes
-    from 64 bytes to `max_bytes`, of an input without gaps and of an output, each about equally often
-    however few are taken; one in four strided, and half of them with an output that begins at a cache
-    line.
+    The same problems come from the same `seed`: ranks 1 to 8 by five orderings of extents by
+    volumes from 64 bytes to `max_bytes`, of an input without gaps and of an output, each about
+    equally often however few are taken; one in four strided, and half of them with an output that
+    begins at a cache line.
     """
     draw = random.Random(seed)
     bins = range(max(1, math.ceil(math.log(max_bytes / LEAST_BYTES, _BIN))))

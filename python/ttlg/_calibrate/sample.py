@@ -93,7 +93,7 @@ def _parameters(
 
 
 def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> list[_core.CpuPlan]:
-    """Build plans for a problem: the planner's choice, its other candidates, and `count` drawn ones.
+    """Build plans for a problem: the planner's choice, its other candidates, and `count` drawn.
 
     Each is there once. Fewer are drawn where the problem is too small for many.
     """

@@ -24,9 +24,9 @@ from ttlg._planning.plan import plan
 from ttlg._typing import Axes, Size
 
 DEFAULT_MEMORY = 256 << 20
-# The run that each system call moves grows with the root of the memory. From here on a file takes at
-# most twice as long as with the best buffers; with 64 KiB it takes three times as long, with 4 KiB
-# more than ten times.
+# The run that each system call moves grows with the root of the memory. From here on a file takes
+# at most twice as long as with the best buffers; with 64 KiB it takes three times as long, with 4
+# KiB more than ten times.
 LEAST_MEMORY = 1 << 20
 
 
@@ -35,9 +35,9 @@ def choose_tile(
 ) -> tuple[int, ...]:
     """Find the tile of an array that is contiguous in the longest runs on both sides.
 
-    Every run costs one read or write, so the shorter of the two kinds decides the speed of disks and
-    system calls alike. The input is C-contiguous, and its axes and those of the output are fused as
-    far as they go. Two tiles take `memory` bytes at most.
+    Every run costs one read or write, so the shorter of the two kinds decides the speed of disks
+    and system calls alike. The input is C-contiguous, and its axes and those of the output are
+    fused as far as they go. Two tiles take `memory` bytes at most.
     """
 
     def tile(run: int) -> tuple[int, ...]:

@@ -44,8 +44,8 @@ def _parse_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]
 def read_header(file: IO[bytes], name: str) -> Header:
     """Read the header of a ``.npy`` file, open at its beginning, and check that its data are there.
 
-    Messages call it `name`. TypeError where the elements are Python objects, ValueError where it is no
-    ``.npy`` file or has been cut short.
+    Messages call it `name`. TypeError where the elements are Python objects, ValueError where it is
+    no ``.npy`` file or has been cut short.
     """
     try:
         header = Header(*_parse_header(file), file.tell())

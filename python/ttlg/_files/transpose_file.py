@@ -48,8 +48,8 @@ def transpose_file(
     Notes
     -----
     After any exception, and after any end of the process, by SIGTERM and SIGKILL too, nothing is
-    left but what was there before. The bytes are written to a file without a name in the folder of `dst`
-    (``O_TMPFILE``), whose space the system takes back with the process.
+    left but what was there before. The bytes are written to a file without a name in the folder of
+    `dst` (``O_TMPFILE``), whose space the system takes back with the process.
 
     Some file systems, NFS among them, have no such files. There the temporary file is called
     ``.NAME.*.partial``. It is removed when something is raised, but a process that a signal ends

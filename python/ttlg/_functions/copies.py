@@ -122,10 +122,8 @@ def asfortranarray(x: ArrayT, *, stream: Any = None, threads: int | None = None)
 
     Parameters
     ----------
-    x : array
-        As for `transpose`: an array, not a list. Arrays of JAX have no such order.
-    stream, threads : optional
-        As for `transpose`.
+    x, stream, threads : array, optional
+        As for `ascontiguousarray`. Arrays of JAX have no such order.
 
     Returns
     -------

@@ -31,7 +31,8 @@ def transpose_inplace(
     stream : optional
         As for `transpose`: of a CUDA device, the stream that the work is ordered on.
     threads : int, optional
-        The most threads to use in host memory. By default `get_num_threads`. Small arrays use fewer.
+        The most threads to use in host memory. By default `get_num_threads`. Small arrays use
+        fewer.
     workspace : int or str, optional
         The most bytes to use besides the array, 1 or more, or a size such as ``"64M"``, with units
         as for `set_result_pool`. By default a twentieth of the array or

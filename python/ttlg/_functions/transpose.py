@@ -56,9 +56,9 @@ def transpose(
     x : array
         NumPy, PyTorch, JAX or CuPy array, or anything with ``__dlpack__``, in host memory or on a
         CUDA device; a DataArray or Variable of xarray; or what NumPy views without a copy: a
-        memoryview or another buffer, or anything with ``__array_interface__``. Any rank up to 64, any strides (negative and zero included), any dtype whose
-        elements have a fixed size: structured, bfloat16, float8 and datetime64 among them, objects
-        not.
+        memoryview or another buffer, or anything with ``__array_interface__``. Any rank up to 64,
+        any strides (negative and zero included), any dtype whose elements have a fixed size:
+        structured, bfloat16, float8 and datetime64 among them, objects not.
     axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
         result is axis ``axes[i]`` of `x`. By default the axes are reversed.
@@ -92,8 +92,8 @@ def transpose(
         `x` is no array or holds Python objects, `axes` are no integers, or the dtype of `out`
         differs.
     ValueError
-        `axes` is no permutation, `x` cannot be read as `shape`, or `out` has another shape, is read-only or overlaps `x`;
-        `stream` is given for the host or `threads` for a GPU.
+        `axes` is no permutation, `x` cannot be read as `shape`, or `out` has another shape, is
+        read-only or overlaps `x`; `stream` is given for the host or `threads` for a GPU.
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
         host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
@@ -108,15 +108,15 @@ def transpose(
     III), planned once per layout and kept in a cache; see `cache_info`.
 
     The result has the class of `x`: subclasses of ndarray keep it by ``__array_wrap__``, and those
-    with a ``transpose`` of their own are refused. A DataArray or Variable of xarray keeps its names,
-    coordinates and attributes; its data are transposed in their own library, those of Dask lazily,
-    and read where they are in a file.
+    with a ``transpose`` of their own are refused. A DataArray or Variable of xarray keeps its
+    names, coordinates and attributes; its data are transposed in their own library, those of Dask
+    lazily, and read where they are in a file.
 
     Tensors that PyTorch differentiates or traces (they require grad or have a tangent, are meta or
     fake tensors or of a subclass, or are seen by a transform of `torch.func`, by `torch.compile`,
-    `torch.export`, ``make_fx`` or `torch.jit.trace`) go through the operator `ttlg.torch.transpose`,
-    whose gradient is the inverse permutation; that takes PyTorch 2.5 or newer. A write to `out`
-    counts as one in autograd.
+    `torch.export`, ``make_fx`` or `torch.jit.trace`) go through the operator
+    `ttlg.torch.transpose`, whose gradient is the inverse permutation; that takes PyTorch 2.5 or
+    newer. A write to `out` counts as one in autograd.
 
     Small JAX arrays of a layout that keeps coming go through a compiled program, as they do in
     `jax.jit`: on the CPU, with JAX 0.8 or newer. JAX itself moves elements of less than a byte,
@@ -130,10 +130,10 @@ def transpose(
 
     An `out` of another library is written to after what that library has queued on its current
     stream, and what it queues there next comes after: CUDA events order the two streams, and no
-    thread waits. While one of the two is captured in a graph and the other is not, the call fails, by
-    `CudaError` if not in the exchange before. If `stream` is given, what follows on any other stream
-    is the caller's to order; inside a capture, that is what to do about an `out` whose library does
-    not tell its stream.
+    thread waits. While one of the two is captured in a graph and the other is not, the call fails,
+    by `CudaError` if not in the exchange before. If `stream` is given, what follows on any other
+    stream is the caller's to order; inside a capture, that is what to do about an `out` whose
+    library does not tell its stream.
 
     Examples
     --------

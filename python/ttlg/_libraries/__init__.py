@@ -41,6 +41,6 @@ def library_of(x: Any) -> Library:
 
 
 def shape_of(x: Any, name: str) -> tuple[Any, ...]:
-    """Return the shape of `x`, which messages call `name`, whether or not it has an attribute for it."""
+    """Return the shape of `x`, which messages call `name`, also where it has no such attribute."""
     shape = getattr(x, "shape", None)
     return tuple(library_of(x).view(x, name).shape if shape is None else shape)

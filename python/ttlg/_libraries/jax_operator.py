@@ -66,8 +66,8 @@ def _choices(
 ) -> tuple[tuple[int, ...], Iterator[bool]]:
     """Say, for one call after another with an array of this layout, whether to run a program.
 
-    The axes, from 0, come with it: always the same object, which JAX finds sooner than an equal one.
-    `default_device`, JAX's setting, only tells layouts apart.
+    The axes, from 0, come with it: always the same object, which JAX finds sooner than an equal
+    one. `default_device`, JAX's setting, only tells layouts apart.
     """
     order = _core.normalize_axes(axes, shape)
     if not _has_whole_bytes(dtype) or len(sharding.device_set) > 1:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def find(owner: Any, name: str) -> Any:
-    """Return what `owner`, a class or the name of a module, calls `name`; ImportError if nothing."""
+    """Return what `owner`, a class or a module by name, calls `name`; ImportError if nothing."""
     where = owner if isinstance(owner, str) else f"{owner.__module__}.{owner.__qualname__}"
     try:
         return getattr(importlib.import_module(owner) if owner is where else owner, name)

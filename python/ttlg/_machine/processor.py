@@ -39,7 +39,7 @@ def machine_key() -> dict[str, Any]:
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what a shipped model may ask for: the processor's vendor, family and model, the key."""
+    """Return what a shipped model may ask for: vendor, family and model of the CPU, and the key."""
     names = {"vendor": "vendor_id", "family": "cpu family", "model": "model"}
     found = {fact: _first_processor().get(name, "") for fact, name in names.items()}
     numbers = {fact: int(text) for fact, text in found.items() if text.isdecimal()}

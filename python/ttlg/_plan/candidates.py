@@ -37,7 +37,8 @@ class CudaCandidate(NamedTuple):
         The schema, as `Plan.kernel`.
     parameters : dict
         As `Plan.parameters`: ``in_modes`` and ``out_modes`` are numbers of modes, ``in_block`` and
-        ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1, ``stages`` a number of buffers.
+        ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1,
+        ``stages`` a number of buffers.
     features : dict of str to int
         What regressions as TTLG's depend on (section V, Table II); see the notes.
     seconds : float

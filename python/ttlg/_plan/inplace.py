@@ -23,9 +23,9 @@ class InplacePlan(Plan[Candidate]):
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, a writable array of the planned shape and layout, in its own memory.
 
-        `x` and `stream` are as for `transpose_inplace`, and so are what is returned and raised, but for a
-        ValueError if `x` is not of the planned layout. There is nothing but `x` to write to, so `out` must
-        be None.
+        `x` and `stream` are as for `transpose_inplace`, and so are what is returned and raised, but
+        for a ValueError if `x` is not of the planned layout. There is nothing but `x` to write to,
+        so `out` must be None.
         """
         if out is not None:
             raise ValueError(

@@ -205,7 +205,8 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), threads=8).threads  # few bytes are not worth a second one
         1
         """
-        return self.parameters["threads"]  # type: ignore[no-any-return]
+        threads: int = self.parameters["threads"]
+        return threads
 
     @property
     def extents(self) -> tuple[int, ...]:

@@ -111,7 +111,8 @@ def plan(
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
-        `threads` or ``tune="measure"`` is asked of a GPU, ``tune="measure"`` of a plan in place and `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        `threads` or ``tune="measure"`` is asked of a GPU, ``tune="measure"`` of a plan in place and
+        `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError

@@ -92,17 +92,12 @@ def predict_time(
         As for `transpose`; reversed by default.
     dtype : dtype or str
         As for `plan`.
-    device : str
-        As for `plan`: ``"cpu"``, a GPU of this machine, or the name of a device model, such as
-        ``"nvidia-h200"``, for which no GPU is needed.
-    strides : iterable of int, optional
-        As for `plan`, in bytes.
-    element_strides : iterable of int, optional
-        The same in elements.
+    device, strides, element_strides : optional
+        As for `plan`; a device model, such as ``"nvidia-h200"``, needs no GPU.
     inplace : bool
         As for `plan`: how long `transpose_inplace` takes.
     threads : int, optional
-        The most threads to use on the CPU; `get_num_threads` by default.
+        As for `plan`.
     output : str
         ``"fresh"``: the call returns a new array, whose memory the system has to provide first.
         ``"warm"``: it writes to an ``out=`` that has been in use, or to memory of results freed
