@@ -62,7 +62,7 @@ class OtherPrograms:
         self._since = time.monotonic(), _seconds_of_others(stat)
 
     def busy_cores(self) -> float:
-        """Return how many cores other programs kept busy so far; NaN where the system does not say."""
+        """Return how many cores other programs kept busy; NaN where the system does not say."""
         seconds = _seconds_of_others(self._stat) - self._since[1]
         return max(seconds, 0.0) / max(time.monotonic() - self._since[0], 1e-9)
 
