@@ -20,7 +20,7 @@ namespace ttlg {
 
 // What plans for every device have.
 template <typename Step>
-struct InplacePlan : PlanBase {
+struct BasicInplacePlan : PlanBase {
   using PlanBase::PlanBase;
 
   std::vector<Step> steps{};

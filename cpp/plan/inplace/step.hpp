@@ -10,7 +10,7 @@ namespace ttlg {
 
 // What a kernel does to matrices: see plan/inplace/matrices.hpp.
 template <typename Kernel>
-struct InplaceStep {
+struct BasicInplaceStep {
   Kernel kernel{};
   std::int64_t batch = 1;
   std::int64_t rows = 1;
@@ -21,7 +21,7 @@ struct InplaceStep {
 
   std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }
   std::int64_t bytes() const { return batch * matrix_bytes(); }
-  bool operator==(const InplaceStep&) const = default;
+  bool operator==(const BasicInplaceStep&) const = default;
 };
 
 // Whether the kernel permutes rows and columns.
@@ -32,7 +32,7 @@ constexpr bool is_c2r_or_r2c(Kernel kernel) {
 
 // The dimensions in which c2r and r2c permute rows and columns.
 template <typename Kernel>
-C2r c2r_of(const InplaceStep<Kernel>& step) {
+C2r c2r_of(const BasicInplaceStep<Kernel>& step) {
   return step.kernel == Kernel::c2r ? C2r(step.rows, step.columns) : C2r(step.columns, step.rows);
 }
 

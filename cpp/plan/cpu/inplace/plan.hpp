@@ -12,8 +12,8 @@
 
 namespace ttlg::cpu {
 
-struct InplacePlan : ttlg::InplacePlan<InplaceStep> {
-  using ttlg::InplacePlan<InplaceStep>::InplacePlan;
+struct InplacePlan : BasicInplacePlan<InplaceStep> {
+  using BasicInplacePlan<InplaceStep>::BasicInplacePlan;
 
   // How the matrices of each `buffered` step, and the pieces of `pieces`, get into the workspace,
   // in the order of these steps.

@@ -28,7 +28,7 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 
 // `width`: of `square`, the order of a tile; of `c2r` and `r2c`, the columns that are permuted at
 // once; of `pieces`, the elements of one.
-using InplaceStep = ttlg::InplaceStep<InplaceKernel>;
+using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles of `square`, one of which is on a thread's stack.
 inline constexpr std::int64_t kMaxTileOrder = 128;

@@ -13,8 +13,8 @@
 
 namespace ttlg::cuda {
 
-struct InplacePlan : ttlg::InplacePlan<InplaceStep> {
-  using ttlg::InplacePlan<InplaceStep>::InplacePlan;
+struct InplacePlan : BasicInplacePlan<InplaceStep> {
+  using BasicInplacePlan<InplaceStep>::BasicInplacePlan;
 
   std::shared_ptr<const DeviceModel> model{};
 

@@ -36,7 +36,7 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 
 // `width`: of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
 // Of cells, one of so many goes through the workspace, a power of two.
-using InplaceStep = ttlg::InplaceStep<InplaceKernel>;
+using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles on a side of a matrix.
 std::int64_t tiles_of(const InplaceStep& step);
