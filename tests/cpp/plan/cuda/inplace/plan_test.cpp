@@ -259,7 +259,7 @@ void expect_least_named(const Request& request, InplaceOptions options) {
   options.workspace = std::stoll(message.substr(place + marker.size()));
   const InplacePlan plan = plan_for(request, options);
   EXPECT_LE(plan.workspace_bytes, options.workspace);
-  --options.workspace;
+  --*options.workspace;
   EXPECT_THROW(plan_for(request, options), std::invalid_argument);
 }
 
