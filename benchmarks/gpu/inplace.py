@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import ttlg
+from ttlg import _core
 from ttlg.benchmarks.case import Case, shape_text
 from ttlg.benchmarks.gpu.device import Buffers
 from ttlg.benchmarks.inplace import suites
@@ -27,15 +28,7 @@ _RANDOM = 100  # matrices, unless `sample` says how many
 
 INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
 BANDS = (1, 2, 4, 8, 16, 32, 64)
-SCHEMES = (
-    "square_ip",
-    "square_sg",
-    "square_tw",
-    "square_v1",
-    "square_v1r",
-    "square_v2",
-    "square_v1b",
-)
+SCHEMES = tuple(each for each in _core.CUDA_INPLACE_KERNELS if each.startswith("square"))
 KERNELS = (*SCHEMES, "runs", "c2r", "r2c")
 
 

@@ -29,6 +29,14 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape);
 // number of the enclosing ttlg.threads, else that of the process.
 int read_threads(const py::handle& threads);
 
+// The names of all kernels of a table, in its order.
+template <typename Kernel, std::size_t kCount>
+py::tuple names_of(const NameTable<Kernel, kCount>& kernels) {
+  py::list names;
+  for (const Kernel kernel : kernels) names.append(kernels.name(kernel));
+  return py::tuple(names);
+}
+
 // The kernel of this name. Throws ValueError, with a hint that ends in the names that there are.
 template <typename Kernel, std::size_t kCount>
 Kernel parse_kernel(const NameTable<Kernel, kCount>& kernels, const std::string& name,

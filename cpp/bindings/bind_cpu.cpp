@@ -142,6 +142,7 @@ py::list kernels_for(const Plan& plan) {
 }  // namespace
 
 void bind_cpu(py::module_& module) {
+  module.attr("CPU_KERNELS") = names_of(cpu::kKernels);
   py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, "CpuPlan",
                                                     "How one transposition is done on the CPU.")
       .def_property_readonly("kernel",

@@ -200,6 +200,7 @@ void bind_plans(py::module_& module) {
 
 void bind_cuda(py::module_& module) {
   py::register_local_exception<cuda::Error>(module, "CudaError", PyExc_RuntimeError);
+  module.attr("CUDA_KERNELS") = names_of(cuda::kSchemas);
   bind_device_model(module);
   bind_plans(module);
   module.def(

@@ -200,6 +200,7 @@ constexpr const char* kPlanForDoc =
     "planner's default.";
 
 void bind_cpu_inplace(py::module_& module) {
+  module.attr("CPU_INPLACE_KERNELS") = names_of(cpu::kInplaceKernels);
   bind_class<Cpu>(module, "CpuInplacePlan", "How an array is transposed on the CPU where it lies.")
       .def_property_readonly("costs", &cpu_costs_of)
       .def_readonly("threads", &cpu::InplacePlan::threads)
@@ -228,6 +229,7 @@ void bind_cpu_inplace(py::module_& module) {
 }
 
 void bind_cuda_inplace(py::module_& module) {
+  module.attr("CUDA_INPLACE_KERNELS") = names_of(cuda::kInplaceKernels);
   bind_class<Cuda>(module, "CudaInplacePlan",
                    "How an array is transposed on a CUDA device where it lies.")
       .def_property_readonly("costs", &cuda_costs_of)

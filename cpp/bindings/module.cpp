@@ -16,6 +16,7 @@
 #include "cpu/threads/threads.hpp"
 #include "cuda/device.hpp"
 #include "plan/cpu/parameters.hpp"
+#include "tensor/width.hpp"
 
 namespace py = pybind11;
 
@@ -102,6 +103,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
   module.attr("MAX_THREADS") = ttlg::cpu::kMaxThreads;
+  module.attr("WIDTHS") = py::tuple(py::cast(ttlg::kWidths));
 
   // Sizes beyond 64 bits are a mistake in the arguments, not in arithmetic.
   py::register_local_exception_translator([](std::exception_ptr error) {

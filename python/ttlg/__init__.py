@@ -32,7 +32,7 @@ from ttlg._settings.config import Config, show_config
 from ttlg._settings.planner_cache import CacheInfo, cache_clear, cache_info, cache_resize
 from ttlg._settings.result_pool import ResultPoolLimit, set_result_pool
 from ttlg._settings.threads import get_num_threads, set_num_threads, threads
-from ttlg._typing import CpuKernel, CudaKernel, InplaceKernel
+from ttlg._typing import CpuKernel, CudaInplaceKernel, CudaKernel, InplaceKernel
 
 __all__ = [
     "CacheInfo",
@@ -41,6 +41,7 @@ __all__ = [
     "CpuKernel",
     "CudaCandidate",
     "CudaError",
+    "CudaInplaceKernel",
     "CudaKernel",
     "InplaceKernel",
     "Plan",

@@ -9,6 +9,12 @@ from ttlg._typing import Axes, CpuKernel, CudaKernel
 
 __version__: str
 MAX_THREADS: int
+# The names of all kernels, and the bytes of the words that they move.
+CPU_KERNELS: tuple[str, ...]
+CUDA_KERNELS: tuple[str, ...]
+CPU_INPLACE_KERNELS: tuple[str, ...]
+CUDA_INPLACE_KERNELS: tuple[str, ...]
+WIDTHS: tuple[int, ...]
 SCHEMES: tuple[str, ...]
 
 class TensorView:

@@ -6,29 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 import ttlg
+from ttlg import _core
 
 from ..python.arrays import random_raw
 from ..python.interop.producer import CUDA, Producer
 
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = _core.WIDTHS
 ODD_WIDTHS = (3, 12, 24)
-SCHEMAS = (
-    "copy",
-    "fvi_match_large",
-    "fvi_match_small",
-    "orthogonal_distinct",
-    "orthogonal_arbitrary",
-)
-SQUARE_KERNELS = (
-    "square_v1b",
-    "square_v1",
-    "square_v1r",
-    "square_v2",
-    "square_ip",
-    "square_sg",
-    "square_tw",
-)
-INPLACE_KERNELS = (*SQUARE_KERNELS, "runs", "cells", "c2r", "r2c")
+SCHEMAS = _core.CUDA_KERNELS
+INPLACE_KERNELS = _core.CUDA_INPLACE_KERNELS
+SQUARE_KERNELS = tuple(each for each in INPLACE_KERNELS if each.startswith("square"))
 POISON = 0xA5
 GUARD = 256  # bytes before and after what a call may write
 

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 import ttlg
+from ttlg import _core
 
-KERNELS = {"buffered", "square", "c2r", "r2c", "cells", "pieces"}
+KERNELS = set(_core.CPU_INPLACE_KERNELS)
 
 
 @dataclass(frozen=True)

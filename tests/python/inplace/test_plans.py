@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import ttlg
+from ttlg import _core
 
 from ..arrays import bits, random_array
 
-KERNELS = ("buffered", "square", "c2r", "r2c", "cells", "pieces")
+KERNELS = _core.CPU_INPLACE_KERNELS
 
 
 def plan(shape=(40, 50), axes=(1, 0), dtype="float64", **options):

@@ -8,17 +8,12 @@ import numpy as np
 import pytest
 
 import ttlg
+from ttlg import _core
 
 from .test_plan import twins_of
 
 K40C = "tesla-k40c"
-SCHEMAS = (
-    "copy",
-    "fvi_match_large",
-    "fvi_match_small",
-    "orthogonal_distinct",
-    "orthogonal_arbitrary",
-)
+SCHEMAS = _core.CUDA_KERNELS
 PLANS = [
     ttlg.plan((27,) * 5, (1, 4, 2, 3, 0), "float64", device=K40C),
     ttlg.plan((), (), "u1", device=K40C),

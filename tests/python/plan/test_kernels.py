@@ -13,7 +13,7 @@ from ttlg import _core
 from ..arrays import SIZES, bits, layouts, problems, random_array, random_raw, shapes
 from ..blocks import blocks_of, edited
 
-KERNELS = ("copy", "tile", "shuffle", "strided_copy", "reference")
+KERNELS = _core.CPU_KERNELS
 MAX_RANK = 12
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from ttlg import _core
+
 SCRIPT = pathlib.Path(__file__).parents[1] / "guard_pages.py"
 
 
@@ -16,9 +18,7 @@ def guarded(argument):
     )
 
 
-@pytest.mark.parametrize(
-    "kernel", ["copy", "tile", "shuffle", "strided_copy", "reference", "transpose"]
-)
+@pytest.mark.parametrize("kernel", [*_core.CPU_KERNELS, "transpose"])
 def test_between_guard_pages(kernel):
     result = guarded(kernel)
     *_, last = result.stdout.splitlines() or [""]
