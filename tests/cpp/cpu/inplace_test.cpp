@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -272,12 +273,13 @@ TEST(InplacePlan, CarriesEveryPermutationOut) {
       for (const std::int64_t itemsize : {4, 3}) {
         const Request request = inplace_request(shape, axes, itemsize);
         const std::int64_t bytes = make_problem(request).bytes();
-        for (const std::int64_t workspace : {std::int64_t{0}, bytes * 6 / 10}) {
-          if (0 < workspace && workspace < 100000) continue;  // less than a few rows and columns
+        for (const auto workspace :
+             {std::optional<std::int64_t>{}, std::optional(bytes * 6 / 10)}) {
+          if (workspace && *workspace < 100000) continue;  // less than a few rows and columns
           const InplacePlan plan =
               make_inplace_plan(request, machine, {.threads = 2, .workspace = workspace});
-          if (workspace > 0) {
-            EXPECT_LE(plan.workspace_bytes, workspace);
+          if (workspace) {
+            EXPECT_LE(plan.workspace_bytes, *workspace);
           }
           std::string what;
           for (const InplaceStep& step : plan.steps) what += text_of(step, plan.threads) + "; ";
