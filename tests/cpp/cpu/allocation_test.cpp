@@ -63,7 +63,8 @@ TEST(ExecuteInplace, AllocatesNothing) {
        std::vector<std::vector<std::int64_t>>{{60, 60}, {300, 200}, {97, 201}}) {
     Request request = contiguous_request(shape, {1, 0}, 8);
     request.inplace = true;
-    for (const std::optional<std::int64_t> workspace : {std::nullopt, std::optional(60000L)}) {
+    for (const auto workspace :
+         {std::optional<std::int64_t>{}, std::optional<std::int64_t>(60000)}) {
       const InplacePlan plan = make_inplace_plan(request, kCaching, {.workspace = workspace});
       std::vector<std::byte> data(static_cast<std::size_t>(plan.problem.bytes()));
       std::vector<std::byte> raw(static_cast<std::size_t>(plan.workspace_bytes + kLineBytes));
