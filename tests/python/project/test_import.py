@@ -7,7 +7,7 @@ from pathlib import Path
 
 import ttlg
 
-PACKAGE = Path(ttlg.__file__).resolve().parent  # of links to it, those of the package
+PACKAGE = Path(ttlg.__file__).resolve().parent  # the sources, where it is made of links
 
 RARELY_USED = {"html", "matplotlib", "pathlib", "random", "tempfile", "tqdm", "urllib.parse"} | {
     f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.text", "tune")
