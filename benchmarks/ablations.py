@@ -63,13 +63,13 @@ def _forced(plan: ttlg.Plan, kernel: str) -> ttlg.Plan:
 
 
 def _streaming(plan: ttlg.Plan) -> Variants:
-    ways = {
+    choices = {
         "staged and streamed": (True, True),
         "streamed": (False, True),
         "staged": (True, False),
         "neither": (False, False),
     }
-    for name, (staged, streaming) in ways.items():
+    for name, (staged, streaming) in choices.items():
         with contextlib.suppress(ValueError):  # too large for the buffer, or no lines to stream
             yield name, _edited(plan, staged=staged, streaming=streaming)
     # The blocks above are made for streaming.
@@ -91,7 +91,7 @@ def _loops(plan: ttlg.Plan) -> Variants:
 
 
 def _blocks(plan: ttlg.Plan) -> Variants:
-    """Yield the fastest way with each block, by the planner's model."""
+    """Yield the fastest candidate with each block, by the planner's model."""
     fastest: dict[str, ttlg.Plan] = {}
     for kernel, parameters, *_ in plan.candidates():
         if kernel == plan.kernel:

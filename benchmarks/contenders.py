@@ -48,7 +48,7 @@ def available_cores() -> int:
 
 
 def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
-    """Copy the bytes of `x` to `out` in memory order, in the ways that may be the fastest."""
+    """Copy the bytes of `x` to `out` in memory order, by the calls that may be the fastest."""
     source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
     yield Contender("copy-numpy", lambda: np.copyto(target, source))
     planned = ttlg.plan(source.shape, (0,), "uint8", threads=threads)

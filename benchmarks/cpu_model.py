@@ -31,14 +31,14 @@ _LARGE_BYTES = 1 << 20
 
 
 def collect(
-    path: Path, *, seconds: float, seed: int, most_bytes: int, sets: int, threads: Sequence[int]
+    path: Path, *, seconds: float, seed: int, max_bytes: int, sets: int, threads: Sequence[int]
 ) -> int:
     """Measure problems that a file lacks until the time is up; return how many rows it adds."""
     deadline = time.monotonic() + seconds
     known = {row.case.problem for row in data.read(path)} if path.exists() else set()
     added = 0
     with path.open("a") as lines, tqdm(unit="row", disable=None) as bar:
-        for number, problem in enumerate(problems(seed, most_bytes)):
+        for number, problem in enumerate(problems(seed, max_bytes)):
             if time.monotonic() >= deadline:
                 break
             if problem in known:
@@ -206,7 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file,
             seconds=args.seconds,
             seed=args.seed,
-            most_bytes=args.most_bytes,
+            max_bytes=args.most_bytes,
             sets=args.sets,
             threads=sorted({1, available_cores()}),
         )

@@ -168,7 +168,7 @@ SUITES = {
     **inplace.SUITES,
 }
 
-# The 2160 cases of `sixd` take hours; its sample stands in for it unless it is asked for. In place
+# The 2160 cases of `sixd` take hours; its sample replaces it unless it is asked for. In place
 # is another experiment, with other peers.
 DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.SUITES))
 

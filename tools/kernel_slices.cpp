@@ -25,7 +25,7 @@ void print(Schema schema, int width, std::int64_t shared_bytes, std::int64_t pas
 // The passes of C2R and R2C, of pieces of 32 KB: as many threads as these are lowered to.
 template <int kWidth>
 void print_c2r() {
-  constexpr int kBytes = RowShufflePolicy::kPieceBytes;
+  constexpr int kBytes = RowShufflePolicy::kBlockBytes;
   constexpr int kThreads = kBytes / C2rPolicy::kBytesPerThread;
   const auto print_pass = [](const char* name, int last, int threads, int bytes, int shared_bytes) {
     std::printf("%s<%d,%d> %d %d %d 1\n", name, kWidth, last, threads, bytes, shared_bytes);

@@ -164,7 +164,7 @@ def _reachable(blocks: list[Block]) -> list[int]:
 
 
 def _dominators(blocks: list[Block]) -> dict[int, set[int]]:
-    """Find for every block that can be reached those through which all ways to it go."""
+    """Find for every block that can be reached those through which all paths to it go."""
     order = _reachable(blocks)
     before = {n: [p for p in order if n in blocks[p].successors] for n in order}
     dominators = {n: set(order) for n in order} | {0: {0}}
@@ -203,7 +203,7 @@ def heaviest_path(
 
     ``trips`` says of a loop, given one pass through it, how often it runs. Blocks most
     of whose instructions are to be avoided, and loops which must pass through one and have many of
-    them, are taken only where there is no other way: the compiler moves or shares single
+    them, are taken only where there is no other path: the compiler moves or shares single
     instructions.
     """
     reachable = _reachable(blocks)
@@ -221,9 +221,9 @@ def heaviest_path(
             after[n] |= ways_on - {n}  # not back into a loop that is counted, nor out of the region
         best: dict[int, tuple[int, list[Step]]] = {_EXIT: (0, [])}  # what follows, to the end
         for n in TopologicalSorter(after).static_order():
-            ways = [best[s] for s in after.get(n, ()) if s in best]
-            if ways:
-                weight, rest = max(ways, key=lambda way: way[0])
+            paths = [best[s] for s in after.get(n, ()) if s in best]
+            if paths:
+                weight, rest = max(paths, key=lambda path: path[0])
                 weight += sum(step.times for step in steps[n]) - _UNWANTED * (n in avoided)
                 best[n] = weight, steps[n] + rest
         return best[entry]

@@ -1,8 +1,6 @@
 """``python -m ttlg.benchmarks.gpu``: measure ttlg on this GPU beside its peers."""
 
 import argparse
-import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -53,8 +51,8 @@ def _run(
     """Measure until the time is up or the device lost, and print each result."""
     memory = Memory()
 
-    def one(turn: tuple[Case, bool]) -> None:
-        case, with_jax = turn
+    def one(entry: tuple[Case, bool]) -> None:
+        case, with_jax = entry
         peers = [name for name in PEERS if with_jax or name != "jax"]
         results.append(measure(case, memory, _REPEATS, peers))
         print(report.line(results[-1]), flush=True)
@@ -91,5 +89,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    session.run(main)

@@ -6,8 +6,6 @@ device's model when it is put among the package's ``models``.
 
 import argparse
 import gc
-import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -182,5 +180,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    session.run(main)

@@ -35,8 +35,8 @@ def problems(seed: int) -> Iterator[Case]:
     others = list(itertools.product(VOLUMES, ORDERINGS))
     while True:
         orders = [draw.sample(others, len(others)) for _ in groups]
-        for turn, group in itertools.product(range(len(others)), range(len(groups))):
-            (rank, dtype), (volume, ordering) = groups[group], orders[group][turn]
+        for round_number, group in itertools.product(range(len(others)), range(len(groups))):
+            (rank, dtype), (volume, ordering) = groups[group], orders[group][round_number]
             extents = shape(rank, volume // np.dtype(dtype).itemsize, ordering)
             axes = draw.sample(range(rank), rank)
             if draw.randrange(_MATCHING) == 0:

@@ -130,9 +130,9 @@ def seconds_between(work: Callable[[], Any]) -> float:
 
 
 def calls_in_a_sample(seconds: float, buffers: int) -> int:
-    """Count the calls of `seconds` each that make a sample, in whole turns of the buffers."""
-    turns = math.ceil(min(_SAMPLE_SECONDS / seconds, _MAX_CALLS) / buffers)
-    return max(1, turns) * buffers
+    """Count the calls of `seconds` each that make a sample, in whole rounds of the buffers."""
+    rounds = math.ceil(min(_SAMPLE_SECONDS / seconds, _MAX_CALLS) / buffers)
+    return max(1, rounds) * buffers
 
 
 def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> float:

@@ -21,10 +21,7 @@ def _described(error: Exception) -> str:
 def noting(failures: MutableMapping[str, str], name: str) -> Iterator[None]:
     """Note an exception of the body under a name, and go on after it.
 
-    Raises
-    ------
-    DeviceLostError
-        The device was lost with it, which is noted too.
+    Where the device was lost with it, note that too and raise DeviceLostError.
     """
     try:
         yield

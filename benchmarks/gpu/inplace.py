@@ -19,8 +19,7 @@ from ttlg.benchmarks.plans import changed
 _DTYPES = ("float32", "float64")
 # From what fits into the L2 cache to half of a device's memory; larger ones are noted as such.
 _SQUARES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 54, 64, 80, 96, 112, 128)
-_BANDED = (4, 8, 16, 24, 32, 40, 48, 54)
-_OUT_OF_PLACE = (4, 8, 16, 24, 32, 40, 48, 54)
+_ORDERS = (4, 8, 16, 24, 32, 40, 48, 54)
 _CUBES = (4, 8, 16, 24, 32, 40)
 _FLAT_EXTENTS = (2, 3, 4)
 _RANDOM_EXTENTS = (1000, 20000)
@@ -33,18 +32,9 @@ KERNELS = (*SCHEMES, "runs", "c2r", "r2c")
 
 
 def _squares(suite: str, orders: tuple[int, ...]) -> Iterator[Case]:
+    """Square matrices of 1024 rows times each of `orders`, in float32 and float64."""
     for dtype, order in itertools.product(_DTYPES, orders):
         yield Case(suite, f"{order}K", (1024 * order,) * 2, (1, 0), dtype)
-
-
-def squares(sample: int | None) -> Iterator[Case]:
-    """Square matrices of 1024 rows to 131072, in float32 and float64."""
-    return _squares("inplace-square", _SQUARES)
-
-
-def bands(sample: int | None) -> Iterator[Case]:
-    """Square matrices of 4096 rows to 55296, for each width of the bands."""
-    return _squares("inplace-bands", _BANDED)
 
 
 def three_dimensions(sample: int | None) -> Iterator[Case]:
@@ -71,15 +61,15 @@ def random_matrices(sample: int | None) -> Iterator[Case]:
 
 def orders(sample: int | None) -> Iterator[Case]:
     """Matrices of 4096 to 55296 rows and columns out of place, in float32."""
-    for rows, columns in itertools.product(_OUT_OF_PLACE, repeat=2):
+    for rows, columns in itertools.product(_ORDERS, repeat=2):
         shape = 1024 * rows, 1024 * columns
         yield Case("oop-orders", f"{rows}Kx{columns}K", shape, (1, 0), "float32")
 
 
 # Each takes how many cases are drawn, where they are.
 SUITES: dict[str, Callable[[int | None], Iterator[Case]]] = {
-    "inplace-square": squares,
-    "inplace-bands": bands,
+    "inplace-square": lambda sample: _squares("inplace-square", _SQUARES),
+    "inplace-bands": lambda sample: _squares("inplace-bands", _ORDERS),
     "inplace-3d": three_dimensions,
     "inplace-random": random_matrices,
     "inplace-landscape": suites.landscape,
@@ -99,13 +89,7 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
 
 
 def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
-    """Return the same plan with bands, or regions, of `width` tiles.
-
-    Raises
-    ------
-    ValueError
-        The matrix has fewer tiles.
-    """
+    """Return the plan with bands, or regions, of `width` tiles; ValueError if it has fewer."""
     steps = [{**step, "width": width} for step in plan.parameters["steps"]]
     return changed(plan, parameters={**plan.parameters, "steps": steps})
 

@@ -112,12 +112,12 @@ def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -
         raise WrongResultError(f"{contender.name} gave a wrong result")
 
 
-def _sample(contender: Contender, calls: int, turns: Iterator[int]) -> Work:
+def _sample(contender: Contender, calls: int, indices: Iterator[int]) -> Work:
     """Return work that makes this many calls, on the buffers whose turn it is."""
 
     def work() -> None:
         result: Any = None
-        for i in itertools.islice(turns, calls):
+        for i in itertools.islice(indices, calls):
             result = contender.call(i)
         if contender.finish is not None:
             contender.finish(result)
@@ -133,11 +133,11 @@ def time_calls(
     Returns the median of the samples, in seconds a call, of those that did not fail.
     """
     counts = {}
-    turns = itertools.cycle(range(buffers))
+    indices = itertools.cycle(range(buffers))
     for entrant in entrants:
         with noting(failures, entrant.name):
-            entrant.clock(_sample(entrant, 1, turns))
-            once = entrant.clock(_sample(entrant, buffers, turns)) / buffers
+            entrant.clock(_sample(entrant, 1, indices))
+            once = entrant.clock(_sample(entrant, buffers, indices)) / buffers
             counts[entrant.name] = 1 if entrant.alone else calls_in_a_sample(once, buffers)
     samples: dict[str, list[float]] = {name: [] for name in counts}
     draw = random.Random(0)
@@ -147,7 +147,7 @@ def time_calls(
                 continue
             with noting(failures, entrant.name):
                 calls = counts[entrant.name]
-                seconds = entrant.clock(_sample(entrant, calls, turns)) / calls
+                seconds = entrant.clock(_sample(entrant, calls, indices)) / calls
                 samples[entrant.name].append(seconds)
     return {
         name: statistics.median(values) for name, values in samples.items() if name not in failures
@@ -163,11 +163,11 @@ def call_curve(
         if entrant.name in COPIES or entrant.alone or entrant.name == "ttlg-plan":
             continue
         found[entrant.name] = {}
-        turns = itertools.cycle(range(buffers))
+        indices = itertools.cycle(range(buffers))
         with noting(failures, entrant.name):
             for calls in CALLS:
                 ttlg.cache_clear()
-                found[entrant.name][calls] = entrant.clock(_sample(entrant, calls, turns))
+                found[entrant.name][calls] = entrant.clock(_sample(entrant, calls, indices))
     return found
 
 

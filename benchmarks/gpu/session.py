@@ -3,11 +3,12 @@
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ttlg.benchmarks import command
 from ttlg.benchmarks.gpu.device import NoGpuError, describe, require
@@ -65,6 +66,12 @@ def described(args: argparse.Namespace, *requirements: Callable[[], None]) -> di
         print(f"{args.program}: {error}", file=sys.stderr)
         return None
     return describe(args.line)
+
+
+def run(main: Callable[[], int]) -> NoReturn:
+    """Run a program, which SIGTERM interrupts as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main())
 
 
 def measure_all(

@@ -7,8 +7,6 @@ scatters a structure, in the order of threads or at random.
 import argparse
 import itertools
 import random
-import signal
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -190,5 +188,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    session.run(main)

@@ -95,10 +95,10 @@ def contenders(case: Case, memory: Array, threads: int) -> Iterator[Contender]:
     """
     x = memory.reshape(case.shape)
     yield Contender("ttlg", lambda: ttlg.transpose_inplace(x, case.axes, threads=threads))
-    ways = (forced,) if case.suite == "inplace-landscape" else (openblas, fftw, fastremap, back)
-    for way in ways:
+    others = (forced,) if case.suite == "inplace-landscape" else (openblas, fftw, fastremap, back)
+    for make in others:
         with contextlib.suppress(LeftOutError):
-            yield from way(x, case.axes, threads)
+            yield from make(x, case.axes, threads)
 
 
 def _forced_version() -> str:

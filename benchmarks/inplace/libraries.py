@@ -94,13 +94,7 @@ class OpenBlas:
 
 @functools.cache
 def openblas() -> OpenBlas:
-    """Load OpenBLAS, the system's or NumPy's.
-
-    Raises
-    ------
-    LeftOutError
-        There is none, or it does not transpose.
-    """
+    """Load OpenBLAS, the system's or NumPy's, or raise LeftOutError."""
     path = find("openblas") or find_in_numpy()
     if path is None:
         raise LeftOutError("no libopenblas found")
@@ -190,13 +184,7 @@ class Fftw:
 
 @functools.cache
 def fftw(dtype: str) -> Fftw:
-    """Load FFTW with its threads, for ``float32`` or ``float64``.
-
-    Raises
-    ------
-    LeftOutError
-        It is not installed, or has not been built with threads.
-    """
+    """Load FFTW with its threads, for ``float32`` or ``float64``, or raise LeftOutError."""
     name = "fftw3f" if dtype == "float32" else "fftw3"
     path, threads = find(name), find(f"{name}_threads", f"{name}_omp")
     if path is None or threads is None:

@@ -7,7 +7,6 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
-#include "bindings/new_ndarray.hpp"
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
@@ -52,11 +51,11 @@ py::object shuffle_of(const Plan& plan) {
   return result;
 }
 
-// The bytes that go to the places of a vector, -1 for a zero.
-py::tuple places_of(const cpu::ByteIndices& bytes) {
-  py::list places;
-  for (const std::uint8_t byte : bytes) places.append(byte == cpu::kNoByte ? -1 : int{byte});
-  return py::tuple(places);
+// The bytes that go to the positions of a vector, -1 for a zero.
+py::tuple source_bytes(const cpu::ByteIndices& bytes) {
+  py::list numbers;
+  for (const std::uint8_t byte : bytes) numbers.append(byte == cpu::kNoByte ? -1 : int{byte});
+  return py::tuple(numbers);
 }
 
 py::object shuffle_program_of(const Plan& plan) {
@@ -67,14 +66,14 @@ py::object shuffle_program_of(const Plan& plan) {
   for (const std::uint8_t count : shuffle.sums) {
     py::list terms;
     for (int i = 0; i < count; ++i, ++term) {
-      terms.append(py::make_tuple(term->source, places_of(term->bytes)));
+      terms.append(py::make_tuple(term->source, source_bytes(term->bytes)));
     }
     sums.append(py::tuple(terms));
   }
   py::dict result;
   result["tile"] = to_tuple(cpu::shuffle_tile(fold_run(plan.problem)));
   result["loads"] = to_tuple(shuffle.loads);
-  result["first"] = places_of(shuffle.first);
+  result["first"] = source_bytes(shuffle.first);
   result["rounds"] = to_tuple(Integers(shuffle.rounds.begin(), shuffle.rounds.end()));
   result["sums"] = py::tuple(sums);
   result["stores"] = to_tuple(shuffle.out_stores);
@@ -102,10 +101,10 @@ py::list candidates_for(const Plan& plan, int threads) {
 }
 
 // Every kernel with what it needs, why it does not apply or None, and its best plan's seconds.
-py::list verdicts_for(const Plan& plan) {
+py::list kernel_reports_for(const Plan& plan) {
   py::list rows;
-  for (const cpu::Verdict& each :
-       cpu::verdicts(plan.request, *cpu::this_machine(), plan.thread_limit)) {
+  for (const cpu::KernelReport& each :
+       cpu::kernel_reports(plan.request, *cpu::this_machine(), plan.thread_limit)) {
     const bool applies = each.obstacle.empty();
     rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
                                applies ? py::none() : py::cast(each.obstacle), each.seconds));
@@ -134,7 +133,7 @@ py::list kernels_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list names;
   for (const Kernel kernel : cpu::kKernels) {
-    if (can_carry_out(kernel, folded)) names.append(kernel_name(kernel));
+    if (applies(kernel, folded)) names.append(kernel_name(kernel));
   }
   return names;
 }
@@ -154,7 +153,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("shuffle", &shuffle_of)
       .def("shuffle_program", &shuffle_program_of)
       .def("candidates", &candidates_for, py::arg("threads"))
-      .def("verdicts", &verdicts_for)
+      .def("kernel_reports", &kernel_reports_for)
       .def_property_readonly("predicted_seconds",
                              [](const Plan& plan) { return predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
@@ -168,9 +167,10 @@ void bind_cpu(py::module_& module) {
 
   module.def(
       "cached_cpu_plan",
-      [](const Request& request, int threads, const std::optional<std::string>& kernel) {
+      [](const Request& request, const py::object& threads,
+         const std::optional<std::string>& kernel) {
         return cached_plan(ttlg::key_of(request),
-                           {.threads = threads, .forced = parse_forced(kernel)});
+                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
       },
       py::arg("request"), py::arg("threads"), py::arg("kernel"),
       "The plan for this layout, from the planner cache or made and kept there.");
@@ -180,14 +180,22 @@ void bind_cpu(py::module_& module) {
          const py::object& threads, const std::optional<std::string>& kernel) {
         const std::vector<int> order = read_axes(axes, x.shape);
         if (out != nullptr) check_out(x, order, *out);
-        LayoutKey key = key_of(x, order, out);
-        key.out_alignment =
-            out != nullptr ? out_alignment(out->data) : new_ndarray_alignment(x.itemsize, x.shape);
-        return cached_plan(key, {.threads = read_threads(threads), .forced = parse_forced(kernel)});
+        const Layout into = out != nullptr ? out->layout() : Layout{};
+        return cached_plan(cpu_key_of(x.layout(), order, out != nullptr ? &into : nullptr),
+                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
       py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
+  module.def(
+      "request_into_new_ndarray",
+      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+         const std::vector<int>& axes) {
+        const Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
+        return cpu_key_of(x, axes, nullptr).request();
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      "The request of moving such an array into a new ndarray.");
   module.def(
       "build_cpu_plan",
       [](const Request& request, const std::string& kernel, Integers block,

@@ -65,7 +65,8 @@ py::dict to_dict(const cuda::Transactions& counts) {
 
 py::list candidates_for(const Executable& plan) {
   py::list rows;
-  for (const cuda::Candidate& each : cuda::candidates(plan.recast, *plan.model, plan.alignment)) {
+  for (const cuda::Candidate& each :
+       cuda::candidates(plan.recast, *plan.model, plan.pointer_alignment)) {
     rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
                                to_dict(cuda::features_of({plan.recast, each.parameters})),
                                each.seconds));
@@ -90,16 +91,14 @@ py::list taxonomy_for(const Executable& plan) {
 }
 
 // The largest power of two, up to what a thread moves at once, that divides both pointers.
-std::int64_t alignment_of(const std::byte* in, const std::byte* out) {
+std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
   const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
   return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
-std::shared_ptr<Executable> cached_plan(const LayoutKey& layout, std::int64_t alignment,
-                                        const std::shared_ptr<DeviceModel>& model,
-                                        std::optional<Schema> forced) {
-  return std::const_pointer_cast<Executable>(
-      cuda_plan_cache().get(layout, {.alignment = alignment, .model = model, .forced = forced}));
+std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
+                                        const cuda::Planning::Choice& choice) {
+  return std::const_pointer_cast<Executable>(cuda_plan_cache().get(layout, choice));
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
@@ -117,7 +116,7 @@ void bind_plans(py::module_& module) {
           "kernel", [](const Executable& plan) { return schema_name(plan.parameters.schema); })
       .def_property_readonly("parameters",
                              [](const Executable& plan) { return to_dict(plan.parameters); })
-      .def_readonly("alignment", &Executable::alignment)
+      .def_readonly("pointer_alignment", &Executable::pointer_alignment)
       .def_property_readonly(
           "model",
           [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
@@ -158,8 +157,7 @@ void bind_plans(py::module_& module) {
       "cached_cuda_plan",
       [](const Request& request, const std::shared_ptr<DeviceModel>& model,
          const std::optional<std::string>& kernel) {
-        return cached_plan(ttlg::key_of(request), cuda::kMaxAccessBytes, model,
-                           parse_forced(kernel));
+        return cached_plan(ttlg::key_of(request), {.model = model, .forced = parse_forced(kernel)});
       },
       py::arg("request"), py::arg("model"), py::arg("kernel"),
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
@@ -170,18 +168,22 @@ void bind_plans(py::module_& module) {
          const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
         const std::vector<int> order = read_axes(axes, x.shape);
         if (out != nullptr) check_out(x, order, *out);
-        const std::int64_t alignment = alignment_of(x.data, out == nullptr ? nullptr : out->data);
-        return cached_plan(key_of(x, order, out), alignment, model, parse_forced(kernel));
+        const Layout into = out != nullptr ? out->layout() : Layout{};
+        return cached_plan(key_of(x.layout(), order, out != nullptr ? &into : nullptr),
+                           {.pointer_alignment = pointer_alignment_of(x.data, into.data),
+                            .model = model,
+                            .forced = parse_forced(kernel)});
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"),
       py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
   module.def(
       "build_cuda_plan",
-      [](const Request& request, std::int64_t alignment, const std::shared_ptr<DeviceModel>& model,
-         const std::string& kernel, int in_modes, int out_modes, std::int64_t in_block,
-         std::int64_t out_block, int coarsened_mode, int stages) {
-        return Executable(cuda::build_plan(request, alignment,
+      [](const Request& request, std::int64_t pointer_alignment,
+         const std::shared_ptr<DeviceModel>& model, const std::string& kernel, int in_modes,
+         int out_modes, std::int64_t in_block, std::int64_t out_block, int coarsened_mode,
+         int stages) {
+        return Executable(cuda::build_plan(request, pointer_alignment,
                                            {.schema = parse_schema(kernel),
                                             .slice = {.in_modes = in_modes,
                                                       .out_modes = out_modes,
@@ -191,9 +193,9 @@ void bind_plans(py::module_& module) {
                                             .stages = stages},
                                            model));
       },
-      py::arg("request"), py::kw_only(), py::arg("alignment"), py::arg("model"), py::arg("kernel"),
-      py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"), py::arg("out_block"),
-      py::arg("coarsened_mode"), py::arg("stages"));
+      py::arg("request"), py::kw_only(), py::arg("pointer_alignment"), py::arg("model"),
+      py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),
+      py::arg("out_block"), py::arg("coarsened_mode"), py::arg("stages"));
 }
 
 }  // namespace

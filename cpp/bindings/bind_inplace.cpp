@@ -131,16 +131,15 @@ auto parse_forced(const std::optional<std::string>& kernel) {
   return kernel ? std::optional(Device::parse(*kernel)) : std::nullopt;
 }
 
-std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(const Integers& shape,
-                                                  const Integers& byte_strides,
-                                                  std::int64_t itemsize,
-                                                  const std::vector<int>& axes, int threads,
-                                                  std::optional<std::int64_t> workspace,
-                                                  const std::optional<std::string>& kernel) {
+std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(
+    const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+    const std::vector<int>& axes, const py::object& threads, std::optional<std::int64_t> workspace,
+    const std::optional<std::string>& kernel) {
   const InplaceLayout layout(shape, byte_strides, itemsize, axes);
-  return std::const_pointer_cast<cpu::InplacePlan>(inplace_plan_cache().get(
-      layout.key,
-      {{.threads = threads, .workspace = workspace, .forced = parse_forced<Cpu>(kernel)}}));
+  return std::const_pointer_cast<cpu::InplacePlan>(
+      inplace_plan_cache().get(layout.key, {{.threads = read_threads(threads),
+                                             .workspace = workspace,
+                                             .forced = parse_forced<Cpu>(kernel)}}));
 }
 
 std::shared_ptr<InplaceExecutable> cached_cuda_plan(
@@ -210,7 +209,7 @@ void bind_cpu_inplace(py::module_& module) {
       [](const TensorView& x, const py::object& axes, const py::object& threads,
          std::optional<std::int64_t> workspace, const std::optional<std::string>& kernel) {
         return cached_cpu_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
-                               read_threads(threads), workspace, kernel);
+                               threads, workspace, kernel);
       },
       py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
       py::arg("kernel") = py::none(), kPlanForDoc);

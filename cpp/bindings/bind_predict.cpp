@@ -14,8 +14,8 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "cpu/threads/threads.hpp"
@@ -23,7 +23,7 @@
 namespace ttlg::bindings {
 namespace {
 
-// Planning so many takes longer than waking a thread.
+// Planning this many takes longer than waking a thread.
 constexpr std::int64_t kProblemsPerThread = 64;
 
 using Extents = std::array<std::int64_t, kMaxRank>;
@@ -71,20 +71,19 @@ enum class IfNew : std::uint8_t { keep_plan, predict_only };
 double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
                const Setting& setting, IfNew if_new) {
   const auto byte_strides = contiguous_byte_strides(shape, setting.itemsize);
-  LayoutKey key{
-      .shape = shape, .in_byte_strides = byte_strides, .axes = axes, .itemsize = setting.itemsize};
-  const auto plan_of = [&](auto& cache, const auto& choice) {
+  const Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = setting.itemsize};
+  const auto plan_of = [&](auto& cache, const LayoutKey& key, const auto& choice) {
     return if_new == IfNew::keep_plan ? cache.get(key, choice) : cache.peek(key, choice);
   };
   if (setting.model) {
-    const auto plan =
-        plan_of(cuda_plan_cache(),
-                cuda::Planning::Choice{.alignment = cuda::kMaxAccessBytes, .model = setting.model});
-    if (plan) return plan->predicted_seconds;
-    return cuda::make_plan(key.request(), cuda::kMaxAccessBytes, setting.model).predicted_seconds;
+    const LayoutKey key = key_of(x, axes, nullptr);
+    const cuda::Planning::Choice choice{.model = setting.model};
+    if (const auto plan = plan_of(cuda_plan_cache(), key, choice)) return plan->predicted_seconds;
+    return cuda::make_plan(key.request(), choice.pointer_alignment, choice.model).predicted_seconds;
   }
-  key.out_alignment = new_ndarray_alignment(setting.itemsize, shape);
-  const auto plan = plan_of(cpu_plan_cache(), cpu::Planning::Choice{.threads = setting.threads});
+  const LayoutKey key = cpu_key_of(x, axes, nullptr);
+  const auto plan =
+      plan_of(cpu_plan_cache(), key, cpu::Planning::Choice{.threads = setting.threads});
   if (!plan) {
     return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
   }
@@ -137,7 +136,7 @@ class Problems {
 
 // Calls a function whose result goes to Python; null with an error set if it throws.
 template <typename Call>
-PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
+PyObject* result_or_error(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
   if (count != expected) {
     return PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", expected, count);
   }
@@ -154,7 +153,7 @@ PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
 }
 
 PyObject* predict_seconds(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return answer(6, count, [&]() -> py::object {
+  return result_or_error(6, count, [&]() -> py::object {
     Extents extents;
     Axes order;
     const auto setting = read_setting(arguments + 2);
@@ -170,7 +169,7 @@ PyObject* predict_seconds(PyObject*, PyObject* const* arguments, Py_ssize_t coun
 }
 
 PyObject* predict_many(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return answer(5, count, [&]() -> py::object {
+  return result_or_error(5, count, [&]() -> py::object {
     const auto setting = read_setting(arguments + 1);
     const Problems problems(arguments[0]);
     py::array_t<double> result(PyList_GET_SIZE(arguments[0]));
@@ -179,8 +178,9 @@ PyObject* predict_many(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
       std::fill_n(seconds, result.size(), std::numeric_limits<double>::quiet_NaN());
       return result;
     }
-    const auto most = static_cast<std::int64_t>(read_threads(py::none()));
-    const auto threads = static_cast<int>(std::min(most, result.size() / kProblemsPerThread));
+    const auto max_threads = static_cast<std::int64_t>(read_threads(py::none()));
+    const auto threads =
+        static_cast<int>(std::min(max_threads, result.size() / kProblemsPerThread));
     const auto predict_share = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         seconds[i] = problems.predict(static_cast<std::size_t>(i), *setting);

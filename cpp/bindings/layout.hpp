@@ -1,4 +1,4 @@
-// Where the elements of an array lie, borrowed from whoever keeps the array.
+// Where the elements of an array lie, borrowed from the owner of the array.
 #pragma once
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 #include "bindings/layout.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
 #include "cpu/memory/huge_pages.hpp"
@@ -74,10 +75,6 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   const std::size_t rank = x.layout.shape.size();
   std::array<int, kMaxRank> axes_buffer;
   const std::span<int> axes(axes_buffer.data(), rank);
-  LayoutKey key{.shape = x.layout.shape,
-                .in_byte_strides = x.layout.byte_strides,
-                .axes = axes,
-                .itemsize = x.layout.itemsize};
   if (!read_plain_axes(axes_object, axes)) return {};
   Extents extents;
   const std::span<std::int64_t> out_shape(extents.data(), rank);
@@ -85,8 +82,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
     out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
   }
   if (out_object == Py_None) {
-    key.out_alignment = new_ndarray_alignment(x.layout.itemsize, out_shape);
-    const auto plan = cpu_plan_cache().get(key, choice);
+    const auto plan = cpu_plan_cache().get(cpu_key_of(x.layout, axes, nullptr), choice);
     py::object result = new_ndarray(x.descr, out_shape);
     run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
@@ -94,8 +90,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
-  key.out_byte_strides = out.layout.byte_strides;
-  key.out_alignment = out_alignment(out.layout.data);
+  const LayoutKey key = cpu_key_of(x.layout, axes, &out.layout);
   run(*cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
   return py::reinterpret_borrow<py::object>(out_object);
 }
@@ -127,7 +122,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
 
 // What fails here fails again on the slow path, which reports it.
 template <typename Call>
-PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
+PyObject* result_or_none(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
   if (count != expected) {
     return PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", expected, count);
   }
@@ -144,12 +139,12 @@ PyObject* answer(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
 }
 
 PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return answer(4, count,
-                [&] { return transpose(arguments[0], arguments[1], arguments[2], arguments[3]); });
+  return result_or_none(
+      4, count, [&] { return transpose(arguments[0], arguments[1], arguments[2], arguments[3]); });
 }
 
 PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return answer(3, count, [&] {
+  return result_or_none(3, count, [&] {
     if (!is_plain(arguments[1])) return py::object();  // and no plan for a GPU gets further
     return run_plan(py::handle(arguments[0]).cast<const cpu::Plan&>(), arguments[1], arguments[2]);
   });

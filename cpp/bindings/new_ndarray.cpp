@@ -144,7 +144,7 @@ py::object make_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
   return py::reinterpret_steal<py::object>(result);
 }
 
-// How much may wait is asked of Python at most once in so many nanoseconds, as it means reading
+// How much may wait is asked of Python at most once in this many nanoseconds, as it means reading
 // files of the kernel.
 constexpr std::int64_t kAskAgainAfter = 1'000'000'000;
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 
 #include "bindings/layout.hpp"
+#include "bindings/new_ndarray.hpp"
+#include "plan/cpu/memory_units.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -39,11 +41,22 @@ void check_matches(const TensorView& view, const Integers& shape, const Integers
 
 }  // namespace
 
-LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const TensorView* out) {
+LayoutKey key_of(const Layout& x, std::span<const int> axes, const Layout* out) {
   LayoutKey key{
       .shape = x.shape, .in_byte_strides = x.byte_strides, .axes = axes, .itemsize = x.itemsize};
   if (out != nullptr) key.out_byte_strides = out->byte_strides;
   return key;
+}
+
+LayoutKey cpu_key_of(const Layout& x, std::span<const int> axes, const Layout* out) {
+  LayoutKey key = key_of(x, axes, out);
+  key.out_alignment =
+      out != nullptr ? out_alignment(out->data) : new_ndarray_alignment(x.itemsize, x.shape);
+  return key;
+}
+
+std::int64_t out_alignment(const void* out) {
+  return reinterpret_cast<std::uintptr_t>(out) % cpu::kLineBytes == 0 ? cpu::kLineBytes : 1;
 }
 
 InplaceLayout::InplaceLayout(const Integers& shape, const Integers& byte_strides,

@@ -2,17 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bindings/arguments.hpp"
+#include "bindings/layout.hpp"
 #include "bindings/tensor_view.hpp"
 #include "plan/plan_base.hpp"
 #include "plan/plan_cache.hpp"
 
 namespace ttlg::bindings {
 
-// The key of moving a view into another, or into a new array; borrows from all arguments.
-LayoutKey key_of(const TensorView& x, const std::vector<int>& axes, const TensorView* out);
+// The key of moving an array into `out`, or into a new one; borrows from all arguments.
+LayoutKey key_of(const Layout& x, std::span<const int> axes, const Layout* out);
+
+// The same with what the CPU's planner is told of the output's address. `out` null: a new ndarray.
+LayoutKey cpu_key_of(const Layout& x, std::span<const int> axes, const Layout* out);
+
+// What the CPU's planner is told of an address: whether it is that of a cache line. Had it more
+// values, a layout would need more entries in the planner cache.
+std::int64_t out_alignment(const void* out);
 
 // The key of transposing an array of this layout in its own memory; borrows from all arguments.
 // Throws ValueError for an array that does not fill its memory in C or Fortran order.

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "cpu/planning.hpp"
 #include "cuda/planning.hpp"
-#include "plan/cpu/memory_units.hpp"
 
 namespace ttlg::bindings {
 
@@ -15,12 +13,6 @@ cpu::PlanCache& cpu_plan_cache();
 cuda::PlanCache& cuda_plan_cache();
 cpu::InplacePlanCache& inplace_plan_cache();
 cuda::InplacePlanCache& cuda_inplace_plan_cache();
-
-// What the planner is told of an output's address: whether it is that of a cache line. Had it more
-// values, a layout would take more places in the planner cache.
-inline std::int64_t out_alignment(const void* out) {
-  return reinterpret_cast<std::uintptr_t>(out) % cpu::kLineBytes == 0 ? cpu::kLineBytes : 1;
-}
 
 // What a call takes by this machine's time model; `fresh`: into a new array.
 double predicted_seconds(const cpu::Plan& plan, bool fresh);

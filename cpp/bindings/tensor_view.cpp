@@ -73,7 +73,7 @@ void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t fla
   view.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   if (tensor.strides == nullptr) return;
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
-    // Producers write anything as the stride of an axis that nobody steps along.
+    // Producers write anything as the stride of an axis along which no step is taken.
     if (view.shape[axis] == 1) continue;
     view.byte_strides[axis] = checked_mul(tensor.strides[axis], view.itemsize);
   }

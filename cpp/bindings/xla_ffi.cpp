@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/memory/huge_pages.hpp"
@@ -193,7 +194,7 @@ void transpose(const xla::CallFrame& frame) {
                static_cast<std::byte*>(out.data));
 }
 
-// The answer to XLA's question, at registration, which version of the ABI this is. Left as it is,
+// Answers XLA's question, at registration, which version of the ABI this is. Left as it is,
 // the metadata says 0.0, which XLA refuses.
 void fill_in(xla::Metadata& metadata) {
   if (metadata.struct_size < kMetadataBytes) return;
@@ -202,7 +203,7 @@ void fill_in(xla::Metadata& metadata) {
   metadata.traits = 0;
 }
 
-void answer(const xla::CallFrame& frame) {
+void handle_call(const xla::CallFrame& frame) {
   for (xla::Extension* each = frame.extensions; each != nullptr; each = each->next) {
     if (each->type == xla::kMetadataExtension) {
       return fill_in(*reinterpret_cast<xla::MetadataExtension*>(each)->metadata);
@@ -224,7 +225,7 @@ xla::Error* make_error(const xla::Api& api, xla::ErrorCode code, const char* why
 
 xla::Error* xla_transpose(xla::CallFrame* frame) noexcept {
   try {
-    answer(*frame);
+    handle_call(*frame);
     return nullptr;
   } catch (const std::invalid_argument& error) {
     return make_error(*frame->api, xla::kInvalidArgument, error.what());

@@ -73,20 +73,20 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
   std::fill_n(index.begin(), modes.size(), 0);
   std::int64_t in = 0;
   std::int64_t out = 0;
-  std::int64_t stage = 0;
+  std::int64_t staging = 0;
   std::size_t k = 0;
   do {
-    visit(in, out, stage);
+    visit(in, out, staging);
     for (k = 0; k < modes.size(); ++k) {
       const auto m = static_cast<std::size_t>(modes[k]);
       const BlockMode& mode = block_.modes[m];
       in += mode.in_step;
       out += mode.out_step;
-      stage += mode.stage_step;
+      staging += mode.staging_step;
       if (++index[k] < extent_[m]) break;
       in -= index[k] * mode.in_step;
       out -= index[k] * mode.out_step;
-      stage -= index[k] * mode.stage_step;
+      staging -= index[k] * mode.staging_step;
       index[k] = 0;
     }
   } while (k < modes.size());
@@ -104,8 +104,8 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   const BlockArguments arguments{
       .in_by_in = in_axis.in.data(),
       .in_by_out = out_axis.in.data(),
-      .out_by_in = staged ? in_axis.stage.data() : in_axis.out.data(),
-      .out_by_out = staged ? out_axis.stage.data() : out_axis.out.data(),
+      .out_by_in = staged ? in_axis.staging.data() : in_axis.out.data(),
+      .out_by_out = staged ? out_axis.staging.data() : out_axis.out.data(),
       .in_count = count(in_axis),
       .out_count = count(out_axis),
       .element_bytes = plan_.element_bytes,
@@ -115,8 +115,8 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .following = following_,
       .pipeline = &pipeline_,
   };
-  for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t stage) {
-    kernel_(in + from, to + (staged ? stage : out), arguments);
+  for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t staging) {
+    kernel_(in + from, to + (staged ? staging : out), arguments);
   });
 }
 
@@ -135,7 +135,7 @@ std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
       group[m] = std::max(group[m], at + program.tile[m]);
       TileOrigin& lane = lanes[static_cast<std::size_t>(l)];
       lane.in += at * mode.in_step;
-      lane.out += at * (staged ? mode.stage_step : mode.out_step);
+      lane.out += at * (staged ? mode.staging_step : mode.out_step);
     };
     shift(first, first == second ? l : l % 2);
     shift(second, first == second ? 0 : l / 2);
@@ -164,11 +164,11 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
     walks[rank++] = {.step = group[m],
                      .last = extent_[m] - group[m],
                      .in_step = mode.in_step,
-                     .out_step = staged ? mode.stage_step : mode.out_step,
+                     .out_step = staged ? mode.staging_step : mode.out_step,
                      .at = 0};
   }
   const std::int64_t* stores =
-      (staged ? plan_.shuffle.stage_stores : plan_.shuffle.out_stores).data();
+      (staged ? plan_.shuffle.staging_stores : plan_.shuffle.out_stores).data();
   std::array<TileOrigin, 64> origins;
   std::size_t pending = 0;
   const auto carry_out = [&] {
@@ -203,20 +203,20 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
   if (pending > 0) carry_out();
 }
 
-StoreQueue BlockMover::queue_stores(std::byte* stage, std::byte* out,
+StoreQueue BlockMover::queue_stores(std::byte* staging, std::byte* out,
                                     std::span<StagedRun> staged_runs, bool continued,
                                     bool continues) const {
   std::size_t runs = 0;
   for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
-           [&](std::int64_t, std::int64_t out_offset, std::int64_t stage_offset) {
-             staged_runs[runs++] = {.stage = stage_offset, .out = out_offset};
+           [&](std::int64_t, std::int64_t out_offset, std::int64_t staging_offset) {
+             staged_runs[runs++] = {.staging = staging_offset, .out = out_offset};
              // Lines that are partly written must be read first. Ordered early, they are there in
              // time; stores that wait for them would hold up all stores behind them.
              if (!plan_.parameters.streaming) return;
              if (!continued) __builtin_prefetch(out + out_offset, 1);
              if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
            });
-  return {.stage = stage,
+  return {.staging = staging,
           .out = out,
           .runs = staged_runs.first(runs),
           .run_bytes = run_bytes_,
@@ -225,11 +225,11 @@ StoreQueue BlockMover::queue_stores(std::byte* stage, std::byte* out,
 }
 
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
-  struct Stage {
+  struct StagingBuffer {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
     std::array<StagedRun, kStagingBytes / kLineBytes> runs;
   };
-  std::array<Stage, 2> stages;
+  std::array<StagingBuffer, 2> buffers;
   const bool staged = plan_.parameters.staged;
   const std::int64_t distance = plan_.parameters.prefetch;
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
@@ -249,18 +249,18 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     at.step();
     if (distance > 0 && i + distance < end) {
       pipeline_.prefetches = {.next = in + ahead.in_offset() - shift_of(ahead, in_shift),
-                              .pieces = block_.pieces,
-                              .piece_bytes = block_.piece_bytes};
+                              .ranges = block_.ranges,
+                              .range_bytes = block_.range_bytes};
       ahead.step();
     }
     if (staged) {
-      Stage& stage = stages[static_cast<std::size_t>(i & 1)];
-      std::byte* const base = stage.bytes.data() + line_offset(to);
+      StagingBuffer& staging = buffers[static_cast<std::size_t>(i & 1)];
+      std::byte* const base = staging.bytes.data() + line_offset(to);
       if (continued) pipeline_.stores.continues_at = base;
       fill(from, base, true);
       table_.advance(pipeline_, INT64_MAX);
       const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
-      pipeline_.stores = queue_stores(base, to, stage.runs, continued, continues);
+      pipeline_.stores = queue_stores(base, to, staging.runs, continued, continues);
       continue;
     }
     fill(from, to, false);

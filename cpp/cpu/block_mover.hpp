@@ -21,7 +21,7 @@ class BlockMover {
   void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
 
  private:
-  // Blocks begin so many elements before their place in the loop along the output's runs, except
+  // Blocks begin this many elements before their place in the loop along the output's runs, except
   // the first one, and end as many before: where lines of the output do. A line that two blocks
   // write is fetched twice, and by two threads, moves from core to core.
   void shift_to_lines(const std::byte* out);
@@ -32,7 +32,7 @@ class BlockMover {
   // What lies around the block along its out axis.
   void find_neighbors(const Odometer& at);
 
-  // Calls visit(in, out, stage) with the offsets of all indices of the modes.
+  // Calls visit(in, out, staging) with the offsets of all indices of the modes.
   template <typename Visit>
   void for_each(std::span<const int> modes, const Visit& visit) const;
 
@@ -40,7 +40,7 @@ class BlockMover {
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.
-  StoreQueue queue_stores(std::byte* stage, std::byte* out, std::span<StagedRun> staged_runs,
+  StoreQueue queue_stores(std::byte* staging, std::byte* out, std::span<StagedRun> staged_runs,
                           bool continued, bool continues) const;
 
   const Plan& plan_;

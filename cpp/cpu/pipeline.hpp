@@ -17,25 +17,25 @@ namespace ttlg::cpu {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
 }
 
-// Lines of a later block that are still to be prefetched, piece by piece; see Block::pieces.
+// Lines of a later block that are still to be prefetched, range by range; see Block::ranges.
 struct PrefetchQueue {
   const std::byte* next = nullptr;  // the block's first byte
-  std::span<const std::int64_t> pieces{};
-  std::int64_t piece_bytes = 0;
-  std::size_t piece = 0;
-  std::int64_t byte = 0;  // of the piece
+  std::span<const std::int64_t> ranges{};
+  std::int64_t range_bytes = 0;
+  std::size_t range = 0;
+  std::int64_t byte = 0;  // of the range
 };
 
 // Offsets of one run of a staged block in the buffer and in the output, which are equal modulo a
 // line.
 struct StagedRun {
-  std::int64_t stage;
+  std::int64_t staging;
   std::int64_t out;
 };
 
 // Runs of a staged block that are still to be stored.
 struct StoreQueue {
-  std::byte* stage = nullptr;
+  std::byte* staging = nullptr;
   std::byte* out = nullptr;
   std::span<const StagedRun> runs{};
   std::int64_t run_bytes = 0;

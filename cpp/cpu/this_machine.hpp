@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 
 namespace ttlg::cpu {
 

@@ -68,7 +68,7 @@ int attribute(cudaDeviceAttr which, int device) {
 
 void fail(cudaError_t error, const std::string& call, int device, const std::string& about) {
   const std::string hint = hint_for(error, device);
-  cudaGetLastError();  // so that whoever asks next does not find this error
+  cudaGetLastError();  // so that the next query does not find this error
   throw Error(call + " on " + device_text(device) + about + ": " + cudaGetErrorString(error) +
               " (" + cudaGetErrorName(error) + ")" + hint);
 }

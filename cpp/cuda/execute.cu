@@ -145,8 +145,8 @@ void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* 
   if (workspace != nullptr) check_pointer(workspace, "the workspace", device);
   const RelaxedCapture relaxed;
   static const LaunchGrid kNoGrid;
-  const auto at = [&](const InplaceLaunch::Place& place) {
-    return (place.in_workspace ? workspace : data) + place.offset;
+  const auto at = [&](const InplaceLaunch::Location& location) {
+    return (location.in_workspace ? workspace : data) + location.offset;
   };
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto& [launch, from, to] = launches[i];

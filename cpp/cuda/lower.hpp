@@ -15,7 +15,7 @@ LaunchGrid lower_grid(const SlicedProblem& sliced);
 // Lets the slices of a grid be walked in bands of this width, or of the whole of mode 1.
 void set_bands(AnyGrid& grid, std::int64_t width);
 
-// The FVI kernels, for words of so many bytes. These three allocate nothing.
+// The FVI kernels, for words of `word_bytes`. These three allocate nothing.
 Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::int64_t word_bytes);
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks, std::int64_t word_bytes);
 
@@ -32,7 +32,7 @@ Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
 Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
                               const LaunchGrid& grid);
 
-// Copying so many bytes between these addresses. Throws std::invalid_argument where CUDA cannot
+// Copying `bytes` between these addresses. Throws std::invalid_argument where CUDA cannot
 // number the blocks.
 Launch lower_copy(std::int64_t bytes, std::int64_t in_address, std::int64_t out_address);
 

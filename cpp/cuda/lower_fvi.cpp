@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "cuda/lower.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 
 namespace ttlg::cuda {

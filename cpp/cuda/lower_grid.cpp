@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "cuda/lower.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 
 namespace ttlg::cuda {
 namespace {

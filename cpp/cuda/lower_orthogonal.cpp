@@ -3,7 +3,7 @@
 
 #include "cuda/dispatch.hpp"
 #include "cuda/lower.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "plan/cuda/layout/slice_modes.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 

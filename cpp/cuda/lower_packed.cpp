@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "cuda/lower.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "plan/cuda/layout/slice_modes.hpp"
 #include "plan/cuda/slice/packed_slice.hpp"
 
@@ -18,7 +18,7 @@ struct CutModes {
   int row = -1;
 };
 
-// One side of the slice, whose modes are `order`, the fastest first, for so many lanes of a block.
+// One side of the slice, whose modes are `order`, the fastest first, for `lanes` of a block.
 PackedSide packed_side(const SlicedProblem& sliced, const PackedRuns& runs, std::int64_t lanes,
                        std::span<const SliceMode> order, const CutModes& cut,
                        std::int64_t Mode::* stride) {

@@ -18,23 +18,24 @@ namespace ttlg::cuda {
 struct Planning {
   using Plan = Executable;
   struct Choice {
-    std::int64_t alignment;  // of both pointers, see recast_problem
+    // As for recast_problem; by default that of memory as libraries allocate it on GPUs.
+    std::int64_t pointer_alignment = kMaxAccessBytes;
     std::shared_ptr<const DeviceModel> model;
     std::optional<Schema> forced{};
 
     bool operator==(const Choice& other) const {
-      return alignment == other.alignment && forced == other.forced &&
+      return pointer_alignment == other.pointer_alignment && forced == other.forced &&
              is_same_model(model, other.model);
     }
     // Of the model its name alone: few models share one, and those are told apart by comparison.
     std::uint64_t hash() const {
-      return std::hash<std::string>{}(model->name) + static_cast<std::uint64_t>(alignment) * 16 +
-             number_of(forced);
+      return std::hash<std::string>{}(model->name) +
+             static_cast<std::uint64_t>(pointer_alignment) * 16 + number_of(forced);
     }
   };
 
   Plan operator()(const Request& request, const Choice& choice) const {
-    return Plan(make_plan(request, choice.alignment, choice.model, choice.forced));
+    return Plan(make_plan(request, choice.pointer_alignment, choice.model, choice.forced));
   }
 };
 

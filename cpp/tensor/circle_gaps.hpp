@@ -21,14 +21,14 @@ struct CircleGaps {
 template <typename Cost>
 constexpr CircleGaps cheapest_gaps(std::int64_t s, std::int64_t b, const Cost& cost) {
   CircleGaps best{1, b, 0, 0};
-  double least = cost(1, b);
+  double min_cost = cost(1, b);
   // Point `up` lies by its gap above 0, and point `down` below it.
   std::int64_t up = 1, above = s;
   std::int64_t down = 1, below = b - s;
   while (above > 0 && below > 0) {
     const double now = cost(down, above) + cost(up, below);
-    if (now < least) {
-      least = now;
+    if (now < min_cost) {
+      min_cost = now;
       best = {down, above, up, below};
     }
     if (above > below) {

@@ -29,10 +29,10 @@ constexpr std::int64_t ceil_div(std::int64_t numerator, std::int64_t denominator
   return numerator / denominator + (numerator % denominator != 0);
 }
 
-// The length of about equal pieces of `extent`: a multiple of `grain`, and as few pieces as there
+// The length of about equal chunks of `extent`: a multiple of `grain`, and as few chunks as there
 // are of length `limit`, so that the last is not much shorter than the others. May exceed `limit`
 // by less than a grain; what to do then depends on what the limit is for.
-constexpr std::int64_t even_piece(std::int64_t extent, std::int64_t limit, std::int64_t grain = 1) {
+constexpr std::int64_t even_chunk(std::int64_t extent, std::int64_t limit, std::int64_t grain = 1) {
   const std::int64_t even = ceil_div(extent, ceil_div(extent, limit));
   return ceil_div(even, grain) * grain;
 }

@@ -61,7 +61,7 @@ void check_request(const Request& request) {
   for (std::size_t i = 0; i < rank; ++i) {
     if (request.shape[i] < 0) throw std::invalid_argument("extents must not be negative");
     bytes = checked_mul(bytes, std::max<std::int64_t>(request.shape[i], 1));
-    if (empty) continue;  // nobody steps along any axis, so strides may be anything
+    if (empty) continue;  // no step is taken along any axis, so strides may be anything
     in_span = checked_add(in_span, reach(request.shape[i], request.in_byte_strides[i]));
     if (request.out_byte_strides.empty()) continue;
     const std::int64_t out_extent = request.shape[static_cast<std::size_t>(request.axes[i])];

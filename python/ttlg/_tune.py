@@ -111,7 +111,7 @@ def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
         return None
 
 
-def _ways(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
+def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
     """List the planner's candidates, those that differ in their threads alone once."""
     plans: dict[str, _core.CpuPlan] = {}
     for name, parameters, _ in model.candidates(threads):
@@ -124,7 +124,7 @@ def _ways(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     arrays = arrays_for(model)
     x, out = _core.view(arrays[0], "x"), _core.view(arrays[1], "out")
-    plans = _ways(model, threads, kernel) or [model]
+    plans = _candidates(model, threads, kernel) or [model]
     seconds = _sample(plans, x, out)
     first = seconds.index(min(seconds))
     best = plans[first]

@@ -23,6 +23,25 @@ inline Request contiguous_request(std::vector<std::int64_t> shape, std::vector<i
           .out_byte_strides = {}};
 }
 
+// A contiguous tensor without fusion, as papers' examples are written: mode 0 is the fastest, and
+// the output's i-th fastest mode is the input's mode perm[i].
+inline Problem unfused_problem(const std::vector<std::int64_t>& extents, std::vector<int> perm,
+                               std::int64_t itemsize) {
+  Problem problem{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
+  std::int64_t stride = itemsize;
+  for (const std::int64_t extent : extents) {
+    problem.modes.push_back({extent, stride, 0});
+    stride *= extent;
+  }
+  stride = itemsize;
+  for (const int m : problem.perm) {
+    Mode& mode = problem.modes[static_cast<std::size_t>(m)];
+    mode.out_byte_stride = stride;
+    stride *= mode.extent;
+  }
+  return problem;
+}
+
 using Random = std::mt19937_64;
 
 inline std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
@@ -92,6 +111,31 @@ inline Request many_modes_request(Random& random) {
     elements *= shape.back();
   }
   return random_layouts(random, std::move(shape), random_itemsize(random));
+}
+
+// Calls visit(request, i) for random requests of either kind, the i-th of which is of many modes if
+// i is odd.
+template <typename Visit>
+void for_random_requests(Random& random, int requests, const Visit& visit) {
+  for (int i = 0; i < requests; ++i) {
+    visit(i % 2 == 0 ? random_request(random) : many_modes_request(random), i);
+  }
+}
+
+template <typename Visit>
+void for_random_requests(std::uint64_t seed, int requests, const Visit& visit) {
+  Random random(seed);
+  for_random_requests(random, requests, visit);
+}
+
+// Calls visit(axes) for every permutation of `rank` axes.
+template <typename Visit>
+void for_each_permutation(std::size_t rank, const Visit& visit) {
+  std::vector<int> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  do {
+    visit(axes);
+  } while (std::ranges::next_permutation(axes).found);
 }
 
 // Long along the output's fastest axis or along its two fastest, and short elsewhere.

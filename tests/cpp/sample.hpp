@@ -11,4 +11,11 @@ inline constexpr int kSampling = 8;
 inline constexpr int kSampling = 1;
 #endif
 
+// Whether this one of many alike runs is made. An odd distance, so that cases which alternate are
+// all sampled.
+inline bool is_sample() {
+  static int runs = 0;
+  return kSampling == 1 || runs++ % (kSampling - 1) == 0;
+}
+
 }  // namespace ttlg::test

@@ -105,7 +105,6 @@ class TorchMemory:
         self.pointer = self._tensor.data_ptr()
 
     def array(self, start, dtype, shape):
-        """View bytes as a tensor."""
         import torch
 
         end = start + math.prod(shape) * np.dtype(dtype).itemsize
@@ -127,7 +126,7 @@ def check(
     memory=TorchMemory,
     guard=GUARD,
 ):
-    """Transpose a contiguous array into another, each so many bytes off an aligned address."""
+    """Transpose a contiguous array into another, each `lead` bytes off an aligned address."""
     raw, x = contiguous(shape, itemsize, lead, guard=guard)
     out_shape = tuple(shape[axis] for axis in axes)
     out_raw, out = contiguous(out_shape, itemsize, out_lead, guard=guard, poisoned=True)
@@ -147,11 +146,9 @@ class Gpu:
         self.memory = memory
 
     def run(self, plan, x):
-        """Carry out a plan in place."""
         return plan(x)
 
     def transpose_inplace(self, x, axes):
-        """Permute as users do."""
         return ttlg.transpose_inplace(x, axes)
 
 
@@ -162,14 +159,10 @@ def planned(shape, axes, itemsize, kernel=None, *, device="cuda", **options):
 
 
 def by_units(shape, axes, itemsize, lead=0):
-    """Describe elements of so many bytes, so many bytes off an aligned address, to libraries.
+    """Describe elements of `itemsize` bytes, `lead` bytes off an aligned address, to libraries.
 
-    These know few dtypes, aligned ones: other elements are a further axis of units.
-
-    Returns
-    -------
-    tuple
-        The dtype of the units, the shape and the axes.
+    These know few dtypes, aligned ones: other elements are a further axis of units. Returns the
+    dtype of the units, the shape and the axes.
     """
     unit = (itemsize | lead) & -(itemsize | lead)
     unit = min(unit, max(_UNITS))
@@ -179,7 +172,7 @@ def by_units(shape, axes, itemsize, lead=0):
 
 
 def check_inplace(device, shape, axes, itemsize, plan=None, *, lead=0, guard=GUARD):
-    """Permute an array, so many bytes off an aligned address, on a device where it lies.
+    """Permute an array, `lead` bytes off an aligned address, on a device where it lies.
 
     As `check_move`, by the plan if that is given. `device` is a `Gpu` or has what it has.
     """

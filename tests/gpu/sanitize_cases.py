@@ -52,7 +52,6 @@ class CupyMemory:
         self.pointer = self._memory.ptr
 
     def array(self, start, dtype, shape):
-        """View bytes as an array."""
         import cupy
 
         return cupy.ndarray(shape, dtype, self._memory + start)

@@ -1,4 +1,8 @@
-"""Work that comes late on a stream, so that whatever does not wait for it shows."""
+"""Work that comes late on a stream, so that what does not wait for it shows; and allocations."""
+
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -21,3 +25,13 @@ def filled_late(x, contents):
     """Queue on the current stream: a long wait, and then the contents that count."""
     torch.cuda._sleep(SLEEP_CYCLES)
     x.copy_(contents)
+
+
+def allocations():
+    return torch.cuda.memory_stats()["allocation.all.allocated"]
+
+
+def run_script(script):
+    """Run a script in a process of its own."""
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, check=False, timeout=120, capture_output=True, text=True)

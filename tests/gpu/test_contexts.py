@@ -1,9 +1,6 @@
 """Calls leave the thread the context that it had, and create none on a device that has none."""
 
 import ctypes
-import subprocess
-import sys
-import textwrap
 import threading
 
 import pytest
@@ -11,6 +8,7 @@ import pytest
 import ttlg
 
 from .moves import of_unknown_library
+from .streams import run_script
 
 torch = pytest.importorskip("torch")
 
@@ -49,10 +47,7 @@ ON_THE_SECOND_DEVICE = """
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two devices")
 def test_no_context_is_created_on_another_device():
-    script = textwrap.dedent(ON_THE_SECOND_DEVICE)
-    done = subprocess.run(
-        [sys.executable, "-c", script], check=False, timeout=120, capture_output=True, text=True
-    )
+    done = run_script(ON_THE_SECOND_DEVICE)
     if done.returncode == 77:
         pytest.skip("PyTorch creates a context on the first device itself")
     assert done.returncode == 0, done.stderr

@@ -1,10 +1,8 @@
 """Errors of the device that ttlg did not cause are told apart from its own."""
 
-import subprocess
-import sys
-import textwrap
-
 import pytest
+
+from .streams import run_script
 
 pytest.importorskip("torch")
 
@@ -48,13 +46,7 @@ FORKED = """
 
 
 def output_of(program):
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        check=False,
-        timeout=120,
-        capture_output=True,
-        text=True,
-    )
+    done = run_script(program)
     return done.stdout + done.stderr
 
 

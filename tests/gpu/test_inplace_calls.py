@@ -5,7 +5,7 @@ import pytest
 import ttlg
 
 from .moves import planned
-from .streams import filled_late, values
+from .streams import allocations, filled_late, values
 
 torch = pytest.importorskip("torch")
 
@@ -124,10 +124,6 @@ def test_an_array_is_as_it_was_without_memory_for_the_workspace():
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert torch.equal(x, kept)
     assert x._version == version
-
-
-def allocations():
-    return torch.cuda.memory_stats()["allocation.all.allocated"]
 
 
 def test_calls_take_nothing_from_the_driver():

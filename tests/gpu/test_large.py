@@ -43,6 +43,8 @@ def random_tensor(shape, dtype):
 
 def same(y, expected):
     """Compare chunk by chunk, along an axis that is long enough to be cut."""
+    if y.is_complex():  # NaNs are no equals of themselves
+        y, expected = (torch.view_as_real(each).view(torch.int64) for each in (y, expected))
     axis = max(range(y.dim()), key=lambda axis: y.shape[axis])
     step = max(1, y.shape[axis] * CHUNK_BYTES // (y.numel() * y.itemsize))
     return all(
@@ -81,10 +83,6 @@ def test_beyond_32_bits(shape, axes, dtype):
     x = random_tensor(shape, dtype)
     y = torch.full([shape[axis] for axis in axes], 0, dtype=dtype, device="cuda")
     ttlg.transpose(x, axes, out=y)
-    # NaNs are no equals of themselves.
-    if dtype.is_complex:
-        x, y = (torch.view_as_real(each).view(torch.int64) for each in (x, y))
-        axes = (*axes, len(axes))
     assert same(y, x.permute(axes))
 
 
@@ -93,11 +91,7 @@ def test_in_place_beyond_32_bits(shape, axes, dtype):
     assert math.prod(shape) * dtype.itemsize > 2**31
     x = random_tensor(shape, dtype)
     kept = x.clone()
-    y = ttlg.transpose_inplace(x, axes)
-    if dtype.is_complex:
-        y, kept = (torch.view_as_real(each).view(torch.int64) for each in (y, kept))
-        axes = (*axes, len(axes))
-    assert same(y, kept.permute(axes))
+    assert same(ttlg.transpose_inplace(x, axes), kept.permute(axes))
 
 
 def test_strides_beyond_32_bits():

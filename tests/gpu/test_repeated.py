@@ -4,6 +4,8 @@ import pytest
 
 import ttlg
 
+from .streams import allocations
+
 torch = pytest.importorskip("torch")
 
 SHAPE, AXES = (60, 70, 80), (2, 0, 1)
@@ -12,10 +14,6 @@ SHAPE, AXES = (60, 70, 80), (2, 0, 1)
 @pytest.fixture
 def x():
     return torch.empty(SHAPE, dtype=torch.float32, device="cuda").normal_()
-
-
-def allocations():
-    return torch.cuda.memory_stats()["allocation.all.allocated"]
 
 
 def test_second_call_hits_the_cache(x):
@@ -67,9 +65,3 @@ def test_predicted_time_and_explanation():
     model = plan._core.model.to_dict()
     moving = 2 * plan.nbytes / model["memory_bytes_per_second"]
     assert plan.predicted_time > model["launch_seconds"] + moving
-
-
-def test_a_plan_refuses_another_layout(x):
-    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
-    with pytest.raises(ValueError, match=r"layout|shape"):
-        plan(x[:, ::2])

@@ -1,16 +1,13 @@
 """Calls run on the right stream, can be captured in graphs, and come from several threads."""
 
 import random
-import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import ttlg
 
-from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, values
+from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, run_script, values
 
 torch = pytest.importorskip("torch")
 
@@ -152,10 +149,7 @@ FIRST_CALL_CAPTURED = """
 
 
 def test_first_call_of_a_process_can_be_captured():
-    script = textwrap.dedent(FIRST_CALL_CAPTURED)
-    done = subprocess.run(
-        [sys.executable, "-c", script], check=False, timeout=120, capture_output=True, text=True
-    )
+    done = run_script(FIRST_CALL_CAPTURED)
     assert done.returncode == 0, done.stderr
 
 

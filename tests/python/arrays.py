@@ -1,6 +1,7 @@
 """Arrays to test with: random bytes in every layout that NumPy can describe."""
 
 import io
+import itertools
 import math
 import os
 from dataclasses import dataclass
@@ -26,8 +27,12 @@ def repeated_raw(count):
 
 
 def available_bytes():
-    """Return how much memory is free."""
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def random_array(shape, dtype, seed=0):
@@ -47,6 +52,20 @@ def bits(x):
     """Return the elements of `x` in C order as raw bytes, padding inside structures included."""
     # In one dimension: the tobytes of NumPy 2.2 refuses more than 32.
     return np.asarray(x).view(f"V{x.dtype.itemsize}").reshape(-1).tobytes()
+
+
+def equal_by_blocks(y, expected):
+    """Compare large arrays block by block; the caches hold a block of either.
+
+    Short axes are taken element by element, which leaves long loops to NumPy.
+    """
+    long = sum(extent >= 16 for extent in y.shape)
+    steps = [1 if extent < 16 else 1 << 18 // long for extent in y.shape]
+    starts = itertools.product(*map(range, [0] * y.ndim, y.shape, steps))
+    blocks = (tuple(map(slice, start, np.add(start, steps))) for start in starts)
+    return y.shape == expected.shape and all(
+        np.array_equal(y[block], expected[block]) for block in blocks
+    )
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,9 @@ def edited(plan, *, kernel=None, out_byte_strides=None, **parameters):
 
 
 def blocks_of(plan, limits, order):
-    """Cut a plan's modes into blocks of at most `limits`, with the loops in the given order.
+    """Return a plan's parameters with blocks of at most `limits` and the loops in this order.
 
-    Parameters
-    ----------
-    plan : ttlg.Plan
-        A plan of the kernel that will be given the blocks.
-    limits, order : sequence of int
-        Extents of a block, and mode numbers, outermost first; as many of them as there may be
-        modes.
-
-    Returns
-    -------
-    dict
-        The parameters ``block`` and ``loop_order``.
+    `order` begins with the outermost mode; both may be longer than the plan has modes.
     """
     count = len(plan.parameters["block"])
     if plan.kernel in ("copy", "reference"):

@@ -1,10 +1,14 @@
 """What all tests share: Hypothesis profiles, and settings put back after each test."""
 
+import fcntl
 import os
 import pathlib
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import textwrap
 from types import SimpleNamespace
 
@@ -92,6 +96,23 @@ def run_python(tmp_path, default_signals):
         return SimpleNamespace(stdout=out, stderr=err)
 
     return run
+
+
+@pytest.fixture
+def terminal():
+    """Run a program whose errors go to a terminal; return its exit status and what it printed there."""
+    shown, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+
+    def run(*arguments):
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(command, stderr=end, timeout=60, check=False)
+        os.write(end, b".")
+        return done.returncode, os.read(shown, 1 << 16).decode()
+
+    yield run
+    os.close(shown)
+    os.close(end)
 
 
 FORKS = """

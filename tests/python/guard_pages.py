@@ -87,7 +87,7 @@ def variants(kernel, x, axes):
 
 
 def calls(kernel, x, axes):
-    """Yield ways to transpose `x` with this kernel; "transpose" is the public function."""
+    """Yield calls that transpose `x` with this kernel; "transpose" is the public function."""
     if kernel == "transpose":
         yield lambda out: ttlg.transpose(x, axes, out=out)
         yield lambda out: ttlg.transpose(x, axes, out=out, threads=2)

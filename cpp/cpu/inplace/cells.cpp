@@ -8,8 +8,8 @@
 namespace ttlg::cpu {
 namespace {
 
-// A part of a cycle: from place `first` on, every place takes the cell that belongs there from the
-// next one, and the last from where the first cell of another part is held.
+// A part of a cycle: from position `first` on, every position takes the cell that belongs there
+// from the next one, and the last from where the first cell of another part is held.
 struct Part {
   std::int64_t first;
   std::int64_t count;
@@ -24,10 +24,10 @@ class Cycles {
         by_row_(step.rows),
         by_gap_(gaps.cells),
         gap_bytes_(gaps.bytes),
-        place_(step, threads),
+        layout_(step, threads),
         moved_(reinterpret_cast<std::uint64_t*>(workspace)),
-        parts_(reinterpret_cast<Part*>(workspace + place_.parts)),
-        held_(workspace + place_.held),
+        parts_(reinterpret_cast<Part*>(workspace + layout_.parts)),
+        held_(workspace + layout_.held),
         threads_(threads),
         copy_(table.copy) {}
 
@@ -43,10 +43,10 @@ class Cycles {
  private:
   bool is_moved(std::int64_t cell) const { return (moved_[cell / 64] >> (cell % 64) & 1) != 0; }
 
-  // Where the cell lies that belongs to this place.
-  std::int64_t source(std::int64_t place) const {
-    const std::int64_t column = by_row_.quotient(place);
-    return (place - column * matrix_.rows) * matrix_.columns + column;
+  // Where the cell lies that belongs to this position.
+  std::int64_t source(std::int64_t position) const {
+    const std::int64_t column = by_row_.quotient(position);
+    return (position - column * matrix_.rows) * matrix_.columns + column;
   }
 
   // Cuts a cycle into parts of about the same length, a few for each thread.
@@ -59,9 +59,9 @@ class Cycles {
       ++length;
     } while (at != first);
     if (length == 1) return;
-    const std::int64_t most = kPartsPerThread * threads_;
-    if (count_ + most > place_.most_parts) move_parts();
-    const std::int64_t count = std::clamp<std::int64_t>(length / kLeastPart, 1, most);
+    const std::int64_t max_count = kPartsPerThread * threads_;
+    if (count_ + max_count > layout_.max_parts) move_parts();
+    const std::int64_t count = std::clamp<std::int64_t>(length / kMinPart, 1, max_count);
     for (std::int64_t part = 0; part < count; ++part) {
       const std::int64_t cells = length * (part + 1) / count - length * part / count;
       const std::int64_t next = part + 1 < count ? count_ + part + 1 : count_;
@@ -76,8 +76,8 @@ class Cycles {
   // Large cells are moved slice by slice, so that few bytes are held at a time.
   void move_parts() {
     if (count_ == 0) return;
-    for (std::int64_t begin = 0; begin < matrix_.element_bytes; begin += place_.slice) {
-      const std::int64_t bytes = std::min(place_.slice, matrix_.element_bytes - begin);
+    for (std::int64_t begin = 0; begin < matrix_.element_bytes; begin += layout_.slice) {
+      const std::int64_t bytes = std::min(layout_.slice, matrix_.element_bytes - begin);
       for_parts(
           [&](std::int64_t part) { copy_(held(part), cell(parts_[part].first) + begin, bytes); });
       for_parts([&](std::int64_t part) { move_part(parts_[part], begin, bytes); });
@@ -91,7 +91,7 @@ class Cycles {
     for (std::int64_t k = 0; k < kRequested; k += bytes) requested = source(requested);
     for (std::int64_t k = 1; k < part.count; ++k) {
       requested = source(requested);
-      request(cell(requested) + begin, std::min(bytes, kMostOfCell));
+      request(cell(requested) + begin, std::min(bytes, kMaxPrefetchedBytes));
       const std::int64_t from = source(at);
       copy_(cell(at) + begin, cell(from) + begin, bytes);
       at = from;
@@ -109,18 +109,18 @@ class Cycles {
   std::byte* cell(std::int64_t number) const {
     return matrix_.data + number * matrix_.element_bytes + by_gap_.quotient(number) * gap_bytes_;
   }
-  std::byte* held(std::int64_t part) const { return held_ + part * place_.slice; }
+  std::byte* held(std::int64_t part) const { return held_ + part * layout_.slice; }
 
   static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
-  static constexpr std::int64_t kLeastPart = 32;       // cells
-  static constexpr std::int64_t kRequested = 2 << 10;  // bytes of cells ahead
-  static constexpr std::int64_t kMostOfCell = 512;     // of one; hardware prefetches the rest
+  static constexpr std::int64_t kMinPart = 32;              // cells
+  static constexpr std::int64_t kRequested = 2 << 10;       // bytes of cells ahead
+  static constexpr std::int64_t kMaxPrefetchedBytes = 512;  // of one; hardware prefetches the rest
 
   const Matrix matrix_;
   const FastDivisor by_row_;
   const FastDivisor by_gap_;
   const std::int64_t gap_bytes_;
-  const CellsWorkspace place_;
+  const CellsWorkspace layout_;
   std::uint64_t* const moved_;
   Part* const parts_;
   std::byte* const held_;

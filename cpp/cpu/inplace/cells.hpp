@@ -9,7 +9,7 @@
 
 namespace ttlg::cpu {
 
-// So many bytes lie free after every so many elements.
+// How many bytes lie free after how many elements.
 struct CellGaps {
   std::int64_t cells = 1;
   std::int64_t bytes = 0;

@@ -97,8 +97,8 @@ class Band {
     BlockPipeline pipeline;
     if (i >= kRowsAtOnce) {
       pipeline.prefetches = {.next = rows_,
-                             .pieces = {table_.from(i - kRowsAtOnce), std::size_t{kRowsAtOnce}},
-                             .piece_bytes = bytes_};
+                             .ranges = {table_.from(i - kRowsAtOnce), std::size_t{kRowsAtOnce}},
+                             .range_bytes = bytes_};
     }
     return pipeline;
   }
@@ -165,7 +165,7 @@ class Band {
     BlockPipeline pipeline;
     if (i >= kRowsAtOnce) {
       pipeline.prefetches = {
-          .next = matrix_row(i - kRowsAtOnce) - from[0], .pieces = from, .piece_bytes = bytes_};
+          .next = matrix_row(i - kRowsAtOnce) - from[0], .ranges = from, .range_bytes = bytes_};
     }
     move_rows(p_.table, rows_, workspace_, from.data(), to.data(), count, bytes_, pipeline);
   }

@@ -43,7 +43,7 @@ void for_matrices(const InplaceStep& step, std::byte* data, std::byte* workspace
   });
 }
 
-// Has the lines of so many bytes on their way to the caches.
+// Prefetches the lines of this many bytes.
 inline void request(const std::byte* from, std::int64_t bytes) {
   for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
   __builtin_prefetch(from + bytes - 1);
@@ -80,7 +80,7 @@ inline BlockKernel transposing_kernel(const Kernels& table, std::int64_t element
                                  : table.strided_copy.back();
 }
 
-// Moves rows of so many bytes; offsets of each on either side.
+// Moves rows of this many bytes; offsets of each on either side.
 inline void move_rows(const Kernels& table, const std::byte* in, std::byte* out,
                       const std::int64_t* in_by_row, const std::int64_t* out_by_row,
                       std::int64_t count, std::int64_t row_bytes, BlockPipeline pipeline = {}) {

@@ -16,15 +16,15 @@ namespace ttlg::cpu {
 struct PermutedMatrix {
   // `workspace_begin` is that of C2rWorkspace, at a line.
   PermutedMatrix(const InplaceStep& step, std::byte* data, std::byte* workspace_begin,
-                 int most_threads, const Kernels& kernel_table)
+                 int max_threads, const Kernels& kernel_table)
       : c2r(c2r_of(step)),
         forward(step.kernel == InplaceKernel::c2r),
         apart(rotates_apart(c2r)),
         matrix{data, c2r.m, c2r.n, step.element_bytes},
         width(step.width),
-        place(step, most_threads),
+        layout(step, max_threads),
         workspace(workspace_begin),
-        threads(most_threads),
+        threads(max_threads),
         table(kernel_table),
         skew(kernel_table.skew[width_index(step.element_bytes)]),
         skew_columns(kernel_table.skew_columns[width_index(step.element_bytes)]) {}
@@ -34,7 +34,7 @@ struct PermutedMatrix {
   bool apart;    // whether rotations between blocks of columns are passes of their own
   Matrix matrix;
   std::int64_t width;  // of a band of columns
-  C2rWorkspace place;
+  C2rWorkspace layout;
   std::byte* workspace;
   int threads;
   const Kernels& table;
@@ -42,7 +42,7 @@ struct PermutedMatrix {
   std::int64_t skew_columns;
 
   std::byte* own_workspace() const {
-    return workspace + place.first_thread + thread_number() * place.thread_bytes;
+    return workspace + layout.first_thread + thread_number() * layout.thread_bytes;
   }
 };
 

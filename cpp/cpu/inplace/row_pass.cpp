@@ -47,7 +47,7 @@ class RowPass {
   };
 
   std::byte* held_of(std::int64_t part) const {
-    return p_.workspace + p_.place.first_thread + part * p_.place.thread_bytes + p_.place.held;
+    return p_.workspace + p_.layout.first_thread + part * p_.layout.thread_bytes + p_.layout.held;
   }
 
   Rows rows_of(std::int64_t part) const {
@@ -98,23 +98,23 @@ class RowPass {
   }
 
   // Blocks q, q + 1, ... of a row before the rotation, which are blocks f, f + 1, ... of its
-  // shuffle and have the same turn there.
+  // shuffle and have the same rotation there.
   struct Blocks {
     std::int64_t q;
     std::int64_t f;
     std::int64_t count;
-    std::int64_t turn;
+    std::int64_t rotation;
   };
 
-  // Calls visit(blocks) for all blocks of a row, at most so many at a time.
+  // Calls visit(blocks) for all blocks of a row, at most `max_count` at a time.
   template <typename Visit>
-  void for_blocks(const Row& row, std::int64_t most, const Visit& visit) const {
+  void for_blocks(const Row& row, std::int64_t max_count, const Visit& visit) const {
     for (std::int64_t q = 0; q < c2r_.c;) {
       const std::int64_t from = (row.number + q) % c2r_.m;
       const std::int64_t f = from % c2r_.c;
-      const std::int64_t turn = multiply_mod(from / c2r_.c % c2r_.b, c2r_.a_inverse, c2r_.b);
-      const std::int64_t count = std::min({most, c2r_.c - q, c2r_.c - f, c2r_.m - from});
-      visit(Blocks{q, f, count, turn});
+      const std::int64_t rotation = multiply_mod(from / c2r_.c % c2r_.b, c2r_.a_inverse, c2r_.b);
+      const std::int64_t count = std::min({max_count, c2r_.c - q, c2r_.c - f, c2r_.m - from});
+      visit(Blocks{q, f, count, rotation});
       q += count;
     }
   }
@@ -125,17 +125,17 @@ class RowPass {
     if (p_.forward) {
       shuffle_to_row(row, gathered(row, buffer + whole_lines(p_.matrix.row_bytes())), buffer);
       // A single block has not been rotated yet.
-      const std::int64_t turn = c2r_.c == 1 && !shuffle_.is_wide() ? row.number % c2r_.b : 0;
-      move_turned(buffer, in_matrix, c2r_.n, turn);
+      const std::int64_t rotation = c2r_.c == 1 && !shuffle_.is_wide() ? row.number % c2r_.b : 0;
+      move_rotated(buffer, in_matrix, c2r_.n, rotation);
     } else {
       shuffle_to_blocks(row, in_matrix, buffer);
       for_blocks(row, at_once(), [&](const Blocks& some) {
-        const std::byte* const block = buffer + place(some);
+        const std::byte* const block = buffer + offset(some);
         std::byte* const to = rotated(row, some.q);
         if (shuffle_.is_wide()) {
           std::copy_n(block, some.count * block_bytes_, to);
         } else {
-          move_turned(block, to, c2r_.b, some.turn == 0 ? 0 : c2r_.b - some.turn);
+          move_rotated(block, to, c2r_.b, some.rotation == 0 ? 0 : c2r_.b - some.rotation);
         }
       });
     }
@@ -147,39 +147,39 @@ class RowPass {
     if (c2r_.c == 1 || (p_.apart && shuffle_.is_wide())) return p_.matrix.at(row.number, 0);
     for_blocks(row, 1, [&](const Blocks& block) {
       const std::byte* const from = rotated(row, block.q);
-      move_turned(from, buffer + place(block), c2r_.b, shuffle_.is_wide() ? 0 : block.turn);
+      move_rotated(from, buffer + offset(block), c2r_.b, shuffle_.is_wide() ? 0 : block.rotation);
     });
     return buffer;
   }
 
   // Shuffles of wide blocks take them as they are in the row, others in the shuffle's order and
-  // rotated by their turns.
-  std::int64_t place(const Blocks& some) const {
+  // rotated like them.
+  std::int64_t offset(const Blocks& some) const {
     return (shuffle_.is_wide() ? some.q : some.f) * block_bytes_;
   }
 
   void shuffle_to_row(const Row& row, const std::byte* blocks, std::byte* to) const {
     if (!shuffle_.is_wide()) return shuffle_.to_row(blocks, to);
     for_blocks(row, c2r_.c, [&](const Blocks& some) {
-      shuffle_.to_row(blocks + place(some), to + some.f * p_.matrix.element_bytes, some.count,
-                      some.turn);
+      shuffle_.to_row(blocks + offset(some), to + some.f * p_.matrix.element_bytes, some.count,
+                      some.rotation);
     });
   }
 
   void shuffle_to_blocks(const Row& row, const std::byte* from, std::byte* blocks) const {
     if (!shuffle_.is_wide()) return shuffle_.to_blocks(from, blocks);
     for_blocks(row, c2r_.c, [&](const Blocks& some) {
-      shuffle_.to_blocks(from + some.f * p_.matrix.element_bytes, blocks + place(some), some.count,
-                         some.turn);
+      shuffle_.to_blocks(from + some.f * p_.matrix.element_bytes, blocks + offset(some), some.count,
+                         some.rotation);
     });
   }
 
   std::int64_t at_once() const { return p_.apart && shuffle_.is_wide() ? c2r_.c : 1; }
 
-  // Element k becomes element k + turn modulo count.
-  void move_turned(const std::byte* from, std::byte* to, std::int64_t count,
-                   std::int64_t turn) const {
-    const std::int64_t before = turn * p_.matrix.element_bytes;
+  // Element k becomes element k + rotation modulo count.
+  void move_rotated(const std::byte* from, std::byte* to, std::int64_t count,
+                    std::int64_t rotation) const {
+    const std::int64_t before = rotation * p_.matrix.element_bytes;
     const std::int64_t after = count * p_.matrix.element_bytes - before;
     std::copy_n(from, after, to + before);
     std::copy_n(from + after, before, to);

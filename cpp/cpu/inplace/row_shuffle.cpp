@@ -49,13 +49,13 @@ void RowShuffle::fill_tables() {
 // About the instructions of moving a rectangle, by tiles of lines, by smaller ones or one by one.
 double RowShuffle::cost(std::int64_t points, std::int64_t gap) const {
   const std::int64_t line = std::max<std::int64_t>(1, kLineBytes / size_);
-  const std::int64_t least = std::max<std::int64_t>(1, 16 / size_);
+  const std::int64_t min_order = std::max<std::int64_t>(1, 16 / size_);
   const std::int64_t along_row = points * c2r_.c;
   const auto tiles = [&](std::int64_t order) {
     return as_double(ceil_div(along_row, order) * order) * as_double(ceil_div(gap, order) * order);
   };
-  if (std::min(along_row, gap) < least) return 10 * as_double(along_row) * as_double(gap);
-  return std::min(along_row, gap) < line ? 2.5 * tiles(least) : tiles(line);
+  if (std::min(along_row, gap) < min_order) return 10 * as_double(along_row) * as_double(gap);
+  return std::min(along_row, gap) < line ? 2.5 * tiles(min_order) : tiles(line);
 }
 
 template <typename Visit>
@@ -64,41 +64,41 @@ void RowShuffle::for_rectangles(const Visit& visit) const {
   if (gaps_.second_points > 0) visit(gaps_.first_points, gaps_.second_points, gaps_.second_gap);
 }
 
-// Place u = before + ... of the row is a (x + turn) of a block for turn = before a^-1.
+// Position u = before + ... of the row is a (x + rotation) of a block for rotation = before a^-1.
 void RowShuffle::to_row(const std::byte* blocks, std::byte* row) const {
   for_rectangles([&](std::int64_t before, std::int64_t points, std::int64_t gap) {
-    const std::int64_t* const places = in_blocks_ + before * c2r_.c;
-    const std::int64_t turn = places[0] / size_;
-    move_block(kernel_, blocks, row, {elements_, places, in_row_ + turn, elements_}, gap,
+    const std::int64_t* const offsets = in_blocks_ + before * c2r_.c;
+    const std::int64_t rotation = offsets[0] / size_;
+    move_block(kernel_, blocks, row, {elements_, offsets, in_row_ + rotation, elements_}, gap,
                points * c2r_.c, size_);
   });
 }
 
 void RowShuffle::to_blocks(const std::byte* row, std::byte* blocks) const {
   for_rectangles([&](std::int64_t before, std::int64_t points, std::int64_t gap) {
-    const std::int64_t* const places = in_blocks_ + before * c2r_.c;
-    const std::int64_t turn = places[0] / size_;
-    move_block(kernel_, row, blocks, {elements_, in_row_ + turn, places, elements_},
+    const std::int64_t* const offsets = in_blocks_ + before * c2r_.c;
+    const std::int64_t rotation = offsets[0] / size_;
+    move_block(kernel_, row, blocks, {elements_, in_row_ + rotation, offsets, elements_},
                points * c2r_.c, gap, size_);
   });
 }
 
 void RowShuffle::to_row(const std::byte* blocks, std::byte* row, std::int64_t count,
-                        std::int64_t turn) const {
+                        std::int64_t rotation) const {
   if (c2r_.b == 1) {
     std::copy_n(blocks, count * size_, row);
   } else {
-    move_block(kernel_, blocks, row, {elements_, in_blocks_, in_row_ + turn, elements_}, c2r_.b,
+    move_block(kernel_, blocks, row, {elements_, in_blocks_, in_row_ + rotation, elements_}, c2r_.b,
                count, size_);
   }
 }
 
 void RowShuffle::to_blocks(const std::byte* row, std::byte* blocks, std::int64_t count,
-                           std::int64_t turn) const {
+                           std::int64_t rotation) const {
   if (c2r_.b == 1) {
     std::copy_n(row, count * size_, blocks);
   } else {
-    move_block(kernel_, row, blocks, {elements_, in_row_ + turn, in_blocks_, elements_}, count,
+    move_block(kernel_, row, blocks, {elements_, in_row_ + rotation, in_blocks_, elements_}, count,
                c2r_.b, size_);
   }
 }

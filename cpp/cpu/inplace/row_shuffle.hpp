@@ -10,10 +10,10 @@
 
 namespace ttlg::cpu {
 
-// C2R brings element x of block f of a row, of c blocks of b elements, to place f + u c of the row,
-// where u = a x modulo b, and R2C brings it back (Eqs. 24 and 31 of the paper), if each block has
-// been rotated so that its element of u = 0 comes first. Elements that are neighbours in a block,
-// or in the row, are taken together, so that tiles of them are transposed in registers.
+// C2R brings element x of block f of a row, of c blocks of b elements, to position f + u c of the
+// row, where u = a x modulo b, and R2C brings it back (Eqs. 24 and 31 of the paper), if each block
+// has been rotated so that its element of u = 0 comes first. Elements that are neighbours in a
+// block, or in the row, are taken together, so that tiles of them are transposed in registers.
 class RowShuffle {
  public:
   // `tables` has room for row_table_entries.
@@ -25,12 +25,13 @@ class RowShuffle {
   void to_blocks(const std::byte* row, std::byte* blocks) const;
 
   // Whether neighbouring blocks fill lines of the row, so that some can be shuffled for themselves
-  // as they are: these belong to neighbouring places of the row, and their elements x to
-  // u = a (x + turn).
+  // as they are: these belong to neighbouring positions of the row, and their elements x to
+  // u = a (x + rotation).
   bool is_wide() const { return wide_; }
-  void to_row(const std::byte* blocks, std::byte* row, std::int64_t count, std::int64_t turn) const;
+  void to_row(const std::byte* blocks, std::byte* row, std::int64_t count,
+              std::int64_t rotation) const;
   void to_blocks(const std::byte* row, std::byte* blocks, std::int64_t count,
-                 std::int64_t turn) const;
+                 std::int64_t rotation) const;
 
  private:
   void fill_tables();

@@ -168,7 +168,7 @@ void ResultPool::unmap_unused(const std::stop_token& stop) {
     Block block = std::move(waiting_.front().block);
     waiting_.erase(waiting_.begin());
     waiting_bytes_ -= block.get_deleter().bytes;
-    lock.unlock();  // nobody waits for the kernel
+    lock.unlock();  // so that no call waits for the kernel
     block.reset();
     lock.lock();
   }

@@ -19,7 +19,7 @@ namespace ttlg::cpu {
 // takes their pages back when memory is short. On huge pages neither the mark nor writing to the
 // page again takes time that counts. What the kernel does not mark does not wait, and nothing waits
 // long, because pages that are marked still count as the process's memory: a thread that lives only
-// while blocks wait unmaps those that nobody has used. Safe for any number of threads, and across
+// while blocks wait unmaps those that were not used. Safe for any number of threads, and across
 // fork().
 class ResultPool {
  public:

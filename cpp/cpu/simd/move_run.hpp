@@ -14,16 +14,16 @@ namespace {
 // Moves kCount whole Ts and one more that ends with the run: kCount * sizeof(T) bytes or more, and
 // up to a T more than that.
 template <typename T, int kCount>
-[[gnu::always_inline]] inline void move_pieces(std::byte* to, const std::byte* from,
-                                               std::int64_t bytes) {
+[[gnu::always_inline]] inline void move_words(std::byte* to, const std::byte* from,
+                                              std::int64_t bytes) {
   const std::int64_t tail = bytes - static_cast<std::int64_t>(sizeof(T));
-  T pieces[kCount];
+  T words[kCount];
 #pragma GCC unroll 8
-  for (int i = 0; i < kCount; ++i) std::memcpy(&pieces[i], from + i * int{sizeof(T)}, sizeof(T));
+  for (int i = 0; i < kCount; ++i) std::memcpy(&words[i], from + i * int{sizeof(T)}, sizeof(T));
   T last;
   std::memcpy(&last, from + tail, sizeof(T));
 #pragma GCC unroll 8
-  for (int i = 0; i < kCount; ++i) std::memcpy(to + i * int{sizeof(T)}, &pieces[i], sizeof(T));
+  for (int i = 0; i < kCount; ++i) std::memcpy(to + i * int{sizeof(T)}, &words[i], sizeof(T));
   std::memcpy(to + tail, &last, sizeof(T));
 }
 
@@ -32,28 +32,28 @@ template <typename T, int kCount>
 template <typename Use>
 [[gnu::always_inline]] inline void with_move_of(std::int64_t bytes, const Use& use) {
   using V = Bytes<kVectorBytes>;
-  const auto pieces = [&]<typename T, int kCount>(T, std::integral_constant<int, kCount>) {
-    use([bytes](std::byte* to, const std::byte* from) { move_pieces<T, kCount>(to, from, bytes); });
+  const auto words = [&]<typename T, int kCount>(T, std::integral_constant<int, kCount>) {
+    use([bytes](std::byte* to, const std::byte* from) { move_words<T, kCount>(to, from, bytes); });
   };
   constexpr std::integral_constant<int, 1> kOne;
   if (bytes == 1) {
     use([](std::byte* to, const std::byte* from) { *to = *from; });
   } else if (bytes <= 4) {
-    pieces(std::uint16_t{}, kOne);
+    words(std::uint16_t{}, kOne);
   } else if (bytes <= 8) {
-    pieces(std::uint32_t{}, kOne);
+    words(std::uint32_t{}, kOne);
   } else if (bytes <= 16) {
-    pieces(std::uint64_t{}, kOne);
+    words(std::uint64_t{}, kOne);
   } else if (bytes <= 32) {
-    pieces(Bytes<16>{}, kOne);
+    words(Bytes<16>{}, kOne);
   } else if (kVectorBytes == 64 && bytes <= 64) {
-    pieces(Bytes<32>{}, kOne);
+    words(Bytes<32>{}, kOne);
   } else if (bytes <= 2 * kVectorBytes) {
-    pieces(V{}, kOne);
+    words(V{}, kOne);
   } else if (bytes <= 3 * kVectorBytes) {
-    pieces(V{}, std::integral_constant<int, 2>{});
+    words(V{}, std::integral_constant<int, 2>{});
   } else if (bytes <= 4 * kVectorBytes) {
-    pieces(V{}, std::integral_constant<int, 3>{});
+    words(V{}, std::integral_constant<int, 3>{});
   } else if (bytes <= 16 * kVectorBytes) {
     use([bytes](std::byte* to, const std::byte* from) {
       const std::int64_t tail = bytes - kVectorBytes;

@@ -16,31 +16,31 @@ namespace {
 
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
 inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
-  while (lines > 0 && queue.piece < queue.pieces.size()) {
-    const std::byte* const piece = queue.next + queue.pieces[queue.piece];
-    const std::int64_t left = ceil_div(queue.piece_bytes - queue.byte, kLineBytes);
+  while (lines > 0 && queue.range < queue.ranges.size()) {
+    const std::byte* const range = queue.next + queue.ranges[queue.range];
+    const std::int64_t left = ceil_div(queue.range_bytes - queue.byte, kLineBytes);
     const std::int64_t now = lines < left ? lines : left;
     for (std::int64_t i = 0; i < now; ++i) {
-      __builtin_prefetch(piece + queue.byte + i * kLineBytes, 0, 2);
+      __builtin_prefetch(range + queue.byte + i * kLineBytes, 0, 2);
     }
     queue.byte += now * kLineBytes;
     lines -= now;
     if (now < left) return;
-    __builtin_prefetch(piece + queue.piece_bytes - 1, 0, 2);
+    __builtin_prefetch(range + queue.range_bytes - 1, 0, 2);
     queue.byte = 0;
-    ++queue.piece;
+    ++queue.range;
   }
 }
 
 // What lies of a run before its first whole line, or after its last one, goes through the caches
 // unless the neighbouring block makes the line whole.
-inline std::int64_t flush_head(const StoreQueue& queue, std::byte* out, const std::byte* stage) {
+inline std::int64_t flush_head(const StoreQueue& queue, std::byte* out, const std::byte* staging) {
   const std::int64_t offset = line_offset(out);
   if (offset == 0) return 0;
   if (queue.continued) return -offset;
   const std::int64_t head =
       kLineBytes - offset < queue.run_bytes ? kLineBytes - offset : queue.run_bytes;
-  move_run(out, stage, head);
+  move_run(out, staging, head);
   return head;
 }
 
@@ -49,14 +49,14 @@ inline void flush_tail(const StoreQueue& queue, const StagedRun& run) {
   if (rest == 0) return;
   // The run goes on at `rest` bytes into its line.
   std::byte* const to = queue.continues_at == nullptr ? queue.out + run.out + queue.byte
-                                                      : queue.continues_at + run.stage - rest;
-  move_run(to, queue.stage + run.stage + queue.byte, rest);
+                                                      : queue.continues_at + run.staging - rest;
+  move_run(to, queue.staging + run.staging + queue.byte, rest);
 }
 
 inline void flush_through_caches(StoreQueue& queue, std::int64_t lines) {
   for (; lines > 0 && queue.run < queue.runs.size(); ++queue.run) {
     const StagedRun& run = queue.runs[queue.run];
-    move_run(queue.out + run.out, queue.stage + run.stage, queue.run_bytes);
+    move_run(queue.out + run.out, queue.staging + run.staging, queue.run_bytes);
     lines -= ceil_div(queue.run_bytes, kLineBytes);
   }
 }
@@ -67,16 +67,16 @@ inline void flush(StoreQueue& queue, std::int64_t lines) {
   while (lines > 0 && queue.run < queue.runs.size()) {
     const StagedRun& run = queue.runs[queue.run];
     std::byte* const out = queue.out + run.out;
-    const std::byte* const stage = queue.stage + run.stage;
+    const std::byte* const staging = queue.staging + run.staging;
     if (queue.byte == 0) {
-      queue.byte = flush_head(queue, out, stage);
+      queue.byte = flush_head(queue, out, staging);
       --lines;
     }
     const std::int64_t left = (queue.run_bytes - queue.byte) / kLineBytes;
     const std::int64_t now = lines < left ? lines : left;
     for (std::int64_t i = 0; i < now; ++i) {
       store_line_past_caches(out + queue.byte + i * kLineBytes,
-                             stage + queue.byte + i * kLineBytes);
+                             staging + queue.byte + i * kLineBytes);
     }
     queue.byte += now * kLineBytes;
     lines -= now;
@@ -93,7 +93,7 @@ inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
 }
 
 inline bool is_busy(const BlockPipeline& pipeline) {
-  return pipeline.prefetches.piece < pipeline.prefetches.pieces.size() ||
+  return pipeline.prefetches.range < pipeline.prefetches.ranges.size() ||
          pipeline.stores.run < pipeline.stores.runs.size();
 }
 

@@ -34,10 +34,10 @@ inline std::int64_t stored_bytes(const std::byte* out, const BlockArguments& blo
   return own + (rest < following ? rest : following);
 }
 
-// A run of the output that grows in pieces of at most kMostBytes, and leaves in whole lines.
+// A run of the output that grows in parts of at most kMaxBytes, and leaves in whole lines.
 class StreamedRun {
  public:
-  static constexpr std::int64_t kMostBytes = 2 << 10;
+  static constexpr std::int64_t kMaxBytes = 2 << 10;
 
   // Another block stores the line in which a continued run begins.
   void begin(std::byte* out, bool continued) {
@@ -46,10 +46,10 @@ class StreamedRun {
     continued_ = continued;
   }
 
-  // Where the next piece goes.
+  // Where the next part goes.
   std::byte* end() { return buffer_ + filled_; }
 
-  // Stores the lines that a piece of so many bytes has made whole.
+  // Stores the lines that a part of `bytes` has made whole.
   void grow(std::int64_t bytes) {
     filled_ += bytes;
     if (filled_ < kLineBytes) return;
@@ -73,7 +73,7 @@ class StreamedRun {
   }
 
  private:
-  alignas(kLineBytes) std::byte buffer_[kMostBytes + 2 * kLineBytes];
+  alignas(kLineBytes) std::byte buffer_[kMaxBytes + 2 * kLineBytes];
   std::byte* line_;       // the output's line with which the buffer begins
   std::int64_t foreign_;  // bytes of that line before the run
   std::int64_t filled_;   // bytes of the buffer, those included
@@ -90,7 +90,7 @@ void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArgu
     }
     return;
   }
-  const std::int64_t step = StreamedRun::kMostBytes / bytes;
+  const std::int64_t step = StreamedRun::kMaxBytes / bytes;
   const std::int64_t stored = stored_bytes(out, block);
   const std::int64_t count = ceil_div(stored, bytes);
   StreamedRun run;

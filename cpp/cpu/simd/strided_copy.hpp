@@ -131,14 +131,14 @@ inline void move_forward(const std::byte* in, std::byte* out, const BlockArgumen
                  }
                } else {
                  for (std::int64_t i = begin; i < end; ++i, to += bytes) {
-                   move_pieces<Half, 1>(to, from + in_each[i], bytes);
+                   move_words<Half, 1>(to, from + in_each[i], bytes);
                  }
                }
                done(ceil_div((end - begin) * bytes, kLineBytes));
              });
   for (std::int64_t line = 0; line < block.in_count; ++line) {
-    move_pieces<Half, 1>(out + block.out_by_in[line] + last * bytes,
-                         in + block.in_by_in[line] + in_each[last], bytes);
+    move_words<Half, 1>(out + block.out_by_in[line] + last * bytes,
+                        in + block.in_by_in[line] + in_each[last], bytes);
   }
 }
 
@@ -153,9 +153,9 @@ inline void move_any_elements(const std::byte* in, std::byte* out, const BlockAr
     if (bytes == 8) return move_whole<std::uint64_t>(in, out, block, done);
     if (bytes == 16) return move_whole<Bytes<16>>(in, out, block, done);
   }
-  constexpr std::int64_t kMostForward = kVectorBytes < 32 ? 16 : 32;
+  constexpr std::int64_t kMaxForward = kVectorBytes < 32 ? 16 : 32;
   constexpr std::int64_t kLongLine = 16;
-  if (bytes > 2 && bytes <= kMostForward && writes_forward(block) &&
+  if (bytes > 2 && bytes <= kMaxForward && writes_forward(block) &&
       (block.out_count >= block.in_count || block.out_count >= kLongLine)) {
     if (bytes <= 4) {
       move_forward<std::uint32_t, std::uint16_t>(in, out, block, done);
@@ -163,7 +163,7 @@ inline void move_any_elements(const std::byte* in, std::byte* out, const BlockAr
       move_forward<std::uint64_t, std::uint32_t>(in, out, block, done);
     } else if (bytes <= 16) {
       move_forward<Bytes<16>, std::uint64_t>(in, out, block, done);
-    } else if constexpr (kMostForward == 32) {
+    } else if constexpr (kMaxForward == 32) {
       move_forward<Bytes<32>, Bytes<16>>(in, out, block, done);
     }
     return;

@@ -34,9 +34,9 @@ struct WideTile {
   static constexpr int kRows = 16 / int{sizeof(T)};
   static constexpr int kInStep = kBytes / int{sizeof(T)};
   static constexpr int kOutStep = kRows * kGroups;
-  using Piece = Bytes<16 * kGroups>;  // of an output row
+  using OutVector = Bytes<16 * kGroups>;  // of an output row
 
-  // write(k, piece) stores what the tile has of the output row of in index k.
+  // write(k, vector) stores what the tile has of the output row of in index k.
   template <typename Row, typename Write>
   [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
     Bytes<kBytes> rows[kGroups][kRows];
@@ -48,12 +48,12 @@ struct WideTile {
       Bytes<kBytes> lanes[kGroups];
       for (int g = 0; g < kGroups; ++g) lanes[g] = rows[g][k];
       gather_groups<kBytes, kGroups>(lanes);
-      constexpr int kPieces = kBytes / 16 / kGroups;
+      constexpr int kOutVectors = kBytes / 16 / kGroups;
       for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kPieces; ++p) {
-          const auto* const piece =
+        for (int p = 0; p < kOutVectors; ++p) {
+          const auto* const vector =
               reinterpret_cast<const std::byte*>(&lanes[g]) + p * 16 * kGroups;
-          write((g * kPieces + p) * kRows + k, load<Piece>(piece));
+          write((g * kOutVectors + p) * kRows + k, load<OutVector>(vector));
         }
       }
     }
@@ -67,7 +67,7 @@ struct NarrowTile {
   static constexpr int kRows = 16 / int{sizeof(T)};
   static constexpr int kInStep = kRows;
   static constexpr int kOutStep = kBytes / int{sizeof(T)};
-  using Piece = Bytes<kBytes>;
+  using OutVector = Bytes<kBytes>;
 
   template <typename Row, typename Write>
   [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
@@ -104,9 +104,10 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
         const std::int64_t at_in = i < last_in ? i : last_in;
         const std::byte* from = in + at_in * kSize;
         const std::int64_t* out_rows = block.out_by_in + at_in;
-        Tile::move(
-            [&](int k) { return from + rows[k]; },
-            [&](int k, const typename Tile::Piece& piece) { store(to + out_rows[k], piece); });
+        Tile::move([&](int k) { return from + rows[k]; },
+                   [&](int k, const typename Tile::OutVector& vector) {
+                     store(to + out_rows[k], vector);
+                   });
         advance(*block.pipeline, kLines);
       }
     }
@@ -114,13 +115,13 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
 }
 
 template <typename T, int kBytes>
-constexpr int kMostGroups = tile_groups(kBytes, sizeof(T));
+constexpr int kMaxGroups = tile_groups(kBytes, sizeof(T));
 
 // The tiles that tile_shape names for the planner.
 template <typename T>
 void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
-  constexpr int kGroups = kMostGroups<T, kVectorBytes>;
+  constexpr int kGroups = kMaxGroups<T, kVectorBytes>;
   const std::int64_t in_bytes = block.in_count * kSize;
   const std::int64_t out_bytes = block.out_count * kSize;
   if (in_bytes < 16 || out_bytes < 16) {

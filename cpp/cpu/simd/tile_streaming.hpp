@@ -19,20 +19,21 @@ template <typename Tile, typename Row>
 [[gnu::always_inline]] inline void stream_tiles(const Row& row, std::byte* out,
                                                 const std::int64_t* out_by_in,
                                                 std::int64_t skipped) {
-  using Piece = typename Tile::Piece;
-  constexpr int kTiles = kLineBytes / int{sizeof(Piece)};
-  Piece lines[Tile::kInStep][kTiles];
+  using OutVector = typename Tile::OutVector;
+  constexpr int kTiles = kLineBytes / int{sizeof(OutVector)};
+  OutVector lines[Tile::kInStep][kTiles];
 #pragma GCC unroll 4
   for (int t = 0; t < kTiles; ++t) {
     Tile::move([&](int k) { return row(t * Tile::kOutStep + k); },
-               [&](int k, const Piece& piece) { lines[k][t] = piece; });
+               [&](int k, const OutVector& vector) { lines[k][t] = vector; });
   }
 #pragma GCC unroll 32
   for (int i = 0; i < Tile::kInStep; ++i) {
     if (i < skipped) continue;
 #pragma GCC unroll 4
     for (int t = 0; t < kTiles; ++t) {
-      store_past_caches<sizeof(Piece)>(out + out_by_in[i] + t * int{sizeof(Piece)}, lines[i][t]);
+      store_past_caches<sizeof(OutVector)>(out + out_by_in[i] + t * int{sizeof(OutVector)},
+                                           lines[i][t]);
     }
   }
 }
@@ -82,7 +83,7 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
     arguments.out_count = end - begin;
     kernel(in, out + begin * kSize, arguments);
   };
-  using Wide = WideTile<T, kVectorBytes, kMostGroups<T, kVectorBytes>>;
+  using Wide = WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>;
   using Narrow = NarrowTile<T, kVectorBytes>;
   if (!block.continued) part(tile<T>, 0, head);
   if (kSize >= 4 && block.in_count * kSize >= kVectorBytes) {
@@ -104,14 +105,14 @@ void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& b
   if (block.in_count * kSize >= 16 && elements_begin_lines && begin_alike(block)) {
     return stream_rows_alike<T>(in, out, block);
   }
-  constexpr std::int64_t kMostRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
-  constexpr std::int64_t kMostColumns = 1024 / kSize;
-  static_assert(kMostColumns * kSize <= StreamedRun::kMostBytes);
-  StreamedRun runs[kMostRows];
-  std::int64_t stored[kMostRows];
-  std::int64_t places[kMostRows];
-  auto* const stage = reinterpret_cast<std::byte*>(runs);
-  const std::int64_t rows = block.in_count < kMostRows ? block.in_count : kMostRows;
+  constexpr std::int64_t kMaxRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
+  constexpr std::int64_t kMaxColumns = 1024 / kSize;
+  static_assert(kMaxColumns * kSize <= StreamedRun::kMaxBytes);
+  StreamedRun runs[kMaxRows];
+  std::int64_t stored[kMaxRows];
+  std::int64_t offsets[kMaxRows];
+  auto* const buffer = reinterpret_cast<std::byte*>(runs);
+  const std::int64_t rows = block.in_count < kMaxRows ? block.in_count : kMaxRows;
   for (std::int64_t i = 0; i < block.in_count; i += rows) {
     // Rows that would be too few are moved back, and those that are stored already, left out.
     const std::int64_t at_in = i + rows < block.in_count ? i : block.in_count - rows;
@@ -127,16 +128,16 @@ void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& b
       if (block.following == 0) __builtin_prefetch(row + stored[k] - 1, 1);
     }
     const std::int64_t columns = ceil_div(longest, kSize);
-    const std::int64_t step = ceil_div(columns, ceil_div(columns, kMostColumns));
+    const std::int64_t step = ceil_div(columns, ceil_div(columns, kMaxColumns));
     for (std::int64_t o = 0; o < columns; o += step) {
-      for (std::int64_t k = 0; k < rows; ++k) places[k] = runs[k].end() - stage;
+      for (std::int64_t k = 0; k < rows; ++k) offsets[k] = runs[k].end() - buffer;
       BlockArguments part = block;
       part.in_by_out += o;
-      part.out_by_in = places;
+      part.out_by_in = offsets;
       part.in_is_even = false;
       part.in_count = rows;
       part.out_count = o + step < columns ? step : columns - o;
-      tile<T>(in + at_in * kSize, stage, part);
+      tile<T>(in + at_in * kSize, buffer, part);
       for (std::int64_t k = first; k < rows; ++k) {
         const std::int64_t left = stored[k] - o * kSize;
         const std::int64_t bytes = part.out_count * kSize < left ? part.out_count * kSize : left;

@@ -48,22 +48,22 @@ template <typename V>
   std::memcpy(to, &value, sizeof(V));
 }
 
-// One vector from kBytes/16 pieces of 16 bytes; piece(l) says where the l-th lies.
-template <int kBytes, typename Piece>
-[[gnu::always_inline]] inline Bytes<kBytes> load_lanes(const Piece& piece) {
+// One vector from kBytes/16 lanes of 16 bytes; lane(l) says where the l-th lies.
+template <int kBytes, typename Lane>
+[[gnu::always_inline]] inline Bytes<kBytes> load_lanes(const Lane& lane) {
   if constexpr (kBytes == 16) {
-    return load<Bytes<16>>(piece(0));
+    return load<Bytes<16>>(lane(0));
 #if defined(__AVX2__)
   } else if constexpr (kBytes == 32) {
-    const auto low = reinterpret_cast<const __m128i*>(piece(0));
-    const auto high = reinterpret_cast<const __m128i*>(piece(1));
+    const auto low = reinterpret_cast<const __m128i*>(lane(0));
+    const auto high = reinterpret_cast<const __m128i*>(lane(1));
     return reinterpret_cast<Bytes<32>>(_mm256_inserti128_si256(
         _mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1));
 #endif
 #if defined(__AVX512BW__)
   } else {
     const auto at = [&](int l) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(piece(l)));
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(lane(l)));
     };
     __m512i lanes = _mm512_castsi128_si512(at(0));
     lanes = _mm512_inserti32x4(lanes, at(1), 1);
@@ -73,22 +73,22 @@ template <int kBytes, typename Piece>
   }
 }
 
-// The 16-byte lanes of a vector to kBytes/16 places.
-template <int kBytes, typename Piece>
-[[gnu::always_inline]] inline void store_lanes(const Bytes<kBytes>& value, const Piece& piece) {
+// The 16-byte lanes of a vector to where lane(l) says.
+template <int kBytes, typename Lane>
+[[gnu::always_inline]] inline void store_lanes(const Bytes<kBytes>& value, const Lane& lane) {
   if constexpr (kBytes == 16) {
-    store(piece(0), value);
+    store(lane(0), value);
 #if defined(__AVX2__)
   } else if constexpr (kBytes == 32) {
     const auto lanes = reinterpret_cast<__m256i>(value);
-    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(piece(l)); };
+    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(lane(l)); };
     _mm_storeu_si128(at(0), _mm256_castsi256_si128(lanes));
     _mm_storeu_si128(at(1), _mm256_extracti128_si256(lanes, 1));
 #endif
 #if defined(__AVX512BW__)
   } else {
     const auto lanes = reinterpret_cast<__m512i>(value);
-    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(piece(l)); };
+    const auto at = [&](int l) { return reinterpret_cast<__m128i*>(lane(l)); };
     _mm_storeu_si128(at(0), _mm512_castsi512_si128(lanes));
     _mm_storeu_si128(at(1), _mm512_extracti32x4_epi32(lanes, 1));
     _mm_storeu_si128(at(2), _mm512_extracti32x4_epi32(lanes, 2));

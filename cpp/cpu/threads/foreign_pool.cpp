@@ -68,10 +68,10 @@ void help(void* data) {
 
 }  // namespace
 
-void ForeignPool::run(int most_threads, std::int64_t count, std::int64_t shares_per_thread,
+void ForeignPool::run(int max_threads, std::int64_t count, std::int64_t shares_per_thread,
                       const RangeWork& work) {
   const int members =
-      static_cast<int>(std::min<std::int64_t>({most_threads, count, this->threads()}));
+      static_cast<int>(std::min<std::int64_t>({max_threads, count, this->threads()}));
   const Part part(0);
   if (members <= 1) {
     work(0, count);

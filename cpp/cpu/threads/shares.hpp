@@ -35,7 +35,7 @@ class Shares {
       : shares_(std::min(count, threads * shares_per_thread)),
         each_(count / shares_),
         rest_(count % shares_),
-        queues_(static_cast<int>(std::min<std::int64_t>({threads, shares_, kMostQueues}))) {
+        queues_(static_cast<int>(std::min<std::int64_t>({threads, shares_, kMaxQueues}))) {
     for (int q = 0; q < queues_; ++q) {
       queue(q).next.store(shares_ * q / queues_, std::memory_order_relaxed);
       queue(q).end = shares_ * (q + 1) / queues_;
@@ -65,7 +65,7 @@ class Shares {
 
  private:
   // Larger teams have several threads to a queue.
-  static constexpr int kMostQueues = 64;
+  static constexpr int kMaxQueues = 64;
 
   // On lines of their own, and on none that processors fetch along with a neighbour's.
   struct alignas(128) Queue {
@@ -83,9 +83,9 @@ class Shares {
 
   std::int64_t shares_;
   std::int64_t each_;
-  std::int64_t rest_;  // so many shares have one more
+  std::int64_t rest_;  // how many shares have one more
   int queues_;
-  std::array<Queue, kMostQueues> queue_;
+  std::array<Queue, kMaxQueues> queue_;
 };
 
 }  // namespace ttlg::cpu

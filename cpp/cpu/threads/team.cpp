@@ -26,7 +26,7 @@ constexpr std::int64_t kWatch = 400 * kMicrosecond;
 // A thread that stands still for so long shares its core with another: time slices are longer,
 // interrupts, and most of what hypervisors take, shorter.
 constexpr std::int64_t kInterruption = 1500 * kMicrosecond;
-// For so long after that nobody watches.
+// No worker watches for this long after that.
 constexpr std::int64_t kCrowded = 50 * kMillisecond;
 // A caller waits so long without sleeping, which ends most waits for the end of a share.
 constexpr std::int64_t kWait = 400 * kMicrosecond;
@@ -36,8 +36,8 @@ constexpr std::int64_t kWaitInCrowd = 2 * kMicrosecond;
 // and what waking is expected to take.
 constexpr std::int64_t kPartOfCalls = 32;
 constexpr std::int64_t kPartOfHelp = 8;
-constexpr std::int64_t kMostBudget = 5 * kMillisecond;
-constexpr std::int64_t kMostDebt = 4 * kMillisecond;
+constexpr std::int64_t kMaxBudget = 5 * kMillisecond;
+constexpr std::int64_t kMaxDebt = 4 * kMillisecond;
 constexpr std::int64_t kWaking = 10 * kMicrosecond;
 
 // Where a worker that was woken came too late, calls that begin within this time wake none before
@@ -45,7 +45,7 @@ constexpr std::int64_t kWaking = 10 * kMicrosecond;
 constexpr std::int64_t kNoWaking = 10 * kMillisecond;
 constexpr std::int64_t kLasting = 100 * kMicrosecond;
 
-// Callers wake so many workers themselves, and each of those so many others.
+// How many workers a caller wakes itself, and each of those in turn.
 constexpr int kWokenByCaller = 4;
 constexpr int kWokenByWorker = 2;
 
@@ -111,9 +111,9 @@ struct alignas(128) Team::Worker {
 };
 
 struct Team::Call {
-  Call(int most_threads, std::int64_t count, std::int64_t shares_per_thread,
+  Call(int max_threads, std::int64_t count, std::int64_t shares_per_thread,
        const RangeWork& range_work)
-      : shares(most_threads, count, shares_per_thread), work(range_work), threads(most_threads) {}
+      : shares(max_threads, count, shares_per_thread), work(range_work), threads(max_threads) {}
 
   Shares shares;
   const RangeWork work;
@@ -131,7 +131,7 @@ struct Team::Call {
   Nanoseconds waking = 0;  // what the caller took to wake some
 };
 
-Team::Team(const CoreGroups& groups) : groups_(groups), budget_(kMostBudget) {}
+Team::Team(const CoreGroups& groups) : groups_(groups), budget_(kMaxBudget) {}
 
 Team::~Team() {
   for (int i = 0; i < started_.load(); ++i) {
@@ -170,7 +170,7 @@ void Team::run(int threads, std::int64_t count, std::int64_t shares_per_thread,
 
 // A part of the time that calls take, and of what help saves them, may be spent on waking workers
 // and on waiting for them: so much is lost at most where other processes keep the cores busy, and
-// nobody stops asking for help because of a rare interruption. The shares that others did would
+// no caller stops asking for help because of a rare interruption. The shares that others did would
 // have taken the caller as long as its own, and waiting for the end of a share belongs to dividing
 // the work into shares.
 void Team::settle(const Call& call, Nanoseconds took, Nanoseconds waited, std::int64_t own_shares) {
@@ -184,7 +184,7 @@ void Team::settle(const Call& call, Nanoseconds took, Nanoseconds waited, std::i
     no_waking_until_.store(saved > 0 ? 0 : now() + kNoWaking, std::memory_order_relaxed);
   }
   const Nanoseconds budget = budget_.load(std::memory_order_relaxed) + earned - spent;
-  budget_.store(std::clamp(budget, -kMostDebt, kMostBudget), std::memory_order_relaxed);
+  budget_.store(std::clamp(budget, -kMaxDebt, kMaxBudget), std::memory_order_relaxed);
 }
 
 void Team::ask_workers(Call& call, bool wake) {
@@ -235,8 +235,8 @@ void Team::offer(Call& call, Worker& worker) {
   call.sleeping.store(sleeping + 1, std::memory_order_release);
 }
 
-void Team::wake_some(Call& call, int most) {
-  for (; most > 0; --most) {
+void Team::wake_some(Call& call, int max_count) {
+  for (; max_count > 0; --max_count) {
     int next = call.woken.load(std::memory_order_relaxed);
     do {
       if (next >= call.sleeping.load(std::memory_order_acquire)) return;

@@ -35,8 +35,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Calls work(begin, end) for shares of 0..count-1, so many for each of at most `threads` threads,
-  // the caller being one of them. Both are 2 or more.
+  // Calls work(begin, end) for shares of 0..count-1, `shares_per_thread` for each of at most
+  // `threads` threads, the caller being one of them. Both are 2 or more.
   void run(int threads, std::int64_t count, std::int64_t shares_per_thread, const RangeWork& work);
 
   // What it takes, in seconds, until a worker begins: one that watches for calls, and one that
@@ -78,7 +78,7 @@ class Team {
   void help(Worker& worker);
 
   // For both.
-  void wake_some(Call& call, int most);
+  void wake_some(Call& call, int max_count);
   static void keep_away(Worker& worker, std::initializer_list<int> processors);
   bool is_crowded(Nanoseconds time) const;
   void note_crowd(Nanoseconds time);

@@ -35,8 +35,8 @@ int unlimited_num_threads() {
 
 int num_threads() {
   const int number = unlimited_num_threads();
-  const int most = limit.load(std::memory_order_relaxed);
-  return most > 0 ? std::min(number, most) : number;
+  const int max_number = limit.load(std::memory_order_relaxed);
+  return max_number > 0 ? std::min(number, max_number) : number;
 }
 
 int chosen_num_threads() {

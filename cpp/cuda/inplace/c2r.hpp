@@ -31,7 +31,7 @@ enum class ColumnPass : std::uint8_t { rotation, shuffle };
 // Whether the kernels can count rows, columns and the words of an element.
 bool is_supported(const PermutedMatrices& matrices);
 
-// Whether rows, or some columns, fit into so many bytes of shared memory.
+// Whether rows, or some columns, fit into this many bytes of shared memory.
 bool rows_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes);
 bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes);
 
@@ -40,9 +40,9 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
                             std::int64_t on_chip_bytes);
 
-// A pass where they do not, through a workspace of so many bytes that begins with a line: what is
-// gathered there is copied back, launch by launch. Throws std::invalid_argument where the workspace
-// is too small.
+// A pass where they do not, through a workspace of `workspace_bytes` that begins with a line: what
+// is gathered there is copied back, launch by launch. Throws std::invalid_argument where the
+// workspace is too small.
 std::vector<InplaceLaunch> lower_long_rows(const PermutedMatrices& matrices,
                                            std::int64_t workspace_bytes);
 std::vector<InplaceLaunch> lower_tall_columns(const PermutedMatrices& matrices, ColumnPass pass,

@@ -4,9 +4,9 @@
 // time:
 //
 //   cut_cells  saves cells 0, L, 2L, ...
-//   cells      fills the places of a part from one that was saved on, each by the cell that comes
-//              there, up to the place of the next cell that was saved; and whole cycles of which no
-//              cell was saved
+//   cells      fills the positions of a part from one that was saved on, each by the cell that
+//              comes there, up to the position of the next cell that was saved; and whole cycles
+//              of which no cell was saved
 //   cut_cells  moves the saved cells to where they belong
 //
 // A group of lanes moves some bytes of every cell of a part, so a thread stores only to what it has
@@ -26,13 +26,13 @@ struct CellOrder {
   std::uint32_t saved_mask;  // L - 1, where L is a power of two
 
   TTLG_DEVICE bool is_saved(std::uint32_t cell) const { return (cell & saved_mask) == 0; }
-  // The cell that comes to a place.
-  TTLG_DEVICE std::uint32_t source(std::uint32_t place) const {
-    const std::uint32_t column = rows.quotient(place);
-    return (place - column * rows.divisor()) * columns.divisor() + column;
+  // The cell that comes to a position.
+  TTLG_DEVICE std::uint32_t source(std::uint32_t position) const {
+    const std::uint32_t column = rows.quotient(position);
+    return (position - column * rows.divisor()) * columns.divisor() + column;
   }
-  // The place that a cell goes to.
-  TTLG_DEVICE std::uint32_t place(std::uint32_t cell) const {
+  // The position that a cell goes to.
+  TTLG_DEVICE std::uint32_t destination(std::uint32_t cell) const {
     const std::uint32_t row = columns.quotient(cell);
     return (cell - row * columns.divisor()) * rows.divisor() + row;
   }
@@ -93,9 +93,9 @@ TTLG_DEVICE void cut_cells(const CutCellsArguments& p, const Context& context) {
   constexpr int kBatch = CellsPolicy::kBatch;
   const CellItem<kWidth> item(p.groups, context);
   const std::uint32_t cell = item.index * (p.order.saved_mask + 1);
-  const std::int64_t in_array = item.matrix * p.groups.matrix_bytes +
-                                (p.restores ? p.order.place(cell) : cell) * p.groups.cell_bytes +
-                                item.byte;
+  const std::int64_t in_array =
+      item.matrix * p.groups.matrix_bytes +
+      (p.restores ? p.order.destination(cell) : cell) * p.groups.cell_bytes + item.byte;
   const std::int64_t in_workspace = item.number * p.groups.cell_bytes + item.byte;
   const Context moved =
       context.at(p.restores ? in_workspace : in_array, p.restores ? in_array : in_workspace);
@@ -133,20 +133,20 @@ TTLG_DEVICE void cells(const CellsArguments& p, const Context& context) {
   std::uint32_t to = first;
   while (context.any(goes_on)) {
     Word<kWidth> held[kDepth];
-    std::uint32_t place[kDepth];
+    std::uint32_t target[kDepth];
     bool moves[kDepth];
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
       const std::uint32_t from = p.order.source(to);
       goes_on = goes_on && from != first && !p.order.is_saved(from);
-      place[d] = to;
+      target[d] = to;
       moves[d] = goes_on && has_bytes;
       held[d] = array.template load<Word<kWidth>>(moves[d], from * p.groups.cell_bytes);
       if (goes_on) to = from;
     }
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
-      array.store(moves[d], place[d] * p.groups.cell_bytes, held[d]);
+      array.store(moves[d], target[d] * p.groups.cell_bytes, held[d]);
     }
   }
   array.store(closes, to * p.groups.cell_bytes, last);

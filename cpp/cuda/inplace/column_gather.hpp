@@ -10,7 +10,7 @@
 #pragma once
 
 #include "cuda/inplace/column_slot.hpp"
-#include "cuda/inplace/turns.hpp"
+#include "cuda/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 
@@ -24,7 +24,7 @@ struct InverseOrder {
   // Of a step by the rows that the threads of a block take at a time: v modulo c, and v div c
   // times b^-1 for steps without and with a carry.
   std::uint32_t in_c;
-  std::uint32_t turn[2];
+  std::uint32_t in_a[2];
 };
 
 // Rows of a group, shared by the threads of a block.
@@ -57,9 +57,9 @@ struct ColumnGatherArguments {
   GroupSide out;
   FastDivisor32 tiles;  // of a group
   std::uint32_t tile_rows;
-  FastDivisor32 turn_columns;  // columns that are rotated alike
-  bool turns_back;
-  std::int64_t lift;  // a multiple of m, not less than any turn
+  FastDivisor32 rotation_columns;  // columns that are rotated alike
+  bool rotates_back;
+  std::int64_t lift;  // a multiple of m, not less than any rotation
   std::uint32_t access_bytes;
   TileShare fill;
   TileShare drain;
@@ -71,39 +71,39 @@ class InverseCursor {
       : order_(order), a_(static_cast<std::uint32_t>(order.a.divisor())) {
     const std::uint32_t quotient = order.c.quotient(v);
     in_c_ = v - quotient * order.c.divisor();
-    const std::int64_t turned = std::int64_t{quotient} * order.b_inverse;
-    turn_ = static_cast<std::uint32_t>(turned - order.a.quotient(turned) * a_);
+    const std::int64_t product = std::int64_t{quotient} * order.b_inverse;
+    in_a_ = static_cast<std::uint32_t>(product - order.a.quotient(product) * a_);
   }
 
   TTLG_DEVICE std::uint32_t row() const {
-    if (in_c_ == 0) return turn_;
-    return wrapped(turn_ + order_.b_inverse, a_) + (order_.c.divisor() - in_c_) * a_;
+    if (in_c_ == 0) return in_a_;
+    return wrapped(in_a_ + order_.b_inverse, a_) + (order_.c.divisor() - in_c_) * a_;
   }
 
   TTLG_DEVICE void advance() {
     in_c_ += order_.in_c;
     const bool carries = in_c_ >= order_.c.divisor();
     if (carries) in_c_ -= order_.c.divisor();
-    turn_ = wrapped(turn_ + (carries ? order_.turn[1] : order_.turn[0]), a_);
+    in_a_ = wrapped(in_a_ + (carries ? order_.in_a[1] : order_.in_a[0]), a_);
   }
 
  private:
   const InverseOrder& order_;
   std::uint32_t a_;
   std::uint32_t in_c_;
-  std::uint32_t turn_;
+  std::uint32_t in_a_;
 };
 
 // A block's rows of a group.
 struct GatherTile {
   std::int64_t number;  // of the group, in the launch
   std::int64_t matrix;
-  std::int64_t group;        // in the matrix
-  std::int64_t column;       // its first
-  std::uint32_t first;       // row
-  std::uint32_t rows;        // that are written
-  std::uint32_t first_turn;  // of the group's columns
-  std::uint32_t last_turn;
+  std::int64_t group;            // in the matrix
+  std::int64_t column;           // its first
+  std::uint32_t first;           // row
+  std::uint32_t rows;            // that are written
+  std::uint32_t first_rotation;  // of the group's columns
+  std::uint32_t last_rotation;
 
   template <typename Context>
   TTLG_DEVICE GatherTile(const ColumnGatherArguments& p, const Context& context) {
@@ -118,8 +118,9 @@ struct GatherTile {
     rows = rest < p.tile_rows ? rest : p.tile_rows;
     const std::int64_t end = column + p.group_columns;
     const std::int64_t last = (end < p.columns ? end : std::int64_t{p.columns}) - 1;
-    first_turn = p.turn_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
-    last_turn = p.turn_columns.quotient(static_cast<std::uint32_t>(last));
+    first_rotation =
+        p.rotation_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
+    last_rotation = p.rotation_columns.quotient(static_cast<std::uint32_t>(last));
   }
 
   TTLG_DEVICE std::int64_t offset(const GroupSide& side) const {
@@ -128,13 +129,13 @@ struct GatherTile {
   }
 };
 
-// A thread's share: the same bytes of every so many of `count` rows.
+// A thread's share: the same bytes of some of `count` rows, at equal distances.
 struct TileRows {
   std::uint32_t row;     // the first
   std::uint32_t access;  // of a row
   std::uint32_t byte;
-  std::uint32_t turns;  // of all threads, and of this one
-  std::uint32_t own_turns;
+  std::uint32_t iterations;  // of all threads, and of this one
+  std::uint32_t own_iterations;
 
   template <typename Context>
   TTLG_DEVICE TileRows(const ColumnGatherArguments& p, const TileShare& share,
@@ -147,30 +148,30 @@ struct TileRows {
     const bool is_any = 0 <= in_row && in_row < std::int64_t{p.columns} * p.element_bytes &&
                         row < share.rows.divisor() && row < count;
     const std::uint32_t rounded = count + share.rows.divisor() - 1;
-    turns = share.rows.quotient(rounded);
-    own_turns = is_any ? share.rows.quotient(rounded - row) : 0;
+    iterations = share.rows.quotient(rounded);
+    own_iterations = is_any ? share.rows.quotient(rounded - row) : 0;
   }
 };
 
 template <int kWidth, int kAccess, typename Context>
 TTLG_DEVICE void fill_tile_rows(const ColumnGatherArguments& p, const Context& context,
                                 const GatherTile& tile) {
-  const TileRows share(p, p.fill, tile, tile.rows + tile.last_turn - tile.first_turn, kAccess,
-                       context);
+  const TileRows share(p, p.fill, tile, tile.rows + tile.last_rotation - tile.first_rotation,
+                       kAccess, context);
   const std::int64_t m = p.height.divisor();
   // The row of the matrix that comes first, before these were permuted.
-  const std::int64_t turned =
-      std::int64_t{tile.first} + share.row +
-      (p.turns_back ? p.lift - std::int64_t{tile.last_turn} : std::int64_t{tile.first_turn});
+  const std::int64_t rotated = std::int64_t{tile.first} + share.row +
+                               (p.rotates_back ? p.lift - std::int64_t{tile.last_rotation}
+                                               : std::int64_t{tile.first_rotation});
   InverseCursor cursor(p.fill.order,
-                       static_cast<std::uint32_t>(turned - p.height.quotient(turned) * m));
+                       static_cast<std::uint32_t>(rotated - p.height.quotient(rotated) * m));
   const std::int64_t origin = tile.offset(p.in) + share.byte;
-  const SharedPlace shared = all_shared(context);
-  std::uint32_t place = share.row * p.group_bytes + share.byte;
+  const SharedCursor shared = all_shared(context);
+  std::uint32_t offset = share.row * p.group_bytes + share.byte;
   const std::uint32_t step = p.fill.rows.divisor() * p.group_bytes;
   const auto store = [&](bool valid, Word<kAccess> word) {
-    shared.store(valid, word, column_slot<kWidth>(place));
-    place += step;
+    shared.store(valid, word, column_slot<kWidth>(offset));
+    offset += step;
   };
   const auto from = [&] {
     const Source source(context, origin + cursor.row() * p.in.row_step);
@@ -178,13 +179,13 @@ TTLG_DEVICE void fill_tile_rows(const ColumnGatherArguments& p, const Context& c
     return source;
   };
   if constexpr (kCopiesAsynchronously<Word<kAccess>>) {
-    for_turns(share.turns, share.own_turns, [&](bool valid) {
-      shared.template copy_async<kAccess>(valid, from(), column_slot<kWidth>(place));
-      place += step;
+    for_iterations(share.iterations, share.own_iterations, [&](bool valid) {
+      shared.template copy_async<kAccess>(valid, from(), column_slot<kWidth>(offset));
+      offset += step;
     });
   } else {
     for_batches<C2rPolicy::kBatch, Word<kAccess>>(
-        share.turns, share.own_turns,
+        share.iterations, share.own_iterations,
         [&](bool valid) { return from().template load<Word<kAccess>>(valid); }, store);
   }
 }
@@ -195,18 +196,19 @@ TTLG_DEVICE void drain_tile_rows(const ColumnGatherArguments& p, const Context& 
   const TileRows share(p, p.drain, tile, tile.rows, kWidth, context);
   InverseCursor cursor(p.drain.order, tile.first + share.row);
   const std::int64_t origin = tile.offset(p.out) + share.byte;
-  const SharedPlace shared = all_shared(context);
+  const SharedCursor shared = all_shared(context);
   const std::int64_t column = tile.column + p.element_words.quotient(share.access);
-  const std::uint32_t turn =
-      p.turn_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
-  const std::uint32_t further = p.turns_back ? tile.last_turn - turn : turn - tile.first_turn;
-  std::uint32_t place = (share.row + further) * p.group_bytes + share.byte;
+  const std::uint32_t rotation =
+      p.rotation_columns.quotient(static_cast<std::uint32_t>(column < 0 ? 0 : column));
+  const std::uint32_t further =
+      p.rotates_back ? tile.last_rotation - rotation : rotation - tile.first_rotation;
+  std::uint32_t offset = (share.row + further) * p.group_bytes + share.byte;
   const std::uint32_t step = p.drain.rows.divisor() * p.group_bytes;
-  for_turns(share.turns, share.own_turns, [&](bool valid) {
+  for_iterations(share.iterations, share.own_iterations, [&](bool valid) {
     const Target to(context, origin + cursor.row() * p.out.row_step);
-    to.store(valid, shared.template load<Word<kWidth>>(valid, column_slot<kWidth>(place)));
+    to.store(valid, shared.template load<Word<kWidth>>(valid, column_slot<kWidth>(offset)));
     cursor.advance();
-    place += step;
+    offset += step;
   });
 }
 

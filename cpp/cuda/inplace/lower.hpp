@@ -9,16 +9,16 @@
 
 namespace ttlg::cuda {
 
-// A launch between two places in the array or in the workspace beside it.
+// A launch between two locations in the array or in the workspace beside it.
 struct InplaceLaunch {
-  struct Place {
+  struct Location {
     bool in_workspace = false;
     std::int64_t offset = 0;  // in bytes
   };
 
   Launch launch;
-  Place from{};
-  Place to{};
+  Location from{};
+  Location to{};
 };
 
 // What a step has to work with.

@@ -3,7 +3,7 @@
 
 #include "cuda/inplace/c2r.hpp"
 #include "cuda/inplace/lower_groups.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -15,17 +15,17 @@ RowStep row_step(const PermutedMatrices& matrices, std::int64_t elements) {
   const std::int64_t columns = elements % c2r.n;
   RowStep step{.column = narrow32(columns),
                .in_block = narrow32(columns % c2r.b),
-               .turn = {},
-               .place = {},
+               .rotated_row = {},
+               .position = {},
                .row = {}};
   for (const int further : {0, 1}) {
     // A further row begins with block 0 again.
-    const std::int64_t turn =
+    const std::int64_t rotated_row =
         floor_mod(rows + columns / c2r.b + (further == 1 ? 1 - c2r.c : 0), c2r.m);
-    const std::int64_t place = multiply_mod(columns, c2r.m % c2r.n, c2r.n) + turn;
-    step.turn[further] = narrow32(turn);
+    const std::int64_t position = multiply_mod(columns, c2r.m % c2r.n, c2r.n) + rotated_row;
+    step.rotated_row[further] = narrow32(rotated_row);
     for (const int unwound : {0, 1}) {
-      step.place[unwound][further] = narrow32(floor_mod(place - unwound * c2r.m, c2r.n));
+      step.position[unwound][further] = narrow32(floor_mod(position - unwound * c2r.m, c2r.n));
     }
     step.row[further] = narrow32((rows + further) * matrices.row_bytes());
   }
@@ -57,10 +57,10 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
   }
   const C2r& c2r = matrices.c2r;
   const std::int64_t rows = matrices.batch * c2r.m;
-  const std::int64_t piece =
-      std::min(RowShufflePolicy::kPieceBytes, on_chip_bytes - kSharedLineBytes - kMaxAccessBytes);
+  const std::int64_t block_bytes =
+      std::min(RowShufflePolicy::kBlockBytes, on_chip_bytes - kSharedLineBytes - kMaxAccessBytes);
   const std::int64_t rows_of_block =
-      std::min(std::max<std::int64_t>(piece / matrices.row_bytes(), 1), rows);
+      std::min(std::max<std::int64_t>(block_bytes / matrices.row_bytes(), 1), rows);
   const std::int64_t bytes = rows_of_block * matrices.row_bytes();
   const std::int64_t words = matrices.element_bytes / matrices.word_bytes();
   const std::int64_t in_word = elements_of_word(matrices);
@@ -77,8 +77,8 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
                               .element_words = FastDivisor32(words),
                               .rows_of_block = narrow32(rows_of_block),
                               .phase = narrow32(matrices.address % kMaxAccessBytes),
-                              .whole_turns = narrow32(rows_of_block * c2r.n / at_once),
-                              .last_turns = narrow32(last_rows * c2r.n / at_once),
+                              .whole_iterations = narrow32(rows_of_block * c2r.n / at_once),
+                              .last_iterations = narrow32(last_rows * c2r.n / at_once),
                               .threads = narrow32(threads),
                               .forward = matrices.forward,
                               .elements_at_once = narrow32(at_once),
@@ -100,7 +100,7 @@ std::int64_t columns_wanted(const PermutedMatrices& matrices) {
   const std::int64_t size = matrices.element_bytes;
   const std::int64_t line = ColumnShufflePolicy::kGroupBytes / size;
   std::int64_t columns = std::max<std::int64_t>(C2rPolicy::in_sectors(line, size), 1);
-  while (2 * columns * size * matrices.c2r.m <= ColumnShufflePolicy::kPieceBytes &&
+  while (2 * columns * size * matrices.c2r.m <= ColumnShufflePolicy::kMaxGroupBytes &&
          2 * columns * size <= ColumnShufflePolicy::kMaxRowWords * matrices.word_bytes()) {
     columns *= 2;
   }
@@ -131,8 +131,8 @@ RowSequence row_sequence(const PermutedMatrices& matrices, bool in_order_of_q, s
   return {.factor = narrow32(factor),
           .period = FastDivisor32(period),
           .in_period = narrow32(rows % period),
-          .place = {narrow32(floor_mod(step, c2r.m) * pitch),
-                    narrow32(floor_mod(step - 1, c2r.m) * pitch)}};
+          .offset = {narrow32(floor_mod(step, c2r.m) * pitch),
+                     narrow32(floor_mod(step - 1, c2r.m) * pitch)}};
 }
 
 RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int threads,
@@ -141,7 +141,7 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
   const std::int64_t rows = threads / accesses;
   return {.accesses = FastDivisor32(accesses),
           .rows = narrow32(rows),
-          .turns = narrow32(ceil_div(matrices.c2r.m, rows)),
+          .iterations = narrow32(ceil_div(matrices.c2r.m, rows)),
           .sequence = row_sequence(matrices, in_order_of_q, rows, group_bytes)};
 }
 
@@ -149,8 +149,8 @@ RowShare row_share(const PermutedMatrices& matrices, bool in_order_of_q, int thr
 
 bool columns_fit(const PermutedMatrices& matrices, std::int64_t on_chip_bytes) {
   return is_supported(matrices) &&
-         ColumnShufflePolicy::least_shared_bytes(matrices.c2r.m, matrices.c2r.n,
-                                                 matrices.element_bytes) <= on_chip_bytes;
+         ColumnShufflePolicy::min_shared_bytes(matrices.c2r.m, matrices.c2r.n,
+                                               matrices.element_bytes) <= on_chip_bytes;
 }
 
 Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
@@ -179,8 +179,8 @@ Launch lower_column_shuffle(const PermutedMatrices& matrices, ColumnPass pass,
       .group_columns = narrow32(columns),
       .group_bytes = narrow32(group_bytes),
       .first_column = -before,
-      .turn_columns = FastDivisor32(shuffles ? 1 : c2r.b),
-      .turns_back = !matrices.forward,
+      .rotation_columns = FastDivisor32(shuffles ? 1 : c2r.b),
+      .rotates_back = !matrices.forward,
       .lift = (ceil_div(c2r.n + C2rPolicy::kMaxThreads, c2r.m) + 1) * c2r.m,
       .access_bytes = narrow32(access),
       .fill = row_share(matrices, shuffles && !matrices.forward, threads, access, group_bytes),

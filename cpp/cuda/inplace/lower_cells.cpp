@@ -3,7 +3,7 @@
 
 #include "cuda/inplace/lower.hpp"
 #include "cuda/inplace/lower_groups.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 

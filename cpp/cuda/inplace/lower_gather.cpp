@@ -4,13 +4,13 @@
 #include "cuda/inplace/c2r.hpp"
 #include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
-// How many of `all` a launch takes that go into the workspace together, with so many blocks each.
+// How many of `all` a launch takes that go into the workspace together, with that many blocks each.
 std::int64_t at_once(std::int64_t all, std::int64_t bytes, std::int64_t blocks,
                      std::int64_t workspace_bytes) {
   if (workspace_bytes < bytes) throw std::invalid_argument("the workspace is too small");
@@ -23,14 +23,14 @@ InverseOrder inverse_order(const PermutedMatrices& matrices, bool is_inverse, st
   const std::int64_t c = is_inverse ? c2r.c : 1;
   const std::int64_t a = c2r.m / c;
   const std::int64_t b_inverse = is_inverse ? inverse_mod(c2r.b, a) : 1 % a;
-  const auto turn = [&](std::int64_t carry) {
+  const auto in_a = [&](std::int64_t carry) {
     return narrow32(multiply_mod((rows / c + carry) % a, b_inverse, a));
   };
   return {.c = FastDivisor32(c),
           .a = FastDivisor(a),
           .b_inverse = narrow32(b_inverse),
           .in_c = narrow32(rows % c),
-          .turn = {turn(0), turn(1)}};
+          .in_a = {in_a(0), in_a(1)}};
 }
 
 // Passes over groups of columns between the array and the workspace.
@@ -91,14 +91,14 @@ class GroupLowering {
 
   Launch lower(const Pass& pass) const {
     const C2r& c2r = matrices_.c2r;
-    // Turns among the columns of a group, at most.
-    const std::int64_t turns =
+    // Rotations among the columns of a group, at most.
+    const std::int64_t rotations =
         columns_ == 1 ? 0 : std::min(columns_ - 1, (columns_ - 1) / pass.alike + 1);
-    const std::int64_t most_rows =
-        std::max<std::int64_t>(ColumnGatherPolicy::kTileBytes / bytes_ - turns, 1);
-    const std::int64_t rows = even_piece(c2r.m, most_rows);
+    const std::int64_t max_rows =
+        std::max<std::int64_t>(ColumnGatherPolicy::kTileBytes / bytes_ - rotations, 1);
+    const std::int64_t rows = even_chunk(c2r.m, max_rows);
     const std::int64_t tiles = ceil_div(c2r.m, rows);
-    const int threads = threads_of((rows + turns) * bytes_, bytes_ / pass.word);
+    const int threads = threads_of((rows + rotations) * bytes_, bytes_ / pass.word);
     // Words of several elements are only moved where these do not part.
     const std::int64_t words = std::max<std::int64_t>(matrices_.element_bytes / pass.word, 1);
     const ColumnGatherArguments p{.height = FastDivisor(c2r.m),
@@ -114,8 +114,8 @@ class GroupLowering {
                                   .out = pass.out,
                                   .tiles = FastDivisor32(tiles),
                                   .tile_rows = narrow32(rows),
-                                  .turn_columns = FastDivisor32(pass.alike),
-                                  .turns_back = !matrices_.forward,
+                                  .rotation_columns = FastDivisor32(pass.alike),
+                                  .rotates_back = !matrices_.forward,
                                   .lift = ceil_div(c2r.n, c2r.m) * c2r.m,
                                   .access_bytes = narrow32(access_),
                                   .fill = share(threads, access_, pass.permutes_in),
@@ -124,7 +124,7 @@ class GroupLowering {
             .access = {},
             .blocks = narrow32(pass.count * tiles),
             .threads = threads,
-            .shared_bytes = static_cast<int>(in_shared_lines((rows + turns) * bytes_)),
+            .shared_bytes = static_cast<int>(in_shared_lines((rows + rotations) * bytes_)),
             .arguments = p};
   }
 
@@ -167,9 +167,9 @@ class RowLowering {
       : matrices_(matrices),
         words_(matrices.element_bytes / matrices.word_bytes()),
         threads_(threads_of(0, std::max<std::int64_t>(words_, RowGatherPolicy::kThreads))),
-        pieces_(ceil_div(matrices.c2r.n, threads_ / words_ * RowGatherPolicy::kBatch)) {}
+        chunks_(ceil_div(matrices.c2r.n, threads_ / words_ * RowGatherPolicy::kBatch)) {}
 
-  std::int64_t pieces() const { return pieces_; }
+  std::int64_t chunks() const { return chunks_; }
 
   Launch gather(std::int64_t first, std::int64_t rows) const {
     const C2r& c2r = matrices_.c2r;
@@ -182,14 +182,14 @@ class RowLowering {
                                .a_inverse = narrow32(c2r.a_inverse),
                                .stride = narrow32(c2r.m % c2r.n),
                                .first_row = first,
-                               .pieces = FastDivisor32(pieces_),
+                               .chunks = FastDivisor32(chunks_),
                                .element_bytes = narrow32(matrices_.element_bytes),
                                .element_words = FastDivisor32(words_),
                                .elements_at_once = narrow32(threads_ / words_),
                                .forward = matrices_.forward};
     return {.word_bytes = static_cast<int>(matrices_.word_bytes()),
             .access = {},
-            .blocks = narrow32(rows * pieces_),
+            .blocks = narrow32(rows * chunks_),
             .threads = threads_,
             .shared_bytes = 0,
             .arguments = p};
@@ -199,7 +199,7 @@ class RowLowering {
   const PermutedMatrices& matrices_;
   std::int64_t words_;  // of an element
   int threads_;
-  std::int64_t pieces_;  // of a row
+  std::int64_t chunks_;  // of a row
 };
 
 }  // namespace
@@ -213,7 +213,7 @@ std::vector<InplaceLaunch> lower_long_rows(const PermutedMatrices& matrices,
                                            std::int64_t workspace_bytes) {
   const RowLowering lowering(matrices);
   const std::int64_t all = matrices.batch * matrices.c2r.m;
-  const std::int64_t rows = at_once(all, matrices.row_bytes(), lowering.pieces(), workspace_bytes);
+  const std::int64_t rows = at_once(all, matrices.row_bytes(), lowering.chunks(), workspace_bytes);
   std::vector<InplaceLaunch> launches;
   for (std::int64_t first = 0; first < all; first += rows) {
     const std::int64_t count = std::min(rows, all - first);

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "cuda/inplace/c2r.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -17,7 +17,7 @@ inline std::uint32_t blocks_of(std::int64_t blocks) {
   return narrow32(blocks);
 }
 
-// For so many bytes of shared memory, but each of so many words of an element or a row.
+// For that many bytes of shared memory, but each of that many words of an element or a row.
 inline int threads_of(std::int64_t bytes, std::int64_t words) {
   const std::int64_t threads = std::clamp<std::int64_t>(
       bytes / C2rPolicy::kBytesPerThread, C2rPolicy::kMinThreads, C2rPolicy::kMaxThreads);

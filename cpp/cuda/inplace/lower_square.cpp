@@ -4,7 +4,7 @@
 
 #include "cuda/inplace/lower.hpp"
 #include "cuda/inplace/lower_groups.hpp"
-#include "cuda/lower_detail.hpp"
+#include "cuda/lower_common.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -27,10 +27,10 @@ SquareMatrices lower_matrices(const InplaceStep& step) {
 template <typename Arguments>
 void launch_all(std::vector<Launch>& launches, Launch launch, Arguments arguments,
                 std::int64_t matrices, std::int64_t blocks_of_matrix) {
-  const std::int64_t most = std::max<std::int64_t>(kMaxGridBlocks / blocks_of_matrix, 1);
-  for (std::int64_t first = 0; first < matrices; first += most) {
+  const std::int64_t max_count = std::max<std::int64_t>(kMaxGridBlocks / blocks_of_matrix, 1);
+  for (std::int64_t first = 0; first < matrices; first += max_count) {
     arguments.matrices.first = first;
-    launch.blocks = narrow32(std::min(most, matrices - first) * blocks_of_matrix);
+    launch.blocks = narrow32(std::min(max_count, matrices - first) * blocks_of_matrix);
     launch.arguments = arguments;
     launches.push_back(launch);
   }
@@ -145,10 +145,10 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
                               std::countr_zero(static_cast<std::uint64_t>(lanes)))};
   std::vector<Launch> launches;
   const std::int64_t groups = RunsPolicy::kThreads / lanes;  // of a block
-  const std::int64_t most = std::max<std::int64_t>(kMaxGridBlocks * groups / items, 1);
-  for (std::int64_t first = 0; first < matrices_of(step); first += most) {
+  const std::int64_t max_count = std::max<std::int64_t>(kMaxGridBlocks * groups / items, 1);
+  for (std::int64_t first = 0; first < matrices_of(step); first += max_count) {
     arguments.matrices.first = first;
-    arguments.items = std::min(most, matrices_of(step) - first) * items;
+    arguments.items = std::min(max_count, matrices_of(step) - first) * items;
     launches.push_back({.word_bytes = static_cast<int>(word),
                         .access = {},
                         .blocks = blocks_of(ceil_div(arguments.items, groups)),

@@ -1,11 +1,11 @@
 // The row shuffle of C2R and R2C (Catanzaro et al., PPoPP 2014) in shared memory: C2R brings
-// element j of row i to place d'_i(j) = ((i + j div b) mod m + j m) mod n (Eq. 24), and R2C brings
-// it back. A block moves some rows, which it reads and writes once. On the one side they are moved
-// in order, on the other by elements, at places in shared memory that follow from one another
-// without a division or multiplication (section 4.4).
+// element j of row i to position d'_i(j) = ((i + j div b) mod m + j m) mod n (Eq. 24), and R2C
+// brings it back. A block moves some rows, which it reads and writes once. On the one side they are
+// moved in order, on the other by elements, at positions in shared memory that follow from one
+// another without a division or multiplication (section 4.4).
 #pragma once
 
-#include "cuda/inplace/piece.hpp"
+#include "cuda/inplace/shared_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -13,11 +13,11 @@ namespace ttlg::cuda {
 // What a number of elements further means. With two values, the second is for steps that end in a
 // further row than the first.
 struct RowStep {
-  std::uint32_t column;    // j, modulo n
-  std::uint32_t in_block;  // j modulo b
-  std::uint32_t turn[2];   // i + j div b, modulo m
+  std::uint32_t column;          // j, modulo n
+  std::uint32_t in_block;        // j modulo b
+  std::uint32_t rotated_row[2];  // i + j div b, modulo m
   // d'_i(j); the second row is for steps with which i + j div b passes m.
-  std::uint32_t place[2][2];
+  std::uint32_t position[2][2];
   std::uint32_t row[2];  // bytes of whole rows
 };
 
@@ -30,9 +30,9 @@ struct RowShuffleArguments {
   std::uint32_t element_bytes;
   FastDivisor32 element_words;
   std::uint32_t rows_of_block;
-  std::uint32_t phase;        // of the first row's address, modulo 16
-  std::uint32_t whole_turns;  // in which all threads of a block take elements
-  std::uint32_t last_turns;   // the same of the last block
+  std::uint32_t phase;             // of the first row's address, modulo 16
+  std::uint32_t whole_iterations;  // in which all threads of a block take elements
+  std::uint32_t last_iterations;   // the same of the last block
   std::uint32_t threads;
   bool forward;                    // C2R
   std::uint32_t elements_at_once;  // by all threads of a block
@@ -40,13 +40,13 @@ struct RowShuffleArguments {
   RowStep next;                    // by one element
 };
 
-// An element of a block's rows and its place there.
-class RowPlace {
+// An element of a block's rows and its position there.
+class ElementCursor {
  public:
   // `first` is the first row's number, `element` counts from there, and so does `base`, in bytes of
   // shared memory.
-  TTLG_DEVICE RowPlace(const RowShuffleArguments& p, std::int64_t first, std::uint32_t element,
-                       std::uint32_t base)
+  TTLG_DEVICE ElementCursor(const RowShuffleArguments& p, std::int64_t first, std::uint32_t element,
+                            std::uint32_t base)
       : p_(p),
         columns_(static_cast<std::uint32_t>(p.width.divisor())),
         rows_(static_cast<std::uint32_t>(p.height.divisor())) {
@@ -54,15 +54,16 @@ class RowPlace {
     column_ = element - row * columns_;
     const std::uint32_t before = p.block.quotient(column_);
     in_block_ = column_ - before * p.block.divisor();
-    const std::int64_t turned = first + row + before;
-    turn_ = static_cast<std::uint32_t>(turned - p.height.quotient(turned) * p.height.divisor());
-    const std::int64_t place = std::int64_t{in_block_} * p.stride + turn_;
-    place_ = static_cast<std::uint32_t>(place - p.width.quotient(place) * p.width.divisor());
+    const std::int64_t sum = first + row + before;
+    rotated_row_ = static_cast<std::uint32_t>(sum - p.height.quotient(sum) * p.height.divisor());
+    const std::int64_t position = std::int64_t{in_block_} * p.stride + rotated_row_;
+    position_ =
+        static_cast<std::uint32_t>(position - p.width.quotient(position) * p.width.divisor());
     row_ = base + row * columns_ * p.element_bytes;
   }
 
   // In bytes of shared memory.
-  TTLG_DEVICE std::uint32_t slot() const { return swizzled(row_ + place_ * p_.element_bytes); }
+  TTLG_DEVICE std::uint32_t slot() const { return swizzled(row_ + position_ * p_.element_bytes); }
 
   TTLG_DEVICE void advance(const RowStep& step) {
     column_ += step.column;
@@ -72,12 +73,12 @@ class RowPlace {
     const bool next_block = in_block_ >= p_.block.divisor();
     if (next_block) in_block_ -= p_.block.divisor();
     const std::uint32_t one = opaque(next_block ? 1u : 0u);
-    turn_ += (next_row ? step.turn[1] : step.turn[0]) + one;
-    const bool unwinds = turn_ >= rows_;
-    if (unwinds) turn_ -= rows_;
-    const std::uint32_t onward = next_row ? step.place[0][1] : step.place[0][0];
-    const std::uint32_t unwound = next_row ? step.place[1][1] : step.place[1][0];
-    place_ = wrapped(place_ + (unwinds ? unwound : onward) + one, columns_);
+    rotated_row_ += (next_row ? step.rotated_row[1] : step.rotated_row[0]) + one;
+    const bool unwinds = rotated_row_ >= rows_;
+    if (unwinds) rotated_row_ -= rows_;
+    const std::uint32_t onward = next_row ? step.position[0][1] : step.position[0][0];
+    const std::uint32_t unwound = next_row ? step.position[1][1] : step.position[1][0];
+    position_ = wrapped(position_ + (unwinds ? unwound : onward) + one, columns_);
     row_ += next_row ? step.row[1] : step.row[0];
   }
 
@@ -87,22 +88,22 @@ class RowPlace {
   std::uint32_t rows_;
   std::uint32_t column_;
   std::uint32_t in_block_;
-  std::uint32_t turn_;
-  std::uint32_t place_;
+  std::uint32_t rotated_row_;
+  std::uint32_t position_;
   std::uint32_t row_;
 };
 
-// What a block moves: whole rows, of which a thread takes every so many elements, and of these the
-// same words.
+// What a block moves: whole rows, of which a thread takes elements at equal distances, and of these
+// the same words.
 template <int kWidth>
 struct RowBlock {
   std::int64_t first_row;
   std::int64_t begin;  // in bytes
   std::uint32_t bytes;
-  std::uint32_t element;  // the thread's first
-  std::uint32_t word;     // of each of its elements, in bytes
-  std::uint32_t turns;    // of all threads to take elements, and of this one
-  std::uint32_t own_turns;
+  std::uint32_t element;     // the thread's first
+  std::uint32_t word;        // of each of its elements, in bytes
+  std::uint32_t iterations;  // of all threads to take elements, and of this one
+  std::uint32_t own_iterations;
 
   template <typename Context>
   TTLG_DEVICE RowBlock(const RowShuffleArguments& p, std::uint32_t in_word, const Context& context)
@@ -115,10 +116,10 @@ struct RowBlock {
     const std::uint32_t number = p.element_words.quotient(context.thread());
     word = (context.thread() - number * p.element_words.divisor()) * kWidth;
     element = number * in_word;
-    const std::uint32_t whole = is_last ? p.last_turns : p.whole_turns;
+    const std::uint32_t whole = is_last ? p.last_iterations : p.whole_iterations;
     const std::uint32_t rest = rows * columns - whole * p.elements_at_once;
-    turns = whole + (rest > 0 ? 1 : 0);
-    own_turns = element < p.elements_at_once ? whole + (element < rest ? 1 : 0) : 0;
+    iterations = whole + (rest > 0 ? 1 : 0);
+    own_iterations = element < p.elements_at_once ? whole + (element < rest ? 1 : 0) : 0;
   }
 };
 
@@ -152,30 +153,31 @@ struct Joined {
   }
 };
 
-// Calls visit(element, place) for the elements of a thread's next word and steps on to the one
+// Calls visit(element, cursor) for the elements of a thread's next word and steps on to the one
 // after it.
 template <int kPer, typename Visit>
-TTLG_DEVICE void visit_elements(const RowShuffleArguments& p, RowPlace& place, const Visit& visit) {
+TTLG_DEVICE void visit_elements(const RowShuffleArguments& p, ElementCursor& cursor,
+                                const Visit& visit) {
   TTLG_UNROLL
   for (int e = 0; e < kPer; ++e) {
-    visit(e, place);
-    place.advance(e + 1 < kPer ? p.next : p.step);
+    visit(e, cursor);
+    cursor.advance(e + 1 < kPer ? p.next : p.step);
   }
 }
 
-// From the rows in global memory to their places in shared memory, of which `base` is the first
+// From the rows in global memory to their positions in shared memory, of which `base` is the first
 // one's byte of the thread's words.
 template <int kWidth, int kPer, typename Context>
 TTLG_DEVICE void scatter_elements(const RowShuffleArguments& p, const Context& context,
                                   std::uint32_t base, const RowBlock<kWidth>& block) {
-  RowPlace place(p, block.first_row, block.element, base);
+  ElementCursor cursor(p, block.first_row, block.element, base);
   Source from(context, block.begin + block.element * p.element_bytes + block.word);
-  const SharedPlace shared = all_shared(context);
+  const SharedCursor shared = all_shared(context);
   const std::uint32_t step = opaque(p.elements_at_once * p.element_bytes);
   if constexpr (kCopiesAsynchronously<Word<kWidth>>) {
-    for_turns(block.turns, block.own_turns, [&](bool valid) {
-      shared.template copy_async<kWidth>(valid, from, place.slot());
-      place.advance(p.step);
+    for_iterations(block.iterations, block.own_iterations, [&](bool valid) {
+      shared.template copy_async<kWidth>(valid, from, cursor.slot());
+      cursor.advance(p.step);
       from.advance(step);
     });
   } else {
@@ -187,11 +189,12 @@ TTLG_DEVICE void scatter_elements(const RowShuffleArguments& p, const Context& c
     };
     const auto store = [&](bool valid, Group group) {
       const Joined<kWidth, kPer> joined(group);
-      visit_elements<kPer>(p, place, [&](int e, const RowPlace& each) {
+      visit_elements<kPer>(p, cursor, [&](int e, const ElementCursor& each) {
         shared.store(valid, joined.element[e], each.slot());
       });
     };
-    for_batches<C2rPolicy::kBatch / kPer, Group>(block.turns, block.own_turns, load, store);
+    for_batches<C2rPolicy::kBatch / kPer, Group>(block.iterations, block.own_iterations, load,
+                                                 store);
   }
 }
 
@@ -199,13 +202,13 @@ TTLG_DEVICE void scatter_elements(const RowShuffleArguments& p, const Context& c
 template <int kWidth, int kPer, typename Context>
 TTLG_DEVICE void gather_elements(const RowShuffleArguments& p, const Context& context,
                                  std::uint32_t base, const RowBlock<kWidth>& block) {
-  RowPlace place(p, block.first_row, block.element, base);
+  ElementCursor cursor(p, block.first_row, block.element, base);
   Target to(context, block.begin + block.element * p.element_bytes + block.word);
-  const SharedPlace shared = all_shared(context);
+  const SharedCursor shared = all_shared(context);
   const std::uint32_t step = opaque(p.elements_at_once * p.element_bytes);
-  for_turns(block.turns, block.own_turns, [&](bool valid) {
+  for_iterations(block.iterations, block.own_iterations, [&](bool valid) {
     Joined<kWidth, kPer> joined;
-    visit_elements<kPer>(p, place, [&](int e, const RowPlace& each) {
+    visit_elements<kPer>(p, cursor, [&](int e, const ElementCursor& each) {
       joined.element[e] = shared.template load<Word<kWidth>>(valid, each.slot());
     });
     to.store(valid, joined.word());
@@ -218,18 +221,18 @@ template <int kWidth, int kPer, bool kForward, typename Context>
 TTLG_DEVICE void row_shuffle(const RowShuffleArguments& p, const Context& context) {
   const RowBlock<kWidth> block(p, kPer, context);
   const auto phase = static_cast<std::uint32_t>(block.begin + p.phase) % 16;
-  const Piece<kWidth> piece(block.begin, phase, block.bytes);
+  const SharedRun<kWidth> run(block.begin, phase, block.bytes);
   const std::uint32_t base = opaque(phase + block.word);
   if constexpr (kForward) {
     scatter_elements<kWidth, kPer>(p, context, base, block);
   } else {
-    piece.fill(context, p.threads);
+    run.fill(context, p.threads);
   }
   context.commit_copies();
   context.template wait_copies<0>();
   context.barrier();
   if constexpr (kForward) {
-    piece.drain(context, p.threads);
+    run.drain(context, p.threads);
   } else {
     gather_elements<kWidth, kPer>(p, context, base, block);
   }

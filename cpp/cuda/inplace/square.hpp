@@ -58,7 +58,7 @@ class TilePair {
   template <typename Context>
   TTLG_DEVICE void fill(const Context& context) const {
     const std::uint32_t owned = FillShare<kWidth, kVector>::owned(context.thread());
-    for_each_part([&](const TilePlace& part, std::uint32_t buffer) {
+    for_each_part([&](const TilePosition& part, std::uint32_t buffer) {
       // Beyond the last row, the first one is filled in again.
       const std::uint32_t row = Tile::kOutWords && owned >= part.rows ? 0 : owned;
       const std::int64_t offset = (part.first_row + row) * row_stride_;
@@ -74,7 +74,7 @@ class TilePair {
   template <typename Context>
   TTLG_DEVICE void drain(const Context& context) const {
     const std::uint32_t owned = DrainShare<kWidth, kVector, kVector>::owned(context.thread());
-    for_each_part([&](const TilePlace& part, std::uint32_t buffer) {
+    for_each_part([&](const TilePosition& part, std::uint32_t buffer) {
       const std::int64_t offset = (part.first_column + owned) * row_stride_;
       if constexpr (Tile::kOutWords) {
         drain_words(context, part, offset, buffer);
@@ -101,13 +101,15 @@ class TilePair {
       const std::uint32_t column =
           (is_above ? tile_.y : tile_.x) * kOrder + i % kAcross * Tile::kColumns;
       if (row >= order_ || column >= order_) continue;
-      visit(TilePlace{0, 0, row, column, least(order_ - row, Tile::kRows),
-                      least(order_ - column, Tile::kColumns)},
+      visit(TilePosition{0, 0, row, column, minimum(order_ - row, Tile::kRows),
+                         minimum(order_ - column, Tile::kColumns)},
             i * OrthogonalDistinctPolicy(kWidth).buffer_bytes);
     }
   }
 
-  static TTLG_DEVICE std::uint32_t least(std::uint32_t x, std::uint32_t y) { return x < y ? x : y; }
+  static TTLG_DEVICE std::uint32_t minimum(std::uint32_t x, std::uint32_t y) {
+    return x < y ? x : y;
+  }
 
   std::uint32_t order_;
   std::int64_t row_stride_;

@@ -29,7 +29,7 @@ struct alignas(16) Word16 {
   std::uint32_t part[4];
 };
 
-// The unsigned word of so many bytes.
+// The unsigned word of this many bytes.
 template <int kBytes>
 struct WordOf;
 template <>
@@ -93,7 +93,7 @@ TTLG_DEVICE T opaque(T value) {
 
 #ifdef __CUDACC__
 
-// Unless a kernel works in place, nobody writes the input while it runs, so loads may use the
+// Unless a kernel works in place, nothing writes the input while it runs, so loads may use the
 // read-only path. In place the compiler must keep them before the stores to what they have loaded.
 template <bool kInplace>
 class BasicDeviceContext {
@@ -248,13 +248,13 @@ class BasicDeviceContext {
     }
   }
 
-  // See places.hpp.
+  // See cursors.hpp.
   template <typename Context>
   friend class Source;
   template <typename Context>
   friend class Target;
   template <typename Context>
-  friend class SharedPlace;
+  friend class SharedCursor;
 
   const std::byte* in_;
   std::byte* out_;

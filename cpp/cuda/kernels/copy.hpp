@@ -34,8 +34,8 @@ struct CopyBatch {
   TTLG_DEVICE CopyBatch(const CopyArguments& p, const Context& context)
       : first(std::int64_t{context.block()} * (CopyPolicy::kThreads * CopyPolicy::kBatch) +
               context.thread()) {
-    constexpr std::int64_t kMost = CopyPolicy::kThreads * CopyPolicy::kBatch;
-    count = static_cast<int>(std::min(p.words - first, kMost));
+    constexpr std::int64_t kMaxWords = CopyPolicy::kThreads * CopyPolicy::kBatch;
+    count = static_cast<int>(std::min(p.words - first, kMaxWords));
   }
 
   TTLG_DEVICE bool has(int b) const { return b * CopyPolicy::kThreads < count; }

@@ -101,7 +101,7 @@ TTLG_DEVICE Taken take(const Context& context, bool valid, std::uint32_t from,
 
 // `column_offset` is that of the column which this lane owns.
 template <int kWidth, bool kVectorIn, bool kVectorOut, typename Line, typename Context>
-TTLG_DEVICE void drain_tile(const Line& line, const Context& context, const TilePlace& tile,
+TTLG_DEVICE void drain_tile(const Line& line, const Context& context, const TilePosition& tile,
                             std::int64_t column_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
   using Share = DrainShare<kWidth, kVectorIn, kVectorOut>;
@@ -153,7 +153,7 @@ using ByteShare = DrainShare<1, false, false>;
 // Calls visit(column, word) for the columns that a warp takes of bytes, of which the lanes have
 // a word each. Lanes without rows take those of the last one that has some.
 template <typename Context, typename Visit>
-TTLG_DEVICE void for_each_column(const Context& context, const TilePlace& tile,
+TTLG_DEVICE void for_each_column(const Context& context, const TilePosition& tile,
                                  std::uint32_t buffer, const Visit& visit) {
   static_assert(ByteShare::kAcross == 1 &&
                 ByteShare::kChunks * ByteShare::kChunkLength == ByteTile::kRows);
@@ -189,7 +189,7 @@ TTLG_DEVICE void for_each_column(const Context& context, const TilePlace& tile,
 
 // The rows that make less than a word at the end of a tile, element by element.
 template <typename Context>
-TTLG_DEVICE void drain_last_rows(const Context& context, const TilePlace& tile,
+TTLG_DEVICE void drain_last_rows(const Context& context, const TilePosition& tile,
                                  std::int64_t column_offset, std::uint32_t buffer) {
   const std::uint32_t lane = context.thread() % kWarpSize;
   const std::uint32_t column = ByteShare::warp_line(context.thread()) + lane;
@@ -208,7 +208,7 @@ TTLG_DEVICE void drain_last_rows(const Context& context, const TilePlace& tile,
 // Bytes whose lines are contiguous: words, each cut out of that of a lane and that of
 // the lane before it. The words in which a line begins and ends are stored element by element.
 template <typename Context>
-TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
+TTLG_DEVICE void drain_words(const Context& context, const TilePosition& tile,
                              std::int64_t column_offset, std::uint32_t buffer) {
   constexpr std::uint32_t kColumns = ByteShare::kGroups * ByteShare::kGroupLines;
   static_assert(2 * kColumns == kWarpSize);
@@ -255,7 +255,7 @@ TTLG_DEVICE void drain_words(const Context& context, const TilePlace& tile,
 // the lanes' first rows.
 template <typename Context>
 TTLG_DEVICE void drain_elements(const AxisSide<std::int64_t>& row_axis, const Context& context,
-                                const TilePlace& tile, std::int64_t column_offset,
+                                const TilePosition& tile, std::int64_t column_offset,
                                 std::uint32_t buffer) {
   const std::uint32_t thread = context.thread();
   const auto columns = static_cast<int>(tile.columns - ByteShare::warp_line(thread));

@@ -8,7 +8,8 @@ namespace ttlg::cuda {
 // What the lanes take beyond the last column of a tile: of their last access, there are some
 // columns only.
 template <typename Tile, int kWidth, typename Context>
-TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std::uint32_t buffer) {
+TTLG_DEVICE void fill_beyond(const Context& context, const TilePosition& tile,
+                             std::uint32_t buffer) {
   const std::uint32_t beyond = -tile.columns % Tile::kLaneColumns;
   if (beyond == 0) return;
   const std::uint32_t lane = context.thread() % kWarpSize;
@@ -22,7 +23,7 @@ TTLG_DEVICE void fill_beyond(const Context& context, const TilePlace& tile, std:
 
 // `row_offset` is that of the row which this lane owns.
 template <int kWidth, bool kVectorIn, bool kVectorOut, typename Line, typename Context>
-TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TilePlace& tile,
+TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TilePosition& tile,
                            std::int64_t row_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
   using Share = FillShare<kWidth, kVectorIn>;
@@ -54,7 +55,7 @@ TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TileP
   if constexpr (!kVectorIn) fill_beyond<Tile, kWidth>(context, tile, buffer);
 }
 
-// The words of a row of so many bytes that are not whole in it, and zeros as far as lanes take
+// The words of a row of `bytes` that are not whole in it, and zeros as far as lanes take
 // them. Its first word begins `before` bytes before it.
 template <typename Tile, typename Context>
 TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t to,
@@ -73,8 +74,8 @@ TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t 
 // The same of rows of narrow elements that begin anywhere. The lane that owns a row
 // copies its end.
 template <int kWidth, bool kVectorOut, typename Context>
-TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::int64_t row_offset,
-                            std::uint32_t buffer) {
+TTLG_DEVICE void fill_words(const Context& context, const TilePosition& tile,
+                            std::int64_t row_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, false, kVectorOut>;
   using Share = FillShare<kWidth, false>;
   static_assert(Share::kAcross == 1 && Share::kChunks * Share::kChunkLength == Tile::kColumns);
@@ -115,13 +116,13 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePlace& tile, std::
 // The same of rows whose elements lie apart, one by one.
 template <int kWidth, bool kVectorOut, typename Context>
 TTLG_DEVICE void fill_elements(const AxisSide<std::int64_t>& line, const Context& context,
-                               const TilePlace& tile, std::int64_t row_offset,
+                               const TilePosition& tile, std::int64_t row_offset,
                                std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, false, kVectorOut>;
   using Share = FillShare<kWidth, false>;
   // Those of a word more than there are.
-  constexpr std::uint32_t kMost = Tile::kPitch / kWidth;
-  constexpr std::uint32_t kChunks = (kMost + kWarpSize - 1) / kWarpSize;
+  constexpr std::uint32_t kMaxElements = Tile::kPitch / kWidth;
+  constexpr std::uint32_t kChunks = (kMaxElements + kWarpSize - 1) / kWarpSize;
   const std::uint32_t thread = context.thread();
   const std::uint32_t lane = thread % kWarpSize;
   const std::uint32_t warp_row = Share::warp_line(thread);

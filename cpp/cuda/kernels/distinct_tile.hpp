@@ -63,14 +63,14 @@ struct DistinctTile {
   static_assert(!kInWords || (kShifts % kMaxAccessBytes == 0 &&
                               kShifts + kRows <= OrthogonalDistinctPolicy(kWidth).buffer_bytes));
 
-  // How many rows are filled where a tile has so many: all that a lane takes together.
+  // How many rows are filled where a tile has that many: all that a lane takes together.
   static TTLG_DEVICE std::uint32_t filled_rows(std::uint32_t rows) {
     return kOutWords ? (rows + kLaneRows - 1) / kLaneRows * kLaneRows : rows;
   }
 };
 
 // Where a tile lies, the corner of its slice and what of it there is, counted from that corner.
-struct TilePlace {
+struct TilePosition {
   std::int64_t in;
   std::int64_t out;
   std::uint32_t first_row;

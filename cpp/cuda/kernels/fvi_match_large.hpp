@@ -5,8 +5,8 @@
 // Words: the widest access that divides runs, strides and pointers.
 #pragma once
 
+#include "cuda/kernels/cursors.hpp"
 #include "cuda/kernels/grid.hpp"
-#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 

@@ -8,8 +8,8 @@
 // one run (TTLG, Fig. 4), so that its banks, too, follow one another: no access conflicts.
 #pragma once
 
+#include "cuda/kernels/cursors.hpp"
 #include "cuda/kernels/grid.hpp"
-#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 
@@ -103,13 +103,13 @@ TTLG_DEVICE void fvi_match_small(const Grid<kModes>& grid, const MatchSmallArgum
     if (s > 0) context.barrier();
     for_columns<kWidth>(context, p.run, p.in, columns, rows, [&](const MatchSmallColumn& column) {
       Source from(context, in + column.offset);
-      SharedPlace to(context, column.shared);
+      SharedCursor to(context, column.shared);
       move_column<kWidth>(column, rows, from, opaque(column.step * p.in.line_step), to,
                           column.step * p.in.shared_line_step);
     });
     context.barrier();
     for_columns<kWidth>(context, p.run, p.out, rows, columns, [&](const MatchSmallColumn& column) {
-      SharedPlace from(context, column.shared);
+      SharedCursor from(context, column.shared);
       Target to(context, out + column.offset);
       move_column<kWidth>(column, columns, from, column.step * p.out.shared_line_step, to,
                           opaque(column.step * p.out.line_step));

@@ -121,7 +121,7 @@ struct AxisSide {
   Step step[kAxisModes - 1];
   Step last_step;
 
-  // Whether the elements, of so many of the units in which steps are counted, leave no gaps.
+  // Whether the elements, of this many of the units in which steps are counted, leave no gaps.
   TTLG_DEVICE bool is_contiguous(Step element) const {
     return inner_modes == 0 && last_step == element;
   }
@@ -197,7 +197,7 @@ class SliceCursor {
 
   TTLG_DEVICE bool exists() const { return index_ < grid_.slices; }
 
-  // Both decode the slice anew: where it lies would take registers in between.
+  // Both decode the slice again: where it lies would take registers in between.
   TTLG_DEVICE BlockOrigin at() const { return repeated(decode(grid_, index_)); }
   TTLG_DEVICE BlockOrigin at_in_bands() const { return repeated(decode_in_bands(grid_, index_)); }
 

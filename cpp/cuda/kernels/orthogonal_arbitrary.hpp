@@ -74,7 +74,7 @@ struct ThreadItems {
   Validity in_valid;
   Validity out_valid;
 
-  // Holds all in registers: the compiler would find some anew for every slice.
+  // Holds all in registers: the compiler would compute some again for every slice.
   TTLG_DEVICE void keep() {
     in_valid.keep();
     out_valid.keep();

@@ -40,7 +40,7 @@ class SharedTileWalk {
   TTLG_DEVICE bool exists(std::uint32_t i) const {
     return read_ring(context_, i).rest.part[2] != 0;
   }
-  TTLG_DEVICE TilePlace at(std::uint32_t i) const {
+  TTLG_DEVICE TilePosition at(std::uint32_t i) const {
     const auto [origins, rest] = read_ring(context_, i);
     return {origin_of(origins, 0), origin_of(origins, 1), rest.part[0],
             rest.part[1],          rest.part[2],          rest.part[3]};
@@ -87,7 +87,7 @@ TTLG_DEVICE bool is_contiguous(const AxisSide<std::int64_t>& line, int width) {
 }
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, typename Context>
-TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const TilePlace& tile,
+TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const TilePosition& tile,
                       OwnedLine& line, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, kVectorIn, kVectorOut>;
   const std::uint32_t owned = FillShare<kWidth, kVectorIn>::owned(context.thread());
@@ -109,7 +109,7 @@ TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const 
 }
 
 template <int kWidth, bool kVectorIn, bool kVectorOut, typename Context>
-TTLG_DEVICE void drain(const DistinctArguments& p, const Context& context, const TilePlace& tile,
+TTLG_DEVICE void drain(const DistinctArguments& p, const Context& context, const TilePosition& tile,
                        OwnedLine& line, std::uint32_t buffer) {
   const std::int64_t offset = line.offset_at(tile.first_column);
   if constexpr (DistinctTile<kWidth, kVectorIn, kVectorOut>::kOutWords) {

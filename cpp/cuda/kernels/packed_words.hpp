@@ -115,7 +115,7 @@ struct PackedItems {
               !kAligned || within < side.last_column_run);
   }
 
-  // Holds all in registers: the compiler would find some anew for every slice.
+  // Holds all in registers: the compiler would compute some again for every slice.
   TTLG_DEVICE void keep() {
     in_valid.keep();
     out_valid.keep();

@@ -2,8 +2,8 @@
 // words, and each word to be stored is cut out of two that were loaded.
 #pragma once
 
+#include "cuda/kernels/cursors.hpp"
 #include "cuda/kernels/grid.hpp"
-#include "cuda/kernels/places.hpp"
 
 namespace ttlg::cuda {
 
@@ -16,7 +16,7 @@ TTLG_DEVICE std::uint32_t funnel_shift(std::uint32_t low, std::uint32_t high, st
 #endif
 }
 
-// The bits of `high` and, below them, those of `low`, moved up by so many bits modulo 32, of which
+// The bits of `high` and, below them, those of `low`, moved up by `bits` modulo 32, of which
 // the low ones come out of `low`: with 0 it is `high`.
 TTLG_DEVICE std::uint32_t funnel_shift_left(std::uint32_t low, std::uint32_t high,
                                             std::uint32_t bits) {

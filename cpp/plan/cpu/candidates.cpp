@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "plan/cpu/block/grow_block.hpp"
+#include "plan/cpu/block/runs.hpp"
 #include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/model/count_terms.hpp"
-#include "plan/cpu/pieces.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "tensor/integer.hpp"
 
@@ -21,12 +21,12 @@ constexpr std::int64_t kMaxBlockBytes = 256 << 10;
 // Runs of a block have this many bytes times a power of two, on either side.
 constexpr int kMaxInDoublings = 6;
 constexpr int kMaxOutDoublings = 8;
-constexpr std::size_t kUsualLooks = 64;
+constexpr std::size_t kUsualEvaluations = 64;
 
 // How blocks reach the output.
 enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
 
-// Those that every kernel of blocks is looked at with.
+// Those that every kernel of blocks is evaluated with.
 constexpr std::array kFirstPaths{Path::cached, Path::staged, Path::direct};
 
 struct Point {
@@ -55,14 +55,16 @@ struct Shape {
 int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
   constexpr double kBytesPerSecond = 2e10;
   constexpr double kTimesAsLong = 2;
-  constexpr double kMostSeconds = 3e-6;  // more was measured beside other work
-  const double start = std::min(machine.thread_start_seconds, kMostSeconds);
+  constexpr double kMaxSeconds = 3e-6;  // more was measured beside other work
+  const double start = std::min(machine.thread_start_seconds, kMaxSeconds);
   const auto by_start = static_cast<std::int64_t>(kTimesAsLong * start * kBytesPerSecond);
   return static_cast<int>(std::clamp<std::int64_t>(bytes / std::max(kMinBytesPerThread, by_start),
                                                    1, std::clamp(threads, 1, kMaxThreads)));
 }
 
-std::int64_t stage_bytes(const Pieces& runs) { return runs.count * (runs.bytes + 2 * kLineBytes); }
+std::int64_t staging_bytes(const SideRuns& runs) {
+  return runs.count * (runs.bytes + 2 * kLineBytes);
+}
 
 std::uint64_t hash_of(const Parameters& parameters) {
   std::uint64_t order = parameters.loop_order.size();
@@ -80,8 +82,8 @@ std::uint64_t hash_of(const Parameters& parameters) {
 }
 
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
-// around the best one, one step at a time, and its other parameters: some thirty looks, where all
-// combinations would be thousands.
+// around the best one, one step at a time, and its other parameters: some thirty evaluations, where
+// all combinations would be thousands.
 class Search {
  public:
   Search(const Problem& folded, const Machine& machine, int threads,
@@ -92,15 +94,15 @@ class Search {
         grain_(std::max(folded.element_bytes, kLineBytes)),
         ranked_(rank_loops(folded)),
         visited_(visited) {
-    seen_.reserve(kUsualLooks);
+    seen_.reserve(kUsualEvaluations);
   }
 
   Candidate run(std::optional<Kernel> forced) {
     for (const Kernel kernel : kKernels) {
-      if (forced ? kernel == *forced : is_usable(kernel)) look_at_kernel(kernel);
+      if (forced ? kernel == *forced : is_usable(kernel)) evaluate_kernel(kernel);
     }
     if (best_.parameters.kernel != Kernel::copy && best_.parameters.kernel != Kernel::reference) {
-      look_at_other_shapes();
+      evaluate_other_shapes();
       improve_shape();
       improve_rest();
       improve_path();
@@ -111,15 +113,15 @@ class Search {
  private:
   bool is_usable(Kernel kernel) const {
     if (kernel == Kernel::reference) return false;
-    return (kernel != Kernel::shuffle || machine_.has_shuffle) && can_carry_out(kernel, folded_);
+    return (kernel != Kernel::shuffle || machine_.has_shuffle) && applies(kernel, folded_);
   }
 
-  void look_at_kernel(Kernel kernel) {
+  void evaluate_kernel(Kernel kernel) {
     if (kernel == Kernel::reference) {
       scratch_ = {.kernel = kernel};
       take(predict(), {.kernel = kernel});
     } else if (kernel == Kernel::copy) {
-      look_at_copies();
+      evaluate_copies();
     } else {
       if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
       for (const Path path : kFirstPaths) {
@@ -129,13 +131,13 @@ class Search {
                        .in_doublings = 2,
                        .out_doublings = 2,
                        .threads = threads_};
-        start.seconds = look(start.point);
+        start.seconds = evaluate(start.point);
       }
     }
   }
 
   // Blocks of other shapes by every kernel and path that may still be the fastest.
-  void look_at_other_shapes() {
+  void evaluate_other_shapes() {
     constexpr double kNearBest = 1.1;
     const double limit = kNearBest * best_.seconds;
     for (const Start& start : std::span(starts_).first(started_)) {
@@ -144,12 +146,12 @@ class Search {
         Point point = start.point;
         point.in_doublings = in;
         point.out_doublings = out;
-        look(point);
+        evaluate(point);
       }
     }
   }
 
-  void look_at_copies() {
+  void evaluate_copies() {
     constexpr std::int64_t kChunkBytes = 256 << 10;
     const std::int64_t bytes = folded_.bytes();
     for (const int threads : {1, threads_}) {
@@ -181,7 +183,7 @@ class Search {
                                                     next.out_doublings);
         if (seen[shape]) continue;
         seen.set(shape);
-        look(next);
+        evaluate(next);
       }
       moved = point_ != from;
     }
@@ -190,32 +192,32 @@ class Search {
   void improve_rest() {
     Point other = point_;
     other.along_input = !other.along_input;
-    look(other);
+    evaluate(other);
     for (int threads = point_.threads; threads > 1 && threads == point_.threads;) {
       other = point_;
       other.threads = threads /= 2;
-      look(other);
+      evaluate(other);
     }
     for (const int prefetch : {0, 2, 4}) {
       other = point_;
       other.prefetch = prefetch;
-      look(other);
+      evaluate(other);
     }
     if (point_.path == Path::cached) {
       other = point_;
       other.path = Path::cached_staged;
-      look(other);
+      evaluate(other);
     }
   }
 
-  // What suits the best path may suit another one better still, which the first looks, at blocks of
-  // other shapes, put behind it.
+  // What suits the best path may suit another one better still, which the first evaluations, at
+  // blocks of other shapes, put behind it.
   void improve_path() {
     const Point from = point_;
     for (const Path path : kFirstPaths) {
       Point other = from;
       other.path = path;
-      look(other);
+      evaluate(other);
     }
     if (point_.path == from.path) return;
     improve_shape();
@@ -223,12 +225,12 @@ class Search {
   }
 
   // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
-  double look(const Point& point) {
+  double evaluate(const Point& point) {
     set_block({.in_doublings = point.in_doublings,
                .out_doublings = point.out_doublings,
                .for_shuffle = point.kernel == Kernel::shuffle});
     scratch_.kernel = point.kernel;
-    if (!can_take(point.path, pieces_.out)) return HUGE_VAL;
+    if (!can_take(point.path, runs_.out)) return HUGE_VAL;
     choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
     if (point.along_input) {
       continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
@@ -240,14 +242,14 @@ class Search {
     scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
-    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, pieces_.blocks));
+    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, runs_.blocks));
     if (!is_new()) return HUGE_VAL;
-    const double seconds = predict(&pieces_);
+    const double seconds = predict(&runs_);
     take(seconds, point);
     return seconds;
   }
 
-  // The block of one look is often that of the next.
+  // The block of one evaluation is often that of the next.
   void set_block(const Shape& shape) {
     if (shape == shape_) return;
     shape_ = shape;
@@ -255,11 +257,11 @@ class Search {
         shape.for_shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
     grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
                kMaxBlockBytes, scratch_.block);
-    pieces_ = block_pieces(folded_, scratch_.block);
+    runs_ = block_runs(folded_, scratch_.block);
   }
 
   // Neighbouring shapes often make the same block. Two candidates of one hash would only mean that
-  // the second is not looked at.
+  // the second is not evaluated.
   bool is_new() {
     const std::uint64_t hash = hash_of(scratch_);
     if (std::ranges::find(seen_, hash) != seen_.end()) return false;
@@ -268,17 +270,16 @@ class Search {
   }
 
   // Whether the scratch block's runs can reach the output in this way.
-  bool can_take(Path path, const Pieces& runs) const {
+  bool can_take(Path path, const SideRuns& runs) const {
     if (path == Path::cached) return true;
     const bool streaming = path != Path::cached_staged;
     if (streaming && runs.bytes < kMinStreamedRunBytes) return false;
     return path == Path::direct ? scratch_.kernel != Kernel::shuffle
-                                : stage_bytes(runs) <= kStagingBytes;
+                                : staging_bytes(runs) <= kStagingBytes;
   }
 
-  double predict(const BlockPieces* pieces = nullptr) const {
-    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, pieces),
-                             machine_.model);
+  double predict(const BlockRuns* runs = nullptr) const {
+    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, runs), machine_.model);
   }
 
   void take(double seconds, const Point& point) {
@@ -303,8 +304,8 @@ class Search {
   std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
   Parameters scratch_;
-  std::optional<Shape> shape_;  // of the scratch block, which these are the pieces of
-  BlockPieces pieces_;
+  std::optional<Shape> shape_;  // of the scratch block, which these are the runs of
+  BlockRuns runs_;
   std::vector<std::uint64_t> seen_;  // hashes of what was predicted
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};

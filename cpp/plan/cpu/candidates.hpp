@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/problem.hpp"
 
@@ -21,7 +21,7 @@ struct Candidate {
 Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
                          std::optional<Kernel> forced);
 
-// Every way that is looked at where no kernel is forced, the fastest first.
+// Every way that is evaluated where no kernel is forced, the fastest first.
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads);
 
 }  // namespace ttlg::cpu

@@ -1,5 +1,6 @@
 #include "plan/cpu/kernel.hpp"
 
+#include <array>
 #include <stdexcept>
 
 #include "plan/cpu/block/block.hpp"
@@ -8,6 +9,8 @@
 
 namespace ttlg::cpu {
 namespace {
+
+using namespace std::string_literals;
 
 bool is_copy(const Problem& folded) { return folded.modes.empty() || folded.elements() == 0; }
 
@@ -25,8 +28,13 @@ bool can_tile(const Problem& folded) {
          out_mode.out_byte_stride == folded.element_bytes;
 }
 
-// What of can_tile does not hold.
-std::string obstacle_to_tile(const Problem& folded) {
+std::string why_not_fused(const Problem& folded) {
+  const std::size_t modes = folded.modes.size();
+  return std::to_string(modes) + (modes == 1 ? " mode is" : " modes are") +
+         " left besides what is contiguous on both sides";
+}
+
+std::string why_not_tile(const Problem& folded) {
   if (!is_width(folded.element_bytes)) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes);
   }
@@ -39,34 +47,11 @@ std::string obstacle_to_tile(const Problem& folded) {
          in_bytes(folded.element_bytes);
 }
 
-}  // namespace
-
-bool can_carry_out(Kernel kernel, const Problem& folded) {
-  switch (kernel) {
-    case Kernel::copy:
-      return is_copy(folded);
-    case Kernel::tile:
-      return can_tile(folded);
-    case Kernel::shuffle:
-      return !is_copy(folded) && !shuffle_tile(folded).empty();
-    case Kernel::strided_copy:
-      return !is_copy(folded);
-    case Kernel::reference:
-      return true;
-  }
-  return false;
+bool can_shuffle(const Problem& folded) {
+  return !is_copy(folded) && !shuffle_tile(folded).empty();
 }
 
-std::string obstacle(Kernel kernel, const Problem& folded) {
-  if (can_carry_out(kernel, folded)) return "";
-  if (kernel == Kernel::copy) {
-    const std::size_t modes = folded.modes.size();
-    return std::to_string(modes) + (modes == 1 ? " mode is" : " modes are") +
-           " left besides what is contiguous on both sides";
-  }
-  if (folded.elements() == 0) return "no elements";
-  if (folded.modes.empty()) return "all modes are fused into one run";
-  if (kernel == Kernel::tile) return obstacle_to_tile(folded);
+std::string why_not_shuffle(const Problem& folded) {
   if (!is_width(folded.element_bytes) || folded.element_bytes >= kLaneBytes) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes);
   }
@@ -74,26 +59,51 @@ std::string obstacle(Kernel kernel, const Problem& folded) {
          " on both sides fits in the registers";
 }
 
-std::string requirement(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::copy:
-      return "all modes fused into one run that is contiguous on both sides";
-    case Kernel::tile:
-      return "elements (runs included) of " + list_of_widths() +
-             " bytes, and different fastest modes, each of unit stride on its side";
-    case Kernel::shuffle:
-      return "elements of " + list_of_widths(kLaneBytes / 2) + " bytes that are contiguous for " +
-             in_bytes(kLaneBytes) + " on both sides";
-    case Kernel::strided_copy:
-      return "at least one mode besides the contiguous run";
-    case Kernel::reference:
-      return "nothing";
-  }
-  return "";
+// What a kernel needs, one row a kernel.
+struct Rule {
+  bool (*applies)(const Problem& folded);
+  std::string (*requirement)();
+  // Where it does not apply to a problem that has elements and modes, or to `copy` at all.
+  std::string (*why_not)(const Problem& folded);
+};
+
+constexpr std::array<Rule, kKernels.size()> kRules{{
+    {is_copy, [] { return "all modes fused into one run that is contiguous on both sides"s; },
+     why_not_fused},
+    {can_tile,
+     [] {
+       return "elements (runs included) of " + list_of_widths() +
+              " bytes, and different fastest modes, each of unit stride on its side";
+     },
+     why_not_tile},
+    {can_shuffle,
+     [] {
+       return "elements of " + list_of_widths(kLaneBytes / 2) + " bytes that are contiguous for " +
+              in_bytes(kLaneBytes) + " on both sides";
+     },
+     why_not_shuffle},
+    {[](const Problem& folded) { return !is_copy(folded); },
+     [] { return "at least one mode besides the contiguous run"s; }, nullptr},
+    {[](const Problem&) { return true; }, [] { return "nothing"s; }, nullptr},
+}};
+
+const Rule& rule_of(Kernel kernel) { return kRules[static_cast<std::size_t>(kernel)]; }
+
+}  // namespace
+
+bool applies(Kernel kernel, const Problem& folded) { return rule_of(kernel).applies(folded); }
+
+std::string obstacle(Kernel kernel, const Problem& folded) {
+  if (applies(kernel, folded)) return "";
+  if (kernel != Kernel::copy && folded.elements() == 0) return "no elements";
+  if (kernel != Kernel::copy && folded.modes.empty()) return "all modes are fused into one run";
+  return rule_of(kernel).why_not(folded);
 }
 
+std::string requirement(Kernel kernel) { return rule_of(kernel).requirement(); }
+
 void check_kernel(Kernel kernel, const Problem& folded) {
-  if (!can_carry_out(kernel, folded)) {
+  if (!applies(kernel, folded)) {
     throw std::invalid_argument("kernel '" + std::string(kernel_name(kernel)) +
                                 "' does not apply: it needs " + requirement(kernel) +
                                 " (here: " + obstacle(kernel, folded) + ")");

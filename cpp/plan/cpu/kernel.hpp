@@ -18,7 +18,7 @@ inline constexpr NameTable<Kernel, 5> kKernels{
 
 constexpr std::string_view kernel_name(Kernel kernel) { return kKernels.name(kernel); }
 
-bool can_carry_out(Kernel kernel, const Problem& folded);
+bool applies(Kernel kernel, const Problem& folded);
 
 // What a kernel needs, in words.
 std::string requirement(Kernel kernel);

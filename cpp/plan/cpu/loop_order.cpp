@@ -10,15 +10,15 @@
 namespace ttlg::cpu {
 
 // Loop permutation by weights (COMET, transpose page; the weights are those of its source): an
-// index weighs 2^p for its place in the input and 1.01 * 2^p for its place in the output, where p
-// is largest for the fastest one, and the heaviest goes innermost. COMET enumerates the orders and
-// adds up what each costs by these weights; this one is the cheapest of them.
+// index weighs 2^p for its position in the input and 1.01 * 2^p for its position in the output,
+// where p is largest for the fastest one, and the heaviest goes innermost. COMET enumerates the
+// orders and adds up what each costs by these weights; this one is the cheapest of them.
 std::vector<int> rank_loops(const Problem& folded) {
   std::array<double, kMaxRank> weight{};
-  for (std::size_t place = 0; place < folded.perm.size(); ++place) {
-    const int falling = -static_cast<int>(place);
-    weight[place] += std::ldexp(1.0, falling);
-    weight[static_cast<std::size_t>(folded.perm[place])] += std::ldexp(1.01, falling);
+  for (std::size_t position = 0; position < folded.perm.size(); ++position) {
+    const int falling = -static_cast<int>(position);
+    weight[position] += std::ldexp(1.0, falling);
+    weight[static_cast<std::size_t>(folded.perm[position])] += std::ldexp(1.01, falling);
   }
   const std::span<const int> modes = identity_order(folded.modes.size());
   std::vector<int> ranked(modes.begin(), modes.end());

@@ -40,9 +40,9 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
 
 void check_stores(const Plan& plan) {
   const auto& [staged, streaming] = std::pair(plan.parameters.staged, plan.parameters.streaming);
-  if (staged && plan.block.stage_bytes > kStagingBytes) {
+  if (staged && plan.block.staging_bytes > kStagingBytes) {
     throw std::invalid_argument("a staged block may take at most " + std::to_string(kStagingBytes) +
-                                " bytes, not " + std::to_string(plan.block.stage_bytes));
+                                " bytes, not " + std::to_string(plan.block.staging_bytes));
   }
   if (!streaming) return;
   if (plan.block.run_bytes < kMinStreamedRunBytes) {

@@ -61,8 +61,8 @@ struct Plan : PlanBase {
 Plan assemble(const Request& request, Problem problem, const Problem& folded,
               const Parameters& parameters);
 
-// The plan with these very parameters. Throws std::invalid_argument if the kernel does not apply to
-// the request or a parameter is out of range.
+// The plan with exactly these parameters. Throws std::invalid_argument if the kernel does not apply
+// to the request or a parameter is out of range.
 Plan build_plan(const Request& request, const Parameters& parameters);
 
 }  // namespace ttlg::cpu

@@ -37,19 +37,20 @@ std::vector<Candidate> candidates(const Request& request, const Machine& machine
   return candidates_of(fold_run(make_problem(request)), machine, threads);
 }
 
-std::vector<Verdict> verdicts(const Request& request, const Machine& machine, int threads) {
+std::vector<KernelReport> kernel_reports(const Request& request, const Machine& machine,
+                                         int threads) {
   const Problem folded = fold_run(make_problem(request));
-  std::vector<Verdict> result;
+  std::vector<KernelReport> result;
   for (const Kernel kernel : kKernels) {
     if (kernel == Kernel::reference) continue;
-    Verdict& verdict = result.emplace_back(Verdict{.kernel = kernel});
-    verdict.obstacle = obstacle(kernel, folded);
-    if (!verdict.obstacle.empty()) continue;
+    KernelReport& report = result.emplace_back(KernelReport{.kernel = kernel});
+    report.obstacle = obstacle(kernel, folded);
+    if (!report.obstacle.empty()) continue;
     if (kernel == Kernel::shuffle && !machine.has_shuffle) {
-      verdict.obstacle = "no instruction that permutes the bytes of a vector";
+      report.obstacle = "no instruction that permutes the bytes of a vector";
       continue;
     }
-    verdict.seconds = best_candidate(folded, machine, threads, kernel).seconds;
+    report.seconds = best_candidate(folded, machine, threads, kernel).seconds;
   }
   return result;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/cpu/candidates.hpp"
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/cpu/plan.hpp"
 
 namespace ttlg::cpu {
@@ -20,19 +20,20 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
 // The predicted seconds of that plan, which takes less time than the plan itself.
 double predict(const Request& request, const Machine& machine, int threads, bool fresh);
 
-// The ways to carry a request out that the planner looks at, the fastest first, so that the first
+// The ways to carry a request out that the planner evaluates, the fastest first, so that the first
 // is its choice.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads);
 
 // What the planner thinks of a kernel: why it does not apply, in words, or what its best plan
 // takes.
-struct Verdict {
+struct KernelReport {
   Kernel kernel;
   std::string obstacle{};
   double seconds = 0;
 };
 
 // Of all kernels but the reference.
-std::vector<Verdict> verdicts(const Request& request, const Machine& machine, int threads);
+std::vector<KernelReport> kernel_reports(const Request& request, const Machine& machine,
+                                         int threads);
 
 }  // namespace ttlg::cpu

@@ -69,7 +69,7 @@ class Side {
   }
 
   // The inverse: run and byte of an element.
-  std::pair<std::int64_t, std::int64_t> place_of(std::span<const std::int64_t> index) const {
+  std::pair<std::int64_t, std::int64_t> position_of(std::span<const std::int64_t> index) const {
     const auto number = [&](std::span<const int> modes) {
       std::int64_t value = 0;
       for (std::size_t k = modes.size(); k-- > 0;) {
@@ -111,7 +111,7 @@ void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
                  element_bytes);
   shuffle.loads = in.offsets(block, &BlockMode::in_step);
   shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
-  shuffle.stage_stores = out.offsets(block, &BlockMode::stage_step);
+  shuffle.staging_stores = out.offsets(block, &BlockMode::staging_step);
   const std::size_t loads = shuffle.loads.size();
   Shuffle::Term empty{.source = 0, .bytes = {}};
   empty.bytes.fill(kNoByte);
@@ -125,7 +125,7 @@ void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
     const std::int64_t start = out.start(v % out.vectors_in_run());
     for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
       out.index_of(v / out.vectors_in_run(), start + byte, index);
-      const auto [run, element] = in.place_of(index);
+      const auto [run, element] = in.position_of(index);
       const std::int64_t source_byte = element + (start + byte) % element_bytes;
       const int window = static_cast<int>(source_byte / kLaneBytes);
       const std::size_t source = at(static_cast<int>(run) * in.vectors_in_run() + window);
@@ -187,8 +187,8 @@ ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
   for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
     std::int64_t from = byte % element_bytes;
     for (std::size_t k = 0; k < after.size(); ++k) {
-      const auto place = std::ranges::find(before, after[k]) - before.begin();
-      from += (byte / element_bytes >> k & 1) * (element_bytes << place);
+      const auto position = std::ranges::find(before, after[k]) - before.begin();
+      from += (byte / element_bytes >> k & 1) * (element_bytes << position);
     }
     result[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
   }
@@ -197,11 +197,11 @@ ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
 
 // The butterfly of GenTT, section 4.2, for tiles of power-of-two extents: as many rounds as the
 // sides have lane bits that are not common to both. A round moves the highest bit of the lanes into
-// the vector's number and brings one of its bits to any place among the lanes, which is what unpack
-// instructions do. Therefore the one step with indices of its own, the last one in GenTT, section
-// 4.3, comes first here: it lifts the bits that will leave above those that stay. As in the paper,
-// the order of the vectors is a matter of the addresses to which they are stored. False if the tile
-// is not of that kind.
+// the vector's number and brings one of its bits to any position among the lanes, which is what
+// unpack instructions do. Therefore the one step with indices of its own, the last one in GenTT,
+// section 4.3, comes first here: it lifts the bits that will leave above those that stay. As in the
+// paper, the order of the vectors is a matter of the addresses to which they are stored. False if
+// the tile is not of that kind.
 bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : shuffle.tile) elements *= extent;
@@ -223,15 +223,15 @@ bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes)
   shuffle.first = reorder(rows, first, element_bytes);
   for (std::size_t k = coming.size(); k-- > 0;) {
     // `lanes` keeps the order that its bits have in `columns`.
-    const auto place = std::ranges::count_if(
+    const auto position = std::ranges::count_if(
         columns.begin(), std::ranges::find(columns, coming[k]),
         [&](Bit bit) { return std::ranges::find(lanes, bit) != lanes.end(); });
-    lanes.insert(lanes.begin() + place, coming[k]);
-    shuffle.rounds.push_back(static_cast<std::uint8_t>(element_bytes << place));
+    lanes.insert(lanes.begin() + position, coming[k]);
+    shuffle.rounds.push_back(static_cast<std::uint8_t>(element_bytes << position));
   }
   shuffle.loads = bit_offsets(block, coming, &BlockMode::in_step);
   shuffle.out_stores = bit_offsets(block, leaving, &BlockMode::out_step);
-  shuffle.stage_stores = bit_offsets(block, leaving, &BlockMode::stage_step);
+  shuffle.staging_stores = bit_offsets(block, leaving, &BlockMode::staging_step);
   return true;
 }
 

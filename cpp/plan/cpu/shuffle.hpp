@@ -29,10 +29,10 @@ struct Shuffle {
     std::uint8_t source;  // a loaded vector
     alignas(kLaneBytes) ByteIndices bytes;
   };
-  std::vector<std::int64_t> tile;          // extents, one for each mode of the block
-  std::vector<std::int64_t> loads;         // offsets in the input
-  std::vector<std::int64_t> out_stores;    // offsets in the output
-  std::vector<std::int64_t> stage_stores;  // and in the staging buffer
+  std::vector<std::int64_t> tile;            // extents, one for each mode of the block
+  std::vector<std::int64_t> loads;           // offsets in the input
+  std::vector<std::int64_t> out_stores;      // offsets in the output
+  std::vector<std::int64_t> staging_stores;  // and in the staging buffer
   // Tiles of powers of two: the bytes of every loaded vector are permuted; then each round
   // interleaves vector i of n with vector i + n/2, that many bytes of the one after as many of the
   // other, into vectors 2i and 2i + 1. Both are empty in other programs.

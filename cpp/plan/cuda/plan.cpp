@@ -11,17 +11,17 @@
 
 namespace ttlg::cuda {
 
-Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_form,
+Plan::Plan(const Request& of_request, std::int64_t of_pointer_alignment, Problem normal_form,
            Problem of_recast, const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model,
            const std::optional<ChosenLayout>& of_slice)
     : PlanBase(of_request, std::move(normal_form)),
-      alignment(of_alignment),
+      pointer_alignment(of_pointer_alignment),
       recast(std::move(of_recast)),
       parameters(chosen),
       model(std::move(of_model)) {
   refuse_inplace(of_request);
   const std::string reason =
-      rejection_reason(recast, parameters, first_element_alignment(recast, alignment));
+      obstacle(recast, parameters, first_element_alignment(recast, pointer_alignment));
   if (!reason.empty()) {
     throw std::invalid_argument("kernel '" + std::string(schema_name(parameters.schema)) +
                                 "' does not apply with these parameters: " + reason);
@@ -35,17 +35,17 @@ Plan::Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_
 }
 
 SlicedProblem Plan::sliced() const {
-  SlicedProblem result(recast, parameters, first_element_alignment(recast, alignment));
+  SlicedProblem result(recast, parameters, first_element_alignment(recast, pointer_alignment));
   result.layout_cost = layout_cost;
   return result;
 }
 
-Plan build_plan(const Request& request, std::int64_t alignment, const Parameters& parameters,
-                std::shared_ptr<const DeviceModel> model) {
+Plan build_plan(const Request& request, std::int64_t pointer_alignment,
+                const Parameters& parameters, std::shared_ptr<const DeviceModel> model) {
   Problem problem = make_problem(request);
-  Problem recast = recast_problem(problem, alignment);
-  return {request,    alignment,        std::move(problem), std::move(recast),
-          parameters, std::move(model), std::nullopt};
+  Problem recast = recast_problem(problem, pointer_alignment);
+  return {request,    pointer_alignment, std::move(problem), std::move(recast),
+          parameters, std::move(model),  std::nullopt};
 }
 
 }  // namespace ttlg::cuda

@@ -23,12 +23,12 @@ struct Plan : PlanBase {
   // `normal_form` is make_problem(request) and `of_recast` its recast_problem. Throws
   // std::invalid_argument where the parameters do not fit. A layout of the slice is chosen where
   // none is given.
-  Plan(const Request& of_request, std::int64_t of_alignment, Problem normal_form, Problem of_recast,
-       const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model,
+  Plan(const Request& of_request, std::int64_t of_pointer_alignment, Problem normal_form,
+       Problem of_recast, const Parameters& chosen, std::shared_ptr<const DeviceModel> of_model,
        const std::optional<ChosenLayout>& of_slice);
 
-  std::int64_t alignment;  // of both pointers, as far as planned for
-  Problem recast;          // the same problem in elements of 1, 2, 4, 8 or 16 bytes
+  std::int64_t pointer_alignment;  // of both pointers, as far as planned for
+  Problem recast;                  // the same problem in elements of 1, 2, 4, 8 or 16 bytes
   Parameters parameters;
   std::shared_ptr<const DeviceModel> model;
   // These follow from the others.
@@ -40,13 +40,13 @@ struct Plan : PlanBase {
   SlicedProblem sliced() const;
 
   bool operator==(const Plan& other) const {
-    return request == other.request && alignment == other.alignment &&
+    return request == other.request && pointer_alignment == other.pointer_alignment &&
            parameters == other.parameters && is_same_model(model, other.model);
   }
 };
 
-// The plan with these very parameters; throws as Plan's constructor does.
-Plan build_plan(const Request& request, std::int64_t alignment, const Parameters& parameters,
-                std::shared_ptr<const DeviceModel> model);
+// The plan with exactly these parameters; throws as Plan's constructor does.
+Plan build_plan(const Request& request, std::int64_t pointer_alignment,
+                const Parameters& parameters, std::shared_ptr<const DeviceModel> model);
 
 }  // namespace ttlg::cuda

@@ -34,8 +34,8 @@ bool fits_grid(const SlicedProblem& sliced) {
 class Fastest {
  public:
   void show(const Candidate& candidate) {
-    if (count_ == kMost && candidate.seconds >= kept_.back().seconds) return;
-    count_ += count_ < kMost;
+    if (count_ == kMaxCandidates && candidate.seconds >= kept_.back().seconds) return;
+    count_ += count_ < kMaxCandidates;
     std::size_t i = count_ - 1;
     for (; i > 0 && candidate.seconds < kept_[i - 1].seconds; --i) kept_[i] = kept_[i - 1];
     kept_[i] = candidate;
@@ -43,8 +43,8 @@ class Fastest {
   std::span<const Candidate> kept() const { return std::span(kept_).first(count_); }
 
  private:
-  static constexpr std::size_t kMost = 4;
-  std::array<Candidate, kMost> kept_{};
+  static constexpr std::size_t kMaxCandidates = 4;
+  std::array<Candidate, kMaxCandidates> kept_{};
   std::size_t count_ = 0;
 };
 
@@ -59,8 +59,10 @@ bool may_copy_ahead(const SlicedProblem& sliced, const DeviceModel& model) {
 // The slices of schemas with the times that they are predicted to take.
 class Search {
  public:
-  Search(const Problem& problem, std::int64_t alignment, const DeviceModel& model)
-      : problem_(problem), alignment_(first_element_alignment(problem, alignment)), model_(model) {}
+  Search(const Problem& problem, std::int64_t pointer_alignment, const DeviceModel& model)
+      : problem_(problem),
+        alignment_(first_element_alignment(problem, pointer_alignment)),
+        model_(model) {}
 
   // The candidates of a schema, if it is admissible.
   void add(Schema schema);
@@ -88,7 +90,7 @@ class Search {
 // Orthogonal-Arbitrary, whose blocks start slowly, it may suit another slice than the fastest one
 // without it; in others the paper coarsens that one (Fig. 5).
 void Search::add(Schema schema) {
-  if (!is_admissible(schema, problem_)) return;
+  if (!applies(schema, problem_)) return;
   Fastest fastest;
   for (const Parameters& parameters : slices_of(problem_, schema, alignment_)) {
     const SlicedProblem sliced(problem_, parameters, alignment_);
@@ -110,8 +112,8 @@ void Search::add_variants(const Candidate& candidate, bool coarsened) {
   if (!coarsened) return;
   sliced.parameters.coarsened_mode = choose_coarsened_mode(sliced);
   if (sliced.parameters.coarsened_mode < 0) return;
-  const int most_stages = sliced.parameters.stages;
-  for (sliced.parameters.stages = 1; sliced.parameters.stages <= most_stages;
+  const int max_stages = sliced.parameters.stages;
+  for (sliced.parameters.stages = 1; sliced.parameters.stages <= max_stages;
        ++sliced.parameters.stages) {
     consider(sliced);
   }
@@ -150,17 +152,17 @@ void Search::lay_out(Candidate& candidate) const {
 }
 
 void check_forced(Schema schema, const Problem& problem) {
-  if (is_admissible(schema, problem)) return;
+  if (applies(schema, problem)) return;
   throw std::invalid_argument("kernel '" + std::string(schema_name(schema)) +
-                              "' does not apply: it needs " + std::string(requirement_of(schema)));
+                              "' does not apply: it needs " + std::string(requirement(schema)));
 }
 
 }  // namespace
 
 std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& model,
-                                  std::int64_t alignment) {
+                                  std::int64_t pointer_alignment) {
   const std::span<const Schema> named = classify(problem).schemas;
-  Search search(problem, alignment, model);
+  Search search(problem, pointer_alignment, model);
   for (const Schema schema : named) search.add(schema);
   const std::ptrdiff_t of_named = std::ssize(search.all());
   for (const Schema schema : kSchemas) {
@@ -176,12 +178,12 @@ std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& mod
   return result;
 }
 
-Plan make_plan(const Request& request, std::int64_t alignment,
+Plan make_plan(const Request& request, std::int64_t pointer_alignment,
                std::shared_ptr<const DeviceModel> model, std::optional<Schema> forced) {
   Problem normal_form = make_problem(request);
-  Problem problem = recast_problem(normal_form, alignment);
+  Problem problem = recast_problem(normal_form, pointer_alignment);
   if (forced) check_forced(*forced, problem);
-  Search search(problem, alignment, *model);
+  Search search(problem, pointer_alignment, *model);
   const auto fastest_of = [&](std::span<const Schema> schemas) {
     for (const Schema schema : schemas) search.add(schema);
     return search.fastest();
@@ -197,9 +199,13 @@ Plan make_plan(const Request& request, std::int64_t alignment,
         "no slice is large enough to keep " + std::to_string(problem.elements()) + " elements of " +
         std::to_string(problem.modes.size()) + " modes within 2^31 - 1 thread blocks");
   }
-  return {
-      request,          alignment,   std::move(normal_form), std::move(problem), best->parameters,
-      std::move(model), best->layout};
+  return {request,
+          pointer_alignment,
+          std::move(normal_form),
+          std::move(problem),
+          best->parameters,
+          std::move(model),
+          best->layout};
 }
 
 }  // namespace ttlg::cuda

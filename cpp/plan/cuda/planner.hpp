@@ -20,12 +20,12 @@ struct Candidate {
 // would take them: the schemas that the taxonomy names, then the others, each the fastest first;
 // where it names slow ones only, the fastest of all first. So the first is make_plan's choice.
 std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& model,
-                                  std::int64_t alignment = kMaxAccessBytes);
+                                  std::int64_t pointer_alignment = kMaxAccessBytes);
 
 // The argmin of predicted time over the slices of the schemas that the taxonomy names, or of
-// `forced`. `alignment` is as for recast_problem. Throws std::invalid_argument if `forced` is not
-// admissible.
-Plan make_plan(const Request& request, std::int64_t alignment,
+// `forced`. `pointer_alignment` is as for recast_problem. Throws std::invalid_argument if `forced`
+// is not admissible.
+Plan make_plan(const Request& request, std::int64_t pointer_alignment,
                std::shared_ptr<const DeviceModel> model,
                std::optional<Schema> forced = std::nullopt);
 

@@ -8,12 +8,12 @@
 
 namespace ttlg::cuda {
 
-std::int64_t first_element_alignment(const Problem& problem, std::int64_t alignment) {
-  return common_power(alignment | problem.in_byte_offset | problem.out_byte_offset,
+std::int64_t first_element_alignment(const Problem& problem, std::int64_t pointer_alignment) {
+  return common_power(pointer_alignment | problem.in_byte_offset | problem.out_byte_offset,
                       kMaxAccessBytes);
 }
 
-Problem recast_problem(const Problem& problem, std::int64_t alignment) {
+Problem recast_problem(const Problem& problem, std::int64_t pointer_alignment) {
   Problem recast = problem;
   if (problem.bytes() == 0) return recast;
   const bool has_run = !recast.modes.empty() &&
@@ -26,7 +26,7 @@ Problem recast_problem(const Problem& problem, std::int64_t alignment) {
   const std::int64_t widest =
       run > 1 && is_width(run) ? run
                                : std::max<std::int64_t>(common_power(element, kMaxAccessBytes), 4);
-  std::int64_t bits = run | first_element_alignment(problem, alignment);
+  std::int64_t bits = run | first_element_alignment(problem, pointer_alignment);
   for (const Mode& mode : recast.modes) bits |= mode.in_byte_stride | mode.out_byte_stride;
   recast.element_bytes = common_power(bits, widest);
   if (recast.element_bytes < run) {

@@ -155,7 +155,7 @@ const TaxonomyRule& classify(const Problem& problem) {
                                [&](const TaxonomyRule& rule) { return rule.applies(problem); });
 }
 
-bool is_admissible(Schema schema, const Problem& problem) {
+bool applies(Schema schema, const Problem& problem) {
   if (problem.modes.empty() || problem.bytes() == 0) return schema == Schema::copy;
   switch (schema) {
     case Schema::copy:
@@ -172,7 +172,7 @@ bool is_admissible(Schema schema, const Problem& problem) {
   return false;
 }
 
-std::string_view requirement_of(Schema schema) {
+std::string_view requirement(Schema schema) {
   switch (schema) {
     case Schema::copy:
       return "all modes fused into one run that is contiguous on both sides";

@@ -26,7 +26,7 @@ std::span<const TaxonomyRule> taxonomy();
 const TaxonomyRule& classify(const Problem& problem);
 
 // Whether a schema can carry the problem out at all, as forcing it asks, and what it needs.
-bool is_admissible(Schema schema, const Problem& problem);
-std::string_view requirement_of(Schema schema);
+bool applies(Schema schema, const Problem& problem);
+std::string_view requirement(Schema schema);
 
 }  // namespace ttlg::cuda

@@ -54,7 +54,7 @@ class Decomposer {
   }
 
  private:
-  static constexpr std::size_t kMostSearched = 6;
+  static constexpr std::size_t kMaxSearched = 6;
 
   using Sequence = std::vector<Steps>;
 
@@ -73,7 +73,7 @@ class Decomposer {
   // The fastest sequence from an order on.
   std::optional<Sequence> from(Order order) const {
     Sequence result;
-    while (count_groups(order) > kMostSearched) {
+    while (count_groups(order) > kMaxSearched) {
       const std::optional<Move> move = best_by_neighbors(order);
       if (!move) return std::nullopt;
       result.push_back(move->chosen);
@@ -183,7 +183,7 @@ class Decomposer {
 };
 
 // The fastest sequence for up to six groups of modes that do not stay neighbours. For more, the
-// steps that bring the most modes together for their time, one after another, until so many are
+// steps that bring the most modes together for their time, one after another, until that many are
 // left. `folded` is without gaps. None where the workspace is too small for some step, or the
 // forced kernel cannot carry one out.
 template <typename Limits>
@@ -193,13 +193,13 @@ std::optional<Decomposition<typename Limits::Step>> decompose(const Problem& fol
 }
 
 // The least workspace that some sequence keeps within, where that of `limits` is too little: with a
-// byte less there is none. 0 where not even `most` is enough, as for a kernel that cannot do it.
+// byte less there is none. 0 where not even `max_bytes` is enough, as for kernels that cannot run.
 template <typename Limits>
-std::int64_t least_workspace(const Problem& folded, Limits limits, std::int64_t most) {
+std::int64_t min_workspace(const Problem& folded, Limits limits, std::int64_t max_bytes) {
   std::int64_t too_little = limits.workspace;
-  limits.workspace = most;
-  if (too_little >= most || !decompose(folded, limits)) return 0;
-  std::int64_t enough = most;
+  limits.workspace = max_bytes;
+  if (too_little >= max_bytes || !decompose(folded, limits)) return 0;
+  std::int64_t enough = max_bytes;
   while (enough - too_little > 1) {
     limits.workspace = too_little + (enough - too_little) / 2;
     (decompose(folded, limits) ? enough : too_little) = limits.workspace;

@@ -34,12 +34,12 @@ Matrices matrices_of(const Step& step) {
 // together, the squares change to (i1, j1, j0, i0), and their rows go to where they belong.
 std::vector<Matrices> by_squares(const Matrices& matrices);
 
-// Two steps instead of one, of matrices with elements of so many bytes, which divide those of an
+// Two steps instead of one, of matrices with elements of `part_bytes`, which divide those of an
 // element: the parts of a row's elements come before its columns, and rows and parts change places
 // with columns.
 std::vector<Matrices> by_parts(const Matrices& matrices, std::int64_t part_bytes);
 
-// Two steps instead of one, of a matrix whose longer dimension is cut into pieces of so many rows
+// Two steps instead of one, of a matrix whose longer dimension is cut into pieces of `length` rows
 // or columns, which divide them: one transposes the pieces, the other moves what they have of each
 // of the other columns or rows.
 std::vector<Matrices> by_pieces(const Matrices& matrices, std::int64_t length);

@@ -12,7 +12,7 @@
 namespace ttlg {
 namespace {
 
-// Whether the matrices are so many bytes.
+// Whether the matrices are that many bytes together.
 bool fills(const Matrices& matrices, std::int64_t bytes) {
   for (const std::int64_t extent : {matrices.batch, matrices.rows, matrices.between,
                                     matrices.columns, matrices.element_bytes}) {
@@ -20,6 +20,18 @@ bool fills(const Matrices& matrices, std::int64_t bytes) {
     bytes /= extent;
   }
   return bytes == 1;
+}
+
+// The matrices that these two steps transpose by parts of elements, which need not end where modes
+// do.
+std::optional<Matrices> joined_parts(const Matrices& inside, const Matrices& between) {
+  if (between.rows % inside.columns != 0) return std::nullopt;
+  Matrices whole = between;
+  whole.rows /= inside.columns;
+  whole.element_bytes *= inside.columns;
+  const bool is_by_parts =
+      by_parts(whole, between.element_bytes) == std::vector<Matrices>{inside, between};
+  return is_by_parts ? std::optional(whole) : std::nullopt;
 }
 
 // A tensor without gaps, its modes as they lie in memory, the slowest first, and last the bytes of
@@ -87,7 +99,7 @@ class Layout {
     parts_ = std::move(joined);
   }
 
-  // The number of the first part of those that contain so many bytes; one is divided if need be.
+  // The number of the first part of those that contain this many bytes; one is divided if need be.
   std::optional<std::size_t> cut(std::int64_t bytes) {
     std::int64_t left = bytes;
     std::size_t i = parts_.size();
@@ -108,11 +120,15 @@ class Layout {
 
 bool permutes(const std::vector<Matrices>& sequence, const Problem& folded) {
   Layout layout(folded);
-  return std::ranges::all_of(sequence,
-                             [&](const Matrices& each) {
-                               return fills(each, folded.bytes()) && layout.apply(each);
-                             }) &&
-         layout.is_result();
+  for (auto at = sequence.begin(); at != sequence.end(); ++at) {
+    if (!fills(*at, folded.bytes())) return false;
+    if (layout.apply(*at)) continue;
+    const bool is_last = std::next(at) == sequence.end();
+    const auto whole = is_last ? std::nullopt : joined_parts(*at, *std::next(at));
+    if (!whole || !fills(*whole, folded.bytes()) || !layout.apply(*whole)) return false;
+    ++at;
+  }
+  return layout.is_result();
 }
 
 }  // namespace ttlg

@@ -27,6 +27,13 @@ struct BasicInplacePlan : PlanBase {
   std::int64_t workspace_limit = 0;  // what the planner could use
   std::int64_t workspace_bytes = 0;  // what the steps do use
   double predicted_seconds = 0;
+
+ protected:
+  // As far as all devices have them, the request and the parameters.
+  bool is_same(const BasicInplacePlan& other) const {
+    return request == other.request && steps == other.steps &&
+           workspace_limit == other.workspace_limit;
+  }
 };
 
 // Throws std::invalid_argument unless these steps carry the request out.
@@ -37,32 +44,32 @@ void check_steps(const Request& request, const std::vector<Step>& steps) {
       folded.bytes() == 0
           ? steps.empty()
           : permutes(steps, folded) &&
-                std::ranges::all_of(steps, [](const Step& step) { return is_valid(step); });
+                std::ranges::all_of(steps, [](const Step& step) { return applies(step); });
   if (!is_right) throw std::invalid_argument("these steps do not carry the transposition out");
 }
 
-// The fastest steps in a workspace of so many bytes, by default a twentieth of the array's or
-// `least` where that is more. Where even a few rows do not fit in the default, it is doubled until
-// they do, up to `most`, with more than which nothing else is possible. Leaves the limit in
-// `limits`; throws std::invalid_argument where there are no such steps.
+// The fastest steps in a workspace of `workspace` bytes, by default a twentieth of the array's or
+// `min_bytes` where that is more. Where even a few rows do not fit in the default, it is doubled
+// until they do, up to `max_bytes`, with more than which nothing else is possible. Leaves the limit
+// in `limits`; throws std::invalid_argument where there are no such steps.
 template <typename Limits>
 std::vector<typename Limits::Step> steps_within(const Problem& folded, Limits& limits,
                                                 std::optional<std::int64_t> workspace,
-                                                std::int64_t least, std::int64_t most) {
+                                                std::int64_t min_bytes, std::int64_t max_bytes) {
   constexpr std::int64_t kShareOfArray = 20;
   if (folded.bytes() == 0) {
     limits.workspace = workspace.value_or(0);
     return {};
   }
-  limits.workspace = workspace.value_or(std::max(folded.bytes() / kShareOfArray, least));
+  limits.workspace = workspace.value_or(std::max(folded.bytes() / kShareOfArray, min_bytes));
   do {
     if (auto found = decompose(folded, limits)) return std::move(found->steps);
     if (workspace) break;
     limits.workspace *= 2;
-  } while (limits.workspace <= most);
+  } while (limits.workspace <= max_bytes);
   std::optional<std::string_view> forced;
   if (limits.forced) forced = kernel_name(*limits.forced);
-  refuse_steps(folded, forced, limits.workspace, least_workspace(folded, limits, most));
+  refuse_steps(folded, forced, limits.workspace, min_workspace(folded, limits, max_bytes));
 }
 
 }  // namespace ttlg

@@ -42,13 +42,13 @@ Problem dense_problem(const Request& request) {
 }
 
 void refuse_steps(const Problem& folded, std::optional<std::string_view> forced,
-                  std::int64_t workspace, std::int64_t least) {
+                  std::int64_t workspace, std::int64_t min_bytes) {
   const std::string what = "to transpose " + std::to_string(folded.bytes()) + " bytes in place";
   const std::string way = forced ? "kernel '" + std::string(*forced) + "'" : "any way";
-  if (least == 0) throw std::invalid_argument(way + " cannot carry out every step " + what);
+  if (min_bytes == 0) throw std::invalid_argument(way + " cannot carry out every step " + what);
   throw std::invalid_argument("a workspace of " + std::to_string(workspace) +
                               " bytes is too small for " + way + " " + what + "; pass at least " +
-                              std::to_string(least) + " bytes (" + megabytes(least) +
+                              std::to_string(min_bytes) + " bytes (" + megabytes(min_bytes) +
                               "), or leave workspace= out");
 }
 

@@ -18,7 +18,7 @@ Random = random.Random
 
 RANKS = range(1, 9)
 DTYPES = ("f4", "f8", "u1", "u2", "c16", "f4", "f8", "V3", "V12")
-LEAST_BYTES = 64
+MIN_BYTES = 64
 # The greatest volume of a bin that volumes are drawn from, as a multiple of its least.
 _BIN = 4
 # The ratio of neighbouring extents where they are not all equal.
@@ -197,14 +197,14 @@ def problems(seed: int, max_bytes: int) -> Iterator[Problem]:
     begins at a cache line.
     """
     draw = random.Random(seed)
-    bins = range(max(1, math.ceil(math.log(max_bytes / LEAST_BYTES, _BIN))))
+    bins = range(max(1, math.ceil(math.log(max_bytes / MIN_BYTES, _BIN))))
     volumes, dtypes = _deal(draw, bins), _deal(draw, DTYPES)
     strata = _deal(draw, list(itertools.product(RANKS, ORDERINGS)))
     kinds = _deal(draw, _USUAL)
     for number in itertools.count():
         dtype = next(dtypes)
         itemsize = np.dtype(dtype).itemsize
-        volume = min(LEAST_BYTES * _BIN ** (next(volumes) + draw.random()), max_bytes)
+        volume = min(MIN_BYTES * _BIN ** (next(volumes) + draw.random()), max_bytes)
         elements = max(round(volume / itemsize), 2)
         if number % 2 == 0:
             extents, axes = next(kinds)(draw, elements)

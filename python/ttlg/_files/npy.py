@@ -27,7 +27,7 @@ DEFAULT_MEMORY = 256 << 20
 # The run that each system call moves grows with the root of the memory. From here on a file takes
 # at most twice as long as with the best buffers; with 64 KiB it takes three times as long, with 4
 # KiB more than ten times.
-LEAST_MEMORY = 1 << 20
+MIN_MEMORY = 1 << 20
 
 
 def choose_tile(
@@ -144,11 +144,11 @@ def _read_memory(memory: Size | None, itemsize: int) -> int:
     if memory is None:
         return max(DEFAULT_MEMORY, 2 * itemsize)
     size = read_size("memory", memory)
-    least = max(LEAST_MEMORY, 2 * itemsize)
-    if size < least:
+    min_memory = max(MIN_MEMORY, 2 * itemsize)
+    if size < min_memory:
         raise ValueError(
             f"memory of {size} bytes is too little for elements of {itemsize} bytes; pass at least "
-            f"{least} bytes"
+            f"{min_memory} bytes"
         )
     return size
 

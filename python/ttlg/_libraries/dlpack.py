@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
+from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._libraries.advice import refuse_if_no_array, type_name
 from ttlg._typing import Axes
 
@@ -50,7 +51,6 @@ def plan_for(
     """
     if x.on_host:
         return _core.cpu_plan_for(x, axes, out, threads)
-    refuse_threads(x, threads)
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
@@ -64,17 +64,8 @@ def inplace_plan_for(
     """Take the plan for an array where it lies from the planner cache."""
     if view.on_host:
         return _core.cpu_inplace_plan_for(view, axes, threads, workspace, kernel)
-    refuse_threads(view, threads)
     model = _models.model_of(view.device)
     return _core.cuda_inplace_plan_for(view, axes, workspace, model, kernel)
-
-
-def refuse_threads(x: _core.TensorView, threads: int | None) -> None:
-    """Refuse threads for an array on a CUDA device."""
-    if threads is not None:
-        raise ValueError(
-            f"threads= is for arrays in host memory; {x.name} lives on {x.device}: leave it out"
-        )
 
 
 class Library:
@@ -196,7 +187,12 @@ class Library:
         return buffer
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
-        """Return the most threads that a call on `x` may use; None where ttlg's settings decide."""
+        """Return the most threads that a call on `x` may use; None where ttlg's settings decide.
+
+        A number is refused for an array on a GPU.
+        """
+        if threads is not None and not x.on_host:
+            refuse_on_gpu(x.device, threads=threads)
         return threads
 
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:

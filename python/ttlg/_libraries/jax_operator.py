@@ -47,7 +47,7 @@ def transpose_array(x: Any, axes: Axes | None, threads: int | None) -> Any:
     except RuntimeError:
         if not x.is_deleted():
             raise
-    return _MEMORY.transpose(x, order, None, most)  # which says so if x is deleted
+    return _MEMORY.transpose(x, order, None, threads)  # which says so if x is deleted
 
 
 def _integers(axes: Axes | None, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ class TorchMemory(Library):
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
         """Return PyTorch's own number, unless one was given, or chosen for ttlg."""
         if threads is not None or not x.on_host or _core.chosen_threads():
-            return threads
+            return super().threads_for(x, threads)
         number: int = sys.modules["torch"].get_num_threads()
         return min(number, _core.MAX_THREADS)
 

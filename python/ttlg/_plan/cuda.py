@@ -62,7 +62,7 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
         return explain(self._core, self._dtype)
 
     def _own_record(self) -> dict[str, Any]:
-        return {"alignment": self._core.alignment}
+        return {"alignment": self._core.pointer_alignment}
 
     def _device_mark(self) -> str:
         mark = "" if self._core.model.calibrated else "(uncalibrated) "

@@ -57,7 +57,7 @@ def _describe_threads(count: int) -> str:
 
 def _describe_kernels(core: _core.CpuPlan) -> list[str]:
     """List the kernels: what each would take at best, or why it does not apply here."""
-    rows = core.verdicts()
+    rows = core.kernel_reports()
     able = [row for row in rows if row[2] is None]
     # Of equals the plan's own.
     fastest = min(able, key=lambda row: (row[3], row[0] != core.kernel), default=rows[0])[0]

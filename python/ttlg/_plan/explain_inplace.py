@@ -36,11 +36,11 @@ def explain(
         *(f"{number:2}  {step}" for number, step in enumerate(steps_of(core), 1)),
         "planner, the least predicted times of all ways:",
     ]
-    ways = core.candidates()[:_ROWS]
+    candidates = core.candidates()[:_ROWS]
     chosen = (core.kernel, core.parameters)
-    if all(way[:2] != chosen for way in ways):  # forced
-        ways.append((*chosen, core.workspace_bytes, core.predicted_seconds))
-    for kernel, parameters, workspace, seconds in ways:
+    if all(each[:2] != chosen for each in candidates):  # forced
+        candidates.append((*chosen, core.workspace_bytes, core.predicted_seconds))
+    for kernel, parameters, workspace, seconds in candidates:
         mark = "->" if (kernel, parameters) == chosen else ""
         listed = describe_steps(parameters) or "nothing to move"
         lines.append(

@@ -14,13 +14,13 @@ def show_html(facts: dict[str, object], candidates: Sequence[Candidate | CudaCan
     """Lay facts about a plan and its first candidates out as two tables."""
     rows = [_row([_cell("th", name), _cell("td", value)]) for name, value in facts.items()]
     head = _row(_cell("th", name) for name in ("candidate", "parameters", "time"))
-    ways = [
+    shown = [
         _row(_cell("td", text) for text in (each.kernel, _listed(each.parameters), _time_of(each)))
         for each in candidates[:_ROWS]
     ]
-    rest = len(candidates) - len(ways)
+    rest = len(candidates) - len(shown)
     more = f"<p>{rest} more in <code>candidates()</code></p>" if rest else ""
-    return f"<table>{''.join(rows)}</table><table>{head}{''.join(ways)}</table>{more}"
+    return f"<table>{''.join(rows)}</table><table>{head}{''.join(shown)}</table>{more}"
 
 
 def _cell(tag: str, value: object) -> str:

@@ -47,8 +47,8 @@ class InplacePlan(Plan[Candidate]):
 
         Every first step by every kernel that can carry it out, with the fastest steps that follow.
         """
-        ways: list[Any] = self._core.candidates()
-        return [Candidate(kernel, parameters, time) for kernel, parameters, _, time in ways]
+        candidates: list[Any] = self._core.candidates()
+        return [Candidate(kernel, parameters, time) for kernel, parameters, _, time in candidates]
 
     def explain(self) -> "Explanation":
         """Say in which steps the array is transposed and why; as `Plan.explain`."""

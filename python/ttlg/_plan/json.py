@@ -53,7 +53,7 @@ def read(text: str) -> tuple[AnyPlan, str]:
         if data["inplace"]:
             return _core.build_cuda_inplace_plan(request, model=model, **parameters), dtype
         return _core.build_cuda_plan(
-            request, alignment=data["alignment"], model=model, kernel=kernel, **parameters
+            request, pointer_alignment=data["alignment"], model=model, kernel=kernel, **parameters
         ), dtype
     except json.JSONDecodeError as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error

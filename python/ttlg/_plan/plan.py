@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ttlg import _core, _models
+from ttlg._core import TensorView
 from ttlg._libraries import library_of
 from ttlg._plan import json as plan_json
 from ttlg._plan.candidates import Candidate, CandidateT_co, CudaCandidate
@@ -28,6 +29,9 @@ class Plan(Generic[CandidateT_co]):
 
     __slots__ = ("__weakref__", "_core", "_dtype")
 
+    _core: plan_json.AnyPlan
+    _dtype: str
+
     def __init_subclass__(cls, core: type | None = None) -> None:
         super().__init_subclass__()
         if core is not None:
@@ -35,11 +39,10 @@ class Plan(Generic[CandidateT_co]):
 
     def __new__(cls, core: plan_json.AnyPlan, dtype: str) -> "Plan[Any]":
         """Make a plan of the class for this type of `core`; `dtype` is a name for display."""
-        return super().__new__(_CLASSES.get(type(core), cls))
-
-    def __init__(self, core: plan_json.AnyPlan, dtype: str) -> None:
-        self._core = core
-        self._dtype = dtype
+        plan = object.__new__(_CLASSES.get(type(core), cls))
+        plan._core = core
+        plan._dtype = dtype
+        return plan
 
     @overload
     def __call__(self, x: ArrayT, out: None = None, stream: Any = None) -> ArrayT: ...
@@ -87,7 +90,7 @@ class Plan(Generic[CandidateT_co]):
         out_library.run_into(core, out, source, target)
         return out
 
-    def _core_for(self, x: _core.TensorView, out: _core.TensorView) -> Any:
+    def _core_for(self, x: TensorView, out: TensorView) -> Any:
         """Return the plan that moves `x` into `out`, whose strides this one was not made for.
 
         It uses as many threads, and the kernel of this one if the planner would not have taken
@@ -101,7 +104,7 @@ class Plan(Generic[CandidateT_co]):
         except ValueError:  # this kernel cannot write there
             return planned
 
-    def _plan_core(self, x: _core.TensorView, out: _core.TensorView, kernel: str | None) -> Any:
+    def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> Any:
         """Plan to move `x` into `out`."""
         raise NotImplementedError
 
@@ -109,7 +112,7 @@ class Plan(Generic[CandidateT_co]):
         """Return the kernel that the planner would take for the request of this plan."""
         raise NotImplementedError
 
-    def _check_device(self, x: _core.TensorView) -> None:
+    def _check_device(self, x: TensorView) -> None:
         device = "cpu" if x.on_host else _models.model_of(x.device).name
         if device != self.device:
             raise ValueError(

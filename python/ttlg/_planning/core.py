@@ -3,6 +3,7 @@
 from typing import Any
 
 from ttlg import _core, _models
+from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._arguments.layouts import read_byte_strides, read_extents
 from ttlg._plan.json import AnyPlan
 from ttlg._typing import Axes, Integers
@@ -27,8 +28,7 @@ def core_plan(
     extents = read_extents(shape)
     order = _core.normalize_axes(axes, extents)
     if model is not None:
-        refuse_on_gpu(device, threads, tune)
-    count = _core.resolve_threads(threads)
+        refuse_on_gpu(device, threads=threads, tune=None if tune == "model" else tune)
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
         if inplace and model is not None:
@@ -37,22 +37,22 @@ def core_plan(
             )
         if inplace:
             return _core.cached_cpu_inplace_plan(
-                extents, byte_strides, itemsize, order, count, workspace, kernel
+                extents, byte_strides, itemsize, order, threads, workspace, kernel
             )
-        alignment = 1 if model is not None else _core.new_ndarray_alignment(extents, itemsize)
-        request = _core.Request(extents, byte_strides, itemsize, order, None, False, alignment)
         if model is not None:
+            request = _core.Request(extents, byte_strides, itemsize, order)
             return _core.cached_cuda_plan(request, model, kernel)
-        core = _core.cached_cpu_plan(request, count, kernel)
+        request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
+        core = _core.cached_cpu_plan(request, threads, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return core if tune == "model" else measured(core, count, kernel)
+    return core if tune == "model" else measured(core, threads, kernel)
 
 
-def measured(core: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
+def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
     from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
 
-    return tune(core, threads, kernel)
+    return tune(core, _core.resolve_threads(threads), kernel)
 
 
 def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) -> None:
@@ -64,8 +64,3 @@ def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) 
         raise ValueError("plans in place are not measured: leave tune= or inplace= out")
     if workspace is not None and not inplace:
         raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")
-
-
-def refuse_on_gpu(device: str, threads: int | None, tune: str) -> None:
-    if threads is not None or tune != "model":
-        raise ValueError(f"threads= and tune= are for device 'cpu', not {device!r}: leave them out")

@@ -3,11 +3,12 @@
 from typing import Any
 
 from ttlg import _core, _models
+from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import check_choices, measured, refuse_on_gpu
+from ttlg._planning.core import check_choices, measured
 from ttlg._typing import Array, Axes, Kernel, Size, Tune
 
 
@@ -71,17 +72,17 @@ def plan_for(
     target = None if out is None else library_of(out).view_output(out, source, None)
     if target is not None:
         _core.check_out(source, order, target)
+    most = library.threads_for(source, threads)
     if not source.on_host:
-        refuse_on_gpu(source.device, threads, tune)
-    count = _core.resolve_threads(library.threads_for(source, threads))
+        refuse_on_gpu(source.device, tune=None if tune == "model" else tune)
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
             return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
-        core = _core.cpu_plan_for(source, order, target, count, kernel)
+        core = _core.cpu_plan_for(source, order, target, most, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
-    return Plan(core if tune == "model" else measured(core, count, kernel), source.dtype)
+    return Plan(core if tune == "model" else measured(core, most, kernel), source.dtype)
 
 
 def _plan_inplace_for(

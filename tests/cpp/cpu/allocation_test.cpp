@@ -10,6 +10,7 @@
 #include "cpu/inplace/execute.hpp"
 #include "cpu/planning.hpp"
 #include "plan/cpu/machines.hpp"
+#include "plan/inplace_steps.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -41,7 +42,7 @@ TEST(Execute, AllocatesNothing) {
     const std::vector<std::byte> in(bytes);
     std::vector<std::byte> out(bytes);
     for (const Kernel kernel : kKernels) {
-      if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
+      if (!applies(kernel, fold_run(make_problem(request)))) continue;
       for (const Machine& machine : {kCaching, kStreaming, kStaging}) {
         const Plan plan = make_plan(request, machine, 1, kernel);
         seen_streaming += plan.parameters.streaming;
@@ -61,8 +62,7 @@ TEST(Execute, AllocatesNothing) {
 TEST(ExecuteInplace, AllocatesNothing) {
   for (const std::vector<std::int64_t>& shape :
        std::vector<std::vector<std::int64_t>>{{60, 60}, {300, 200}, {97, 201}}) {
-    Request request = contiguous_request(shape, {1, 0}, 8);
-    request.inplace = true;
+    const Request request = test::inplace_request(shape, {1, 0}, 8);
     for (const auto workspace :
          {std::optional<std::int64_t>{}, std::optional<std::int64_t>(60000)}) {
       const InplacePlan plan = make_inplace_plan(request, kCaching, {.workspace = workspace});

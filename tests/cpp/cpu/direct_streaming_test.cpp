@@ -14,6 +14,7 @@
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 #include "sample.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -44,7 +45,7 @@ TEST_P(DirectStreaming, TilesAtEveryAlignment) {
   for (const std::int64_t columns : {1, 3, 8, 19, 67}) {
     for (const std::int64_t row : {7 * line, 7 * line + 1, 6 * line - 1}) {
       const Request request = contiguous_request({row, columns}, {1, 0}, GetParam());
-      if (!can_carry_out(Kernel::tile, fold_run(make_problem(request)))) continue;
+      if (!applies(Kernel::tile, fold_run(make_problem(request)))) continue;
       for (const auto& [in_block, out_block] : {std::pair{columns, row},
                                                 {columns, 3 * line + 1},
                                                 {std::min<std::int64_t>(columns, 17), 2 * line}}) {
@@ -114,7 +115,7 @@ TEST_P(DirectStreaming, EveryLineHasOneBlock) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, DirectStreaming, testing::Values(1, 2, 4, 8, 16),
+INSTANTIATE_TEST_SUITE_P(Widths, DirectStreaming, testing::ValuesIn(kWidths),
                          testing::PrintToStringParamName());
 
 // Elements shorter and longer than a line, and those that leave from their source.
@@ -152,7 +153,7 @@ TEST(DirectStreamingOf, RandomBlocks) {
     }
     const Problem folded = fold_run(make_problem(request));
     for (const Kernel kernel : {Kernel::tile, Kernel::strided_copy}) {
-      if (!can_carry_out(kernel, folded)) continue;
+      if (!applies(kernel, folded)) continue;
       Parameters parameters = test::random_parameters(random, folded, kernel);
       parameters.streaming = true;
       try {

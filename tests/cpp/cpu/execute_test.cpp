@@ -72,7 +72,7 @@ class EveryKernel : public testing::TestWithParam<std::tuple<Kernel, std::int64_
                               copy ? std::vector{0, 1, 2} : std::vector{0, 2, 1}, width());
   }
   bool applies(const Request& of) const {
-    return can_carry_out(kernel(), fold_run(make_problem(of)));
+    return cpu::applies(kernel(), fold_run(make_problem(of)));
   }
 };
 
@@ -144,7 +144,7 @@ TEST_P(ShiftedBlocks, AtEveryAlignment) {
   const std::int64_t line = kLineBytes / std::gcd(kLineBytes, GetParam());
   const Request request = contiguous_request({2, 8 * line, 35}, {0, 2, 1}, GetParam());
   for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
-    if (!can_carry_out(kernel, fold_run(make_problem(request)))) continue;
+    if (!applies(kernel, fold_run(make_problem(request)))) continue;
     for (const auto& [rows, columns] : {std::pair{2 * line, std::int64_t{17}}, {3 * line, 35}}) {
       for (const auto& [staged, streaming] :
            {std::pair{false, false}, {false, true}, {true, false}, {true, true}}) {
@@ -178,7 +178,7 @@ void check_every_kernel(test::Random& random, const Request& request) {
   const Placement placement = random_placement(random);
   const std::size_t alignment = random_alignment(random);
   for (const Kernel kernel : kKernels) {
-    if (!can_carry_out(kernel, folded)) continue;
+    if (!applies(kernel, folded)) continue;
     const auto number = pick(random, 0, 2);
     const Machine& machine = number == 0 ? kStreaming : number == 1 ? kStaging : kCaching;
     ASSERT_TRUE(matches_reference(make_plan(request, machine, 1, kernel), placement, alignment));
@@ -202,7 +202,7 @@ TEST(Execute, ManyShortModes) {
   for (int i = 0; i < 300 / test::kSampling && !HasFailure(); ++i) {
     const Request request = test::many_modes_request(random);
     check_every_kernel(random, request);
-    shuffled += can_carry_out(Kernel::shuffle, fold_run(make_problem(request)));
+    shuffled += applies(Kernel::shuffle, fold_run(make_problem(request)));
   }
   EXPECT_GT(shuffled, 20 / test::kSampling) << "too few cases were shuffled to say anything";
 }
@@ -243,10 +243,10 @@ TEST(Execute, OnePlanServesManyThreadsAtOnce) {
   std::vector<int> right(4, 0);
   {
     std::vector<std::jthread> callers;
-    for (int& verdict : right) {
+    for (int& result : right) {
       callers.emplace_back([&] {
         for (int i = 0; i < 5; ++i) {
-          verdict += matches_reference(alone) && matches_reference(together);
+          result += matches_reference(alone) && matches_reference(together);
         }
       });
     }

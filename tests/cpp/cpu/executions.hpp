@@ -33,7 +33,7 @@ inline std::string describe(const cpu::Plan& plan) {
 }
 
 // Runs the plan at every level, and the reference implementation: the outputs must agree, and so
-// must every byte around them and in their gaps, which nobody may touch.
+// must every byte around them and in their gaps, which must not be touched.
 inline testing::AssertionResult matches_reference(const cpu::Plan& plan,
                                                   Placement in_placement = {Placement::Side::after,
                                                                             0},

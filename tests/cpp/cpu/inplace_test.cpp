@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,12 +14,15 @@
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/inplace/plan.hpp"
 #include "plan/cpu/planner.hpp"
+#include "plan/inplace_steps.hpp"
 #include "requests.hpp"
+#include "sample.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
+using test::inplace_request;
 using Bytes = std::vector<std::byte>;
 
 Bytes random_bytes(std::int64_t count) {
@@ -78,13 +80,6 @@ void expect_transposed(const InplacePlan& plan, const std::string& what) {
   EXPECT_TRUE(data == expected(plan.request, in)) << what << ", " << level.name;
 }
 
-Request inplace_request(std::vector<std::int64_t> shape, std::vector<int> axes,
-                        std::int64_t itemsize) {
-  Request request = test::contiguous_request(std::move(shape), std::move(axes), itemsize);
-  request.inplace = true;
-  return request;
-}
-
 // The plan that transposes a batch of matrices with this kernel.
 InplacePlan plan_with(InplaceStep step, int threads) {
   const Request request =
@@ -100,21 +95,26 @@ std::string text_of(const InplaceStep& step, int threads) {
 }
 
 void expect_step(const InplaceStep& step, int threads) {
+  if (!test::is_sample()) return;
   expect_transposed(plan_with(step, threads), text_of(step, threads));
+}
+
+InplaceStep step_of(InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
+                    std::int64_t element_bytes, std::int64_t width = 0, std::int64_t batch = 1) {
+  return {.kernel = kernel,
+          .batch = batch,
+          .rows = rows,
+          .columns = columns,
+          .element_bytes = element_bytes,
+          .width = width};
 }
 
 TEST(C2rInPlace, TransposesEveryMatrix) {
   for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
     for (std::int64_t m = 1; m <= 40; ++m) {
       for (std::int64_t n = 1; n <= 40; ++n) {
-        const std::int64_t size = 1 + (m * 7 + n) % 17;
         const std::int64_t columns = kernel == InplaceKernel::c2r ? n : m;
-        expect_step({.kernel = kernel,
-                     .batch = 1 + m % 2,
-                     .rows = m,
-                     .columns = n,
-                     .element_bytes = size,
-                     .width = 1 + (m + n) % columns},
+        expect_step(step_of(kernel, m, n, 1 + (m * 7 + n) % 17, 1 + (m + n) % columns, 1 + m % 2),
                     n % 5 == 0 ? 2 : (n % 7 == 0 ? 3 : 1));
       }
     }
@@ -122,28 +122,15 @@ TEST(C2rInPlace, TransposesEveryMatrix) {
 }
 
 TEST(C2rInPlace, TransposesLargerMatrices) {
+  constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {
+      {300, 200}, {200, 300}, {128, 96}, {97, 101},  {1024, 64}, {64, 1024},
+      {512, 512}, {500, 20},  {20, 500}, {330, 198}, {1000, 7},  {7, 1000}};
   for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
-    for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{300, 200},
-                                                                                 {200, 300},
-                                                                                 {128, 96},
-                                                                                 {97, 101},
-                                                                                 {1024, 64},
-                                                                                 {64, 1024},
-                                                                                 {512, 512},
-                                                                                 {500, 20},
-                                                                                 {20, 500},
-                                                                                 {330, 198},
-                                                                                 {1000, 7},
-                                                                                 {7, 1000}}) {
+    for (const auto& [m, n] : kSizes) {
+      const std::int64_t columns = kernel == InplaceKernel::c2r ? n : m;
       for (const std::int64_t size : {1, 4, 8, 12}) {
         for (const int threads : {1, 2, 5}) {
-          expect_step({.kernel = kernel,
-                       .batch = 1,
-                       .rows = m,
-                       .columns = n,
-                       .element_bytes = size,
-                       .width = std::min<std::int64_t>(8, kernel == InplaceKernel::c2r ? n : m)},
-                      threads);
+          expect_step(step_of(kernel, m, n, size, std::min<std::int64_t>(8, columns)), threads);
         }
       }
     }
@@ -163,12 +150,8 @@ TEST(C2rInPlace, StreamsLargeMatrices) {
     for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
       for (std::size_t level = 0; level < levels.size(); ++level) {
         const int threads = 1 + static_cast<int>(level % 2);
-        const InplaceStep step{
-            .kernel = kernel,
-            .rows = m,
-            .columns = n,
-            .element_bytes = size,
-            .width = (2 * kLineBytes + 5 * static_cast<std::int64_t>(level)) / size};
+        const InplaceStep step = step_of(
+            kernel, m, n, size, (2 * kLineBytes + 5 * static_cast<std::int64_t>(level)) / size);
         const InplacePlan plan = plan_with(step, threads);
         ASSERT_GT(step.matrix_bytes(), 8 << 20);
         Bytes data = in;
@@ -183,11 +166,7 @@ TEST(C2rInPlace, StreamsLargeMatrices) {
 TEST(CellsInPlace, TransposeEveryMatrix) {
   for (std::int64_t m = 1; m <= 40; ++m) {
     for (std::int64_t n = 1; n <= 40; ++n) {
-      expect_step({.kernel = InplaceKernel::cells,
-                   .batch = 1 + m % 3,
-                   .rows = m,
-                   .columns = n,
-                   .element_bytes = 1 + (m * 7 + n) % 90},
+      expect_step(step_of(InplaceKernel::cells, m, n, 1 + (m * 7 + n) % 90, 0, 1 + m % 3),
                   n % 5 == 0 ? 2 : (n % 7 == 0 ? 3 : 1));
     }
   }
@@ -199,12 +178,7 @@ TEST(CellsInPlace, TransposeLargerMatrices) {
     for (const std::int64_t size : {16, 700, 70000}) {
       if (m * n * size > 50000000) continue;
       for (const int threads : {1, 2, 5}) {
-        expect_step({.kernel = InplaceKernel::cells,
-                     .batch = 1,
-                     .rows = m,
-                     .columns = n,
-                     .element_bytes = size},
-                    threads);
+        expect_step(step_of(InplaceKernel::cells, m, n, size), threads);
       }
     }
   }
@@ -213,12 +187,7 @@ TEST(CellsInPlace, TransposeLargerMatrices) {
 TEST(BufferedInPlace, TransposesMatricesTogetherAndApart) {
   for (const std::int64_t batch : {1, 2, 30}) {
     for (const int threads : {1, 2, 5}) {
-      expect_step({.kernel = InplaceKernel::buffered,
-                   .batch = batch,
-                   .rows = 70,
-                   .columns = 33,
-                   .element_bytes = 5},
-                  threads);
+      expect_step(step_of(InplaceKernel::buffered, 70, 33, 5, 0, batch), threads);
     }
   }
 }
@@ -226,14 +195,9 @@ TEST(BufferedInPlace, TransposesMatricesTogetherAndApart) {
 TEST(PiecesInPlace, TransposeLongMatrices) {
   for (std::int64_t fields = 1; fields < 20; ++fields) {
     for (std::int64_t count = 20; count < 400; count += 37) {
-      for (const bool tall : {true, false}) {
-        const std::int64_t piece = 1 + (count * fields) % 19;
-        expect_step({.kernel = InplaceKernel::pieces,
-                     .batch = 1 + fields % 3,
-                     .rows = tall ? count : fields,
-                     .columns = tall ? fields : count,
-                     .element_bytes = 1 + (fields * 7 + count) % 17,
-                     .width = piece},
+      for (const auto& [rows, columns] : {std::pair{count, fields}, {fields, count}}) {
+        expect_step(step_of(InplaceKernel::pieces, rows, columns, 1 + (fields * 7 + count) % 17,
+                            1 + (count * fields) % 19, 1 + fields % 3),
                     count % 5 == 0 ? 2 : 1);
       }
     }
@@ -243,23 +207,12 @@ TEST(PiecesInPlace, TransposeLongMatrices) {
 TEST(SquareInPlace, TransposesEveryOrder) {
   for (std::int64_t order = 1; order <= 70; ++order) {
     for (const std::int64_t size : {1, 2, 3, 4, 8, 16, 24}) {
-      expect_step({.kernel = InplaceKernel::square,
-                   .batch = 1 + order % 3,
-                   .rows = order,
-                   .columns = order,
-                   .element_bytes = size,
-                   .width = 1 + order % 9},
+      expect_step(step_of(InplaceKernel::square, order, order, size, 1 + order % 9, 1 + order % 3),
                   1 + static_cast<int>(order % 3));
     }
   }
   for (const std::int64_t size : {1, 4, 8}) {
-    expect_step({.kernel = InplaceKernel::square,
-                 .batch = 2,
-                 .rows = 600,
-                 .columns = 600,
-                 .element_bytes = size,
-                 .width = 32},
-                2);
+    expect_step(step_of(InplaceKernel::square, 600, 600, size, 32, 2), 2);
   }
 }
 
@@ -267,9 +220,7 @@ TEST(InplacePlan, CarriesEveryPermutationOut) {
   const Machine machine = *this_machine();
   for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{
            {5, 7, 3}, {4, 4, 4}, {6, 2, 9, 5}, {3, 4, 2, 5, 3}, {40, 30, 50}, {16, 17, 18, 19}}) {
-    std::vector<int> axes(shape.size());
-    std::iota(axes.begin(), axes.end(), 0);
-    do {
+    test::for_each_permutation(shape.size(), [&](const std::vector<int>& axes) {
       for (const std::int64_t itemsize : {4, 3}) {
         const Request request = inplace_request(shape, axes, itemsize);
         const std::int64_t bytes = make_problem(request).bytes();
@@ -286,7 +237,7 @@ TEST(InplacePlan, CarriesEveryPermutationOut) {
           expect_transposed(plan, what);
         }
       }
-    } while (std::ranges::next_permutation(axes).found);
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 // What the accesses of a warp cost: sectors of global memory, bank conflicts in shared memory.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 
 #include "cuda/kernels/context.hpp"
 #include "cuda/toy.hpp"
@@ -14,7 +13,6 @@ namespace ttlg::test {
 namespace {
 
 using cuda::Word16;
-using Violations = std::vector<std::string>;
 
 template <typename T>
 void copy_rows(const HostContext& context) {
@@ -101,7 +99,7 @@ TEST(Sectors, OfOneWordForAll) {
   EXPECT_EQ(report.counts.load.sectors_of_run, 1);
 }
 
-// Alg. 2's tile of 32 x 32 with eight warps, for rows of the buffer that are so many words apart.
+// Alg. 2's tile of 32 x 32 with eight warps, for rows of the buffer that are `pitch` words apart.
 template <typename T>
 Counts transpose_tile(std::uint32_t pitch) {
   constexpr std::uint32_t kBytes = sizeof(T);
@@ -164,15 +162,15 @@ TEST(BankConflicts, NotOfEqualWordsNorOfLanesThatAreNotValid) {
     EXPECT_EQ(report.violations, Violations{});
     return report.counts.bank_conflicts;
   };
-  EXPECT_EQ(conflicts([](const auto& c) { c.template shared_load<std::uint32_t>(true, 64); }), 0);
-  EXPECT_EQ(conflicts([](const auto& c) {
-              c.template shared_load<std::uint32_t>(c.thread() < 3, 128 * c.thread());
-            }),
-            2);
-  EXPECT_EQ(conflicts([](const auto& c) {
-              c.template shared_load<std::uint32_t>(true, 128 * (c.thread() / 8));
-            }),
-            3);
+  const auto conflicts_at = [&](const auto& offset, std::uint32_t lanes = 32) {
+    return conflicts([=](const HostContext& context) {
+      const std::uint32_t lane = context.thread();
+      context.shared_load<std::uint32_t>(lane < lanes, offset(lane));
+    });
+  };
+  EXPECT_EQ(conflicts_at([](std::uint32_t) { return 64; }), 0);
+  EXPECT_EQ(conflicts_at([](std::uint32_t lane) { return 128 * lane; }, 3), 2);
+  EXPECT_EQ(conflicts_at([](std::uint32_t lane) { return 128 * (lane / 8); }), 3);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "allocations.hpp"
@@ -40,7 +39,7 @@ std::vector<Case> cases() {
           {paper_request({8, 2, 8, 8}, {2, 1, 3, 0}, 4), {orthogonal_arbitrary, {3, 3, 8, 4}}}};
 }
 
-// Addresses that nobody reads.
+// Addresses that are never read.
 const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
 
 TEST(Allocation, IsNoPartOfPredictingATime) {

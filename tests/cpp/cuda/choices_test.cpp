@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "cuda/kernel_runs.hpp"
+#include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "sample.hpp"
@@ -17,15 +16,13 @@ namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 class Choices : public testing::Test {
  protected:
   void run(const Request& request, const Misalignments& misalignments,
            std::optional<Schema> forced = {}) {
     const cuda::Plan plan = planned(request, alignment_of(misalignments), analytic_model(), forced);
-    EXPECT_EQ(run_plan(plan, misalignments).violations, Violations{})
-        << describe(plan, misalignments);
+    expect_moved(plan, misalignments);
     ++runs_[plan.parameters.schema];
   }
 
@@ -33,7 +30,7 @@ class Choices : public testing::Test {
     run(request, misalignments);
     const Problem problem = recast_problem(make_problem(request), alignment_of(misalignments));
     for (const Schema schema : kSchemas) {
-      if (is_admissible(schema, problem)) run(request, misalignments, schema);
+      if (applies(schema, problem)) run(request, misalignments, schema);
     }
   }
 
@@ -71,23 +68,23 @@ TEST_F(Choices, MoveRandomProblems) {
 }
 
 TEST_F(Choices, MoveAllPermutationsOfSixModes) {
-  std::vector<int> axes{0, 1, 2, 3, 4, 5};
   int i = 0;
-  do {
+  for_each_permutation(6, [&](const std::vector<int>& axes) {
     const std::int64_t itemsize = std::int64_t{1} << i % 5;
-    if (i++ % kSampling == 0) run(contiguous_request({3, 2, 5, 4, 2, 3}, axes, itemsize), {});
-  } while (!HasFailure() && std::ranges::next_permutation(axes).found);
+    if (i++ % kSampling != 0 || HasFailure()) return;
+    run(contiguous_request({3, 2, 5, 4, 2, 3}, axes, itemsize), {});
+  });
 }
 
-// Extents 5 to 9, of not so many elements that the executor would take long.
+// Extents 5 to 9, with few enough elements for the executor.
 TEST_F(Choices, MoveASampleOfSixLongerModes) {
-  constexpr std::int64_t kMostElements = 60000;
+  constexpr std::int64_t kMaxElements = 60000;
   for (int i = 0; i < std::max(20 / kSampling, 2) && !HasFailure();) {
     std::vector<std::int64_t> shape(6);
     for (std::int64_t& extent : shape) extent = pick(random_, 5, 9);
     const Request request =
         contiguous_request(shape, random_axes(random_, 6), std::int64_t{1} << i % 5);
-    if (make_problem(request).elements() > kMostElements) continue;
+    if (make_problem(request).elements() > kMaxElements) continue;
     run_all_schemas(request, {});
     ++i;
   }

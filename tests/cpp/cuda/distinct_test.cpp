@@ -4,23 +4,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "cuda/kernel_runs.hpp"
 #include "cuda/lower.hpp"
+#include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/model/occupancy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 // A device that holds few blocks.
 DeviceModel small_model(int multiprocessors) {
@@ -34,6 +35,10 @@ class Distinct : public testing::TestWithParam<std::tuple<std::int64_t, int>> {
   static std::int64_t width() { return std::get<0>(GetParam()); }
   static int stages() { return std::get<1>(GetParam()); }
 };
+
+std::string name_of(const testing::TestParamInfo<Distinct::ParamType>& info) {
+  return std::to_string(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
+}
 
 // A matrix in slices of 2 x 3 tiles, and its rest, a few times over: `beyond` elements more than
 // whole tiles on either side.
@@ -57,13 +62,12 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
       const Launch launch = executable.bind(nullptr, nullptr);
       EXPECT_EQ(launch.blocks, blocks);
       EXPECT_EQ(launch.shared_bytes, kRingBytes + stages() * policy.buffer_bytes);
-      const Report report = run_plan(plan, {});
-      EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
-      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+      const Counts counts = expect_moved(plan);
+      EXPECT_EQ(counts.bank_conflicts, 0) << describe(plan, {});
       // A barrier lies between filling and draining. With one buffer they take turns, with two each
       // tile is filled while the one before it is drained.
       const std::int64_t tiles = 3 * (2 + (beyond_rows > 0)) * (3 + (beyond_columns > 0));
-      EXPECT_EQ(report.counts.barriers, stages() == 1 ? 2 * tiles : tiles + blocks);
+      EXPECT_EQ(counts.barriers, stages() == 1 ? 2 * tiles : tiles + blocks);
     }
   }
 }
@@ -79,17 +83,12 @@ TEST_P(Distinct, TakesLinesWithGaps) {
       request, 256,
       {Schema::orthogonal_distinct, {1, 1, policy.tile_columns, policy.tile_rows}, -1, stages()},
       small_model(1));
-  const Report report = run_plan(plan, {});
-  EXPECT_EQ(report.violations, Violations{}) << describe(plan, {});
-  EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+  EXPECT_EQ(expect_moved(plan).bank_conflicts, 0) << describe(plan, {});
 }
 
 INSTANTIATE_TEST_SUITE_P(, Distinct,
-                         testing::Combine(testing::Values(1, 2, 4, 8, 16), testing::Values(1, 2)),
-                         [](const auto& parameters) {
-                           return std::to_string(std::get<0>(parameters.param)) + "_" +
-                                  std::to_string(std::get<1>(parameters.param));
-                         });
+                         testing::Combine(testing::ValuesIn(kWidths), testing::Values(1, 2)),
+                         name_of);
 
 // Elements of 1 and 2 bytes, whose lines begin anywhere, in words of 4 bytes.
 class Narrow : public Distinct {
@@ -100,10 +99,9 @@ class Narrow : public Distinct {
         built(request, alignment_of(misalignments),
               {Schema::orthogonal_distinct, slice, coarsened_mode, stages()}, small_model(1));
     EXPECT_EQ(plan.recast.element_bytes, width());
-    const Report report = run_plan(plan, misalignments);
-    EXPECT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
-    EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(plan, misalignments);
-    return report.counts;
+    const Counts counts = expect_moved(plan, misalignments);
+    EXPECT_EQ(counts.bank_conflicts, 0) << describe(plan, misalignments);
+    return counts;
   }
 
   static std::vector<Counts> run_at_any_addresses(const Request& request, const Slice& slice,
@@ -181,33 +179,21 @@ TEST_P(Narrow, LieApart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Narrow, testing::Combine(testing::Values(1, 2), testing::Values(1, 2)),
-                         [](const auto& parameters) {
-                           return std::to_string(std::get<0>(parameters.param)) + "_" +
-                                  std::to_string(std::get<1>(parameters.param));
-                         });
+                         name_of);
 
-// The grid of a matrix of 4-byte elements in single tiles.
-AnyGrid matrix_grid(std::int64_t columns, std::int64_t rows) {
-  const cuda::Plan plan = built(paper_request({columns, rows}, {1, 0}, 4), 256,
-                                {Schema::orthogonal_distinct, {1, 1, 64, 64}, -1, 2});
+// The grid of a tensor of 4-byte elements whose modes are reversed.
+AnyGrid grid_of(const std::vector<std::int64_t>& extents, const Slice& slice) {
+  std::vector<int> perm(extents.size());
+  std::iota(perm.rbegin(), perm.rend(), 0);
+  const cuda::Plan plan =
+      built(paper_request(extents, perm, 4), 256, {Schema::orthogonal_distinct, slice, -1, 2});
   return Executable(plan).grid.grid;
 }
 
 using Corner = std::pair<std::int64_t, std::int64_t>;
 
-std::vector<Corner> corners(const AnyGrid& grid) {
-  std::vector<Corner> found;
-  for (std::uint32_t i = 0; i < grid.slices; ++i) {
-    const BlockOrigin origin = decode_in_bands(grid, i);
-    found.emplace_back(origin.in, origin.out);
-  }
-  return found;
-}
-
 TEST(Bands, OfWidthOneKeepTheOrder) {
-  const cuda::Plan plan = built(paper_request({300, 5, 200}, {2, 1, 0}, 4), 256,
-                                {Schema::orthogonal_distinct, {1, 1, 64, 64}});
-  AnyGrid grid = Executable(plan).grid.grid;
+  AnyGrid grid = grid_of({300, 5, 200}, {1, 1, 64, 64});
   set_bands(grid, 1);
   ASSERT_EQ(grid.slices, 5U * 4 * 5);
   for (std::uint32_t i = 0; i < grid.slices; ++i) {
@@ -221,21 +207,19 @@ TEST(Bands, OfWidthOneKeepTheOrder) {
 }
 
 TEST(Bands, HoldEverySliceOnce) {
-  const cuda::Plan plan = built(paper_request({300, 5, 200}, {2, 1, 0}, 4), 256,
-                                {Schema::orthogonal_distinct, {1, 1, 32, 32}});
-  AnyGrid grid = Executable(plan).grid.grid;
-  set_bands(grid, 1);
-  std::vector<Corner> expected = corners(grid);
-  std::ranges::sort(expected);
-  ASSERT_EQ(std::ranges::adjacent_find(expected), expected.end());
+  AnyGrid grid = grid_of({300, 5, 200}, {1, 1, 32, 32});
+  std::vector<Corner> expected;
   for (std::int64_t width = 1; width <= 12; ++width) {
     set_bands(grid, width);
-    std::vector<Corner> found = corners(grid);
+    std::vector<Corner> found;
     for (std::uint32_t i = 0; i < grid.slices; ++i) {
       const BlockOrigin origin = decode_in_bands(grid, i);
       EXPECT_EQ(origin.last_column_block, origin.in % (300 * 4) == 288 * 4);
+      found.emplace_back(origin.in, origin.out);
     }
     std::ranges::sort(found);
+    ASSERT_EQ(std::ranges::adjacent_find(found), found.end());
+    if (width == 1) expected = found;
     EXPECT_EQ(found, expected) << width;
   }
 }
@@ -246,7 +230,7 @@ TEST(Bands, HoldEverySliceOnce) {
 TEST(Bands, KeepTheBlocksOfADeviceOnFewPages) {
   constexpr std::int64_t kExtent = 16384;
   constexpr std::int64_t kPage = 2 << 20;
-  AnyGrid grid = matrix_grid(kExtent, kExtent);
+  AnyGrid grid = grid_of({kExtent, kExtent}, {1, 1, 64, 64});
   const std::uint32_t resident = grid.bands.width.divisor() * grid.bands.width.divisor();
   EXPECT_GT(resident, 132U * 3);
   const auto average_pages = [&] {

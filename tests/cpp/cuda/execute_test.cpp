@@ -10,16 +10,19 @@
 #include <vector>
 
 #include "cuda/fake_cuda/fake_cuda.hpp"
+#include "messages.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/inplace_steps.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
+using test::expect_contains;
 using test::fake_cuda;
 using test::FakeCuda;
 using Log = std::vector<std::string>;
 
-// Addresses that nobody reads.
+// Addresses that are never read.
 std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
 std::byte* const kOut = kIn + 4 * 4096;
 
@@ -35,18 +38,9 @@ class Execute : public testing::Test {
   }
 
   static std::string error_of(int device, std::uintptr_t stream, std::uintptr_t out_stream) {
-    try {
-      run(device, stream, out_stream);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return test::message_of<Error>([&] { run(device, stream, out_stream); });
   }
 };
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 TEST_F(Execute, LeavesAThreadWithoutAContextAndOtherDevicesWithoutOne) {
   run();
@@ -142,7 +136,7 @@ TEST_F(Execute, IsCapturedOnBothStreamsOrNone) {
   EXPECT_EQ(fake_cuda().done, Log{"launch on 7"});
 }
 
-TEST_F(Execute, LaunchesNothingThatNobodyCouldFollow) {
+TEST_F(Execute, LaunchesNothingThatTheOwnerCouldNotFollow) {
   fake_cuda().failures = {{"cudaEventCreateWithFlags", cudaErrorInvalidValue}};
   expect_contains(error_of(1, 7, 9), "cudaEventCreateWithFlags on cuda:1");
   fake_cuda().failures = {{"cudaStreamIsCapturing", cudaErrorInvalidResourceHandle}};
@@ -150,7 +144,7 @@ TEST_F(Execute, LaunchesNothingThatNobodyCouldFollow) {
   EXPECT_TRUE(fake_cuda().done.empty());
 }
 
-TEST_F(Execute, SaysThatNobodyFollows) {
+TEST_F(Execute, SaysThatTheOwnerDoesNotFollow) {
   for (const char* function : {"cudaEventRecord", "cudaStreamWaitEvent"}) {
     fake_cuda().failures = {{function, cudaErrorInvalidResourceHandle}};
     expect_contains(error_of(1, 7, 9), std::string(function) + " on cuda:1");
@@ -158,78 +152,70 @@ TEST_F(Execute, SaysThatNobodyFollows) {
   }
 }
 
-// The kernels of a plan that is carried out.
-std::vector<std::string> kernels_of(const cuda::Plan& plan) {
-  test::reset_fake_cuda();
-  execute(Executable(plan), kIn, kOut, 1, 7, 7);
-  std::vector<std::string> names;
-  for (const auto& launch : fake_cuda().launches) names.push_back(launch.kernel);
-  return names;
-}
+using Kernels = std::vector<std::string>;
 
-std::vector<std::string> kernels_of(const InplacePlan& plan) {
+// The kernels that an action launches.
+template <typename Action>
+Kernels kernels_of(const Action& action) {
   test::reset_fake_cuda();
-  execute_inplace(InplaceExecutable(plan), kIn, plan.workspace_bytes > 0 ? kOut : nullptr, 1, 7);
-  std::vector<std::string> names;
+  action();
+  Kernels names;
   for (const auto& launch : fake_cuda().launches) names.push_back(launch.kernel);
   return names;
 }
 
 TEST_F(Execute, LaunchesTheKernelOfItsPlan) {
   using enum Schema;
-  using Kernels = std::vector<std::string>;
   const Request matrix = test::paper_request({100, 90}, {1, 0}, 4);
-  const Request pairs = test::paper_request({5, 20, 30}, {0, 2, 1}, 4);
-  const auto built = [](const Request& request, const cuda::Parameters& parameters) {
-    return test::built(request, 256, parameters);
+  const auto expect = [](const char* kernel, const Request& request,
+                         const cuda::Parameters& parameters) {
+    const Executable plan(test::built(request, 256, parameters));
+    EXPECT_EQ(kernels_of([&] { execute(plan, kIn, kOut, 1, 7, 7); }), Kernels{kernel});
   };
-  EXPECT_EQ(kernels_of(built(test::paper_request({4096}, {0}, 4), {})), Kernels{"copy"});
-  EXPECT_EQ(kernels_of(built(test::paper_request({33, 20, 30}, {0, 2, 1}, 1),
-                             {fvi_match_large, {1, 1, 33, 1}})),
-            Kernels{"match_large_shifted"});
-  EXPECT_EQ(kernels_of(built(test::paper_request({64, 20, 30}, {0, 2, 1}, 4),
-                             {fvi_match_large, {1, 1, 64, 1}})),
-            Kernels{"match_large"});
-  EXPECT_EQ(kernels_of(built(pairs, {fvi_match_small, {2, 2, 4, 4}})), Kernels{"match_small"});
-  EXPECT_EQ(kernels_of(built(matrix, {orthogonal_distinct, {1, 1, 32, 32}})), Kernels{"distinct"});
-  EXPECT_EQ(kernels_of(built(matrix, {orthogonal_arbitrary, {1, 1, 32, 32}})),
-            Kernels{"arbitrary"});
-  EXPECT_EQ(kernels_of(built(test::paper_request({100, 90}, {1, 0}, 2),
-                             {orthogonal_arbitrary, {1, 1, 32, 32}})),
-            Kernels{"arbitrary_packed"});
+  const auto runs_of = [](std::int64_t run, std::int64_t itemsize) {
+    return test::paper_request({run, 20, 30}, {0, 2, 1}, itemsize);
+  };
+  expect("copy", test::paper_request({4096}, {0}, 4), {});
+  expect("match_large_shifted", runs_of(33, 1), {fvi_match_large, {1, 1, 33, 1}});
+  expect("match_large", runs_of(64, 4), {fvi_match_large, {1, 1, 64, 1}});
+  expect("match_small", runs_of(5, 4), {fvi_match_small, {2, 2, 4, 4}});
+  expect("distinct", matrix, {orthogonal_distinct, {1, 1, 32, 32}});
+  expect("arbitrary", matrix, {orthogonal_arbitrary, {1, 1, 32, 32}});
+  expect("arbitrary_packed", test::paper_request({100, 90}, {1, 0}, 2),
+         {orthogonal_arbitrary, {1, 1, 32, 32}});
 }
 
-// Of a step, with so much shared memory.
-InplacePlan inplace_plan(std::vector<std::int64_t> shape, const InplaceStep& step,
-                         std::int64_t shared_bytes = 227 << 10) {
-  Request request = test::contiguous_request(std::move(shape), {1, 0}, step.element_bytes);
-  request.inplace = true;
+// Those of the step of a matrix on a device with this much shared memory.
+Kernels kernels_of(const InplaceStep& step, std::int64_t shared_bytes = 227 << 10) {
+  const Request request =
+      test::inplace_request({step.rows, step.columns}, {1, 0}, step.element_bytes);
   DeviceModel model = test::analytic_model();
   model.shared_bytes_per_multiprocessor = shared_bytes;
-  return build_inplace_plan(request, {step}, std::make_shared<const DeviceModel>(model), 1 << 20);
+  const InplacePlan plan =
+      build_inplace_plan(request, {step}, std::make_shared<const DeviceModel>(model), 1 << 20);
+  std::byte* const workspace = plan.workspace_bytes > 0 ? kOut : nullptr;
+  return kernels_of([&] { execute_inplace(InplaceExecutable(plan), kIn, workspace, 1, 7); });
 }
 
 TEST_F(Execute, LaunchesTheKernelsOfStepsInPlace) {
   using enum InplaceKernel;
-  using Kernels = std::vector<std::string>;
   for (const InplaceKernel kernel :
        {square_v1b, square_v1, square_v1r, square_v2, square_ip, square_sg, square_tw}) {
     const std::int64_t width = kernel == square_v1b || kernel == square_sg ? 2 : 0;
-    const Kernels found = kernels_of(inplace_plan({200, 200}, {kernel, 1, 200, 1, 200, 4, width}));
+    const Kernels found = kernels_of({kernel, 1, 200, 1, 200, 4, width});
     EXPECT_EQ(found, kernel == square_tw   ? Kernels{"runs"}
                      : kernel == square_sg ? Kernels(3, "square")  // two regions on a side
                                            : Kernels{"square"})
         << kernel_name(kernel);
   }
-  EXPECT_EQ(kernels_of(inplace_plan({50, 50}, {runs, 1, 50, 1, 50, 12, 0})), Kernels{"runs"});
-  EXPECT_EQ(kernels_of(inplace_plan({50, 40}, {cells, 1, 50, 1, 40, 48, 64})),
+  EXPECT_EQ(kernels_of({runs, 1, 50, 1, 50, 12, 0}), Kernels{"runs"});
+  EXPECT_EQ(kernels_of({cells, 1, 50, 1, 40, 48, 64}),
             (Kernels{"cut_cells", "cells", "cut_cells"}));
   const Kernels on_chip{"column_shuffle", "row_shuffle", "column_shuffle"};
   for (const InplaceKernel kernel : {c2r, r2c}) {
-    EXPECT_EQ(kernels_of(inplace_plan({100, 40}, {kernel, 1, 100, 1, 40, 4, 0})), on_chip);
+    EXPECT_EQ(kernels_of({kernel, 1, 100, 1, 40, 4, 0}), on_chip);
   }
-  const Kernels found =
-      kernels_of(inplace_plan({999, 1000}, {c2r, 1, 999, 1, 1000, 4, 0}, 3 << 10));
+  const Kernels found = kernels_of({c2r, 1, 999, 1, 1000, 4, 0}, 3 << 10);
   const auto count = [&](const char* name) { return std::ranges::count(found, name); };
   EXPECT_GT(count("column_gather"), 1);  // out of the array and back
   EXPECT_GT(count("row_gather"), 0);
@@ -265,23 +251,13 @@ class ExecuteInplace : public Execute {
   // A rotation, a shuffle of rows and one of columns: three kernels.
   static void run(std::byte* workspace = nullptr) {
     static const InplaceExecutable plan(
-        make_inplace_plan({.shape = {100, 40},
-                           .in_byte_strides = {160, 4},
-                           .axes = {1, 0},
-                           .itemsize = 4,
-                           .out_byte_strides = {},
-                           .inplace = true},
+        make_inplace_plan(test::inplace_request({100, 40}, {1, 0}, 4),
                           std::make_shared<const DeviceModel>(test::analytic_model()), {}));
     execute_inplace(plan, kIn, workspace, 1, 7);
   }
 
   static std::string error_of(std::byte* workspace = nullptr) {
-    try {
-      run(workspace);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return test::message_of<Error>([&] { run(workspace); });
   }
 };
 

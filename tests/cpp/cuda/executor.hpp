@@ -26,8 +26,10 @@ struct Grid {
 // run ends early and the counts are incomplete.
 inline constexpr std::size_t kMaxViolations = 8;
 
+using Violations = std::vector<std::string>;
+
 struct Report {
-  std::vector<std::string> violations;
+  Violations violations;
   Counts counts;
 };
 

@@ -1,4 +1,4 @@
-// Arrays of any size that nobody has allocated: a byte of the input is known from its offset, and a
+// Arrays of any size that are not allocated: a byte of the input is known from its offset, and a
 // byte that is stored is compared with the one that belongs there. So single blocks of a launch run
 // on offsets beyond 32 bits.
 #pragma once

@@ -6,16 +6,16 @@
 #include <numeric>
 #include <tuple>
 
-#include "cuda/kernel_runs.hpp"
+#include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "sample.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> {
  protected:
@@ -25,15 +25,14 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
   // Runs the schema on the request if it is admissible.
   void run(const Request& request, const Misalignments& misalignments) {
     const std::int64_t alignment = alignment_of(misalignments);
-    if (!is_admissible(schema(), recast_problem(make_problem(request), alignment))) return;
+    if (!applies(schema(), recast_problem(make_problem(request), alignment))) return;
     const std::optional<cuda::Plan> plan = random_plan(random_, request, alignment, schema());
     ++admissible_;
     if (!plan) return;
     ++runs_;
-    const Report report = run_plan(*plan, misalignments);
-    EXPECT_EQ(report.violations, Violations{}) << describe(*plan, misalignments);
+    const Counts counts = expect_moved(*plan, misalignments);
     if (schema() != Schema::orthogonal_arbitrary) {
-      EXPECT_EQ(report.counts.bank_conflicts, 0) << describe(*plan, misalignments);
+      EXPECT_EQ(counts.bank_conflicts, 0) << describe(*plan, misalignments);
     }
   }
 
@@ -45,12 +44,11 @@ class Kernels : public testing::TestWithParam<std::tuple<Schema, std::int64_t>> 
   }
 
   void run_permutations(const std::vector<std::int64_t>& shape, int every) {
-    std::vector<int> axes(shape.size());
-    std::iota(axes.begin(), axes.end(), 0);
     int i = 0;
-    do {
-      if (i++ % every == 0) run(contiguous_request(shape, axes, width()), {});
-    } while (!HasFailure() && std::ranges::next_permutation(axes).found);
+    for_each_permutation(shape.size(), [&](const std::vector<int>& axes) {
+      if (i++ % every != 0 || HasFailure()) return;
+      run(contiguous_request(shape, axes, width()), {});
+    });
   }
 
   Random random_{7};
@@ -98,9 +96,7 @@ TEST(MatchSmall, SharesLinesOfAnyLengthAmongWarps) {
           const cuda::Parameters parameters{Schema::fvi_match_small, {2, 2, columns, rows}};
           const cuda::Plan plan =
               built(paper_request({run, 33, 35}, {0, 2, 1}, itemsize), itemsize, parameters);
-          const Report report = run_plan(plan, {});
-          ASSERT_EQ(report.violations, Violations{}) << describe(plan, {});
-          ASSERT_EQ(report.counts.bank_conflicts, 0) << describe(plan, {});
+          ASSERT_EQ(expect_moved(plan).bank_conflicts, 0) << describe(plan, {});
         }
       }
     }
@@ -120,14 +116,14 @@ TEST(Grid, MayHaveMoreModesThanAreCompiledIn) {
       .slice = {.in_modes = 1, .out_modes = 1, .in_block = 3, .out_block = 1}};
   const cuda::Plan plan = built(contiguous_request(shape, axes, 4), 256, parameters);
   EXPECT_GT(grid_loops({plan.recast, parameters}).size(), 15U);
-  EXPECT_EQ(run_plan(plan, {}).violations, Violations{});
+  expect_moved(plan);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     , Kernels,
     testing::Combine(testing::Values(Schema::copy, Schema::fvi_match_large, Schema::fvi_match_small,
                                      Schema::orthogonal_distinct, Schema::orthogonal_arbitrary),
-                     testing::Values(1, 2, 4, 8, 16)),
+                     testing::ValuesIn(kWidths)),
     [](const auto& parameters) {
       return std::string(schema_name(std::get<0>(parameters.param))) + "_" +
              std::to_string(std::get<1>(parameters.param));

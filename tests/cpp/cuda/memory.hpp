@@ -19,8 +19,8 @@ struct Arrays {
   std::span<const std::uint8_t> expected_writes;  // by byte of `out`: 1 where one is to be written
   std::int64_t in_origin = 0;
   std::int64_t out_origin = 0;
-  // In place: whether words may be loaded of which other blocks store a part, as long as nobody
-  // uses that part. Then only the result tells.
+  // In place: whether words may be loaded of which other blocks store a part, as long as they
+  // do not use it. Then only the result tells.
   bool shares_words = false;
 };
 
@@ -42,7 +42,7 @@ class GlobalMemory {
                                  std::int64_t offset) = 0;
 
   // Where an offset lies, from the beginning of the side's first line. Accesses are counted as if
-  // each side had so many bytes.
+  // the sides had these sizes.
   virtual std::int64_t in_position(std::int64_t offset) const = 0;
   virtual std::int64_t out_position(std::int64_t offset) const = 0;
   virtual std::size_t in_bytes() const = 0;
@@ -115,7 +115,7 @@ class SharedMemory {
                          std::uint32_t offset);
 
   // Asynchronous copies write at any time between their issue and the end of the wait for their
-  // group; nobody may touch their bytes in between.
+  // group; no thread may touch their bytes in between.
   std::string_view copy_async(std::uint32_t thread, const void* word, std::size_t bytes,
                               std::uint32_t offset);
   void commit_copies(std::uint32_t thread) { groups_[thread].emplace_back(); }

@@ -14,14 +14,12 @@ namespace ttlg::test {
 namespace {
 
 using Word = std::uint32_t;
-using Violations = std::vector<std::string>;
 
 TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
   for (const std::int64_t offset :
        {std::int64_t{-4}, std::int64_t{128}, std::int64_t{126},
         std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
-    Toy toy(kRow);
-    const Report report = toy.run({}, [offset](const HostContext& context) {
+    const Report report = Toy(kRow).run({}, [offset](const HostContext& context) {
       copy_word(context);
       EXPECT_EQ(context.load<Word>(context.thread() == 7, offset), 0U);
     });
@@ -33,24 +31,22 @@ TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
 }
 
 TEST(GlobalMemory, MayBeSmallerThanAWord) {
-  Toy toy(0);
-  EXPECT_EQ(toy.run({}, [](const HostContext& c) { c.load<Word>(c.thread() == 0, 0); }).violations,
-            Violations{"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"});
+  Toy(0).expect({"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"}, {},
+                [](const HostContext& context) { context.load<Word>(context.thread() == 0, 0); });
 }
 
 TEST(GlobalMemory, MustNotBeStoredToOutOfBounds) {
-  Toy toy(kRow);
-  const Report report = toy.run({}, [](const HostContext& context) {
+  const std::string expected = "block 0, thread 31: stores out of bounds (4 bytes at offset 128)";
+  Toy(kRow).expect({expected}, {}, [](const HostContext& context) {
     copy_word(context);
     context.store(context.thread() == 31, 128, Word{1});
   });
-  EXPECT_EQ(report.violations,
-            Violations{"block 0, thread 31: stores out of bounds (4 bytes at offset 128)"});
 }
 
 TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
-  Toy toy(kRow, 2);
-  const Report report = toy.run({}, [](const HostContext& context) {
+  const std::string expected =
+      "block 0, thread 2: loads from a misaligned address (4 bytes at offset 4)";
+  Toy(kRow, 2).expect({expected}, {}, [](const HostContext& context) {
     for (std::int64_t half = 0; half < 2; ++half) {
       const std::int64_t offset = 4 * context.thread() + 2 * half;
       context.store(true, offset, context.load<std::uint16_t>(true, offset));
@@ -58,50 +54,45 @@ TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
     context.load<Word>(context.thread() == 1, 2);  // aligned, as the array is not
     context.load<Word>(context.thread() == 2, 4);
   });
-  EXPECT_EQ(report.violations, Violations{"block 0, thread 2: loads from a misaligned address (4 "
-                                          "bytes at offset 4)"});
 }
 
 TEST(GlobalMemory, MustBeStoredToAtAlignedAddresses) {
   Toy toy(kRow);
   std::ranges::fill(std::span(toy.expected_writes).subspan(8, 8), std::uint8_t{0});
-  const Report report = toy.run({}, [](const HostContext& context) {
+  const std::string expected =
+      "block 0, thread 0: stores to a misaligned address (8 bytes at offset 4)";
+  toy.expect({expected}, {}, [](const HostContext& context) {
     const std::int64_t offset = 4 * context.thread();
     context.store(offset < 8 || offset >= 16, offset, Word{1});
     context.store(context.thread() == 0, 4, std::uint64_t{1});
   });
-  EXPECT_EQ(report.violations, Violations{"block 0, thread 0: stores to a misaligned address (8 "
-                                          "bytes at offset 4)"});
 }
 
 TEST(GlobalMemory, MustNotBeWrittenBesideTheResult) {
   Toy toy(kRow);
   toy.expected_writes[43] = 0;
-  const Report report = toy.run({}, [](const HostContext& context) {
+  const std::string expected =
+      "block 0, thread 11: stores to a byte that is none of the result's (1 bytes at offset 43)";
+  toy.expect({expected}, {}, [](const HostContext& context) {
     for (std::int64_t i = 0; i < 4; ++i) {
-      const std::int64_t offset = 32 * i + context.thread();
-      context.store(true, offset, std::byte{1});
+      context.store(true, 32 * i + context.thread(), std::byte{1});
     }
   });
-  EXPECT_EQ(report.violations, Violations{"block 0, thread 11: stores to a byte that is none of "
-                                          "the result's (1 bytes at offset 43)"});
 }
 
 TEST(GlobalMemory, MustBeWrittenOnceByAllBlocksTogether) {
-  Toy toy(kRow);
-  const Report report = toy.run({.blocks = 2}, [](const HostContext& context) {
+  const std::string expected =
+      "block 1, thread 2: stores to a byte that was written before (4 bytes at offset 8)";
+  Toy(kRow).expect({expected}, {.blocks = 2}, [](const HostContext& context) {
     const std::int64_t offset = 4 * context.thread();
     context.store(context.block() == 0 || offset == 8, offset, Word{1});
   });
-  EXPECT_EQ(report.violations, Violations{"block 1, thread 2: stores to a byte that was written "
-                                          "before (4 bytes at offset 8)"});
 }
 
 TEST(GlobalMemory, MustBeWrittenEverywhere) {
-  Toy toy(kRow + 2);
-  EXPECT_EQ(toy.run({}, copy_word).violations,
-            (Violations{"byte 128 of the result is never written",
-                        "byte 129 of the result is never written"}));
+  Toy(kRow + 2).expect(
+      {"byte 128 of the result is never written", "byte 129 of the result is never written"}, {},
+      copy_word);
   Toy shifted(4);
   EXPECT_EQ(run_kernel({}, {{}, shifted.out.bytes(), shifted.expected_writes, 0, 3},
                        [](const HostContext& context) {
@@ -151,99 +142,85 @@ TEST(GlobalMemory, MustNotBeLoadedAfterItIsStoredInPlace) {
 }
 
 TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
-  EXPECT_EQ(run_shared(32,
-                       [](const HostContext& context) {
-                         context.shared_store(context.thread() == 3, 256, std::byte{1});
-                         context.shared_load<Word>(context.thread() == 4, UINT32_MAX - 3);
-                       })
-                .violations,
-            (Violations{"block 0, thread 3: is out of the bounds of shared memory (1 bytes at "
-                        "offset 256)",
-                        "block 0, thread 4: is out of the bounds of shared memory (4 bytes at "
-                        "offset 4294967292)"}));
+  const Violations expected{
+      "block 0, thread 3: is out of the bounds of shared memory (1 bytes at offset 256)",
+      "block 0, thread 4: is out of the bounds of shared memory (4 bytes at offset 4294967292)"};
+  expect_shared(expected, 32, [](const HostContext& context) {
+    context.shared_store(context.thread() == 3, 256, std::byte{1});
+    context.shared_load<Word>(context.thread() == 4, UINT32_MAX - 3);
+  });
 }
 
 TEST(SharedMemory, MustBeAccessedAtAlignedOffsets) {
-  EXPECT_EQ(run_shared(32,
-                       [](const HostContext& context) {
-                         context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
-                       })
-                .violations,
-            Violations{"block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)"});
+  const std::string expected =
+      "block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)";
+  expect_shared({expected}, 32, [](const HostContext& context) {
+    context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
+  });
 }
 
 TEST(SharedMemory, MustBeWrittenByTheBlockThatReadsIt) {
-  const Report report =
-      Toy(0).run({.blocks = 2, .shared_bytes = 256}, [](const HostContext& context) {
-        context.shared_store(context.block() == 0, 4 * context.thread(), Word{1});
-        context.barrier();
-        context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
-      });
-  EXPECT_EQ(report.violations, Violations{"block 1, thread 9: reads shared memory before it is "
-                                          "written (4 bytes at offset 36)"});
+  const std::string expected =
+      "block 1, thread 9: reads shared memory before it is written (4 bytes at offset 36)";
+  const Grid grid{.blocks = 2, .shared_bytes = 256};
+  Toy(0).expect({expected}, grid, [](const HostContext& context) {
+    context.shared_store(context.block() == 0, 4 * context.thread(), Word{1});
+    context.barrier();
+    context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
+  });
 }
 
 TEST(SharedMemory, MayBeWrittenAndReadByOneThreadWithoutABarrier) {
-  EXPECT_EQ(run_shared(64,
-                       [](const HostContext& context) {
-                         for (Word value = 0; value < 3; ++value) {
-                           context.shared_store(true, 4 * context.thread(), value);
-                           EXPECT_EQ(context.shared_load<Word>(true, 4 * context.thread()), value);
-                         }
-                       })
-                .violations,
-            Violations{});
+  expect_shared({}, 64, [](const HostContext& context) {
+    for (Word value = 0; value < 3; ++value) {
+      context.shared_store(true, 4 * context.thread(), value);
+      EXPECT_EQ(context.shared_load<Word>(true, 4 * context.thread()), value);
+    }
+  });
 }
 
 TEST(SharedMemory, MayBeReadByAll) {
-  EXPECT_EQ(run_shared(64,
-                       [](const HostContext& context) {
-                         context.shared_store(context.thread() == 5, 0, Word{8});
-                         context.barrier();
-                         EXPECT_EQ(context.shared_load<Word>(true, 0), 8U);
-                       })
-                .violations,
-            Violations{});
+  expect_shared({}, 64, [](const HostContext& context) {
+    context.shared_store(context.thread() == 5, 0, Word{8});
+    context.barrier();
+    EXPECT_EQ(context.shared_load<Word>(true, 0), 8U);
+  });
 }
 
 // Threads of the same warp, and of two warps.
 TEST(SharedMemory, MustNotBeWrittenByTwo) {
   for (const std::uint32_t other : {1, 32}) {
-    EXPECT_EQ(run_shared(64,
-                         [other](const HostContext& context) {
-                           const bool writes = context.thread() == 0 || context.thread() == other;
-                           context.shared_store(writes, 2, std::uint16_t{1});
-                         })
-                  .violations,
-              Violations{"block 0, thread " + std::to_string(other) +
-                         ": writes shared memory in a race with a thread that writes it (2 bytes "
-                         "at offset 2)"});
+    const std::string expected = "block 0, thread " + std::to_string(other) +
+                                 ": writes shared memory in a race with a thread that writes it "
+                                 "(2 bytes at offset 2)";
+    expect_shared({expected}, 64, [other](const HostContext& context) {
+      const bool writes = context.thread() == 0 || context.thread() == other;
+      context.shared_store(writes, 2, std::uint16_t{1});
+    });
   }
 }
 
 TEST(SharedMemory, MustNotBeReadWhileAnotherThreadWrites) {
-  EXPECT_EQ(run_shared(64,
-                       [](const HostContext& context) {
-                         context.shared_store(context.thread() == 0, 0, Word{1});
-                         context.shared_load<std::byte>(context.thread() == 40, 3);
-                       })
-                .violations,
-            Violations{"block 0, thread 40: reads shared memory in a race with a thread that "
-                       "writes it (1 bytes at offset 3)"});
+  const std::string expected =
+      "block 0, thread 40: reads shared memory in a race with a thread that writes it (1 bytes at "
+      "offset 3)";
+  expect_shared({expected}, 64, [](const HostContext& context) {
+    context.shared_store(context.thread() == 0, 0, Word{1});
+    context.shared_load<std::byte>(context.thread() == 40, 3);
+  });
 }
 
 TEST(SharedMemory, MustNotBeWrittenWhileAnotherThreadReads) {
+  const std::string expected =
+      "block 0, thread 1: writes shared memory in a race with a thread that reads it (4 bytes at "
+      "offset 0)";
   for (const std::uint32_t readers : {1, 2}) {  // with two of them, the second is the writer
-    EXPECT_EQ(run_shared(32,
-                         [readers](const HostContext& context) {
-                           context.shared_store(context.thread() == 4, 0, Word{1});
-                           context.barrier();
-                           context.shared_load<Word>(context.thread() < readers, 0);
-                           context.shared_store(context.thread() == 1, 0, Word{2});
-                         })
-                  .violations,
-              Violations{"block 0, thread 1: writes shared memory in a race with a thread that "
-                         "reads it (4 bytes at offset 0)"});
+    expect_shared({expected}, 32, [readers](const HostContext& context) {
+      context.shared_store(context.thread() == 4, 0, Word{1});
+      context.barrier();
+      context.shared_load<Word>(context.thread() < readers, 0);
+      context.shared_store(context.thread() == 1, 0, Word{2});
+    });
   }
 }
 
@@ -289,14 +266,11 @@ TEST(AsynchronousCopies, MustBeCommittedAndWaitedForBeforeTheBarrier) {
 }
 
 TEST(AsynchronousCopies, ArriveGroupByGroup) {
-  EXPECT_EQ(run_shared(32,
-                       [](const HostContext& context) {
-                         context.shared_store(true, 4 * context.thread(), Word{1});
-                         context.commit_copies();  // empty groups count
-                         context.wait_copies<0>();
-                       })
-                .violations,
-            Violations{});
+  expect_shared({}, 32, [](const HostContext& context) {
+    context.shared_store(true, 4 * context.thread(), Word{1});
+    context.commit_copies();  // empty groups count
+    context.wait_copies<0>();
+  });
   Toy toy(2 * kRow);
   const auto kernel = [](const HostContext& context) {
     const std::uint32_t offset = 4 * context.thread();
@@ -319,7 +293,6 @@ TEST(AsynchronousCopies, ArriveGroupByGroup) {
 
 // The first words of runs may begin before an array, the last ones end behind it.
 TEST(AsynchronousCopies, ReadTheFirstBytesOfAWord) {
-  using Bytes = std::array<int, 4>;
   Toy toy(6, 3);
   toy.expected_writes = {1, 1, 1, 1, 0, 0};
   const auto copy = [&toy](std::int64_t offset, std::uint32_t count) {
@@ -333,18 +306,15 @@ TEST(AsynchronousCopies, ReadTheFirstBytesOfAWord) {
                     context.shared_load<std::uint8_t>(valid, 8 + context.thread()));
     });
   };
-  const auto copied = [&toy] {
-    Bytes bytes;
-    std::ranges::transform(toy.out.bytes().first(4), bytes.begin(),
-                           [](std::byte byte) { return static_cast<int>(byte); });
-    return bytes;
+  using Bytes = std::array<std::byte, 4>;
+  const auto expect_copied = [&](std::int64_t offset, std::uint32_t count, const Bytes& bytes) {
+    EXPECT_EQ(copy(offset, count).violations, Violations{});
+    EXPECT_TRUE(std::ranges::equal(toy.out.bytes().first(4), bytes)) << offset;
   };
-  EXPECT_EQ(copy(-3, 4).violations, Violations{});
-  EXPECT_EQ(copied(), (Bytes{0xa5, 0xa5, 0xa5, 0}));
-  EXPECT_EQ(copy(1, 4).violations, Violations{});
-  EXPECT_EQ(copied(), (Bytes{1, 2, 3, 4}));
-  EXPECT_EQ(copy(5, 1).violations, Violations{});
-  EXPECT_EQ(copied(), (Bytes{5, 0, 0, 0}));
+  constexpr std::byte kAnything{0xa5};
+  expect_copied(-3, 4, {kAnything, kAnything, kAnything, std::byte{0}});
+  expect_copied(1, 4, {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}});
+  expect_copied(5, 1, {std::byte{5}});
   EXPECT_EQ(copy(5, 2).violations,
             (Violations{"block 0, thread 0: loads out of bounds (4 bytes at offset 5)"}));
   EXPECT_EQ(copy(0, 2).violations.front(),
@@ -352,22 +322,25 @@ TEST(AsynchronousCopies, ReadTheFirstBytesOfAWord) {
 }
 
 TEST(AsynchronousCopies, MustNotMeetWritesOrBeLeftAlone) {
-  Toy toy(kRow);
-  const Report report = toy.run({.shared_bytes = 256}, [](const HostContext& context) {
+  const Violations expected{
+      "block 0, thread 3: writes shared memory before an asynchronous copy to it has arrived (4 "
+      "bytes at offset 28)",
+      "block 0, thread 2: returns without waiting for its asynchronous copies"};
+  Toy(kRow).expect(expected, {.shared_bytes = 256}, [](const HostContext& context) {
     copy_word(context);
     context.copy_async<16>(context.thread() == 2, 16, 0);
     context.shared_store(context.thread() == 3, 28, Word{1});
     context.commit_copies();
   });
-  EXPECT_EQ(report.violations,
-            (Violations{"block 0, thread 3: writes shared memory before an asynchronous copy to it "
-                        "has arrived (4 bytes at offset 28)",
-                        "block 0, thread 2: returns without waiting for its asynchronous copies"}));
 }
 
 TEST(AsynchronousCopies, MustNotOverwriteWhatOthersStillRead) {
-  Toy toy(kRow);
-  const Report report = toy.run({.shared_bytes = 256}, [](const HostContext& context) {
+  const Violations expected{
+      "block 0, thread 2: writes shared memory in a race with a thread that reads it (4 bytes at "
+      "offset 0)",
+      "block 0, thread 5: is misaligned in shared memory (8 bytes at offset 4)",
+      "block 0, thread 6: loads out of bounds (4 bytes at offset 256)"};
+  Toy(kRow).expect(expected, {.shared_bytes = 256}, [](const HostContext& context) {
     copy_word(context);
     context.shared_store(true, 4 * context.thread(), Word{1});
     context.barrier();
@@ -378,11 +351,6 @@ TEST(AsynchronousCopies, MustNotOverwriteWhatOthersStillRead) {
     context.commit_copies();
     context.wait_copies<0>();
   });
-  EXPECT_EQ(report.violations,
-            (Violations{"block 0, thread 2: writes shared memory in a race with a thread that "
-                        "reads it (4 bytes at offset 0)",
-                        "block 0, thread 5: is misaligned in shared memory (8 bytes at offset 4)",
-                        "block 0, thread 6: loads out of bounds (4 bytes at offset 256)"}));
 }
 
 }  // namespace

@@ -2,10 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "cuda/kernel_runs.hpp"
+#include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 
 namespace ttlg::test {
@@ -14,18 +13,11 @@ namespace {
 using enum cuda::Schema;
 
 using Extents = std::vector<std::int64_t>;
-using Violations = std::vector<std::string>;
 
 cuda::DeviceModel small_device() {
   cuda::DeviceModel model = analytic_model();
   model.multiprocessors = 1;  // so that blocks take several slices
   return model;
-}
-
-Report run_at(const cuda::Plan& plan, const Misalignments& misalignments) {
-  const Report report = run_plan(plan, misalignments);
-  EXPECT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
-  return report;
 }
 
 struct Case {
@@ -65,8 +57,8 @@ TEST_P(Packed, RunsMayBeginAtAnyByteOfAWord) {
                                         static_cast<std::size_t>(out)};
       const cuda::Parameters parameters{orthogonal_arbitrary, each.slice, each.coarsened_mode,
                                         static_cast<int>(1 + (in + out) / bytes % 2)};
-      run_at(built(request, alignment_of(misalignments), parameters, small_device()),
-             misalignments);
+      expect_moved(built(request, alignment_of(misalignments), parameters, small_device()),
+                   misalignments);
     }
   }
 }
@@ -80,7 +72,7 @@ TEST_P(Packed, RunsMayBeginWithinWordsThoughPlannedAtThem) {
     const auto least = static_cast<std::size_t>(bytes);
     for (const Misalignments& misalignments :
          {Misalignments{least, 0}, {0, least}, {4 - least, 4 - least}, {0, 0}}) {
-      run_at(plan, misalignments);
+      expect_moved(plan, misalignments);
     }
   }
 }
@@ -92,8 +84,8 @@ TEST_P(Packed, TouchFewSectorsMoreThanTheirBytes) {
     const Request request = paper_request(extents, {1, 0, 2}, bytes);
     const cuda::Plan plan =
         built(request, bytes, {orthogonal_arbitrary, {1, 1, 110, extents[1]}}, small_device());
-    const Report report = run_at(plan, {static_cast<std::size_t>(bytes), 0});
-    const auto& [load, store] = std::pair(report.counts.load, report.counts.store);
+    const Counts counts = expect_moved(plan, {static_cast<std::size_t>(bytes), 0});
+    const auto& [load, store] = std::pair(counts.load, counts.store);
     EXPECT_LE(load.sectors_of_block, load.sectors_of_run * 3 / 2);
     EXPECT_LE(store.sectors_of_block, store.sectors_of_run * 3 / 2);
     EXPECT_LE(load.accesses, load.sectors_of_run) << "fewer than a sector an access";

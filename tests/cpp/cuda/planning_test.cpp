@@ -25,22 +25,22 @@ TEST(CudaPlanCache, TellsApartEverythingThatDecides) {
   PlanCache cache({}, 100);
   const Model model = model_of({.name = "one"});
   const std::vector<Choice> choices{
-      {.alignment = 16, .model = model},
-      {.alignment = 2, .model = model},
-      {.alignment = 16, .model = model_of({.name = "other"})},
-      {.alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary}};
+      {.pointer_alignment = 16, .model = model},
+      {.pointer_alignment = 2, .model = model},
+      {.pointer_alignment = 16, .model = model_of({.name = "other"})},
+      {.pointer_alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary}};
   for (const Choice& choice : choices) {
     EXPECT_EQ(*cache.get(key_of(kRequest), choice),
-              make_plan(kRequest, choice.alignment, choice.model, choice.forced));
+              make_plan(kRequest, choice.pointer_alignment, choice.model, choice.forced));
   }
   EXPECT_EQ(cache.info(), (CacheInfo{.misses = 4, .capacity = 100, .size = 4}));
 }
 
 TEST(CudaPlanCache, ComparesModelsByValue) {
   PlanCache cache({}, 100);
-  const Choice choice{.alignment = 16, .model = model_of(test::k40c_model())};
+  const Choice choice{.pointer_alignment = 16, .model = model_of(test::k40c_model())};
   const auto plan = cache.get(key_of(kRequest), choice);
-  const Choice same{.alignment = 16, .model = model_of(test::k40c_model())};
+  const Choice same{.pointer_alignment = 16, .model = model_of(test::k40c_model())};
   EXPECT_EQ(same.hash(), choice.hash());
   EXPECT_EQ(cache.get(key_of(kRequest), same), plan);
   EXPECT_EQ(cache.info(), (CacheInfo{.hits = 1, .misses = 1, .capacity = 100, .size = 1}));
@@ -56,7 +56,7 @@ TEST(CudaPlanCache, TellsApartModelsOfOneName) {
   DeviceModel refitted = published;
   refitted.coefficients[Schema::orthogonal_distinct]["Volume"] *= 2;
   const auto plan_for = [&](const DeviceModel& model) {
-    return cache.get(key_of(kRequest), {.alignment = 16, .model = model_of(model)});
+    return cache.get(key_of(kRequest), {.pointer_alignment = 16, .model = model_of(model)});
   };
   const auto first = plan_for(published);
   const auto second = plan_for(slower);

@@ -28,7 +28,7 @@ cuda::Plan shrunk(const cuda::Plan& plan, std::int64_t grain_bytes) {
     extents[m] = shrunk_extent(extents[m], blocks[m], grain);
   }
   const Request request = paper_request(extents, plan.recast.perm, plan.recast.element_bytes);
-  return built(request, plan.alignment, plan.parameters, *plan.model);
+  return built(request, plan.pointer_alignment, plan.parameters, *plan.model);
 }
 
 }  // namespace ttlg::test

@@ -1,6 +1,8 @@
 // What toy kernels need: arrays with counted bytes, and the commonest ways to run.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,14 +27,17 @@ struct Toy {
   Report run(const Grid& grid, const Kernel& kernel) {
     return run_kernel(grid, {in.bytes(), out.bytes(), expected_writes}, kernel);
   }
+  void expect(const Violations& expected, const Grid& grid, const Kernel& kernel) {
+    EXPECT_EQ(run(grid, kernel).violations, expected);
+  }
   Report run_inplace(const Grid& grid, const Kernel& kernel) {
     return run_kernel(grid, {in.bytes(), in.bytes(), expected_writes}, kernel);
   }
 };
 
-// Runs a kernel that uses shared memory only and writes no result.
-inline Report run_shared(int threads, const Kernel& kernel) {
-  return Toy(0).run({.threads = threads, .shared_bytes = 256}, kernel);
+// What a kernel that uses shared memory only, and writes no result, must be told.
+inline void expect_shared(const Violations& expected, int threads, const Kernel& kernel) {
+  Toy(0).expect(expected, {.threads = threads, .shared_bytes = 256}, kernel);
 }
 
 inline constexpr std::size_t kRow = 128;  // a 4-byte word for each lane of a warp

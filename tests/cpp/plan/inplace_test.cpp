@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -23,7 +21,7 @@ std::vector<std::int64_t> divisors_of(std::int64_t number) {
   return divisors;
 }
 
-// All that are so many bytes together.
+// All matrices with this number of bytes.
 std::vector<Matrices> all_matrices(std::int64_t bytes) {
   std::vector<Matrices> all;
   for (const std::int64_t batch : divisors_of(bytes)) {
@@ -42,9 +40,7 @@ std::vector<Matrices> all_matrices(std::int64_t bytes) {
 TEST(Permutes, AcceptsJustTheStepThatPermutes) {
   for (const std::vector<std::int64_t>& shape :
        std::vector<std::vector<std::int64_t>>{{2, 3, 2}, {4, 4}, {3, 3, 3}, {2, 2, 3, 2}, {4, 6}}) {
-    std::vector<int> axes(shape.size());
-    std::iota(axes.begin(), axes.end(), 0);
-    do {
+    test::for_each_permutation(shape.size(), [&](const std::vector<int>& axes) {
       const Request request = test::inplace_request(shape, axes, 2);
       const Problem folded = dense_problem(request);
       const test::ByteNumbers expected = test::expected_bytes(request);
@@ -57,7 +53,7 @@ TEST(Permutes, AcceptsJustTheStepThatPermutes) {
             << each.batch << " " << each.rows << " " << each.between << " " << each.columns << " "
             << each.element_bytes;
       }
-    } while (std::ranges::next_permutation(axes).found);
+    });
   }
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -65,7 +64,7 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
   EXPECT_EQ(cache.info().misses, ++misses);
   const Problem folded = fold_run(make_problem(request));
   for (const cpu::Kernel kernel : cpu::kKernels) {
-    if (!cpu::can_carry_out(kernel, folded)) continue;
+    if (!cpu::applies(kernel, folded)) continue;
     EXPECT_EQ(*cache.get(key_of(request), {1, kernel}),
               cpu::make_plan(request, kMachine, 1, kernel));
     EXPECT_EQ(cache.info().misses, ++misses);
@@ -110,7 +109,7 @@ TEST(PlanCache, ClearForgetsPlansAndCounts) {
   EXPECT_EQ(cache.info(), (CacheInfo{.misses = 1, .capacity = 5, .size = 1}));
 }
 
-TEST(PlanCache, ResizeStartsAnew) {
+TEST(PlanCache, ResizeEmptiesTheCache) {
   cpu::PlanCache cache(kPlanning, 5);
   for (const std::int64_t rows : {1, 2, 3}) cache.get(key_of(matrix(rows)), {});
   cache.resize(2);

@@ -115,25 +115,25 @@ TEST(CeilDiv, RoundsUpWithoutOverflow) {
   EXPECT_EQ(ceil_div(kMax, 1), kMax);
 }
 
-TEST(EvenPiece, CutsIntoTheFewestAboutEqualPieces) {
-  EXPECT_EQ(even_piece(100, 100), 100);
-  EXPECT_EQ(even_piece(100, 99), 50);
-  EXPECT_EQ(even_piece(100, 33), 25);
-  EXPECT_EQ(even_piece(100, 1), 1);
-  EXPECT_EQ(even_piece(100, 60, 16), 64) << "over the limit by less than a grain";
-  EXPECT_EQ(even_piece(kMax, kMax - 1), kMax / 2 + 1);
+TEST(EvenChunk, CutsIntoTheFewestAboutEqualChunks) {
+  EXPECT_EQ(even_chunk(100, 100), 100);
+  EXPECT_EQ(even_chunk(100, 99), 50);
+  EXPECT_EQ(even_chunk(100, 33), 25);
+  EXPECT_EQ(even_chunk(100, 1), 1);
+  EXPECT_EQ(even_chunk(100, 60, 16), 64) << "over the limit by less than a grain";
+  EXPECT_EQ(even_chunk(kMax, kMax - 1), kMax / 2 + 1);
   for (std::int64_t extent = 1; extent < 60; ++extent) {
     for (std::int64_t limit = 1; limit < 70; ++limit) {
-      const std::int64_t piece = even_piece(extent, limit);
-      EXPECT_LE(piece, limit);
-      EXPECT_EQ(ceil_div(extent, piece), ceil_div(extent, limit));
-      EXPECT_GT(ceil_div(extent, limit) * piece - extent, -1);
-      EXPECT_LT(ceil_div(extent, limit) * piece - extent, ceil_div(extent, limit));
+      const std::int64_t chunk = even_chunk(extent, limit);
+      EXPECT_LE(chunk, limit);
+      EXPECT_EQ(ceil_div(extent, chunk), ceil_div(extent, limit));
+      EXPECT_GT(ceil_div(extent, limit) * chunk - extent, -1);
+      EXPECT_LT(ceil_div(extent, limit) * chunk - extent, ceil_div(extent, limit));
       for (const std::int64_t grain : {2, 3, 8}) {
-        const std::int64_t grains = even_piece(extent, limit, grain);
+        const std::int64_t grains = even_chunk(extent, limit, grain);
         EXPECT_EQ(grains % grain, 0);
-        EXPECT_GE(grains, piece);
-        EXPECT_LT(grains, piece + grain);
+        EXPECT_GE(grains, chunk);
+        EXPECT_LT(grains, chunk + grain);
       }
     }
   }

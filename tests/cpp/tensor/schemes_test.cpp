@@ -61,7 +61,7 @@ std::vector<Plain> listed(Scheme scheme, const Size& size) {
   return entries;
 }
 
-// Calls with every size that a scheme has with fewer than so many rows and columns.
+// Calls with every size that a scheme has with fewer rows and columns than the limit.
 template <typename Call>
 void for_each_size(Scheme scheme, std::int64_t limit, const Call& call) {
   const bool has_height = scheme == Scheme::v1bf;
@@ -101,6 +101,20 @@ class Schemes : public testing::Test {
     return static_cast<std::int64_t>(
         enumeration.number_of({static_cast<Index>(entry.x), static_cast<Index>(entry.y)}));
   }
+
+  // Whether the k-th is this entry, and the entry's number is k.
+  template <typename... Root>
+  static bool holds(const Enumeration& enumeration, std::int64_t k, const Plain& entry,
+                    Root... root) {
+    return at(enumeration, k, root...) == entry && number_of(enumeration, entry) == k;
+  }
+
+  static void expect_listed(const Enumeration& enumeration, const std::vector<Plain>& entries) {
+    ASSERT_EQ(enumeration.count(), entries.size());
+    for (std::int64_t k = 0; k < std::ssize(entries); ++k) {
+      ASSERT_TRUE(holds(enumeration, k, entries[static_cast<std::size_t>(k)])) << "k " << k;
+    }
+  }
 };
 
 using Indices = testing::Types<std::uint32_t, std::int64_t>;
@@ -109,14 +123,8 @@ TYPED_TEST_SUITE(Schemes, Indices);
 TYPED_TEST(Schemes, ListEveryEntryOnceAndInOrder) {
   for (const Scheme scheme : kSchemes) {
     for_each_size(scheme, scheme == Scheme::v1bf ? 26 : 60, [&](const Size& size) {
-      const auto enumeration = TestFixture::make(scheme, size);
-      const std::vector<Plain> entries = listed(scheme, size);
-      ASSERT_EQ(enumeration.count(), entries.size()) << text_of(scheme, size);
-      for (std::int64_t k = 0; k < std::ssize(entries); ++k) {
-        const Plain entry = entries[static_cast<std::size_t>(k)];
-        ASSERT_EQ(TestFixture::at(enumeration, k), entry) << text_of(scheme, size) << ", k " << k;
-        ASSERT_EQ(TestFixture::number_of(enumeration, entry), k) << text_of(scheme, size);
-      }
+      SCOPED_TRACE(text_of(scheme, size));
+      TestFixture::expect_listed(TestFixture::make(scheme, size), listed(scheme, size));
     });
   }
 }
@@ -125,12 +133,8 @@ TYPED_TEST(Schemes, BandsAreAtMostAsWideAsTheMatrix) {
   for (const Scheme scheme : {Scheme::v1b, Scheme::v1bf}) {
     const std::vector<Plain> entries = listed(scheme, {.m = 40, .n = 7, .w = 40});
     for (const std::int64_t w : {std::int64_t{41}, std::int64_t{100000}, INT64_MAX}) {
-      const auto enumeration = TestFixture::make(scheme, {.m = 40, .n = 7, .w = w});
-      for (std::int64_t k = 0; k < std::ssize(entries); ++k) {
-        const Plain entry = entries[static_cast<std::size_t>(k)];
-        ASSERT_EQ(TestFixture::at(enumeration, k), entry) << "w " << w << ", k " << k;
-        ASSERT_EQ(TestFixture::number_of(enumeration, entry), k) << "w " << w;
-      }
+      SCOPED_TRACE(w);
+      TestFixture::expect_listed(TestFixture::make(scheme, {.m = 40, .n = 7, .w = w}), entries);
     }
   }
 }
@@ -179,8 +183,7 @@ void check_bands(std::int64_t m, std::int64_t w, Root... root) {
   std::int64_t begin = 0;
   for (std::int64_t x = 0; x < m - 1; x += w) {
     const auto fails = [&](std::int64_t k, const Plain& entry) {
-      return Fixture::at(enumeration, k, root...) != entry ||
-             Fixture::number_of(enumeration, entry) != k;
+      return !Fixture::holds(enumeration, k, entry, root...);
     };
     if (fails(begin, {x, x + 1}) || (begin > 0 && fails(begin - 1, {x - 1, m - 1})) ||
         (x + 2 < m && fails(begin + 1, {x, x + 2}))) {
@@ -193,8 +196,9 @@ void check_bands(std::int64_t m, std::int64_t w, Root... root) {
 
 TYPED_TEST(Schemes, BandsBeginAndEndWhereTheyShould) {
   for (const std::int64_t w : {1, 8, 32, 64}) {
-    for (std::int64_t m = 2; m <= 3000; ++m)
+    for (std::int64_t m = 2; m <= 3000; ++m) {
       ASSERT_NO_FATAL_FAILURE(check_bands<TestFixture>(m, w));
+    }
   }
 }
 
@@ -212,7 +216,7 @@ TYPED_TEST(Schemes, BandsAreExactForLargeOrders) {
   }
 }
 
-// The rows whose neighbourhood is looked at: all of the small ones, those at powers of two, and
+// The rows whose neighbourhood is checked: all of the small ones, those at powers of two, and
 // others at random.
 std::vector<std::int64_t> rows_up_to(std::int64_t order) {
   std::vector<std::int64_t> rows;
@@ -239,8 +243,7 @@ void check_rows(std::int64_t m, Root... root) {
     const std::int64_t first = y % 2 == 0 ? y / 2 * (y - 1) : (y - 1) / 2 * y;
     const std::int64_t last = static_cast<std::int64_t>(v1.count()) - 1 - first;
     const auto fails = [&](const auto& enumeration, std::int64_t k, const Plain& entry) {
-      return Fixture::at(enumeration, k, root...) != entry ||
-             Fixture::number_of(enumeration, entry) != k;
+      return !Fixture::holds(enumeration, k, entry, root...);
     };
     if (fails(v1, first, {0, y}) || fails(v1, first + 1, {1, y}) ||
         fails(v1, first - 1, {y - 2, y - 1}) || fails(v1r, first, {y - 1, y}) ||

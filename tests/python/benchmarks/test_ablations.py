@@ -68,12 +68,12 @@ def test_one_thing_varies():
         "prefetch",
     }
     fits = ablations._edited(plan_of(large), block=(32, 64), staged=True)  # the staging buffer
-    ways = dict(ABLATIONS["streaming"].variants(fits))
-    assert varied([ways["staged and streamed"], ways["staged"]]) == {"streaming"}
-    assert varied([ways["staged"], ways["neither"]]) == {"staged"}
-    assert varied([ways["streamed"], ways["neither"]]) == {"streaming"}
-    cached = ways["neither, blocks for the caches"]
-    assert cached.parameters["block"] != ways["neither"].parameters["block"]
+    plans = dict(ABLATIONS["streaming"].variants(fits))
+    assert varied([plans["staged and streamed"], plans["staged"]]) == {"streaming"}
+    assert varied([plans["staged"], plans["neither"]]) == {"staged"}
+    assert varied([plans["streamed"], plans["neither"]]) == {"streaming"}
+    cached = plans["neither, blocks for the caches"]
+    assert cached.parameters["block"] != plans["neither"].parameters["block"]
 
 
 def test_loops_come_in_every_order():
@@ -116,7 +116,7 @@ def test_a_wrong_variant_fails_the_run():
 
 def test_levels_are_timed_in_processes_of_their_own(monkeypatch):
     monkeypatch.setitem(ABLATIONS, "levels", Ablation("", (TINY, TINY), None))
-    rows = list(run("levels", 1, 2))
+    rows = list(run("levels", 1, 1))
     assert len(rows) == 2
     found = ttlg.show_config()["cpu"]["simd_found"]
     for row in rows:
@@ -138,7 +138,7 @@ def test_levels_take_turns_and_the_median_counts(monkeypatch):
     assert asked == found * 3
     for number, level in enumerate(found, 1):
         assert row.seconds[level] == statistics.median(
-            number + turn * len(found) for turn in range(3)
+            number + repeat * len(found) for repeat in range(3)
         )
 
 

@@ -38,7 +38,7 @@ def test_run_writes_json_table_and_plot(tiny, tmp_path, capsys):
     assert re.search(r"tiny 4 float32, 1 thread, \w+: copy ", printed.out)
     assert "tiny, 1 thread, 3 cases\n" in printed.out
     assert "tiny, 2 threads, 3 cases\n" in printed.out
-    assert printed.err == ""  # no progress bar where nobody looks
+    assert printed.err == ""  # no progress bar: it is no terminal
 
 
 @pytest.mark.parametrize("suite", ["latency", "gentt", "cubes"])
@@ -91,21 +91,26 @@ def test_help_has_a_line_for_each_suite_in_place(capsys):
         )
 
 
-def test_sample_and_full_set_what_is_drawn(capsys):
-    assert cli.main(["--list", "--suite", "inplace-random", "--sample", "7"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 7
-    assert cli.main(["--list", "--suite", "inplace-random", "--full"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1000
+@pytest.fixture
+def listed(capsys):
+    def lines(*options):
+        assert cli.main(["--list", *options]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    return lines
 
 
-def test_arrays_that_are_too_large_are_left_out(capsys):
-    options = ["--list", "--suite", "inplace-landscape", "--largest"]
-    assert cli.main([*options, "1"]) == 0
-    first, *few = capsys.readouterr().out.splitlines()
+def test_sample_and_full_set_what_is_drawn(listed):
+    assert len(listed("--suite", "inplace-random", "--sample", "7")) == 7
+    assert len(listed("--suite", "inplace-random", "--full")) == 1000
+
+
+def test_arrays_that_are_too_large_are_left_out(listed):
+    options = ("--suite", "inplace-landscape", "--largest")
+    first, *few = listed(*options, "1")
     assert first == f"left out: {64 - len(few)} cases above 1 GiB"
     assert 0 < len(few) < 64
-    assert cli.main([*options, "5"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 64
+    assert len(listed(*options, "5")) == 64
 
 
 def test_defaults(monkeypatch):
@@ -124,16 +129,14 @@ def test_defaults(monkeypatch):
     assert asked[1][0] == cases(DEFAULT_SUITES, quick=True)[0]
 
 
-def test_list_of_suites(capsys):
-    assert cli.main(["--list"]) == 0
-    rows = capsys.readouterr().out.splitlines()
+def test_list_of_suites(listed):
+    rows = listed()
     assert [row.split()[0] for row in rows] == [*SUITES, "ablations", *ABLATIONS]
     assert rows[0].split()[1:3] == ["114", "cases"]
 
 
-def test_list_of_cases(capsys):
-    assert cli.main(["--list", "--suite", "skinny", "cubes"]) == 0
-    rows = capsys.readouterr().out.splitlines()
+def test_list_of_cases(listed):
+    rows = listed("--suite", "skinny", "cubes")
     assert len(rows) == 24 + 135
     assert rows[0] == "skinny 10000000x2 float32: (10000000, 2) by (1, 0), 80 MB"
 

@@ -15,9 +15,9 @@ torch = pytest.importorskip("torch")
 import ttlg
 from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import calibrate, report, session
+from ttlg.benchmarks.gpu import calibrate, report, session, structures
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
-from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
+from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
 from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases, interleaved
 
@@ -98,12 +98,6 @@ def test_contenders_do_their_work(buffers, name):
     made = contender(name, buffers, (1, 0))
     assert made.name == name
     verify(made, buffers, None if name in COPIES else (1, 0))
-
-
-def test_bits_are_compared_and_not_values():
-    nan, zero = torch.tensor([float("nan")]), torch.tensor([0.0])
-    assert same_bits(nan, nan.clone())
-    assert not same_bits(zero, -zero)
 
 
 def test_time_calls_takes_turns_and_the_median_of_samples():
@@ -214,13 +208,10 @@ def test_candidates_are_rebuilt_as_plans():
         assert rebuilt.predicted_time == each.seconds
 
 
-def test_without_a_gpu_it_says_so(capsys):
+@pytest.mark.parametrize("program", [cli, structures])
+def test_without_a_gpu_it_says_so(program, capsys):
     if torch.cuda.is_available():
         pytest.skip("there is one")
-    assert cli.main(["--suite", "calls"]) == 2
-    assert "ttlg.benchmarks.gpu: " in capsys.readouterr().err
-
-
-def test_list(capsys):
-    assert cli.main(["--suite", "calls", "--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert program.main([]) == 2
+    name = program.__name__.removesuffix(".__main__")
+    assert capsys.readouterr().err.startswith(f"{name}: ")

@@ -22,8 +22,23 @@ from ttlg.benchmarks.measure import WrongResultError
 CASE = Case("calibrate", "A", (3, 4), (1, 0), "float64")
 
 
-def candidate(kernel, features):
-    return types.SimpleNamespace(kernel=kernel, parameters={"slice": 1}, features=features)
+def failing(number, fail):
+    """Return seconds by the volume, but for the slice of one number."""
+
+    def seconds(now, own, *_):
+        if now == number:
+            fail()
+        return 2e-9 * own.features["Volume"]
+
+    return seconds
+
+
+def give_wrong_result():
+    raise WrongResultError("a wrong result")
+
+
+def interrupt():
+    raise KeyboardInterrupt
 
 
 @pytest.fixture
@@ -37,9 +52,12 @@ def calibration(monkeypatch, device, tmp_path):
     monkeypatch.setattr(calibrate, "properties", lambda: known)
     drawn = [replace(CASE, name=f"A{number}") for number in range(60)]
     monkeypatch.setattr(calibrate, "problems", lambda seed: drawn)
-    monkeypatch.setattr(
-        calibrate, "chosen", lambda plan, seed: [candidate("copy", {"Volume": float(next(volume))})]
-    )
+
+    def chosen(plan, seed):
+        features = {"Volume": float(next(volume))}
+        return [types.SimpleNamespace(kernel="copy", parameters={"slice": 1}, features=features)]
+
+    monkeypatch.setattr(calibrate, "chosen", chosen)
     monkeypatch.setattr(calibrate, "plan_of", lambda plan, each: each)
     monkeypatch.setattr(
         calibrate,
@@ -48,8 +66,8 @@ def calibration(monkeypatch, device, tmp_path):
     )
 
     def run(seconds):
-        turns = itertools.count()
-        monkeypatch.setattr(calibrate, "_seconds", lambda *args: seconds(next(turns), *args))
+        numbers = itertools.count()
+        monkeypatch.setattr(calibrate, "_seconds", lambda *args: seconds(next(numbers), *args))
         file = tmp_path / "results.json"
         status = calibrate.main(["--outdir", str(tmp_path), "--json", str(file)])
         return status, json.loads(file.read_text()), json.loads((tmp_path / "gpu.json").read_text())
@@ -58,7 +76,7 @@ def calibration(monkeypatch, device, tmp_path):
 
 
 def test_it_writes_the_model_and_its_errors(calibration, capsys):
-    status, found, model = calibration(lambda turn, own, *_: 2e-9 * own.features["Volume"])
+    status, found, model = calibration(failing(None, None))
     assert (status, len(found["points"])) == (0, 60)
     assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
     assert model["errors"]["copy"]["rows"] == 12
@@ -70,12 +88,7 @@ def test_it_writes_the_model_and_its_errors(calibration, capsys):
 
 
 def test_wrong_slices_are_left_out_of_the_fit(calibration, capsys):
-    def seconds(turn, own, buffers, expected):
-        if turn == 50:
-            raise WrongResultError("a wrong result")
-        return 2e-9 * own.features["Volume"]
-
-    status, found, model = calibration(seconds)
+    status, found, model = calibration(failing(50, give_wrong_result))
     assert (status, len(found["points"])) == (1, 59)
     assert list(found["failures"].values()) == ["WrongResultError: a wrong result"]
     assert "copy" in next(iter(found["failures"]))
@@ -89,25 +102,18 @@ def test_wrong_slices_are_left_out_of_the_fit(calibration, capsys):
 
 
 def test_an_interrupt_fits_the_points_so_far(calibration):
-    def seconds(turn, own, buffers, expected):
-        if turn == 45:
-            raise KeyboardInterrupt
-        return 2e-9 * own.features["Volume"]
-
-    status, found, model = calibration(seconds)
+    status, found, model = calibration(failing(45, interrupt))
     assert (status, len(found["points"])) == (130, 45)
     assert found["regressions"]["copy"]["train_points"] == 36
     assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
 
 
 def test_a_lost_device_ends_the_calibration(calibration, device):
-    def seconds(turn, own, buffers, expected):
-        if turn == 42:
-            device.lost = True
-            raise ttlg.CudaError("an illegal memory access was encountered")
-        return 2e-9 * own.features["Volume"]
+    def lose():
+        device.lost = True
+        raise ttlg.CudaError("an illegal memory access was encountered")
 
-    status, found, model = calibration(seconds)
+    status, found, model = calibration(failing(42, lose))
     assert (status, len(found["points"])) == (1, 42)
     assert "device" in found["failures"]
     assert model["costs"]["memory.bytes"] > 1
@@ -120,11 +126,8 @@ def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
 
 
 def test_without_points_there_is_no_model(calibration, tmp_path):
-    def seconds(turn, own, buffers, expected):
-        raise WrongResultError("a wrong result")
-
     with pytest.raises(FileNotFoundError):
-        calibration(seconds)
+        calibration(lambda *_: give_wrong_result())
     assert json.loads((tmp_path / "results.json").read_text())["costs"] is None
     assert calibrate.main(["--outdir", str(tmp_path)]) == 1
 
@@ -148,6 +151,10 @@ def test_bits_of_every_width_are_compared(dtype):
     other = x.clone()
     other.view(torch.uint8)[-1] ^= 1
     assert not gpu_device.same_bits(x, other)
+    if words.is_floating_point:
+        nan, zero = torch.full((1,), torch.nan, dtype=words), torch.zeros(1, dtype=words)
+        assert gpu_device.same_bits(nan, nan.clone())
+        assert not gpu_device.same_bits(zero, -zero)
 
 
 def test_slices_are_verified(device):

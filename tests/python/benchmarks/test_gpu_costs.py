@@ -10,6 +10,7 @@ import pytest
 
 import ttlg
 from ttlg import _core, _models
+from ttlg._calibrate.problems import Problem
 from ttlg.benchmarks.gpu import fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point
@@ -36,19 +37,13 @@ def truth(seed):
     }
 
 
-def request_of(case):
-    itemsize = np.dtype(case.dtype).itemsize
-    strides = _core.contiguous_byte_strides(case.shape, itemsize)
-    return _core.Request(case.shape, strides, itemsize, case.axes)
-
-
 @functools.cache
 def plans(count, seed=0, overlap=4):
     """Return slices of the calibration's problems with the costs of `truth`, and their cases."""
     model = _core.DeviceModel(**PROPERTIES, costs=truth(seed), overlap=overlap)
     result = []
     for number, case in enumerate(itertools.islice(problems(0), count)):
-        request = request_of(case)
+        request = Problem(case.shape, case.axes, case.dtype).request()
         best = _core.cached_cuda_plan(request, model, None)
         schemas = {}
         for kernel, parameters, _, _ in best.candidates():
@@ -56,7 +51,11 @@ def plans(count, seed=0, overlap=4):
         for kernel, found in schemas.items():
             for parameters in sample(found, 5, number):
                 plan = _core.build_cuda_plan(
-                    request, alignment=best.alignment, model=model, kernel=kernel, **parameters
+                    request,
+                    pointer_alignment=best.pointer_alignment,
+                    model=model,
+                    kernel=kernel,
+                    **parameters,
                 )
                 result.append((f"{case.label} {case.shape} {case.axes}", plan))
     return result

@@ -75,9 +75,9 @@ def test_only_ttlg_is_at_fault_for_its_failures_and_want_of_memory_is_none(takes
 @pytest.mark.parametrize("calls", [3, 1889, 1895])
 def test_a_contender_that_fails_later_is_left_out_of_the_times(takes_part, device, calls):
     """In the call curve, when it is warmed up, or in the samples."""
-    turns = itertools.count()
+    numbers = itertools.count()
     takes_part(
-        torch=lambda i: device.buffers(CASE).inputs[0].t() if next(turns) < calls else oom(i)
+        torch=lambda i: device.buffers(CASE).inputs[0].t() if next(numbers) < calls else oom(i)
     )
     found = measure(CASE, device, 2, ["torch"])
     assert found.failures == {"torch": "OutOfMemoryError: out of memory"}
@@ -166,10 +166,10 @@ def test_a_lost_device_ends_the_run(bench, device, takes_part):
 
 
 def test_an_interrupt_keeps_the_results(bench):
-    turns = itertools.count()
+    numbers = itertools.count()
 
     def measure(case):
-        if next(turns) == 3:
+        if next(numbers) == 3:
             raise KeyboardInterrupt
         return Result(case)
 
@@ -217,10 +217,10 @@ KILLED = """
     device.require = lambda: None
     device.describe = lambda command: {}
     device.Memory = lambda: None
-    turns = iter(range(100))
+    numbers = iter(range(100))
 
     def once(case, memory, repeats, peers):
-        if next(turns) == 2:
+        if next(numbers) == 2:
             signal.raise_signal(signal.SIGTERM)
             time.sleep(30)
         return Result(case)

@@ -1,22 +1,14 @@
 """The fit finds the coefficients that made the times; the data set has the paper's strata."""
 
 import itertools
-import math
 import random
 
 import numpy as np
 import pytest
 
 from ttlg import _core
-from ttlg._calibrate.problems import ORDERINGS, shape
-from ttlg.benchmarks.gpu.dataset import (
-    DTYPES,
-    RANKS,
-    VOLUMES,
-    problems,
-    sample,
-    split,
-)
+from ttlg._calibrate.problems import ORDERINGS, Problem
+from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, VOLUMES, problems, sample, split
 from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point, error_percent, fit, regress, table
 
 # Table II's estimates for Orthogonal-Distinct.
@@ -128,9 +120,7 @@ def test_times_that_the_planner_predicts_give_its_coefficients_back():
     known = device_model({"orthogonal_distinct": TRUTH})
     points = []
     for case in itertools.islice(problems(seed=0), 120):
-        itemsize = np.dtype(case.dtype).itemsize
-        strides = _core.contiguous_byte_strides(case.shape, itemsize)
-        request = _core.Request(case.shape, strides, itemsize, case.axes)
+        request = Problem(case.shape, case.axes, case.dtype).request()
         plan = _core.cached_cuda_plan(request, known, None)
         for kernel, parameters, features, seconds in plan.candidates():
             by_regression = sum(TRUTH.get(name, 0) * value for name, value in features.items())
@@ -170,23 +160,6 @@ def test_strata():
     for case in cases:
         volume = int(case.name.split()[2].removesuffix("M")) << 20
         assert 0.7 < case.bytes / volume < 1.4
-
-
-def test_orderings():
-    def ordered(name):
-        return shape(5, 1 << 22, name)
-
-    equal, increasing = ordered("equal"), ordered("increasing")
-    assert len(set(equal)) == 1
-    assert list(increasing) == sorted(set(increasing))
-    assert ordered("decreasing") == increasing[::-1]
-    peak, valley = ordered("peak"), ordered("valley")
-    assert sorted(peak) == sorted(valley) == list(increasing)
-    assert peak[:3] == tuple(sorted(peak[:3]))
-    assert peak[2:] == tuple(sorted(peak[2:], reverse=True))
-    assert valley[:3] == tuple(sorted(valley[:3], reverse=True))
-    assert valley[2:] == tuple(sorted(valley[2:]))
-    assert 0.8 < math.prod(increasing) / 2**22 < 1.2
 
 
 def test_sample_keeps_the_predicted_best():

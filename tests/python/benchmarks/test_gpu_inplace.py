@@ -239,9 +239,9 @@ def test_table_of_results_in_place():
     ]
 
 
-def test_program_lists_them_only_when_asked(capsys):
-    assert cli.main(["--suite", "inplace-bands", "oop-orders", "--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 16 + 64
+def test_program_lists_cases_and_those_in_place_only_when_asked(capsys):
+    for suites, count in ((["calls"], 2), (["inplace-bands", "oop-orders"], 16 + 64)):
+        assert cli.main(["--suite", *suites, "--list"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == count
     assert cli.main(["--list"]) == 0
     assert "inplace" not in capsys.readouterr().out

@@ -153,10 +153,3 @@ def test_results_are_written_and_failures_told(run, capsys):
 
 def test_budget_is_kept(run):
     assert run(results(), "--budget", "0")[1]["table"] == ["not measured: 92"]
-
-
-def test_without_a_gpu_it_says_so(capsys):
-    if torch.cuda.is_available():
-        pytest.skip("there is one")
-    assert structures.main([]) == 2
-    assert capsys.readouterr().err.startswith("ttlg.benchmarks.gpu.structures: ")

@@ -9,17 +9,11 @@ from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.plots import plot
 from ttlg.benchmarks.report import Report
 
-A = Case("big", "A", (1000, 500), (1, 0), "float32")
-B = Case("big", "B", (1000, 250), (1, 0), "float64")
-
-
-def times(copy, ttlg, **peers):
-    copies = {"copy-numpy": 2 * copy, "copy-plain": 4 * copy, "copy-streaming": copy}
-    return {"ttlg-plan": ttlg, "ttlg": ttlg, "ttlg-cold": 2 * ttlg, **copies, **peers}
+from .test_report import REPORT
 
 
 def at_rate(suite, rows, columns, **rates):
-    """Return a result with these contenders at so many GB/s, the copy at 20."""
+    """Return a result with these contenders at these GB/s, the copy at 20."""
     case = Case(suite, f"{rows}x{columns}", (rows, columns), (1, 0), "float64")
     seconds = {name: 2 * case.bytes / rate / 1e9 for name, rate in rates.items()}
     return Result(case, 1, "c2r", seconds | dict.fromkeys(COPIES, 2 * case.bytes / 20e9))
@@ -27,18 +21,12 @@ def at_rate(suite, rows, columns, **rates):
 
 @pytest.fixture
 def drawn(spy):
-    """Collect the figures that are saved."""
     figure = pytest.importorskip("matplotlib.figure").Figure
     return spy(figure, "savefig", lambda _, saved, path: saved)
 
 
 def test_shares_of_each_contender(tmp_path, drawn):
-    results = (
-        Result(A, 1, "tile", times(1e-4, 2e-4, numpy=1e-3, hptt=1e-4)),
-        Result(B, 1, "strided_copy", times(1e-4, 4e-4, numpy=5e-4)),
-        Result(A, 2, "tile", times(5e-5, 1e-4, numpy=1e-3, jax=5e-5)),
-    )
-    plot(Report({}, results), tmp_path / "shares.svg")
+    plot(Report({}, REPORT.results[:3]), tmp_path / "shares.svg")
     assert "<svg" in (tmp_path / "shares.svg").read_text()
     one, two = drawn[0].axes
     assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]

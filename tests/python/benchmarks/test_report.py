@@ -166,8 +166,8 @@ def test_commit_is_of_the_checkout_that_tracks_the_benchmarks(monkeypatch, tmp_p
     monkeypatch.setattr(machine, "__file__", str(copied))
     assert commit() is None
     git("init")
-    git("commit", "--allow-empty", "-m", "somebody else's")
-    assert commit() is None  # as if installed below somebody else's checkout
+    git("commit", "--allow-empty", "-m", "of another project")
+    assert commit() is None  # as if installed below another project's checkout
     git("add", "machine.py")
     git("commit", "-m", "ours")
     git("tag", "-a", "v1", "-m", "a tag stands for no hash")

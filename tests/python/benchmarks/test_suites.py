@@ -39,6 +39,7 @@ def suite(name):
 def test_cases_are_valid_and_labels_unique(name):
     found = suite(name)
     assert len(found) == COUNTS[name]
+    assert found == suite(name), "the same at every call"
     assert len({case.label for case in found}) == len(found)
     for case in found:
         assert case.suite == name
@@ -47,11 +48,6 @@ def test_cases_are_valid_and_labels_unique(name):
         # Input, output, NumPy's result and JAX's two arrays stay under 6 GB. In place the command
         # line leaves out what is too large.
         assert case.bytes <= 1.1e9 or case.inplace
-
-
-@pytest.mark.parametrize("name", SUITES)
-def test_suites_do_not_change_between_calls(name):
-    assert suite(name) == suite(name)
 
 
 def test_default_leaves_out_only_the_long_suite_and_those_in_place():

@@ -64,7 +64,8 @@ def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(rep
     report, fields = reported
     assert set(report.held_out) <= {"copy", "tile", "shuffle", "strided_copy"}
     assert report.all_held_out.rows == sum(each.rows for each in report.held_out.values())
-    assert report.all_held_out.mean < 0.2
+    # Not the mean: a term that only the rows held out have is as in the model before.
+    assert report.all_held_out.median < 0.02
     assert 0.5 < report.low <= 1.05
     assert 0.95 <= report.high < 2
     assert report.regret.median < 0.02
@@ -90,8 +91,8 @@ def test_a_report_draws_every_kernel(reported):
 
 def test_regret_is_what_the_first_choice_costs(rows):
     case = Case(Problem((8, 9), (1, 0), "f4"), 1)
-    ways = [Row(case, "tile", {}, (seconds,), 1.0) for seconds in (3.0, 2.0, 4.0, 5.0, 6.0)]
-    data = fit.Design(ways, np.eye(5), np.array([row.seconds for row in ways]))
+    choices = [Row(case, "tile", {}, (seconds,), 1.0) for seconds in (3.0, 2.0, 4.0, 5.0, 6.0)]
+    data = fit.Design(choices, np.eye(5), np.array([row.seconds for row in choices]))
     found = regrets(data, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     assert found == {case: pytest.approx(0.5)}
     assert summarize(found).mean == pytest.approx(0.5)

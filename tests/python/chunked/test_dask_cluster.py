@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from ..arrays import bits, random_array
+from ..arrays import bits, random_array, resident_bytes
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -20,13 +20,10 @@ AXES = (2, 1, 0)
 
 @pytest.fixture(scope="module")
 def client():
-    options = {
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "processes": True,
-        "dashboard_address": None,
-    }
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -50,11 +47,6 @@ def fill_and_empty_the_pool():
     results = [ttlg.transpose(x) for _ in range(10)]
     del results
     return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
-
-
-def resident_bytes():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.usefixtures("plain_malloc")

@@ -17,22 +17,16 @@ import ttlg.zarr
 
 from ..project import test_docs
 
+pytestmark = pytest.mark.usefixtures("default_settings_of_zarr")
 TRANSPOSED = {"name": "transpose", "configuration": {"order": [2, 1, 0]}}
 
 
 def used():
-    """Return the classes that Zarr uses now."""
     return default_buffer_prototype().nd_buffer, get_codec_class("transpose")
 
 
 ZARRS = (zarr.core.buffer.cpu.NDBuffer, zarr.codecs.TransposeCodec)
 OURS = (ttlg.zarr.NDBuffer, ttlg.zarr.TransposeCodec)
-
-
-@pytest.fixture(autouse=True)
-def _default_settings_of_zarr():
-    yield
-    zarr.config.reset()
 
 
 @pytest.mark.parametrize("function", [ttlg.zarr.enable, ttlg.zarr.disable, ttlg.zarr.enabled])
@@ -51,13 +45,10 @@ def test_importing_changes_no_setting():
 
 
 def test_enable_and_disable():
-    ttlg.zarr.enable()
-    ttlg.zarr.enable()
-    assert used() == OURS
-    ttlg.zarr.disable()
-    assert used() == ZARRS
-    ttlg.zarr.disable()
-    assert used() == ZARRS
+    for switch, expected in ((ttlg.zarr.enable, OURS), (ttlg.zarr.disable, ZARRS)):
+        for _ in range(2):
+            switch()
+            assert used() == expected
 
 
 def test_enabled_is_undone_at_the_end():
@@ -142,16 +133,13 @@ print(default_buffer_prototype().nd_buffer.__module__, get_codec_class("transpos
 """
 
 
-def test_installed_it_changes_nothing(run_python, installed):
-    done = run_python(REPORT, **installed)
-    assert (done.stdout, done.stderr) == ("zarr.core.buffer.cpu zarr.codecs.transpose\n", "")
-
-
-def test_the_environment_switches_it_on(run_python, installed):
-    on = {
-        "ZARR_NDBUFFER": "ttlg.zarr.NDBuffer",
-        "ZARR_CODECS__TRANSPOSE": "ttlg.zarr.TransposeCodec",
-    }
+def test_installed_it_is_switched_on_by_the_environment_alone(run_python, installed):
+    names = {"NDBUFFER": "ttlg.zarr.NDBuffer", "CODECS__TRANSPOSE": "ttlg.zarr.TransposeCodec"}
+    on = {f"ZARR_{name}": value for name, value in names.items()}
     assert all(f"{name}={value}" in ttlg.zarr.enable.__doc__ for name, value in on.items())
-    done = run_python(REPORT, **installed, **on)
-    assert (done.stdout, done.stderr) == ("ttlg.zarr ttlg.zarr\n", "")
+    for environment, used in (
+        ({}, "zarr.core.buffer.cpu zarr.codecs.transpose"),
+        (on, "ttlg.zarr ttlg.zarr"),
+    ):
+        done = run_python(REPORT, **installed, **environment)
+        assert (done.stdout, done.stderr) == (f"{used}\n", "")

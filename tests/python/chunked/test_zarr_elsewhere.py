@@ -9,7 +9,7 @@ import zarr
 
 import ttlg.zarr
 
-pytestmark = pytest.mark.usefixtures("everything_is_large")
+pytestmark = pytest.mark.usefixtures("everything_is_large", "default_settings_of_zarr")
 
 SHAPE, CHUNKS = (100, 90, 70), (64, 64, 64)
 
@@ -38,12 +38,6 @@ DTYPES = ["u1", "u2", "f4", "f8", "c16"]
 def values(dtype):
     count = int(np.prod(SHAPE))
     return (np.arange(count) % 251).astype(dtype).reshape(SHAPE)
-
-
-@pytest.fixture(autouse=True)
-def _default_settings_of_zarr():
-    yield
-    zarr.config.reset()
 
 
 def write(folder, layout, x):

@@ -22,7 +22,6 @@ def _libraries():
 
 
 def load():
-    """Return the library, or None where there is none."""
     for path in _libraries():
         with contextlib.suppress(OSError):
             return Nvrtc(ctypes.CDLL(path))

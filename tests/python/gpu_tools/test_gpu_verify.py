@@ -69,17 +69,22 @@ def programs(folder, *names, **scripts):
     return str(folder)
 
 
-@pytest.mark.skipif(Path("/usr/local/cuda/bin").is_dir(), reason="that is where nvcc is found")
-def test_no_compiler(tmp_path):
-    done = verify(tmp_path / "out", PATH=programs(tmp_path / "bin", "dirname", "realpath"))
-    assert (done.returncode, done.stderr[:19]) == (2, "gpu_verify: no nvcc")
-
-
-@pytest.mark.parametrize("smi", ["exit 9", "echo No devices were found"])
-def test_no_gpu(tmp_path, smi):
-    path = programs(tmp_path / "bin", "dirname", "realpath", nvcc="", nvidia_smi=smi)
-    done = verify(tmp_path / "out", PATH=path)
-    assert (done.returncode, done.stderr[:18]) == (2, "gpu_verify: no GPU")
+@pytest.mark.parametrize(
+    ("missing", "scripts"),
+    [
+        ("nvcc", {}),
+        ("GPU", {"nvcc": "", "nvidia_smi": "exit 9"}),
+        ("GPU", {"nvcc": "", "nvidia_smi": "echo No devices were found"}),
+    ],
+)
+def test_no_compiler_or_gpu(tmp_path, missing, scripts):
+    if missing == "nvcc" and Path("/usr/local/cuda/bin").is_dir():
+        pytest.skip("that is where nvcc is found")
+    done = verify(
+        tmp_path / "out", PATH=programs(tmp_path / "bin", "dirname", "realpath", **scripts)
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"gpu_verify: no {missing}")
     assert not (tmp_path / "out").exists()
 
 

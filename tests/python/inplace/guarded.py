@@ -14,16 +14,11 @@ SHAPES = ((67,), (9, 5), (17, 19), (65, 31), (31, 70), (64, 64), (33, 99), (3, 3
 LONG_BYTES = 40_000  # of rows or columns that are cut into pieces
 
 
-def shapes_for(width):
-    yield from SHAPES
-    long = LONG_BYTES // width
-    yield from ((3, long), (long, 3), (3, long - 1), (long - 1, 3))
-
-
 def problems():
     """Yield shapes, axes, bytes of an element, threads, limits of the workspace and kernels."""
     for width in WIDTHS:
-        for shape in shapes_for(width):
+        long = LONG_BYTES // width
+        for shape in (*SHAPES, (3, long), (long, 3), (3, long - 1), (long - 1, 3)):
             size = int(np.prod(shape)) * width
             for axes in itertools.permutations(range(len(shape))):
                 for workspace in (None, size - 1, size // 2, size // 4, size // 10):

@@ -27,7 +27,7 @@ INTERRUPT = """
         os.kill(os.getpid(), signal.SIGINT)
 
     def was_interrupted():
-        "Whether a signal was sent while elements moved and ended this very call."
+        "Whether a signal was sent while elements moved and ended the call."
         elements[:] = np.arange(elements.size)
         seen = []
         thread = threading.Thread(target=interrupt, args=[seen])

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import pickle
 import re
 
 import numpy as np
@@ -13,6 +12,7 @@ import ttlg
 from ttlg import _core
 
 from ..arrays import bits, random_array
+from ..plan.test_plan import twins_of
 
 KERNELS = _core.CPU_INPLACE_KERNELS
 
@@ -82,11 +82,8 @@ def test_no_sequence_of_steps_is_predicted_faster():
 
 def test_a_plan_survives_json_and_pickle():
     p = plan((70, 80, 90), (2, 0, 1))
-    for other in (ttlg.Plan.from_json(p.to_json()), pickle.loads(pickle.dumps(p))):
-        assert other == p
-        assert hash(other) == hash(p)
+    for other in twins_of(p):
         assert (other.parameters, other.predicted_time) == (p.parameters, p.predicted_time)
-        assert other.explain() == p.explain()
         check(other, random_array(p.shape, "<f8"))
     assert p != plan((70, 80, 90), (2, 0, 1), threads=1, kernel="cells")
     assert p != ttlg.plan((70, 80, 90), (2, 0, 1), "float64")
@@ -180,12 +177,13 @@ def test_explain_names_every_step():
 
 
 @pytest.mark.parametrize("kernel", ["buffered", "c2r", "cells", "pieces"])
-def test_explain_marks_a_forced_kernel_among_the_best(kernel):
+def test_explain_marks_a_forced_kernel_among_or_below_the_best(kernel):
     p = plan((12, 18, 20, 30), (1, 3, 0, 2), threads=1, kernel=kernel)
     rows = p.explain().partition("all ways:\n")[2].splitlines()
-    assert [row.startswith("->") for row in rows] == [False] * 5 + [True]
-    assert all(step["kernel"] in rows[-1] for step in p.parameters["steps"])
-    assert f"{p.workspace_bytes} bytes" in rows[-1]
+    (number,) = [number for number, row in enumerate(rows) if row.startswith("->")]
+    assert len(rows) == max(5, number + 1)
+    assert all(step["kernel"] in rows[number] for step in p.parameters["steps"])
+    assert f"{p.workspace_bytes} bytes" in rows[number]
 
 
 def test_explain_counts_matrices():
@@ -217,7 +215,7 @@ def test_nothing_to_move():
         ({"workspace": 5}, "a workspace of 5 bytes is too small"),
         ({"workspace": 0}, "workspace must be 1 byte or more"),
         ({"tune": "measure"}, "plans in place are not measured"),
-        ({"device": "nvidia-h200", "threads": 1}, "threads= and tune= are for device 'cpu'"),
+        ({"device": "nvidia-h200", "threads": 1}, "threads= is for device 'cpu'"),
         ({"strides": (800, 8)}, "does not fill its memory in C or Fortran order"),
         ({"inplace": False, "workspace": 500}, "workspace= is for plans in place"),
     ],
@@ -233,6 +231,7 @@ def test_what_cannot_be_planned(options, message):
     ("shape", "device"),
     [
         ((400, 500), "cpu"),
+        ((401, 503), "cpu"),
         ((1001, 3000, 8), "cpu"),
         ((30, 41, 22, 13), "cpu"),
         ((1001, 400000), "nvidia-h200"),
@@ -255,21 +254,13 @@ def test_the_least_workspace_is_named(shape, kernel, device):
         r"pass at least (\d+) bytes \((\d+\.\d{3}) MB\)", str(caught.value)
     ).groups()
     assert 0 <= float(megabytes) * 1e6 - int(least) < 1000.5
-    assert plan_within(int(least)).workspace_bytes <= int(least)
+    enough = plan_within(int(least))
+    assert enough.workspace_bytes <= int(least)
+    if device == "cpu":
+        check(enough, random_array(shape, "<f4"))
     assert plan_within(megabytes + "MB").workspace_bytes <= int(least) + 1000
     with pytest.raises(ValueError, match=f"of {int(least) - 1} bytes is too small"):
         plan_within(int(least) - 1)
-
-
-def test_the_least_workspace_is_enough_for_a_call():
-    x = random_array((401, 503), "<f8")
-    with pytest.raises(ValueError, match="too small") as caught:
-        ttlg.transpose_inplace(x.copy(), workspace=100, threads=1)
-    least = int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
-    y = x.copy()
-    np.testing.assert_array_equal(ttlg.transpose_inplace(y, workspace=least, threads=1), x.T)
-    with pytest.raises(ValueError, match="too small"):
-        ttlg.transpose_inplace(x.copy(), workspace=least - 1, threads=1)
 
 
 @pytest.mark.parametrize("text", ["1 parsec", "-1", "", "nan", "1e3", "1.5", "1iB", "K"])
@@ -317,3 +308,13 @@ def test_divisors_across_modes():
         p = ttlg.plan_for(x, axes, inplace=True, workspace=x.nbytes // 8, threads=1)
         assert ttlg.Plan.from_json(p.to_json()) == p
         check(p, x)
+
+
+@pytest.mark.parametrize("device", ["cpu", "nvidia-h200"])
+def test_plans_are_equal_where_their_parameters_are(device):
+    def within(workspace):
+        return plan((64, 64), device=device, workspace=workspace)
+
+    assert within(10_000) == within(10_000)
+    assert within(10_000).parameters["steps"] == within(20_000).parameters["steps"]
+    assert within(10_000) != within(20_000)

@@ -1,6 +1,6 @@
 """Arrays that claim to be on a CUDA device, and libraries of them, for machines without one.
 
-The libraries make arrays of float32 whatever they are asked for. What they hold is host
+The libraries make arrays of float32 for any dtype. What they hold is host
 memory, so a launch fails on every machine: there is no driver, or the pointer is refused.
 """
 
@@ -146,7 +146,7 @@ def cupy(current):
 
 
 class JaxArray(OnCuda):
-    """What ttlg asks of an array of JAX, with a note of whether somebody waited for it."""
+    """What ttlg asks of an array of JAX, which notes whether it was waited for."""
 
     waited = False
 

@@ -34,11 +34,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Unversioned(ctypes.Structure):
-    _fields_ = [
-        ("tensor", _Tensor),
-        ("context", ctypes.c_void_p),
-        ("deleter", _DELETER),
-    ]
+    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _DELETER)]
 
 
 class _Versioned(ctypes.Structure):
@@ -127,6 +123,12 @@ class Producer:
 
     def __dlpack_device__(self):
         return self.device
+
+
+class Silent(Producer):
+    """Tells its device only in the capsule."""
+
+    __dlpack_device__ = property()
 
 
 def exchanging(version=(1, 3), *, name=_API_NAME, status=0):

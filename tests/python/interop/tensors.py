@@ -1,10 +1,16 @@
 """Tensors, and what transposes them: PyTorch's own line and ttlg's."""
 
+import pytest
 import torch
 
 import ttlg
 
 AXES = (-1, 0, 1)  # as they are, these numbers sort otherwise than the axes they stand for
+# PyTorch warns of its own use of what it deprecates, and of what it calls a prototype.
+WARNINGS_OF_PYTORCH = [
+    pytest.mark.filterwarnings("ignore:.*torch.jit.* is deprecated"),
+    pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype"),
+]
 
 
 def random_tensor(*shape, **options):

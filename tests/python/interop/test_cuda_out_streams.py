@@ -9,34 +9,23 @@ import ttlg
 from ttlg import _core
 
 from . import fake_cuda
+from .fake_cuda import CupyArray, OnCuda, Tensor
 
 DEFAULT = 1  # CUDA's default stream, in DLPack's numbering
-
-
-def torch_tensor(shape):
-    return fake_cuda.Tensor(np.zeros(shape, "f4"))
-
-
-def cupy_array(shape):
-    return fake_cuda.CupyArray(np.zeros(shape, "f4"))
-
-
-def unknown_array(shape):
-    return fake_cuda.OnCuda(np.zeros(shape, "f4"))
 
 
 @pytest.mark.parametrize("through_plan", [False, True], ids=["call", "plan"])
 @pytest.mark.parametrize(
     ("x", "out", "stream", "ran_on", "goes_on"),
     [
-        (torch_tensor, cupy_array, None, 0x70, 0xC0),
-        (cupy_array, torch_tensor, None, 0xC0, 0x70),
-        (torch_tensor, torch_tensor, None, 0x70, 0x70),
-        (torch_tensor, unknown_array, None, 0x70, DEFAULT),
-        (unknown_array, cupy_array, None, DEFAULT, 0xC0),
-        (torch_tensor, cupy_array, 0x90, 0x90, None),
-        (cupy_array, cupy_array, 0x90, 0x90, None),
-        (torch_tensor, torch_tensor, 0x90, 0x90, None),
+        (Tensor, CupyArray, None, 0x70, 0xC0),
+        (CupyArray, Tensor, None, 0xC0, 0x70),
+        (Tensor, Tensor, None, 0x70, 0x70),
+        (Tensor, OnCuda, None, 0x70, DEFAULT),
+        (OnCuda, CupyArray, None, DEFAULT, 0xC0),
+        (Tensor, CupyArray, 0x90, 0x90, None),
+        (CupyArray, CupyArray, 0x90, 0x90, None),
+        (Tensor, Tensor, 0x90, 0x90, None),
     ],
 )
 def test_the_owner_of_out_follows_on_its_stream(
@@ -55,7 +44,7 @@ def test_the_owner_of_out_follows_on_its_stream(
         def run(self, x, out):
             streams.append((x.stream, out.stream, out.owner_stream, x.owner_stream))
 
-    x, out = x((4, 6)), out((6, 4))
+    x, out = x(np.zeros((4, 6), "f4")), out(np.zeros((6, 4), "f4"))
     if through_plan:
         monkeypatch.setattr(ttlg.Plan, "_check_device", lambda plan, source: None)
         monkeypatch.setattr(_core, "run_ndarray", lambda core, x, out: None)

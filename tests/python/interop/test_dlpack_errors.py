@@ -8,13 +8,9 @@ import pytest
 import ttlg
 
 from ..arrays import bits, random_array
-from .producer import READ_ONLY, VULKAN, Producer, exchanging
+from .producer import READ_ONLY, VULKAN, Producer, Silent, exchanging
 
-
-class Silent(Producer):
-    """A producer that tells its device only in the capsule."""
-
-    __dlpack_device__ = property()
+COLLIDING = [(0, 1), (4, 0), (1, 1)]
 
 
 def check_refused(x, out, error, *words):
@@ -65,24 +61,9 @@ def test_other_major_versions(array, out, version):
     [((VULKAN, 0), "DLPack device type 7"), ((10, 2), "DLPack device type 10")],
 )
 def test_devices_out_of_reach(array, out, make, version, device, name):
-    check_refused(
-        make(array, device=device, version=version),
-        out,
-        BufferError,
-        f"x lives on {name}",
-        ".cpu()",
-    )
-
-
-def test_output_out_of_reach(array):
-    out = Producer(np.zeros((6, 4), "f4"), device=(VULKAN, 0))
-    check_refused(array, out, BufferError, "out lives on DLPack device type 7")
-
-
-def test_device_is_asked_before_an_export(array, out):
-    x = Producer(array, device=(VULKAN, 0))
-    check_refused(x, out, BufferError)
-    assert x.exported == 0
+    x = make(array, device=device, version=version)
+    check_refused(x, out, BufferError, f"x lives on {name}", ".cpu()")
+    assert x.exported == (make is not Producer)  # which is asked for its device before
 
 
 @pytest.mark.parametrize("answer", [None, 1, (1,), (1, 0, 0), ("cpu", 0)])
@@ -105,21 +86,22 @@ def test_elements_without_memory(array, out):
     check_refused(array, Producer(out, null_data=True), BufferError, "memory")
 
 
-def test_read_only_output(array):
-    out = Producer(np.zeros((6, 4), "f4"), flags=READ_ONLY)
-    check_refused(array, out, ValueError, "read-only")
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        ({"device": (VULKAN, 0)}, BufferError, "out lives on DLPack device type 7"),
+        ({"flags": READ_ONLY}, ValueError, "read-only"),
+        *(({"strides": s}, ValueError, "several elements at one place") for s in COLLIDING),
+    ],
+)
+def test_outputs_that_cannot_be_written_to(array, fields, error, message):
+    check_refused(array, Producer(np.zeros((6, 4), "f4"), **fields), error, message)
 
 
 def test_output_that_is_the_input(array):
     check_refused(
         Producer(array), Producer(array, (6, 4), (4, 1)), ValueError, "overlaps", "(4, 6)"
     )
-
-
-@pytest.mark.parametrize("strides", [(0, 1), (4, 0), (1, 1)])
-def test_output_whose_elements_collide(array, strides):
-    out = Producer(np.zeros((6, 4), "f4"), strides=strides)
-    check_refused(array, out, ValueError, "several elements at one place")
 
 
 @pytest.mark.parametrize(("code", "bits_", "lanes"), [(0, 32, 1), (2, 16, 2), (4, 32, 1)])

@@ -15,47 +15,44 @@ jnp = jax.numpy
 from .jax_arrays import AXES, SHAPE, by_jax, by_ttlg, floats
 from .test_jax import DTYPES, check_same, random_jax
 
+# As they are called, compiled, and one by one.
+TRANSFORMS = [lambda f: f, jax.jit, jax.vmap]
+
 
 def program_of(function, *arguments):
     """Return the operations of the compiled program, as text."""
     return jax.jit(function).lower(*arguments).compile().as_text().partition("ENTRY")[2]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [*DTYPES, "float64", "int64", "uint64", "complex128"])
 def test_every_dtype(dtype):
     if not hasattr(jnp, dtype):
         pytest.skip(f"this JAX has no {dtype}")
-    x, array = random_jax(SHAPE, dtype)
-    result = jax.jit(by_ttlg)(x)
-    assert result.dtype == x.dtype
-    assert bits(np.asarray(result)) == bits(array.transpose(AXES))
-    assert 'custom_call_target="ttlg_transpose"' in program_of(by_ttlg, x)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64", "complex128"])
-def test_64_bit_dtypes(dtype):
-    with jax.enable_x64(True):
+    with jax.enable_x64(dtype not in DTYPES):
         x, array = random_jax(SHAPE, dtype)
-        assert bits(np.asarray(jax.jit(by_ttlg)(x))) == bits(array.transpose(AXES))
+        result = jax.jit(by_ttlg)(x)
+        assert result.dtype == x.dtype
+        assert bits(np.asarray(result)) == bits(array.transpose(AXES))
         assert 'custom_call_target="ttlg_transpose"' in program_of(by_ttlg, x)
 
 
 @pytest.mark.parametrize("dtype", ["int2", "int4", "uint4", "float4_e2m1fn"])
-@pytest.mark.parametrize("transform", [jax.jit, jax.vmap])
+@pytest.mark.parametrize("transform", TRANSFORMS)
 def test_elements_of_less_than_a_byte_are_left_to_jax(transform, dtype):
     if not hasattr(jnp, dtype):
         pytest.skip(f"this JAX has no {dtype}")
     x = jnp.arange(24).reshape(2, 3, 4).astype(dtype)
     result = transform(ttlg.transpose)(x)
+    assert result.dtype == dtype
     check_same(result.astype("f4"), transform(jnp.transpose)(x).astype("f4"))
     assert "ttlg_transpose" not in program_of(ttlg.transpose, x)
 
 
-@pytest.mark.parametrize("transform", [jax.jit, jax.vmap])
+@pytest.mark.parametrize("transform", TRANSFORMS)
 def test_random_keys_are_left_to_jax(transform):
     keys = jax.random.split(jax.random.key(0), (2, 3, 4))
-    result = transform(ttlg.transpose)(keys)
-    check_same(jax.random.key_data(result), jax.random.key_data(transform(jnp.transpose)(keys)))
+    result, expected = (transform(f)(keys) for f in (ttlg.transpose, jnp.transpose))
+    check_same(jax.random.key_data(result), jax.random.key_data(expected))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0), (2, 0, 3), (1, 5, 1), (1, 1, 1, 1)])
@@ -165,8 +162,24 @@ def test_several_devices(run_python):
         from jax.sharding import NamedSharding, PartitionSpec as P
 
         array = np.arange(96, dtype=np.float32).reshape(16, 6)
+        first, second = jax.devices()
+        elsewhere, here = jax.device_put(array, second), jax.numpy.asarray(array)
+        for _ in range(13):  # of which the last ones are programs
+            result = ttlg.transpose(elsewhere)
+            assert result.device == second
+            assert (np.asarray(result) == array.T).all()
+            # JAX itself would move an array that is not committed to the default device.
+            with jax.default_device(second):
+                assert not here.committed
+                assert ttlg.transpose(here).device == first
+            assert ttlg.transpose(here).device == first
+
         mesh = jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
-        x = jax.device_put(array, NamedSharding(mesh, P("rows")))
+        for spec in (P(), P("rows")):
+            x = jax.device_put(array, NamedSharding(mesh, spec))
+            result = ttlg.transpose(x)
+            assert result.sharding.is_equivalent_to(NamedSharding(mesh, P(None, *spec)), 2)
+            assert (np.asarray(result) == array.T).all()
         compiled = jax.jit(ttlg.transpose)
         result = compiled(x)
         assert (np.asarray(result) == array.T).all()
@@ -178,11 +191,11 @@ def test_several_devices(run_python):
         shards = jax.shard_map(ttlg.transpose, mesh=mesh, in_specs=P("rows"), out_specs=P(None, "rows"))
         assert (np.asarray(jax.jit(shards)(x)) == array.T).all()
 
-        second = jax.device_put(array, jax.devices()[1])
-        result = compiled(second)
-        assert result.device == jax.devices()[1]
+        result = compiled(elsewhere)
+        assert result.device == second
         assert (np.asarray(result) == array.T).all()
-        assert "ttlg_transpose" in compiled.lower(second).compile().as_text().partition("ENTRY")[2]
+        text = compiled.lower(elsewhere).compile().as_text()
+        assert "ttlg_transpose" in text.partition("ENTRY")[2]
 
         mesh = jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Explicit,))
         with jax.set_mesh(mesh):

@@ -9,13 +9,9 @@ from torch.autograd import forward_ad
 
 import ttlg.torch
 
-from .tensors import AXES, check_equal, ours, own, random_tensor, weighted
+from .tensors import AXES, WARNINGS_OF_PYTORCH, check_equal, ours, own, random_tensor, weighted
 
-# PyTorch warns of its own use of what it deprecates, and of what it calls a prototype.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*torch.jit.* is deprecated"),
-    pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype"),
-]
+pytestmark = WARNINGS_OF_PYTORCH
 
 
 def test_backward():

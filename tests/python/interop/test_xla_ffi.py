@@ -158,24 +158,18 @@ def arrays(shape=(3, 4, 5), axes=(2, 0, 1)):
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2])
-@pytest.mark.parametrize("shape", [(3, 4, 5), (300, 40, 50), (1, 4, 1), (0, 4, 5)])
-def test_call(shape, threads):
-    x, out = arrays(shape)
-    assert Call(x, out, (2, 0, 1), threads).run() is None
-    assert bits(out) == bits(x.transpose(2, 0, 1))
-
-
-def test_scalar():
-    x, out = arrays((), ())
-    assert Call(x, out, ()).run() is None
-    assert bits(out) == bits(x)
-
-
-def test_highest_rank():
-    shape = (2,) * 3 + (1,) * 61
-    x, out = arrays(shape, range(63, -1, -1))
-    assert Call(x, out, range(63, -1, -1)).run() is None
-    assert bits(out) == bits(x.T)
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        *((shape, (2, 0, 1)) for shape in [(3, 4, 5), (300, 40, 50), (1, 4, 1), (0, 4, 5)]),
+        ((), ()),
+        ((2,) * 3 + (1,) * 61, range(63, -1, -1)),
+    ],
+)
+def test_call(shape, axes, threads):
+    x, out = arrays(shape, axes)
+    assert Call(x, out, axes, threads).run() is None
+    assert bits(out) == bits(x.transpose(axes))
 
 
 def spoil_rank(call):

@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import pathlib
 import sys
 import tracemalloc
 import weakref
@@ -12,7 +11,7 @@ import pytest
 
 import ttlg
 
-from ..arrays import random_array
+from ..arrays import random_array, resident_bytes
 
 DTYPE = np.dtype([("a", "<i4")])  # a dtype of its own, since NumPy shares the plain ones
 
@@ -96,15 +95,6 @@ def test_nothing_keeps_an_array_alive():
     assert [ref() for ref in alive] == [None] * 4
 
 
-def test_the_result_outlives_its_input():
-    x = random_array((300, 200), "<f8").copy()
-    expected = x.T.tobytes()
-    y = ttlg.transpose(x)
-    x.fill(0)
-    del x
-    assert y.tobytes() == expected
-
-
 def clear_caches():
     """Let CPython drop the attribute names that its type cache holds on to."""
     clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
@@ -139,11 +129,6 @@ def test_python_memory_stays_level():
         tracemalloc.stop()
     # 150 rounds: one leaked object a round, of 16 bytes at least, would show.
     assert after - before < 150 * 10
-
-
-def resident_bytes():
-    pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * 4096
 
 
 def grown(work, rounds):

@@ -30,7 +30,6 @@ pytestmark = pytest.mark.usefixtures("small_pieces")
 
 
 def array_of(shape, dtype, order):
-    """Return random bits in C or Fortran order."""
     return random_array(shape, dtype) if order == "C" else random_array(shape[::-1], dtype).T
 
 
@@ -40,13 +39,6 @@ def elements(path, dtype, shape, order):
     content = path.read_bytes()
     start = len(content) - math.prod(shape) * raw.itemsize
     return np.ndarray(shape, raw, content, start, order=order)
-
-
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "in.npy"
-    np.save(path, random_array(SHAPE, "<f4"))
-    return path
 
 
 @pytest.fixture
@@ -107,11 +99,6 @@ def test_zero_dimensions_and_empty_arrays(tmp_path, shape, dtype):
     assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
 
 
-def test_axes_are_reversed_by_default(source, tmp_path):
-    ttlg.transpose_file(source, tmp_path / "out.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
-
-
 @pytest.mark.parametrize("writer", ["write_array_header_1_0", "write_array_header_2_0"])
 def test_header_versions(tmp_path, writer):
     x = random_array((3, 4), "<i2")
@@ -141,7 +128,7 @@ def test_data_after_the_array_are_ignored(source, tmp_path, expected):
 
 
 class Recorder:
-    """Stands in for preadv or pwritev, does half of what it is asked, and notes what it did."""
+    """Replaces preadv or pwritev, does half of what it is asked, and notes what it did."""
 
     def __init__(self, call):
         self.call = call

@@ -9,13 +9,6 @@ from ttlg._files import npy as _npy
 from ..arrays import random_array, saved
 
 
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "in.npy"
-    np.save(path, random_array((40, 30, 20), "<f4"))
-    return path
-
-
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -87,7 +80,7 @@ def test_memory_as_text(source, tmp_path):
 
 def test_memory_has_a_floor(source, tmp_path):
     target = tmp_path / "out.npy"
-    for memory in (-1, 0, 10, _npy.LEAST_MEMORY - 1):
+    for memory in (-1, 0, 10, _npy.MIN_MEMORY - 1):
         with pytest.raises(
             ValueError,
             match=f"memory of {memory} bytes is too little for elements of 4 bytes; pass at least "
@@ -95,15 +88,15 @@ def test_memory_has_a_floor(source, tmp_path):
         ):
             ttlg.transpose_file(source, target, memory=memory)
     assert names(tmp_path) == ["in.npy"]
-    ttlg.transpose_file(source, target, memory=_npy.LEAST_MEMORY)
+    ttlg.transpose_file(source, target, memory=_npy.MIN_MEMORY)
     np.testing.assert_array_equal(np.load(target), np.load(source).T)
 
 
 def test_memory_holds_an_element_twice(monkeypatch, tmp_path):
-    monkeypatch.setattr(_npy, "DEFAULT_MEMORY", _npy.LEAST_MEMORY)
+    monkeypatch.setattr(_npy, "DEFAULT_MEMORY", _npy.MIN_MEMORY)
     x = random_array((2, 3), "V600000")
     np.save(tmp_path / "in.npy", x)
     with pytest.raises(ValueError, match="elements of 600000 bytes; pass at least 1200000 bytes"):
-        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", memory=_npy.LEAST_MEMORY)
+        ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy", memory=_npy.MIN_MEMORY)
     ttlg.transpose_file(tmp_path / "in.npy", tmp_path / "out.npy")  # the default grows
     assert (tmp_path / "out.npy").read_bytes() == saved(x.T)

@@ -2,7 +2,6 @@
 
 import errno
 import itertools
-import math
 import os
 import signal
 import stat
@@ -12,18 +11,10 @@ import pytest
 
 import ttlg
 
-SHAPE = (40, 30, 20)
 MEMORY = 5000  # about forty tiles
 OLD = b"what was there before"
 
 pytestmark = pytest.mark.usefixtures("small_pieces")
-
-
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "in.npy"
-    np.save(path, np.arange(math.prod(SHAPE), dtype="<f4").reshape(SHAPE))
-    return path
 
 
 @pytest.fixture(params=["unnamed", "named"])
@@ -170,7 +161,7 @@ import os, signal, sys
 import ttlg
 from ttlg._files import npy as _npy
 
-_npy.LEAST_MEMORY = 1
+_npy.MIN_MEMORY = 1
 kind, number, name, count, source, target, memory = sys.argv[1:]
 if kind == "named":
     os.O_TMPFILE = os.O_DIRECTORY

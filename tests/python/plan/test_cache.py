@@ -1,6 +1,7 @@
 """The planner cache: every layout is planned once, and no two layouts share a plan."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,11 +23,13 @@ def counts():
     return info.hits, info.misses, info.currsize
 
 
-def test_the_same_layout_is_planned_once():
-    assert counts() == (0, 0, 0)
-    for _ in range(3):
-        ttlg.transpose(X, (2, 0, 1))
-    assert counts() == (2, 1, 1)
+def test_the_same_layout_is_planned_once_until_the_cache_is_cleared():
+    for _ in range(2):
+        assert counts() == (0, 0, 0)
+        for _ in range(3):
+            ttlg.transpose(X, (2, 0, 1))
+        assert counts() == (2, 1, 1)
+        ttlg.cache_clear()
 
 
 def test_what_does_not_decide_is_not_in_the_key():
@@ -71,27 +74,15 @@ def test_everything_that_decides_is_in_the_key():
         assert counts() == (number, len(calls), len(calls))
 
 
-def test_setting_the_threads_changes_the_plan():
-    x = random_array((2048, 2048), "u1")
-    ttlg.set_num_threads(1)
-    assert ttlg.plan(x.shape, dtype="u1").parameters["threads"] == 1
-    ttlg.set_num_threads(2)
-    assert ttlg.plan(x.shape, dtype="u1").parameters["threads"] == 2
-    assert counts() == (0, 2, 2)
-
-
 def test_numbers_that_equal_integers_are_no_axes():
     # 1.0 == 1 and hash(1.0) == hash(1), so a careless key would let these through.
     ttlg.transpose(X, (1, 0, 2))
     with pytest.raises(TypeError, match=r"1\.0 is not an axis number"):
         ttlg.transpose(X, (1.0, 0, 2))
     ttlg.plan((4, 6), (1, 0), threads=1)
-    with pytest.raises(TypeError):
-        ttlg.plan((4.0, 6), (1, 0), threads=1)
-    with pytest.raises(TypeError):
-        ttlg.plan((4, 6), (1, 0), threads=1.0)
-    with pytest.raises(TypeError):
-        ttlg.plan((4, 6), (1, 0), threads=1, strides=(24.0, 4))
+    for changed in ({"shape": (4.0, 6)}, {"threads": 1.0}, {"strides": (24.0, 4)}):
+        with pytest.raises(TypeError):
+            ttlg.plan(**{"shape": (4, 6), "axes": (1, 0), "threads": 1} | changed)
 
 
 def test_failures_are_not_kept():
@@ -101,30 +92,6 @@ def test_failures_are_not_kept():
         with pytest.raises(ValueError, match="axes"):
             ttlg.transpose(X, (0, 1))
     assert ttlg.cache_info().currsize == 0
-
-
-def test_clear():
-    ttlg.transpose(X)
-    ttlg.cache_clear()
-    assert counts() == (0, 0, 0)
-    ttlg.transpose(X)
-    assert counts() == (0, 1, 1)
-
-
-def test_the_least_recently_used_plan_goes_first():
-    ttlg.cache_resize(2)
-    assert ttlg.cache_info().maxsize == 2
-    first, second, third = (lambda n=n: ttlg.plan((n, 5), (1, 0)) for n in (2, 3, 4))
-    first()
-    second()
-    first()
-    third()  # the second is the one that was not asked for lately
-    assert counts() == (1, 3, 2)
-    first()
-    third()
-    assert counts() == (3, 3, 2)
-    second()
-    assert counts() == (3, 4, 2)
 
 
 def test_resize():
@@ -148,18 +115,10 @@ def test_resize_refuses(n, exception):
     assert ttlg.cache_info().maxsize == 4096
 
 
-def test_a_plan_outlives_the_cache():
-    plan = ttlg.plan(X.shape, (2, 0, 1))
-    ttlg.cache_clear()
-    ttlg.cache_resize(0)
-    assert bits(plan(X)) == bits(X.transpose(2, 0, 1))
-
-
 def test_many_threads_share_one_small_cache():
     # Sixteen layouts through a cache of four: hits, misses and evictions race.
     ttlg.cache_resize(4)
     arrays = [random_array((3 + n, 5, 4), "<f8", seed=n) for n in range(16)]
-    wrong = []
     start = threading.Barrier(8)
 
     def work(seed):
@@ -167,15 +126,10 @@ def test_many_threads_share_one_small_cache():
         start.wait()
         for n in rng.integers(0, len(arrays), 400):
             axes = tuple(int(axis) for axis in rng.permutation(3))
-            if bits(ttlg.transpose(arrays[n], axes)) != bits(arrays[n].transpose(axes)):
-                wrong.append((n, axes))
+            assert bits(ttlg.transpose(arrays[n], axes)) == bits(arrays[n].transpose(axes))
 
-    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert not wrong
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
     info = ttlg.cache_info()
     assert info.hits + info.misses == 8 * 400
     assert info.currsize == 4

@@ -1,8 +1,6 @@
 """Plans for GPUs, made without one: the same value as a plan for the CPU, with a predicted time."""
 
-import itertools
 import json
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -28,7 +26,7 @@ PLANS = [
 
 
 def test_attributes():
-    # TTLG, Fig. 5: the slice of 189 x 27.
+    # TTLG, Fig. 5: the slice of 189 x 27; perm 4 1 2 0 3 of the paper, last axis fastest.
     axes, forced = (1, 4, 2, 3, 0), "orthogonal_distinct"
     plan = ttlg.plan((27,) * 5, axes, "float64", device=K40C, kernel=forced)
     assert plan.device == K40C
@@ -42,18 +40,8 @@ def test_attributes():
         "coarsened_mode": 2,
         "stages": 1,
     }
-    assert 1e-3 < plan.predicted_time < 2e-3
+    assert plan.predicted_time == pytest.approx(1.7e-3, rel=0.05)
     assert plan.dtype == "float64"
-
-
-def test_the_schemas_of_720_permutations():
-    # TTLG, Alg. 1.
-    counts = Counter(
-        ttlg.plan((extent,) * 6, axes, "float64", device=K40C).schema
-        for extent in (15, 16, 17)
-        for axes in itertools.permutations(range(6))
-    )
-    assert [counts[schema] for schema in SCHEMAS] == [3 * n for n in (1, 23, 96, 288, 312)]
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
@@ -72,10 +60,6 @@ def test_a_plan_brings_its_model_along():
     assert slow.device == "elsewhere"
     assert slow.predicted_time > 10 * PLANS[0].predicted_time
     assert slow.parameters == PLANS[0].parameters
-
-
-def test_plans_for_cpu_and_gpu_differ():
-    assert ttlg.plan((64, 128)) != ttlg.plan((64, 128), device=K40C)
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
@@ -138,8 +122,8 @@ def test_forced_kernels(kernel):
             "unknown kernel 'tile'; CUDA devices have 'copy', 'fvi_ma",
         ),
         ({"kernel": "copy"}, ValueError, r"cannot plan shape \(40, 50\).*'?copy'?.* one run|copy"),
-        ({"threads": 2}, ValueError, "threads= and tune= are for device 'cpu', not 'tesla-k40c'"),
-        ({"tune": "measure"}, ValueError, "threads= and tune= are for device 'cpu'"),
+        ({"threads": 2}, ValueError, "threads= is for device 'cpu', not 'tesla-k40c'"),
+        ({"tune": "measure"}, ValueError, "tune= is for device 'cpu'"),
         ({"strides": (1 << 62, 1 << 62)}, ValueError, "exceeds the 64-bit range"),
         (
             {"device": "tesla"},
@@ -155,22 +139,19 @@ def test_what_cannot_be_planned(arguments, error, message):
         ttlg.plan(**{"shape": (40, 50), "axes": (1, 0), "device": K40C, **arguments})
 
 
-@pytest.mark.skipif(bool(ttlg.show_config()["cuda"]["devices"]), reason="there is a GPU")
-def test_a_gpu_that_is_not_there():
-    for device in ("cuda", "cuda:1"):
-        with pytest.raises(ttlg.CudaError, match=r"\w"):
-            ttlg.plan((40, 50), (1, 0), device=device)
-    assert issubclass(ttlg.CudaError, RuntimeError)
-
-
-def test_a_gpu_with_too_high_a_number():
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "cuda:999"])
+def test_a_gpu_that_is_not_there(device):
+    if device != "cuda:999" and ttlg.show_config()["cuda"]["devices"]:
+        pytest.skip("there is a GPU")
     with pytest.raises(ttlg.CudaError, match=r"\w"):
-        ttlg.plan((40, 50), (1, 0), device="cuda:999")
+        ttlg.plan((40, 50), (1, 0), device=device)
+    assert issubclass(ttlg.CudaError, RuntimeError)
 
 
 def test_what_only_gpus_have():
     plan = ttlg.plan((40, 50), (1, 0))
     assert (plan.schema, plan.device) == (None, "cpu")
+    assert plan != ttlg.plan((40, 50), (1, 0), device=K40C)
     with pytest.raises(
         ValueError, match=r"transactions\(\) is for GPUs so far.*device='tesla-k40c'"
     ):

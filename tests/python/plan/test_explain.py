@@ -26,8 +26,8 @@ def test_explain_shows_every_kernel_and_one_choice(plan):
     (chosen,) = [line for line in lines if line.startswith("->")]
     assert plan.kernel in chosen
     start = lines.index("planner, the least predicted time of each kernel:") + 1
-    verdicts = plan._core.verdicts()
-    for line, (kernel, _, obstacle, seconds) in zip(lines[start:], verdicts, strict=False):
+    kernel_reports = plan._core.kernel_reports()
+    for line, (kernel, _, obstacle, seconds) in zip(lines[start:], kernel_reports, strict=False):
         assert line[:4].strip() in (("no",) if obstacle else ("", "->", "yes"))
         assert line[4:] == f"{kernel:12} {obstacle or f'{1e6 * seconds:.1f} microseconds'}"
     best = plan.candidates()[0].kernel
@@ -69,9 +69,6 @@ def test_explain_counts_the_vectors_of_a_shuffle():
     # Nine runs of 18 bytes on either side, each of two vectors that overlap.
     vectors, _ = lines((3, 3, 5, 3, 3), None, "u2")
     assert vectors == "18 loaded, 162 of 288 bytes in use; 18 stored, 162 of 288 bytes in use"
-
-
-def test_only_a_shuffle_shows_vectors():
     assert "vectors  " not in ttlg.plan((64, 64)).explain()
 
 
@@ -121,20 +118,15 @@ def test_explain_says_why_a_kernel_does_not_apply(problem, kernel, reason):
 
 
 def test_explain_says_which_stride_is_in_the_way():
-    assert [
-        "tile",
-        "the input's fastest mode has a stride of 8 bytes, its elements 4 bytes",
-    ] in passed_over((30, 40), strides=(400, 8))
-    assert [
-        "shuffle",
-        "no tile that is contiguous for 16 bytes on both sides fits in the registers",
-    ] in passed_over((30, 40), strides=(400, 8))
-    assert [
-        "copy",
-        "1 mode is left besides what is contiguous on both sides",
-    ] in passed_over((40,), strides=(8,))
-    windows = passed_over((30, 40, 20), (1, 0, 2), strides=(4000, 100, 8))
-    assert ["tile", "the same fastest mode on both sides"] in windows
+    found = dict(passed_over((30, 40), strides=(400, 8)))
+    assert found["tile"] == "the input's fastest mode has a stride of 8 bytes, its elements 4 bytes"
+    assert found["shuffle"] == (
+        "no tile that is contiguous for 16 bytes on both sides fits in the registers"
+    )
+    found = dict(passed_over((40,), strides=(8,)))
+    assert found["copy"] == "1 mode is left besides what is contiguous on both sides"
+    found = dict(passed_over((30, 40, 20), (1, 0, 2), strides=(4000, 100, 8)))
+    assert found["tile"] == "the same fastest mode on both sides"
     x, out = np.zeros((30, 40), "f4"), np.zeros((40, 60), "f4")[:, ::2]
     text = ttlg.plan_for(x, out=out).explain()
     assert "no  tile         the output's fastest mode has a stride of 8 bytes" in text
@@ -143,13 +135,6 @@ def test_explain_says_which_stride_is_in_the_way():
 def test_explain_shows_strides_of_both_sides():
     plan = ttlg.plan((30, 40), (1, 0), strides=(-320, 8))
     assert "  strides    (-320, 8) -> (120, 4) bytes" in plan.explain().splitlines()
-
-
-@pytest.mark.parametrize("plan", [*PLANS, *CUDA_PLANS], ids=str)
-def test_explanations_show_themselves(plan):
-    text = plan.explain()
-    assert isinstance(text, str)
-    assert repr(text) == str(text) == "".join(text)
 
 
 def test_the_taxonomy_marks_what_was_passed_over():
@@ -195,15 +180,13 @@ def test_the_first_candidate_of_large_problems():
         dtype = f"V{random.choice([1, 2, 3, 4, 8, 12, 16])}"
         for device in ("cpu", "tesla-k40c"):
             plan = ttlg.plan(shape, axes, dtype, device=device)
-            assert is_own(plan, plan.candidates()[0])
+            candidates = plan.candidates()
+            assert is_own(plan, candidates[0])
+            if device == "cpu":
+                seconds = [each.seconds for each in candidates]
+                assert seconds == sorted(seconds)
             kernels.add(plan.kernel)
     assert len(kernels) >= 7
-
-
-def test_candidates_come_the_fastest_first():
-    found = ttlg.plan((1000, 3), (1, 0), "u1").candidates()
-    assert len({each.kernel for each in found}) > 1
-    assert [each.seconds for each in found] == sorted(each.seconds for each in found)
 
 
 class Cells(HTMLParser):
@@ -229,7 +212,9 @@ class Cells(HTMLParser):
 
 
 @pytest.mark.parametrize("plan", [*PLANS, *CUDA_PLANS], ids=str)
-def test_the_table_of_a_notebook(plan):
+def test_what_a_notebook_shows(plan):
+    text = plan.explain()
+    assert repr(text) == str(text) == "".join(text), "it shows itself"
     cells = Cells(plan._repr_html_()).texts
     assert cells[:2] == [
         "transpose",

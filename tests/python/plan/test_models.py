@@ -38,17 +38,6 @@ def test_k40c_has_the_published_coefficients():
     assert json.loads(text)["coefficients"] == PUBLISHED
 
 
-def test_k40c_picks_the_slice_of_figure_5():
-    # perm 4 1 2 0 3 of the paper, last axis fastest.
-    plan = ttlg.plan(
-        (27,) * 5, (1, 4, 2, 3, 0), "float64", device="tesla-k40c", kernel="orthogonal_distinct"
-    )
-    parameters = plan.parameters
-    assert (parameters["in_modes"], parameters["in_block"]) == (2, 7)  # 27 x 7 = 189
-    assert (parameters["out_modes"], parameters["out_block"]) == (1, 27)
-    assert plan.predicted_time == pytest.approx(1.7e-3, rel=0.05)
-
-
 @pytest.mark.parametrize(
     ("device", "rate"),
     [("nvidia-h100-80gb-hbm3", 3.35e12), ("nvidia-h100", 3.35e12), ("nvidia-h200", 4.8e12)],

@@ -16,7 +16,6 @@ LARGEST = 2**31
 
 
 def listed(scheme, m, w=None, n=None):
-    """List the entries in their order."""
     width = w or m
     bands = [range(begin, min(begin + width, m)) for begin in range(0, m, width)]
     if scheme == "V2":
@@ -27,26 +26,6 @@ def listed(scheme, m, w=None, n=None):
         return [(x, y) for band in bands for y in range(n) for x in band]
     last = 0 if scheme == "V1D" else 1
     return [(x, y) for band in bands for y in range(m) for x in band if x <= y - last]
-
-
-SMALL = [
-    *((scheme, m, None, None) for scheme in ("V1", "V1R", "V1D", "V2") for m in range(1, 12)),
-    *(("V1B", m, w, None) for m in range(1, 14) for w in range(1, max(2, m))),
-    *(("V1BF", m, w, n) for m in range(1, 8) for w in range(1, m + 1) for n in (1, 2, 5)),
-]
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-def test_every_entry_is_numbered_once_and_in_order(reverse):
-    for scheme, m, w, n in SMALL:
-        entries = listed(scheme, m, w, n)[:: -1 if reverse else 1]
-        total = schemes.count(scheme, m, w, n=n)
-        assert total == len(entries), (scheme, m, w, n)
-        x, y = schemes.decode(scheme, np.arange(total), m, w, n=n, reversed=reverse)
-        assert list(zip(x, y, strict=True)) == entries, (scheme, m, w, n)
-        if total:
-            numbers = schemes.encode(scheme, x, y, m, w, n=n, reversed=reverse)
-            assert numbers.tolist() == list(range(total)), (scheme, m, w, n)
 
 
 def test_names_are_the_schemes_in_any_case():

@@ -34,20 +34,19 @@ def test_examples(module):
     assert result.failed == 0
 
 
-def test_examples_with_pytorch():
-    pytest.importorskip("torch", minversion="2.5")
-    module = importlib.import_module("ttlg.torch")
-    assert doctest.testmod(module) == (0, 4)
-    test_docstrings_name_every_parameter(module.transpose)
-
-
-def test_examples_with_dask():
-    pytest.importorskip("dask.array")
-    module = importlib.import_module("ttlg.dask")
-    assert doctest.testmod(module) == (0, 20)
-    test_docstrings_name_every_parameter(module.transpose)
-    test_docstrings_name_every_parameter(module.store)
-    test_docstrings_name_every_parameter(module.Target)
+@pytest.mark.parametrize(
+    ("library", "minversion", "examples", "names"),
+    [
+        ("torch", "2.5", 4, ["transpose"]),
+        ("dask.array", None, 20, ["transpose", "store", "Target"]),
+    ],
+)
+def test_modules_for_other_libraries(library, minversion, examples, names):
+    pytest.importorskip(library, minversion=minversion)
+    module = importlib.import_module(f"ttlg.{library.partition('.')[0]}")
+    assert doctest.testmod(module) == (0, examples)
+    for name in names:
+        test_docstrings_name_every_parameter(getattr(module, name))
 
 
 def test_there_are_examples():

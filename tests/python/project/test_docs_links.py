@@ -40,7 +40,6 @@ def anchors(page):
 
 
 def broken(page):
-    """List the links of a page that lead nowhere."""
     wrong = []
     for target in links(page):
         name, _, anchor = unquote(target).partition("#")
@@ -91,7 +90,7 @@ def test_broken_links_are_found(tmp_path, monkeypatch):
 
 
 def test_linked_files_are_committed():
-    """Not only lying about in this working tree."""
+    """And not only present in this working tree."""
     if not (REPOSITORY / ".git").exists():
         pytest.skip("not a checkout")
     listed = subprocess.run(

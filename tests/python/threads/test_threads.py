@@ -46,7 +46,7 @@ def test_settings_may_change_while_others_transpose():
     expected = bits(x.T)
     done = threading.Event()
 
-    def meddle():
+    def change_settings():
         n = 0
         while not done.is_set():
             n += 1
@@ -55,12 +55,12 @@ def test_settings_may_change_while_others_transpose():
             ttlg.cache_resize(n % 5)
 
     with ThreadPoolExecutor(4) as pool:
-        meddler = pool.submit(meddle)
+        changes = pool.submit(change_settings)
         try:
             assert all(pool.map(lambda _: bits(ttlg.transpose(x)) == expected, range(150)))
         finally:
             done.set()
-        meddler.result()
+        changes.result()
 
 
 def ticks_while(call):
@@ -183,7 +183,7 @@ def test_overlapping_inputs_are_read_by_many_threads_at_once():
 
 
 def test_many_python_threads_in_small_calls(run_python):
-    # No more workers than the largest call asks for, whoever calls.
+    # No more workers than the largest call asks for, from any number of threads.
     run_python("""
         import sys
         from concurrent.futures import ThreadPoolExecutor

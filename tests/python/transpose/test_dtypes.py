@@ -56,15 +56,6 @@ def test_ml_dtypes(name):
         ttlg.transpose(x, out=np.empty(x.shape[::-1], f"u{x.itemsize}"))
 
 
-def test_nan_payloads_and_negative_zero_survive():
-    patterns = np.array(
-        [0x7FF0000000000001, 0xFFF8DEADBEEF0001, 0x8000000000000000, 0x0000000000000001], "<u8"
-    )
-    x = np.tile(patterns, 25).reshape(20, 5).view("<f8")
-    y = ttlg.transpose(x)
-    assert y.view("<u8").T.tolist() == x.view("<u8").tolist()
-
-
 @pytest.mark.parametrize("field", ["id", "pair", "rgb"])
 def test_field_views_have_strides_that_no_element_divides(field):
     x = random_array((7, 19, 21), NESTED)[field]
@@ -119,11 +110,13 @@ def test_variable_width_strings_are_refused():
         ttlg.transpose(x)
 
 
-def test_dtypes_of_the_same_size_are_told_apart():
+def test_other_dtypes_are_refused_even_of_the_same_size():
     x = random_array((3, 4), "<i4")
-    for other in (">i4", "<u4", "<f4", "V4", "S4", "U1", [("a", "<i4")]):
+    for other in (">i4", "<u4", "<f4", "V4", "S4", "U1", [("a", "<i4")], "<f8", "u1"):
         out = np.zeros((4, 3), other)
-        with pytest.raises(TypeError, match="ttlg moves bits and converts nothing"):
+        with pytest.raises(
+            TypeError, match=r"out has dtype .*, but x has int32; ttlg moves bits .*pass out of"
+        ):
             ttlg.transpose(x, out=out)
         assert bits(out) == bytes(out.nbytes)
     with pytest.raises(TypeError, match="converts nothing"):

@@ -1,6 +1,7 @@
 """Bad input raises the right exception, says what to do, and writes nothing."""
 
 import collections
+import functools
 import re
 import types
 
@@ -89,7 +90,16 @@ def test_axes_whose_index_raises():
         ttlg.transpose(X, (0, 1, Odd()))
 
 
-@pytest.mark.parametrize("x", [[[1, 2]], (1, 2), None, "abc", b"abc", 3.0, np.float64(1), object()])
+class Loads:
+    """Is copied by NumPy, not viewed."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("no copy was asked for")
+
+
+@pytest.mark.parametrize(
+    "x", [[[1, 2]], (1, 2), None, "abc", b"abc", 3, 3.0, np.float64(1), object(), Loads()]
+)
 def test_what_is_no_array(x):
     kind = re.escape(type(x).__qualname__)
     # Of other objects NumPy makes an array of rank 0 with the object in it.
@@ -101,11 +111,6 @@ def test_what_is_no_array(x):
     if x is not None:
         with pytest.raises(TypeError, match="out must be an array"):
             ttlg.transpose(X, out=x)
-
-
-def stranger(module, name):
-    """Return an object of a class as other libraries have them, which need not be installed."""
-    return type(name, (), {"__module__": module, "shape": (2, 3), "reshape": lambda self: self})()
 
 
 STRANGERS = [
@@ -122,7 +127,9 @@ STRANGERS = [
 
 @pytest.mark.parametrize(("module", "name", "hint"), STRANGERS)
 def test_arrays_of_other_libraries(module, name, hint):
-    x = stranger(module, name)
+    # As other libraries have them, which need not be installed.
+    members = {"__module__": module, "shape": (2, 3), "reshape": lambda self: self}
+    x = type(name, (), members)()
     derived = type("Derived", (type(x),), {"__module__": "mine"})()
     out = np.zeros((3, 2))
     calls = [
@@ -202,7 +209,6 @@ def test_stream_on_the_host():
 @pytest.mark.parametrize(
     ("arguments", "exception", "message"),
     [
-        ({"kernel": 1}, TypeError, "kernel must be a name, not 1"),
         ({"device": 0}, TypeError, "device must be a name, not 0"),
         ({"device": "abacus"}, ValueError, "cannot plan for device 'abacus'; choose one of 'cpu'"),
         ({"device": "cuda:-1"}, ValueError, "cannot plan for device 'cuda:-1'"),
@@ -228,9 +234,11 @@ def test_stream_on_the_host():
     ],
     ids=repr,
 )
-def test_plan_arguments(arguments, exception, message):
-    with pytest.raises(exception, match=message):
-        ttlg.plan(**{"shape": (2, 3), "axes": (1, 0), **arguments})
+def test_arguments_that_describe_a_problem(arguments, exception, message):
+    for full in (None, False, True):
+        function = ttlg.plan if full is None else functools.partial(ttlg.predict_time, full=full)
+        with pytest.raises(exception, match=message):
+            function(**{"shape": (2, 3), "axes": (1, 0), **arguments})
 
 
 @pytest.mark.parametrize(

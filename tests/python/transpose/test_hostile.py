@@ -23,9 +23,8 @@ def test_between_guard_pages(kernel):
     result = guarded(kernel)
     *_, last = result.stdout.splitlines() or [""]
     assert result.returncode == 0, f"died in case: {last}\n{result.stderr[-2000:]}"
-    word, count = last.split()
-    assert word == "transpositions"
-    assert int(count) > 500
+    assert last.startswith("transpositions ")
+    assert int(last.split()[1]) > 500
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

@@ -130,17 +130,11 @@ def test_overlap_is_counted_in_bytes(shift):
 
 def test_interleaved_without_sharing_an_element():
     raw = random_array((8, 12), "<i4")
-    x, out = raw[::2, ::2], raw[1::2, 1::2].reshape(4, 6)
-    y = np.ndarray((6, 4), "<i4", raw, 52, (8, 96))
-    expected = bits(x.T)
-    source = bits(x)
-    assert bits(ttlg.transpose(x, out=y)) == expected
-    assert bits(x) == source
-    assert bits(out.T) == expected
-    records = random_array((5, 7), [("a", "<i4"), ("b", "<i4")])
-    same = bits(records["a"])
-    ttlg.transpose(records["a"], (0, 1), out=records["b"])
-    assert bits(records["b"]) == bits(records["a"]) == same
+    x, out = raw[::2, ::2], raw[1::2, 1::2].T
+    before = raw.copy()
+    assert ttlg.transpose(x, out=out) is out
+    before[1::2, 1::2] = x
+    assert bits(raw) == bits(before)
 
 
 def test_layouts_too_tangled_to_tell_apart_are_refused():
@@ -183,18 +177,3 @@ def test_wrong_shape(shape):
     refused(
         x, (1, 0), out, out, r"x of shape \(3, 4\) permuted by axes \(1, 0\).*pass out of shape"
     )
-
-
-def test_wrong_dtype():
-    x = random_array((3, 4), "<f4")
-    for dtype in ("<f8", "<i4", ">f4", "u1"):
-        out = np.zeros((4, 3), dtype)
-        with pytest.raises(TypeError, match=r"out has dtype .*, but x has float32; .*pass out of"):
-            ttlg.transpose(x, out=out)
-        assert not out.any()
-
-
-def test_empty_arrays_overlap_nothing():
-    x = np.empty((0, 4))
-    out = x.T
-    assert ttlg.transpose(x, out=out) is out

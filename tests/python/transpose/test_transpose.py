@@ -15,6 +15,7 @@ from ..arrays import (
     SIZES,
     available_bytes,
     bits,
+    equal_by_blocks,
     layouts,
     problems,
     random_array,
@@ -71,13 +72,6 @@ def test_negative_axes_and_axes_containers(shape, dtype, random):
         assert bits(ttlg.transpose(x, given_axes)) == expected
 
 
-@pytest.mark.parametrize("rank", range(13))
-def test_axes_default_to_reversed(rank):
-    x = random_array((2, 3, 1, 2, 1, 3, 2, 1, 1, 2, 2, 1)[:rank], np.int16)
-    check(x, None)
-    assert bits(ttlg.transpose(x)) == bits(x.T)
-
-
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -130,27 +124,10 @@ def test_high_rank(rank):
     check(random_array((1,) * rank, "V5"), tuple(rng.permutation(rank)))
 
 
-def test_zero_dimensional():
-    x = np.array(-0.0)
-    y = ttlg.transpose(x)
-    assert y.shape == ()
-    assert y is not x
-    assert bits(y) == bits(x)
-    assert bits(ttlg.transpose(x, ())) == bits(x)
-
-
-@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 4), (0, 0), (1, 0, 1)])
-def test_empty(shape):
-    x = np.empty(shape)
-    check(x, None)
-    out = np.empty(shape[::-1])
-    assert ttlg.transpose(x, out=out) is out
-    assert ttlg.plan(shape, dtype=x.dtype)(x).shape == shape[::-1]
-
-
-def test_result_is_new_memory_even_for_the_identity():
-    x = random_array((4, 5), "<f4")
-    y = ttlg.transpose(x, (0, 1))
+@pytest.mark.parametrize("x", [np.array(-0.0), random_array((4, 5), "<f4")], ids=["0-d", "2-d"])
+def test_result_is_new_memory_even_for_the_identity(x):
+    y = ttlg.transpose(x, range(x.ndim))
+    assert y.shape == x.shape
     assert not np.shares_memory(x, y)
     assert bits(y) == bits(x)
 
@@ -183,18 +160,10 @@ def test_strides_beyond_32_bits(axes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("axes", [(2, 1, 0), (1, 2, 0), (0, 2, 1)])
-def test_more_than_2_to_31_elements(axes):
-    shape = (2, 46341, 23171)
+def test_more_than_2_to_31_elements():
     if available_bytes() < 8 << 30:
         pytest.skip("needs 8 GB of free memory")
-    count = 2 * 46341 * 23171
-    assert count > 1 << 31
-    x = repeated_raw(count).reshape(shape)
-    y = ttlg.transpose(x, axes)
-    expected = x.transpose(axes)
-    assert y.shape == expected.shape
-    rows = max(1, (64 << 20) // y[0].size)
-    for start in range(0, len(y), rows):
-        chunk = slice(start, start + rows)
-        assert np.array_equal(y[chunk], expected[chunk])
+    x = repeated_raw(2 * 46341 * 23171).reshape(2, 46341, 23171)
+    assert x.size > 1 << 31
+    for axes in ((2, 1, 0), (1, 2, 0), (0, 2, 1)):
+        assert equal_by_blocks(ttlg.transpose(x, axes), x.transpose(axes)), axes

@@ -1,4 +1,4 @@
-"""The file that keeps measured plans: who finds them there, and what becomes of a damaged one."""
+"""The file that keeps measured plans: which calls find them, and what becomes of a damaged one."""
 
 import errno
 import fcntl
@@ -28,7 +28,7 @@ ROUND_TRIP = """
 def test_the_next_process_finds_it(run_python, tmp_path):
     environment = {"TTLG_CACHE_DIR": str(tmp_path / "cache")}
     first = run_python(ROUND_TRIP, "measure", **environment)
-    assert first.stderr == ""  # no progress bar where nobody looks
+    assert first.stderr == ""  # no progress bar: it is no terminal
     second = run_python(ROUND_TRIP, "find", **environment)
     assert second.stdout == first.stdout
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["ttlg-tuned.json"]

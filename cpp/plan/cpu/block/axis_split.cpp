@@ -7,22 +7,22 @@
 namespace ttlg::cpu {
 
 BlockModes::BlockModes(const Problem& folded, std::span<const std::int64_t> extents) {
-  std::array<int, kMaxRank> place;
+  std::array<int, kMaxRank> number_of;
   for (const int index : folded.perm) {
     const auto m = static_cast<std::size_t>(index);
-    place[m] = extents[m] > 1 ? static_cast<int>(rank_) : -1;
+    number_of[m] = extents[m] > 1 ? static_cast<int>(rank_) : -1;
     if (extents[m] == 1) continue;
     const Mode& mode = folded.modes[m];
     modes_[rank_++] = {.extent = mode.extent,
                        .block = extents[m],
                        .in_step = mode.in_byte_stride,
                        .out_step = mode.out_byte_stride,
-                       .stage_step = 0,
+                       .staging_step = 0,
                        .loop = extents[m] < mode.extent ? 0 : -1};
   }
   std::size_t next = 0;
   for (std::size_t m = 0; m < folded.modes.size(); ++m) {
-    if (place[m] >= 0) in_order_[next++] = place[m];
+    if (number_of[m] >= 0) in_order_[next++] = number_of[m];
   }
 }
 

@@ -15,8 +15,8 @@ struct BlockMode {
   std::int64_t block;   // of a full block
   std::int64_t in_step;
   std::int64_t out_step;
-  std::int64_t stage_step;  // in the staging buffer
-  int loop;                 // the loop over its blocks; -1: there is one
+  std::int64_t staging_step;  // in the staging buffer
+  int loop;                   // the loop over its blocks; -1: there is one
 };
 
 // How a block's modes are split among its two axes and `rest`.

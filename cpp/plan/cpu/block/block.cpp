@@ -14,23 +14,23 @@ namespace {
 // in the output, whatever the output's alignment, and no two runs touch the same line: what leaves
 // the buffer then leaves in whole lines, and the last, partial line of a run can wait in the buffer
 // for the block that continues it.
-void lay_out_stage(Block& block, std::int64_t element_bytes) {
+void lay_out_staging(Block& block, std::int64_t element_bytes) {
   constexpr std::int64_t kApart = kLineBytes - 1;
   std::int64_t span = element_bytes;
   ContiguousRun run(element_bytes);
   for (BlockMode& mode : block.modes) {
     if (run.extend(mode.out_step, mode.block)) {
-      mode.stage_step = mode.out_step;
+      mode.staging_step = mode.out_step;
       ++block.run_modes;
     } else {
       const std::int64_t min_step = span + kApart;
       const std::int64_t shift = (mode.out_step - min_step) % kLineBytes;
-      mode.stage_step = min_step + (shift + kLineBytes) % kLineBytes;
+      mode.staging_step = min_step + (shift + kLineBytes) % kLineBytes;
     }
-    span = checked_add(checked_mul(mode.block - 1, mode.stage_step), span);
+    span = checked_add(checked_mul(mode.block - 1, mode.staging_step), span);
   }
   block.run_bytes = run.bytes();
-  block.stage_bytes = checked_add(span, kApart);
+  block.staging_bytes = checked_add(span, kApart);
 }
 
 void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
@@ -46,28 +46,28 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
   axis.modes.push_back(index);
   repeat(axis.in, mode.in_step);
   repeat(axis.out, mode.out_step);
-  repeat(axis.stage, mode.stage_step);
+  repeat(axis.staging, mode.staging_step);
 }
 
-// The input's contiguous pieces, or nearly so.
-void list_pieces(Block& block, std::int64_t element_bytes) {
-  block.piece_bytes = element_bytes;
-  block.pieces = {0};
+// The input's contiguous ranges, or nearly so.
+void list_ranges(Block& block, std::int64_t element_bytes) {
+  block.range_bytes = element_bytes;
+  block.ranges = {0};
   for (const int index : block.in_order) {
     const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
     const std::int64_t reach = (mode.block - 1) * mode.in_step;
     if (reach < 0) {
-      for (std::int64_t& piece : block.pieces) piece += reach;
+      for (std::int64_t& range : block.ranges) range += reach;
     }
     const std::int64_t step = std::abs(mode.in_step);
-    if (block.pieces.size() == 1 && step <= block.piece_bytes + kInputGap) {
-      block.piece_bytes += std::abs(reach);
+    if (block.ranges.size() == 1 && step <= block.range_bytes + kInputGap) {
+      block.range_bytes += std::abs(reach);
       continue;
     }
-    const std::size_t inner = block.pieces.size();
-    block.pieces.resize(inner * static_cast<std::size_t>(step == 0 ? 1 : mode.block));
-    for (std::size_t i = inner; i < block.pieces.size(); ++i) {
-      block.pieces[i] = block.pieces[i - inner] + step;
+    const std::size_t inner = block.ranges.size();
+    block.ranges.resize(inner * static_cast<std::size_t>(step == 0 ? 1 : mode.block));
+    for (std::size_t i = inner; i < block.ranges.size(); ++i) {
+      block.ranges[i] = block.ranges[i - inner] + step;
     }
   }
 }
@@ -90,30 +90,30 @@ bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> ext
 Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
                  std::span<const int> loops, AxisSplit split) {
   Block block;
-  std::vector<int> place(folded.modes.size(), -1);  // of each problem mode among the block's
+  std::vector<int> number_of(folded.modes.size(), -1);  // of each problem mode among the block's
   for (const int m : folded.perm) {
     const auto i = static_cast<std::size_t>(m);
     if (extents[i] <= 1) continue;
-    place[i] = static_cast<int>(block.modes.size());
+    number_of[i] = static_cast<int>(block.modes.size());
     const Mode& mode = folded.modes[i];
     block.modes.push_back({.extent = mode.extent,
                            .block = extents[i],
                            .in_step = mode.in_byte_stride,
                            .out_step = mode.out_byte_stride,
-                           .stage_step = 0,
+                           .staging_step = 0,
                            .loop = loops[i]});
   }
-  for (const int index : place) {
+  for (const int index : number_of) {
     if (index >= 0) block.in_order.push_back(index);
   }
-  lay_out_stage(block, folded.element_bytes);
+  lay_out_staging(block, folded.element_bytes);
   if (can_begin_at_lines(folded, extents)) block.shiftable_loop = block.modes.front().loop;
-  for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->stage = {0};
+  for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->staging = {0};
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
   for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
   for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
-  list_pieces(block, folded.element_bytes);
+  list_ranges(block, folded.element_bytes);
   return block;
 }
 

@@ -1,4 +1,4 @@
-// A block: the piece of a problem that is moved at once, cut out of the modes that vary fastest on
+// A block: the part of a problem that is moved at once, cut out of the modes that vary fastest on
 // either side, so that whole lines are read and whole lines are written (the slices of TTLG,
 // section III; the blocks of GenTT, section 4.1, at the size of a cache instead of a register
 // file).
@@ -31,7 +31,7 @@ struct Axis {
   std::vector<int> modes;
   std::vector<std::int64_t> in;
   std::vector<std::int64_t> out;
-  std::vector<std::int64_t> stage;
+  std::vector<std::int64_t> staging;
 };
 
 struct Block {
@@ -44,11 +44,11 @@ struct Block {
   std::vector<int> rest;
   // The first `run_modes` modes are contiguous in the output: a run. The others count its runs.
   int run_modes = 0;
-  std::int64_t run_bytes = 0;    // of a full block
-  std::int64_t stage_bytes = 0;  // that its runs take in the staging buffer
-  // The pieces of the input that hold a full block, which are prefetched.
-  std::int64_t piece_bytes = 0;
-  std::vector<std::int64_t> pieces;
+  std::int64_t run_bytes = 0;      // of a full block
+  std::int64_t staging_bytes = 0;  // that its runs take in the staging buffer
+  // The ranges of the input that hold a full block, which are prefetched.
+  std::int64_t range_bytes = 0;
+  std::vector<std::int64_t> ranges;
   // The loop along the output's runs where blocks can begin at lines; -1 if they cannot.
   int shiftable_loop = -1;
 };

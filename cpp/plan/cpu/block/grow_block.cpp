@@ -51,12 +51,12 @@ class Growth {
   }
 
  private:
-  // About equal pieces of at most `room`, in whole grains.
+  // About equal chunks of at most `room`, in whole grains.
   static std::int64_t split(std::int64_t extent, std::int64_t room, std::int64_t grain) {
     if (extent <= room) return extent;
-    if (grain == 1) return even_piece(extent, room);
-    const std::int64_t piece = even_piece(extent, room, grain);
-    return piece <= room ? piece : std::max(room / grain * grain, std::min(room, grain));
+    if (grain == 1) return even_chunk(extent, room);
+    const std::int64_t chunk = even_chunk(extent, room, grain);
+    return chunk <= room ? chunk : std::max(room / grain * grain, std::min(room, grain));
   }
 
   const Problem& folded_;

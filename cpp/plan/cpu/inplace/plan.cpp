@@ -10,7 +10,7 @@
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::int64_t kLeastWorkspace = 2 << 20;  // of each thread: rows and columns, in L2
+constexpr std::int64_t kMinWorkspace = 2 << 20;  // of each thread: rows and columns, in L2
 
 // How a matrix of a `buffered` step gets into the workspace.
 Plan plan_into_buffer(const InplaceStep& step, const Machine& machine, int threads) {
@@ -28,14 +28,14 @@ Plan plan_into_buffer(const InplaceStep& step, const Machine& machine, int threa
 // Threads would wait for one another longer than they work.
 int team_of(std::int64_t bytes, int threads) {
   constexpr std::int64_t kBytesPerThread = 256 << 10;
-  const int most = std::clamp(threads, 1, kMaxThreads);
-  return static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, most));
+  const int max_threads = std::clamp(threads, 1, kMaxThreads);
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kBytesPerThread, 1, max_threads));
 }
 
 // With more than this there is no further way.
-std::int64_t most_workspace(const Problem& folded, int threads) {
+std::int64_t max_workspace(const Problem& folded, int threads) {
   constexpr std::int64_t kBeyondAnyMachine = std::int64_t{1} << 50;
-  return threads * (4 * std::min(folded.bytes(), kBeyondAnyMachine) + kLeastWorkspace);
+  return threads * (4 * std::min(folded.bytes(), kBeyondAnyMachine) + kMinWorkspace);
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
                     .workspace = 0,
                     .forced = options.forced};
   std::vector<InplaceStep> steps =
-      steps_within(folded, limits, options.workspace, limits.threads * kLeastWorkspace,
-                   most_workspace(folded, limits.threads));
+      steps_within(folded, limits, options.workspace, limits.threads * kMinWorkspace,
+                   max_workspace(folded, limits.threads));
   return build_inplace_plan(request, std::move(steps), machine, limits.threads, limits.workspace);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/cpu/inplace/step.hpp"
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/cpu/plan.hpp"
 #include "plan/inplace/plan.hpp"
 
@@ -21,7 +21,7 @@ struct InplacePlan : BasicInplacePlan<InplaceStep> {
   int threads = 1;
 
   bool operator==(const InplacePlan& other) const {
-    return request == other.request && steps == other.steps && threads == other.threads;
+    return is_same(other) && threads == other.threads;
   }
 };
 
@@ -42,7 +42,7 @@ InplacePlan make_inplace_plan(const Request& request, const Machine& machine,
 // The ways that the planner has for this plan's request, threads and workspace, the fastest first.
 std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan, const Machine& machine);
 
-// The plan with these very steps. Throws std::invalid_argument if they do not carry the request
+// The plan with exactly these steps. Throws std::invalid_argument if they do not carry the request
 // out.
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                const Machine& machine, int threads, std::int64_t workspace_limit);

@@ -8,13 +8,13 @@
 namespace ttlg::cpu {
 namespace {
 
-bool is_between(std::int64_t least, std::int64_t value, std::int64_t most) {
-  return least <= value && value <= most;
+bool is_between(std::int64_t low, std::int64_t value, std::int64_t high) {
+  return low <= value && value <= high;
 }
 
 }  // namespace
 
-bool is_valid(const InplaceStep& step) {
+bool applies(const InplaceStep& step) {
   switch (step.kernel) {
     case InplaceKernel::square:
       return step.rows == step.columns && is_between(1, step.width, kMaxTileOrder) &&
@@ -61,13 +61,13 @@ C2rWorkspace::C2rWorkspace(const InplaceStep& step, int threads) {
 }
 
 CellsWorkspace::CellsWorkspace(const InplaceStep& step, int threads) {
-  constexpr std::int64_t kMostSlice = 32 << 10;
+  constexpr std::int64_t kMaxSlice = 32 << 10;
   constexpr std::int64_t kPartBytes = 3 * std::int64_t{sizeof(std::int64_t)};
-  slice = std::min(step.element_bytes, kMostSlice);
-  most_parts = 2 * kPartsPerThread * threads;
+  slice = std::min(step.element_bytes, kMaxSlice);
+  max_parts = 2 * kPartsPerThread * threads;
   parts = whole_lines(ceil_div(step.rows * step.columns, 64) * std::int64_t{sizeof(std::uint64_t)});
-  held = parts + whole_lines(most_parts * kPartBytes);
-  bytes = held + whole_lines(most_parts * slice);
+  held = parts + whole_lines(max_parts * kPartBytes);
+  bytes = held + whole_lines(max_parts * slice);
 }
 
 LongMatrix::LongMatrix(const InplaceStep& step) : inside(step), between(step) {

@@ -39,9 +39,9 @@ inline constexpr std::int64_t kMaxBandColumns = 1024;
 
 // With more blocks of columns than this, the rotation before or after the rows' shuffle is a pass
 // of its own: what it would save at the ends of a thread's rows grows with their square.
-inline constexpr std::int64_t kMostFusedBlocks = 32;
+inline constexpr std::int64_t kMaxFusedBlocks = 32;
 
-inline bool rotates_apart(const C2r& c2r) { return c2r.c > kMostFusedBlocks; }
+inline bool rotates_apart(const C2r& c2r) { return c2r.c > kMaxFusedBlocks; }
 
 // Entries of the tables by which C2R and R2C shuffle rows.
 inline std::int64_t row_table_entries(const C2r& c2r) { return 2 * (c2r.n + c2r.b); }
@@ -69,8 +69,8 @@ struct CellsWorkspace {
 
   CellsWorkspace(const InplaceStep& step, int threads);
 
-  std::int64_t slice = 0;       // bytes of a cell that are moved at a time
-  std::int64_t most_parts = 0;  // of cycles
+  std::int64_t slice = 0;      // bytes of a cell that are moved at a time
+  std::int64_t max_parts = 0;  // of cycles
   std::int64_t parts = 0;
   std::int64_t held = 0;  // a slice for each part
   std::int64_t bytes = 0;
@@ -104,7 +104,7 @@ struct LongMatrix {
 };
 
 // Whether the kernel can transpose these matrices with this width.
-bool is_valid(const InplaceStep& step);
+bool applies(const InplaceStep& step);
 
 // The bytes that a step needs besides its matrices.
 std::int64_t workspace_bytes(const InplaceStep& step, int threads);

@@ -139,26 +139,26 @@ class Steps {
   std::vector<std::int64_t> tile_orders() const {
     const std::int64_t size = matrices_.element_bytes;
     if (matrices_.rows != matrices_.columns || size > kMaxTileBytes) return {};
-    const auto most = static_cast<std::int64_t>(std::sqrt(kMaxTileBytes / size));
+    const auto max_order = static_cast<std::int64_t>(std::sqrt(kMaxTileBytes / size));
     const std::int64_t line = std::max<std::int64_t>(kLineBytes / size, 1);
-    return {std::min(most / line * line, kMaxTileOrder)};
+    return {std::min(max_order / line * line, kMaxTileOrder)};
   }
 
   // The elements of a piece of the longer dimension: an even part of it, if there is one of about
   // the most that are useful. Larger pieces move at the speed of a copy, and shorter ones are not
   // worth a pass.
   std::vector<std::int64_t> pieces() const {
-    constexpr std::int64_t kMostBytes = 8 << 10;
-    constexpr std::int64_t kLeastBytes = 256;
+    constexpr std::int64_t kMaxBytes = 8 << 10;
+    constexpr std::int64_t kMinBytes = 256;
     const std::int64_t extent = std::max(matrices_.rows, matrices_.columns);
     const std::int64_t other = std::min(matrices_.rows, matrices_.columns);
     const std::int64_t size = matrices_.element_bytes;
-    const std::int64_t most = std::min(machine_.l2_cache_bytes / 4 / other, kMostBytes) / size;
-    if (most * size < kLeastBytes || most < 2 || extent < 4 * most) return {};
-    for (std::int64_t count = most; count > most / 4; --count) {
+    const std::int64_t max_count = std::min(machine_.l2_cache_bytes / 4 / other, kMaxBytes) / size;
+    if (max_count * size < kMinBytes || max_count < 2 || extent < 4 * max_count) return {};
+    for (std::int64_t count = max_count; count > max_count / 4; --count) {
       if (extent % count == 0) return {count};
     }
-    return {most};
+    return {max_count};
   }
 
   // Longer pieces of rows waste less of the lines at their ends; more of them leave L2.
@@ -204,10 +204,10 @@ namespace {
 
 // Shorter rows take longer than a pass for C2R's rotation.
 bool is_worth_squares(const Matrices& matrices) {
-  constexpr std::int64_t kLeastRow = 512;
+  constexpr std::int64_t kMinRow = 512;
   const C2r c2r(matrices.rows, matrices.columns);
   return matrices.rows != matrices.columns && rotates_apart(c2r) &&
-         c2r.c * matrices.element_bytes >= kLeastRow;
+         c2r.c * matrices.element_bytes >= kMinRow;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/cpu/inplace/step.hpp"
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 

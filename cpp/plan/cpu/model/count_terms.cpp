@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "plan/cpu/block/block.hpp"
+#include "plan/cpu/block/runs.hpp"
 #include "plan/cpu/model/count_work.hpp"
-#include "plan/cpu/pieces.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -29,41 +29,42 @@ void add_above(std::array<double, kSize>& terms, const std::array<double, kSize>
   for (std::size_t i = 0; i < kSize; ++i) terms[i] += weight * excess(amount, limits[i] * unit);
 }
 
-// Where powers of two in their strides put pieces at the same place of an interleave, memory
+// Where powers of two in their strides put runs at the same place of an interleave, memory
 // channels and sets of the caches stay unused: how often what is used was halved.
-double halvings(const Pieces& pieces) {
-  if (pieces.distinct_offsets == pieces.count) return 0;
+double halvings(const SideRuns& runs) {
+  if (runs.distinct_offsets == runs.count) return 0;
   return std::max(
-      0.0, -std::log2(as_double(pieces.distinct_offsets * pieces.bytes) / as_double(kPageBytes)));
+      0.0, -std::log2(as_double(runs.distinct_offsets * runs.bytes) / as_double(kPageBytes)));
 }
 
 // `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
-// loop adds; `alignment` is that of the first piece.
-void count_side(SideTerms& terms, const Pieces& pieces, double bytes, int innermost,
+// loop adds; `alignment` is that of the first run.
+void count_side(SideTerms& terms, const SideRuns& runs, double bytes, int innermost,
                 std::int64_t step, double share, std::int64_t alignment) {
   const double lines = in_lines(bytes) * share;
-  const double per_byte = as_double(pieces.total) / bytes;
+  const double per_byte = as_double(runs.total) / bytes;
   const double splits =
-      as_double(pieces.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
-  const bool goes_on = pieces.continues >= 0 && pieces.continues == innermost;
+      as_double(runs.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
+  const bool goes_on = runs.continues >= 0 && runs.continues == innermost;
   terms.lines += lines;
   (goes_on ? terms.shared : terms.split) += splits;
   for (std::size_t i = 0; i < kRunLimits.size(); ++i) {
     terms.run_below[i] += lines * std::min(1.0, kRunLimits[i] * per_byte);
   }
-  add_above(terms.pages_above, kCountLimits, 1, as_double(pieces.pages), lines);
-  add_above(terms.rows_above, kCountLimits, 1, as_double(pieces.count), lines);
-  terms.aliasing += lines * halvings(pieces);
+  add_above(terms.pages_above, kCountLimits, 1, as_double(runs.pages), lines);
+  add_above(terms.rows_above, kCountLimits, 1, as_double(runs.count), lines);
+  terms.aliasing += lines * halvings(runs);
   terms.conflicts +=
-      lines * excess(as_double(pieces.count) / as_double(pieces.distinct_offsets), kWays);
-  terms.new_pages += as_double(pieces.total) / as_double(pieces.count) * as_double(pieces.pages) *
-                     share * std::min(1.0, as_double(step) / as_double(kPageBytes));
+      lines * excess(as_double(runs.count) / as_double(runs.distinct_offsets), kWays);
+  terms.new_pages += as_double(runs.total) / as_double(runs.count) * as_double(runs.pages) * share *
+                     std::min(1.0, as_double(step) / as_double(kPageBytes));
 }
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
 // is used most, gives way slowly. Every thread has an L2 of its own, for its part.
-std::array<double, kReadPlaces> places(double bytes, int threads, const Machine& machine) {
+std::array<double, kReadLevels> shares_of_levels(double bytes, int threads,
+                                                 const Machine& machine) {
   const auto beyond = [](double amount, std::int64_t cache, int halvings_wide) {
     const double halves = 2 * amount / as_double(cache);
     if (halves <= 1) return 0.0;
@@ -91,9 +92,9 @@ class Counter {
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)),
         owns_lines_(owns_lines(folded, parameters)) {}
 
-  void count(bool fresh, const BlockPieces* pieces) {
+  void count(bool fresh, const BlockRuns* runs) {
     if (bytes_ == 0) return;
-    count_blocks(pieces);
+    count_blocks(runs);
     threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
     share_ = busiest(threads_, blocks_, static_cast<std::int64_t>(bytes_));
     terms_.team = threads_ > 1 ? std::log2(threads_) : 0;
@@ -114,7 +115,7 @@ class Counter {
   }
 
  private:
-  void count_blocks(const BlockPieces* pieces) {
+  void count_blocks(const BlockRuns* runs) {
     if (parameters_.kernel == Kernel::copy) {
       blocks_ = ceil_div(static_cast<std::int64_t>(bytes_), parameters_.block.front());
       return;
@@ -124,17 +125,17 @@ class Counter {
       in_.total = out_.total = folded_.elements();
       return;
     }
-    const BlockPieces both = pieces != nullptr ? *pieces : block_pieces(folded_, parameters_.block);
+    const BlockRuns both = runs != nullptr ? *runs : block_runs(folded_, parameters_.block);
     in_ = both.in;
     out_ = both.out;
     blocks_ = both.blocks;
   }
 
   void count_copy() {
-    const auto from = places(2 * bytes_, threads_, machine_);
+    const auto from = shares_of_levels(2 * bytes_, threads_, machine_);
     auto& lines = parameters_.streaming ? terms_.stream_copied : terms_.copied;
-    for (std::size_t place = 0; place < from.size(); ++place) {
-      lines[place] = from[place] * in_lines(bytes_) * share_;
+    for (std::size_t level = 0; level < from.size(); ++level) {
+      lines[level] = from[level] * in_lines(bytes_) * share_;
     }
   }
 
@@ -142,7 +143,7 @@ class Counter {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const auto from =
-        places(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
+        shares_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
                share_, std::min(in_.alignment, kArrayAlignment));
     const std::int64_t alignment = out_alignment();
@@ -159,13 +160,13 @@ class Counter {
     terms_.all_written = in_lines(bytes_);
     terms_.read_from = from;
     if (parameters_.streaming) {
-      terms_.written_to[parameters_.staged ? kReadPlaces : kReadPlaces + 1] = 1;
+      terms_.written_to[parameters_.staged ? kReadLevels : kReadLevels + 1] = 1;
     } else {
       std::ranges::copy(from, terms_.written_to.begin());
     }
   }
 
-  // Of the pieces of the output, up to a line.
+  // Of the runs of the output, up to a line.
   std::int64_t out_alignment() const {
     if (parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block)) {
       return kLineBytes;
@@ -224,15 +225,15 @@ class Counter {
     const double l1 = as_double(machine_.l1_cache_bytes);
     // Long elements are moved one after another, so that few lines must stay until another element
     // of the block needs them.
-    const bool in_turn = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
-    if (!in_turn || parameters_.prefetch > 0) {
+    const bool one_by_one = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
+    if (!one_by_one || parameters_.prefetch > 0) {
       add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above,
                 kPartsOfL1, l1, block_bytes, lines);
     }
     if (!parameters_.staged) return;
     terms_.staged = lines;
-    const double stage = as_double(out_.count * (out_.bytes + kLineBytes));
-    add_above(terms_.stage_above, kPartsOfL1, l1, stage, lines);
+    const double staging = as_double(out_.count * (out_.bytes + kLineBytes));
+    add_above(terms_.staging_above, kPartsOfL1, l1, staging, lines);
   }
 
   void write_by_rows() {
@@ -256,16 +257,16 @@ class Counter {
   double share_ = 1;
   std::int64_t blocks_ = 1;
   WriteOrder order_;
-  Pieces in_;
-  Pieces out_;
+  SideRuns in_;
+  SideRuns out_;
 };
 
 }  // namespace
 
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                  bool fresh, const BlockPieces* pieces) {
+                  bool fresh, const BlockRuns* runs) {
   Terms terms;
-  Counter(folded, parameters, machine, terms).count(fresh, pieces);
+  Counter(folded, parameters, machine, terms).count(fresh, runs);
   return terms;
 }
 

@@ -61,8 +61,8 @@ struct Span {
   std::int64_t block = 1;
   std::int64_t blocks = 1;
 
-  // Tiles of so many elements that cover the axis, block by block.
-  std::int64_t pieces(std::int64_t step) const {
+  // Tiles of `step` elements that cover the axis, block by block.
+  std::int64_t tiles(std::int64_t step) const {
     if (block == extent) return ceil_div(inner * block, step);
     const std::int64_t rest = extent % block;
     return extent / block * ceil_div(inner * block, step) + ceil_div(inner * rest, step);
@@ -136,7 +136,7 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
     count_elements(terms, folded, parameters, machine, share, std::max(in.elements, out.elements));
     return order;
   }
-  const double tiles = as_double(outside) * as_double(in.pieces(shape.in) * out.pieces(shape.out));
+  const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
   count_tiles(terms, shape, folded.element_bytes, tiles * share);
   if (!parameters.staged) {
     order.stores_a_line =

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan/cpu/machine.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/cpu/model/terms.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/problem.hpp"
@@ -14,7 +14,7 @@ namespace ttlg::cpu {
 struct WriteOrder {
   std::int64_t row_blocks = 1;  // blocks that follow one another along the out axis
   double stores_a_line = 1;     // of tiles, each of which misses where rows share sets
-  // Tiles sweep over the rows of the in axis, so that what is one piece in memory is not written as
+  // Tiles sweep over the rows of the in axis, so that what is one run in memory is not written as
   // one: bytes of a row, rows of a block and the bytes from one to the next; 0 bytes: as it lies.
   std::int64_t row_bytes = 0;
   std::int64_t rows = 0;

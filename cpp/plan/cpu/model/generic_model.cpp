@@ -1,5 +1,5 @@
-// The model of a machine that nobody has measured: fitted to two that were, a Skylake-SP and a
-// Granite Rapids Xeon, together. Writes to memory were then weighed anew, those through the caches
+// The model of a machine without measurements: fitted to two that were, a Skylake-SP and a
+// Granite Rapids Xeon, together. Writes to memory were then weighed again, those through the caches
 // by 2, direct ones by 1.2 and staging by 1.5, with which plans lose little on these two and on a
 // Zen 3, which takes longer for most plans than predicted.
 #include <array>

@@ -9,8 +9,8 @@ namespace {
 
 // Calls visit(name, value) for every number.
 template <typename Visit>
-void for_each_term(const PlacedTerms& terms, const Visit& visit) {
-  static constexpr std::array<const char*, kWritePlaces> kPlaces{"l2", "shared", "memory", "staged",
+void for_each_term(const LevelTerms& terms, const Visit& visit) {
+  static constexpr std::array<const char*, kWriteLevels> kLevels{"l2", "shared", "memory", "staged",
                                                                  "direct"};
   const auto list = [&](const std::string& name, const auto& values, const auto& label) {
     for (std::size_t i = 0; i < values.size(); ++i) visit(name + label(i), values[i]);
@@ -23,7 +23,7 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
   const auto part = [](std::size_t i) {
     return std::to_string(static_cast<int>(4 * kPartsOfL1[i]));
   };
-  const auto place = [](std::size_t i) { return std::string(kPlaces[i]); };
+  const auto level = [](std::size_t i) { return std::string(kLevels[i]); };
   const auto side = [&](const std::string& name, const SideTerms& each) {
     visit(name + "lines", each.lines);
     visit(name + "split", each.split);
@@ -35,21 +35,21 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
     visit(name + "conflicts", each.conflicts);
     visit(name + "new_pages", each.new_pages);
   };
-  for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + place(i) + "_", terms.read[i]);
+  for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + level(i) + "_", terms.read[i]);
   for (std::size_t i = 0; i < terms.unprefetched.size(); ++i) {
-    side("unprefetched_" + place(i) + "_", terms.unprefetched[i]);
+    side("unprefetched_" + level(i) + "_", terms.unprefetched[i]);
   }
   for (std::size_t i = 0; i < terms.written.size(); ++i) {
-    side("written_" + place(i) + "_", terms.written[i]);
+    side("written_" + level(i) + "_", terms.written[i]);
   }
   const auto distance = [](std::size_t i) { return std::to_string(i == 3 ? 4 : i); };
   for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
-    list("read_" + place(i) + "_prefetched_", terms.prefetched[i], distance);
+    list("read_" + level(i) + "_prefetched_", terms.prefetched[i], distance);
   }
-  list("copied_", terms.work.copied, place);
-  list("stream_copied_", terms.work.stream_copied, place);
+  list("copied_", terms.work.copied, level);
+  list("stream_copied_", terms.work.stream_copied, level);
   visit("staged", terms.work.staged);
-  list("stage_above_quarters_of_l1_", terms.work.stage_above, part);
+  list("stage_above_quarters_of_l1_", terms.work.staging_above, part);
   list("block_above_quarters_of_l1_", terms.work.block_above, part);
   list("streamed_block_above_quarters_of_l1_", terms.work.streamed_block_above, part);
   visit("overlap", terms.work.overlap);
@@ -70,8 +70,8 @@ void for_each_term(const PlacedTerms& terms, const Visit& visit) {
   visit("team", terms.work.team);
   visit("team_rows", terms.work.team_rows);
   visit("team_lines", terms.work.team_lines);
-  list("all_read_", terms.all_read, place);
-  list("all_written_", terms.all_written, place);
+  list("all_read_", terms.all_read, level);
+  list("all_written_", terms.all_written, level);
   visit("fresh_pages", terms.work.fresh_pages);
 }
 
@@ -84,21 +84,21 @@ SideTerms weighed(const SideTerms& side, double weight) {
 }  // namespace
 
 TermValues values_of(const Terms& terms) {
-  PlacedTerms placed{.work = terms};
+  LevelTerms by_level{.work = terms};
   for (std::size_t i = 0; i < terms.read_from.size(); ++i) {
     const double weight = terms.read_from[i];
-    placed.read[i] = weighed(terms.read, weight);
-    if (terms.prefetched[0] > 0) placed.unprefetched[i] = placed.read[i];
+    by_level.read[i] = weighed(terms.read, weight);
+    if (terms.prefetched[0] > 0) by_level.unprefetched[i] = by_level.read[i];
     for (std::size_t k = 0; k < terms.prefetched.size(); ++k) {
-      placed.prefetched[i][k] = weight * terms.prefetched[k];
+      by_level.prefetched[i][k] = weight * terms.prefetched[k];
     }
-    placed.all_read[i] = weight * terms.all_read;
+    by_level.all_read[i] = weight * terms.all_read;
   }
   for (std::size_t i = 0; i < terms.written_to.size(); ++i) {
-    placed.written[i] = weighed(terms.written, terms.written_to[i]);
-    placed.all_written[i] = terms.written_to[i] * terms.all_written;
+    by_level.written[i] = weighed(terms.written, terms.written_to[i]);
+    by_level.all_written[i] = terms.written_to[i] * terms.all_written;
   }
-  return std::bit_cast<TermValues>(placed);
+  return std::bit_cast<TermValues>(by_level);
 }
 
 const std::array<std::string, kTerms>& term_names() {
@@ -106,7 +106,7 @@ const std::array<std::string, kTerms>& term_names() {
     TermValues numbers;
     std::iota(numbers.begin(), numbers.end(), 0.0);
     std::array<std::string, kTerms> result;
-    for_each_term(std::bit_cast<PlacedTerms>(numbers), [&](const std::string& name, double number) {
+    for_each_term(std::bit_cast<LevelTerms>(numbers), [&](const std::string& name, double number) {
       result[static_cast<std::size_t>(number)] = name;
     });
     return result;

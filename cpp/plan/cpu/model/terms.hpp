@@ -14,25 +14,25 @@ namespace ttlg::cpu {
 
 // Where lines are found or left: in L2, in the last-level cache, in memory; or written around the
 // caches, staged or not.
-inline constexpr std::size_t kReadPlaces = 3;
-inline constexpr std::size_t kWritePlaces = 5;
+inline constexpr std::size_t kReadLevels = 3;
+inline constexpr std::size_t kWriteLevels = 5;
 // Bytes of runs: shorter ones take longer a line.
 inline constexpr std::array<double, 8> kRunLimits{64, 128, 256, 512, 1024, 2048, 4096, 8192};
 // Pages and rows that a block touches.
 inline constexpr std::array<double, 3> kCountLimits{16, 64, 256};
-// Parts of L1 that a block or its stage takes.
+// Parts of L1 that a block or its staging buffer takes.
 inline constexpr std::array<double, 5> kPartsOfL1{0.25, 0.5, 1, 2, 8};
 
 // Terms of one side of a plan, in lines.
 struct SideTerms {
   double lines = 0;
-  double split = 0;   // lines that two pieces share, each visited at another time
+  double split = 0;   // lines that two runs share, each visited at another time
   double shared = 0;  // the same where the next block goes on from this one
   std::array<double, kRunLimits.size()> run_below{};
   std::array<double, kCountLimits.size()> pages_above{};
   std::array<double, kCountLimits.size()> rows_above{};
   double aliasing = 0;   // times that powers of two in strides halve the sets in use
-  double conflicts = 0;  // lines of pieces that share a set with more of them than it holds
+  double conflicts = 0;  // lines of runs that share a set with more of them than it holds
   double new_pages = 0;  // pages that were not in the block before
 };
 
@@ -40,11 +40,11 @@ struct SideTerms {
 struct WorkTerms {
   // Lines of plain copies, which are prefetched by the hardware and have no blocks, by where they
   // are; through the caches and around them.
-  std::array<double, kReadPlaces> copied{};
-  std::array<double, kReadPlaces> stream_copied{};
-  // Lines of blocks and of their stages that are larger than parts of L1, and of L2.
+  std::array<double, kReadLevels> copied{};
+  std::array<double, kReadLevels> stream_copied{};
+  // Lines of blocks and of their staging buffers that are larger than parts of L1, and of L2.
   double staged = 0;
-  std::array<double, kPartsOfL1.size()> stage_above{};
+  std::array<double, kPartsOfL1.size()> staging_above{};
   std::array<double, kPartsOfL1.size()> block_above{};           // written through the caches
   std::array<double, kPartsOfL1.size()> streamed_block_above{};  // and around them
   // Lines of the input that blocks which are streamed directly read behind their end, to make whole
@@ -60,7 +60,8 @@ struct WorkTerms {
   double shuffle_rounds = 0;
   double shuffle_terms = 0;
   // The strided copy: elements, those of them that are no power of two in bytes, those that leave
-  // around the caches without a stage; vectors of the runs that they are, and its inner loops.
+  // around the caches without a staging buffer; vectors of the runs that they are, and its inner
+  // loops.
   double elements = 0;
   double odd_elements = 0;
   double streamed_elements = 0;
@@ -86,27 +87,27 @@ struct Terms : WorkTerms {
   SideTerms read{};
   PrefetchTerms prefetched{};
   double all_read = 0;  // lines, not divided among the threads
-  std::array<double, kReadPlaces> read_from{};
+  std::array<double, kReadLevels> read_from{};
   SideTerms written{};
   double all_written = 0;
-  std::array<double, kWritePlaces> written_to{};
+  std::array<double, kWriteLevels> written_to{};
 };
 
-// The same with the counts of a side at every place, each of which has its own seconds.
-struct PlacedTerms {
-  std::array<SideTerms, kReadPlaces> read{};
-  std::array<SideTerms, kReadPlaces> unprefetched{};  // the same once more where nothing is
-  std::array<PrefetchTerms, kReadPlaces> prefetched{};
-  std::array<SideTerms, kWritePlaces> written{};
+// The same with the counts of a side at every level, each of which has its own seconds.
+struct LevelTerms {
+  std::array<SideTerms, kReadLevels> read{};
+  std::array<SideTerms, kReadLevels> unprefetched{};  // the same once more where nothing is
+  std::array<PrefetchTerms, kReadLevels> prefetched{};
+  std::array<SideTerms, kWriteLevels> written{};
   WorkTerms work{};
-  std::array<double, kReadPlaces> all_read{};
-  std::array<double, kWritePlaces> all_written{};
+  std::array<double, kReadLevels> all_read{};
+  std::array<double, kWriteLevels> all_written{};
 };
 
-inline constexpr std::size_t kTerms = sizeof(PlacedTerms) / sizeof(double);
-using TermValues = std::array<double, kTerms>;  // of all numbers in PlacedTerms, in their order
+inline constexpr std::size_t kTerms = sizeof(LevelTerms) / sizeof(double);
+using TermValues = std::array<double, kTerms>;  // of all numbers in LevelTerms, in their order
 
-// The counts by place, in which a predicted time is linear.
+// The counts by level, in which a predicted time is linear.
 TermValues values_of(const Terms& terms);
 
 // What each of them is called.

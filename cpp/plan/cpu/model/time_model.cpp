@@ -7,10 +7,10 @@
 namespace ttlg::cpu {
 namespace {
 
-// A member of PlacedTerms is an array of these counts by place, which begins `first` bytes within.
+// A member of LevelTerms is an array of these counts by level, which begins `first` bytes within.
 template <typename Counts>
 double weigh(const Counts& counts, const TermValues& seconds, std::size_t first,
-             std::size_t place = 0) {
+             std::size_t level = 0) {
   constexpr std::size_t kCounts = sizeof(Counts) / sizeof(double);
   const auto count = [&](std::size_t i) {
     double value;
@@ -18,7 +18,7 @@ double weigh(const Counts& counts, const TermValues& seconds, std::size_t first,
                 sizeof value);
     return value;
   };
-  const double* const each = seconds.data() + first / sizeof(double) + place * kCounts;
+  const double* const each = seconds.data() + first / sizeof(double) + level * kCounts;
   // Several sums at a time: each addition to one would wait for the one before.
   std::array<double, 4> sums{};
   constexpr std::size_t kWhole = kCounts - kCounts % sums.size();
@@ -32,22 +32,22 @@ double weigh(const Counts& counts, const TermValues& seconds, std::size_t first,
 }  // namespace
 
 double predicted_seconds(const Terms& terms, const TimeModel& model) {
-  const auto at = [&](const auto& counts, std::size_t first, std::size_t place) {
-    return weigh(counts, model.seconds, first, place);
+  const auto at = [&](const auto& counts, std::size_t first, std::size_t level) {
+    return weigh(counts, model.seconds, first, level);
   };
-  double sum = weigh<WorkTerms>(terms, model.seconds, offsetof(PlacedTerms, work));
+  double sum = weigh<WorkTerms>(terms, model.seconds, offsetof(LevelTerms, work));
   for (std::size_t i = 0; i < terms.read_from.size(); ++i) {
     if (terms.read_from[i] == 0) continue;
-    sum += terms.read_from[i] * (at(terms.read, offsetof(PlacedTerms, read), i) +
-                                 at(terms.prefetched, offsetof(PlacedTerms, prefetched), i) +
-                                 at(terms.all_read, offsetof(PlacedTerms, all_read), i));
+    sum += terms.read_from[i] * (at(terms.read, offsetof(LevelTerms, read), i) +
+                                 at(terms.prefetched, offsetof(LevelTerms, prefetched), i) +
+                                 at(terms.all_read, offsetof(LevelTerms, all_read), i));
     if (terms.prefetched[0] == 0) continue;
-    sum += terms.read_from[i] * at(terms.read, offsetof(PlacedTerms, unprefetched), i);
+    sum += terms.read_from[i] * at(terms.read, offsetof(LevelTerms, unprefetched), i);
   }
   for (std::size_t i = 0; i < terms.written_to.size(); ++i) {
     if (terms.written_to[i] == 0) continue;
-    sum += terms.written_to[i] * (at(terms.written, offsetof(PlacedTerms, written), i) +
-                                  at(terms.all_written, offsetof(PlacedTerms, all_written), i));
+    sum += terms.written_to[i] * (at(terms.written, offsetof(LevelTerms, written), i) +
+                                  at(terms.all_written, offsetof(LevelTerms, all_written), i));
   }
   return sum;
 }

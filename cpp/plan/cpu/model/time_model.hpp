@@ -24,7 +24,7 @@ struct TimeModel {
 // less time.
 double predicted_seconds(const Terms& terms, const TimeModel& model);
 
-// For machines that nobody has measured.
+// For machines without measurements.
 const TimeModel& generic_model();
 
 }  // namespace ttlg::cpu

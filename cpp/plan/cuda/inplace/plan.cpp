@@ -11,7 +11,7 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr std::int64_t kLeastWorkspace = 16 << 20;  // little beside any device's memory
+constexpr std::int64_t kMinWorkspace = 16 << 20;  // little beside any device's memory
 
 // Arrays begin at a multiple of their elements' size, or of the largest power of two that divides
 // it.
@@ -19,10 +19,10 @@ std::int64_t word_bytes(const Request& request) {
   return common_power(request.itemsize, kMaxAccessBytes);
 }
 
-// With more than this there is no further way.
-std::int64_t most_workspace(const Problem& folded) {
+// With more than this nothing else becomes possible.
+std::int64_t max_workspace(const Problem& folded) {
   constexpr std::int64_t kBeyondAnyDevice = std::int64_t{1} << 50;
-  return 4 * std::min(folded.bytes(), kBeyondAnyDevice) + kLeastWorkspace;
+  return 4 * std::min(folded.bytes(), kBeyondAnyDevice) + kMinWorkspace;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const Devi
   StepLimits limits{
       .model = *model, .workspace = 0, .word_bytes = word_bytes(request), .forced = options.forced};
   std::vector<InplaceStep> steps =
-      steps_within(folded, limits, options.workspace, kLeastWorkspace, most_workspace(folded));
+      steps_within(folded, limits, options.workspace, kMinWorkspace, max_workspace(folded));
   return build_inplace_plan(request, std::move(steps), std::move(model), limits.workspace);
 }
 

@@ -19,8 +19,7 @@ struct InplacePlan : BasicInplacePlan<InplaceStep> {
   std::shared_ptr<const DeviceModel> model{};
 
   bool operator==(const InplacePlan& other) const {
-    return request == other.request && steps == other.steps &&
-           workspace_limit == other.workspace_limit && is_same_model(model, other.model);
+    return is_same(other) && is_same_model(model, other.model);
   }
 };
 
@@ -40,7 +39,7 @@ InplacePlan make_inplace_plan(const Request& request, std::shared_ptr<const Devi
 // The ways that the planner has for this plan's request, device and workspace, the fastest first.
 std::vector<InplacePlan> inplace_candidates(const InplacePlan& plan);
 
-// The plan with these very steps. Throws std::invalid_argument if they do not carry the request
+// The plan with exactly these steps. Throws std::invalid_argument if they do not carry the request
 // out.
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                std::shared_ptr<const DeviceModel> model,

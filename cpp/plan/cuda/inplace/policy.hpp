@@ -41,10 +41,10 @@ struct C2rPolicy {
 };
 
 struct RowShufflePolicy {
-  // Short rows are moved together, about so many bytes of them.
-  static constexpr std::int64_t kPieceBytes = 32 << 10;
+  // Short rows are moved together, about this many bytes of them.
+  static constexpr std::int64_t kBlockBytes = 32 << 10;
 
-  // Shared memory for so many bytes of rows, which may begin anywhere in a vector.
+  // Shared memory for this many bytes of rows, which may begin anywhere in a vector.
   static constexpr std::int64_t shared_bytes(std::int64_t bytes) {
     return C2rPolicy::in_lines(kMaxAccessBytes + bytes);
   }
@@ -53,9 +53,9 @@ struct RowShufflePolicy {
 struct ColumnShufflePolicy {
   // Bytes of the columns that are moved together: a line.
   static constexpr std::int64_t kGroupBytes = 128;
-  // Short columns are moved in wider groups, up to so many bytes of them together, of which no row
-  // has more words than this.
-  static constexpr std::int64_t kPieceBytes = 16 << 10;
+  // Short columns are moved in wider groups, up to this many bytes of them together, of which no
+  // row has more words than this.
+  static constexpr std::int64_t kMaxGroupBytes = 16 << 10;
   static constexpr std::int64_t kMaxRowWords = 256;
 
   // Shared memory for columns of m x n elements, a sector of them at least.
@@ -63,8 +63,8 @@ struct ColumnShufflePolicy {
                                              std::int64_t element_bytes) {
     return C2rPolicy::in_lines(m * columns * element_bytes);
   }
-  static constexpr std::int64_t least_shared_bytes(std::int64_t m, std::int64_t n,
-                                                   std::int64_t element_bytes) {
+  static constexpr std::int64_t min_shared_bytes(std::int64_t m, std::int64_t n,
+                                                 std::int64_t element_bytes) {
     return shared_bytes(m, std::min(ceil_div(C2rPolicy::kSectorBytes, element_bytes), n),
                         element_bytes);
   }
@@ -74,9 +74,9 @@ struct ColumnShufflePolicy {
 struct CellsPolicy {
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocksPerSm = 4;
-  static constexpr int kDepth = 4;                 // cells on their way to a thread
-  static constexpr int kBatch = 4;                 // words of a thread to or from the workspace
-  static constexpr std::int64_t kLeastBytes = 32;  // of a cell
+  static constexpr int kDepth = 4;               // cells on their way to a thread
+  static constexpr int kBatch = 4;               // words of a thread to or from the workspace
+  static constexpr std::int64_t kMinBytes = 32;  // of a cell
   // Cells for each that is saved: fewer of them keep more threads busy and take more workspace.
   static constexpr std::int64_t kSpacing = 64;
   static constexpr std::int64_t kMaxCells = INT32_MAX;  // of a matrix

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "plan/cuda/inplace/policy.hpp"
-#include "plan/cuda/inplace/step_limits.hpp"
+#include "plan/cuda/inplace/square_width.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/width.hpp"
@@ -12,10 +12,10 @@
 namespace ttlg::cuda {
 namespace {
 
-// Of square matrices of words, with a width from `least` to `most`.
-bool is_square_valid(const InplaceStep& step, std::int64_t least, std::int64_t most) {
-  return step.rows == step.columns && is_width(step.element_bytes) && least <= step.width &&
-         step.width <= most;
+// Of square matrices of words, of a width within limits.
+bool is_square_valid(const InplaceStep& step, std::int64_t min_width, std::int64_t max_width) {
+  return step.rows == step.columns && is_width(step.element_bytes) && min_width <= step.width &&
+         step.width <= max_width;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::int64_t tiles_of(const InplaceStep& step) {
   return ceil_div(step.columns, SquarePolicy(step.element_bytes).tile_order);
 }
 
-bool is_valid(const InplaceStep& step) {
+bool applies(const InplaceStep& step) {
   switch (step.kernel) {
     case InplaceKernel::square_v1b:
       return is_square_valid(step, 1, std::max<std::int64_t>(tiles_of(step) - 1, 1));
@@ -39,7 +39,7 @@ bool is_valid(const InplaceStep& step) {
     case InplaceKernel::runs:
       return step.rows == step.columns && step.width == 0;
     case InplaceKernel::cells:
-      return step.between == 1 && step.element_bytes >= CellsPolicy::kLeastBytes &&
+      return step.between == 1 && step.element_bytes >= CellsPolicy::kMinBytes &&
              step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
              step.width <= CellsPolicy::kMaxCells &&
              std::has_single_bit(static_cast<std::uint64_t>(step.width));
@@ -85,7 +85,7 @@ Portions rows_of(const InplaceStep& step, const DeviceModel& model) {
 Portions columns_of(const InplaceStep& step, const DeviceModel& model) {
   const C2r c2r = c2r_of(step);
   const std::int64_t size = step.element_bytes;
-  if (ColumnShufflePolicy::least_shared_bytes(c2r.m, c2r.n, size) <= on_chip_bytes(model)) {
+  if (ColumnShufflePolicy::min_shared_bytes(c2r.m, c2r.n, size) <= on_chip_bytes(model)) {
     return {};
   }
   const std::int64_t columns = ColumnGatherPolicy::group_columns(c2r.n, size);
@@ -119,7 +119,7 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
   return regions * (regions + 1) / 2;
 }
 
-std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {
+std::int64_t min_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {
   if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
   if (!is_c2r_or_r2c(step.kernel)) return 0;
   return std::max(rows_of(step, model).bytes, columns_of(step, model).bytes);
@@ -129,13 +129,13 @@ std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model,
                              std::int64_t limit) {
   if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
   if (!is_c2r_or_r2c(step.kernel)) return 0;
-  std::int64_t most = 0;
+  std::int64_t max_bytes = 0;
   for (const Portions& each : {rows_of(step, model), columns_of(step, model)}) {
     if (each.bytes == 0) continue;
     const std::int64_t count = std::clamp<std::int64_t>(limit / each.bytes, 1, each.at_once(model));
-    most = std::max(most, count * each.bytes);
+    max_bytes = std::max(max_bytes, count * each.bytes);
   }
-  return most;
+  return max_bytes;
 }
 
 }  // namespace ttlg::cuda

@@ -35,14 +35,14 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 }
 
 // `width`: of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
-// Of cells, one of so many goes through the workspace, a power of two.
+// Of cells, how many there are for each that goes through the workspace, a power of two.
 using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles on a side of a matrix.
 std::int64_t tiles_of(const InplaceStep& step);
 
 // Whether the kernel can transpose these matrices with this width.
-bool is_valid(const InplaceStep& step);
+bool applies(const InplaceStep& step);
 
 // How often the step reads and writes its matrices. What c2r and r2c have no room for on chip goes
 // through a workspace, out of the matrices and back.
@@ -54,9 +54,9 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model);
 // The most shared memory of a thread block.
 std::int64_t on_chip_bytes(const DeviceModel& model);
 
-// The bytes that a step needs besides its matrices, and what it uses of so many: a row or a group
-// of columns, and as many as there are multiprocessors to work on them.
-std::int64_t least_workspace_bytes(const InplaceStep& step, const DeviceModel& model);
+// The bytes that a step needs besides its matrices, and what it uses of `limit` bytes: a row or a
+// group of columns, and as many as there are multiprocessors to work on them.
+std::int64_t min_workspace_bytes(const InplaceStep& step, const DeviceModel& model);
 std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model, std::int64_t limit);
 
 }  // namespace ttlg::cuda

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "plan/cuda/inplace/policy.hpp"
-#include "plan/cuda/inplace/step_limits.hpp"
+#include "plan/cuda/inplace/square_width.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -20,7 +20,7 @@ double sectors_apart(std::int64_t element_bytes) {
   return as_double(element_bytes + kSectorBytes - apart) / as_double(element_bytes);
 }
 
-// What thread blocks that move so many bytes each take, in times of those that have enough to do:
+// What thread blocks that move `bytes` each take, in times of those that have enough to do:
 // they do not take less time than for some kilobytes.
 double small_blocks(std::int64_t bytes) {
   constexpr double kEnough = 8 << 10;
@@ -120,8 +120,8 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
   for (const InplaceKernel kernel : kernels_for(matrices)) {
     if (forced.value_or(kernel) != kernel) continue;
     const InplaceStep step = step_by(kernel, matrices, workspace);
-    if (!is_valid(step) || least_workspace_bytes(step, model) > workspace) continue;
-    if (is_c2r_or_r2c(kernel) && step.element_bytes > most_element_bytes()) continue;
+    if (!applies(step) || min_workspace_bytes(step, model) > workspace) continue;
+    if (is_c2r_or_r2c(kernel) && step.element_bytes > max_element_bytes()) continue;
     choices.push_back({{step}, step_seconds(step, model)});
   }
   return choices;
@@ -132,14 +132,14 @@ namespace {
 // The length of pieces that move as cells of several lines, if there are some that divide the
 // longer dimension, and 0 otherwise. Those that are whole lines come first.
 std::int64_t piece_length(const Matrices& matrices) {
-  constexpr std::int64_t kLeastBytes = 256;
-  constexpr std::int64_t kMostBytes = 4096;
+  constexpr std::int64_t kMinBytes = 256;
+  constexpr std::int64_t kMaxBytes = 4096;
   constexpr std::int64_t kLineBytes = 128;
   const std::int64_t longer = std::max(matrices.rows, matrices.columns);
   const std::int64_t size = matrices.element_bytes;
   for (const std::int64_t unit : {kLineBytes, std::int64_t{1}}) {
-    const std::int64_t most = std::min(kMostBytes / size, longer / 4);
-    for (std::int64_t length = most; length > 1 && length * size >= kLeastBytes; --length) {
+    const std::int64_t max_length = std::min(kMaxBytes / size, longer / 4);
+    for (std::int64_t length = max_length; length > 1 && length * size >= kMinBytes; --length) {
       if (longer % length == 0 && length * size % unit == 0) return length;
     }
   }
@@ -165,13 +165,13 @@ std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrice
   return choices;
 }
 
-std::int64_t StepLimits::most_element_bytes() const { return C2rPolicy::kMaxWords * word_bytes; }
+std::int64_t StepLimits::max_element_bytes() const { return C2rPolicy::kMaxWords * word_bytes; }
 
 // About a line, what c2r and r2c can move, and something between: the largest that divide the
 // element.
 std::vector<std::int64_t> StepLimits::part_bytes(std::int64_t element_bytes) const {
   std::vector<std::int64_t> parts;
-  for (const std::int64_t limit : {std::int64_t{128}, std::int64_t{1024}, most_element_bytes()}) {
+  for (const std::int64_t limit : {std::int64_t{128}, std::int64_t{1024}, max_element_bytes()}) {
     if (element_bytes <= limit) break;
     std::int64_t part = std::max(limit / word_bytes, std::int64_t{1}) * word_bytes;
     while (element_bytes % part != 0) part -= word_bytes;

@@ -37,7 +37,7 @@ struct StepLimits {
 
  private:
   // The largest element that c2r and r2c move, and parts of those that are larger.
-  std::int64_t most_element_bytes() const;
+  std::int64_t max_element_bytes() const;
   std::vector<std::int64_t> part_bytes(std::int64_t element_bytes) const;
 };
 

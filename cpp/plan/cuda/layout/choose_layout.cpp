@@ -16,12 +16,12 @@ ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
   constexpr double kBad = 0.4;
   const LayoutSample sample(out_order, element_bytes, access);
   SharedLayout best{};
-  double least = sample.cost(best, 1e9);
+  double min_cost = sample.cost(best, 1e9);
   const auto consider = [&](const SharedLayout& layout) {
     if (!sample.admits(layout)) return;
-    const double cost = sample.cost(layout, least);
-    if (cost < least) {
-      least = cost;
+    const double cost = sample.cost(layout, min_cost);
+    if (cost < min_cost) {
+      min_cost = cost;
       best = layout;
     }
   };
@@ -39,21 +39,21 @@ ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
   for (const std::uint32_t step : {vector, 1U}) {
     for (std::uint32_t padding = step; padding < paddings && fits(padding); padding += step) {
       const bool is_new = step == vector || padding % vector != 0;
-      if (is_new && least > kGoodEnough) consider({.row_padding = padding});
+      if (is_new && min_cost > kGoodEnough) consider({.row_padding = padding});
     }
   }
   constexpr std::array<std::uint32_t, 6> kRotations{0, 4, 8, 1, 2, 3};
   for (const std::uint32_t line : kRotations) {
     for (const std::uint32_t page : kRotations) {
-      if (least > kGoodEnough) consider({.line_rotation = line, .page_rotation = page});
+      if (min_cost > kGoodEnough) consider({.line_rotation = line, .page_rotation = page});
     }
   }
-  for (std::uint32_t line = 5; line < 32 && least > kBad; ++line) {
+  for (std::uint32_t line = 5; line < 32 && min_cost > kBad; ++line) {
     for (const std::uint32_t page : {0U, 1U, 4U, 8U}) {
       consider({.line_rotation = line, .page_rotation = page});
     }
   }
-  return {best, {.conflicts = least, .splits_vectors = sample.splits_vectors(best)}};
+  return {best, {.conflicts = min_cost, .splits_vectors = sample.splits_vectors(best)}};
 }
 
 ChosenLayout choose_shared_layout(const SlicedProblem& sliced) {

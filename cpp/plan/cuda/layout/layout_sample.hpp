@@ -43,14 +43,16 @@ inline std::uint32_t conflicts(const SharedLayout& layout, const WarpAccess& acc
   for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
     std::array<std::uint8_t, kSharedLineBytes / 4> load{};
     std::array<std::uint32_t, kSharedLineBytes / 4> last{};  // one more than the word
-    std::uint8_t most = 1;
+    std::uint8_t max_load = 1;
     for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
       const std::uint32_t bank = word[lane] & (banks - 1);
       // Elements as wide as a bank or wider never share a word.
-      if (access.bytes >= 4 || last[bank] != word[lane] + 1) most = std::max(most, ++load[bank]);
+      if (access.bytes >= 4 || last[bank] != word[lane] + 1) {
+        max_load = std::max(max_load, ++load[bank]);
+      }
       if (access.bytes < 4) last[bank] = word[lane] + 1;
     }
-    extra += most - 1U;
+    extra += max_load - 1U;
   }
   return extra;
 }
@@ -113,7 +115,7 @@ class LayoutSample {
   using Policy = OrthogonalArbitraryPolicy;
   static constexpr std::int64_t kWarpsSampled = 4;
   // Of a sampled warp: of as many elements as a word may have once, and of two of them.
-  static constexpr std::size_t kMostAccesses = (1 + 2) * kWarpsSampled;
+  static constexpr std::size_t kMaxAccesses = (1 + 2) * kWarpsSampled;
 
   bool is_packed() const { return Policy::is_packed(bytes_); }
 
@@ -134,8 +136,8 @@ class LayoutSample {
     add_lane(access, element, row);
   }
 
-  // A few of the warps whose lanes take so many elements each in an order of the slice: one by one,
-  // of which a few are looked at, or in accesses of more bytes at once.
+  // A few of the warps whose lanes take that many elements each in an order of the slice: one by
+  // one, of which a few are looked at, or in accesses of more bytes at once.
   void add_warps(std::span<const SliceMode> order, std::int64_t of_lane, std::int64_t access_bytes,
                  double weight) {
     const std::size_t before = accesses_.size();
@@ -177,7 +179,7 @@ class LayoutSample {
   std::int64_t span_ = 1;
   std::int64_t columns_ = 1;
   bool is_filled_by_vectors_ = false;
-  InplaceVector<WarpAccess, kMostAccesses> accesses_;
+  InplaceVector<WarpAccess, kMaxAccesses> accesses_;
   std::size_t drains_ = 0;  // the first of them; the others fill
 };
 

@@ -9,8 +9,8 @@ namespace ttlg::cuda {
 
 // Where the elements of a slice lie so that reading them in output order meets few bank conflicts:
 // every row (see padded_row_length) begins `row_padding` elements later than packed ones would, or
-// every line of 128 bytes is rotated by so many banks for each line, and for each page of as many
-// lines as there are banks, before it.
+// every line of 128 bytes is rotated by this number of banks for each line, and for each page of as
+// many lines as there are banks, before it.
 struct SharedLayout {
   std::uint32_t row_padding = 0;
   std::uint32_t line_rotation = 0;
@@ -19,8 +19,8 @@ struct SharedLayout {
   bool operator==(const SharedLayout&) const = default;
 };
 
-// Whether 16-byte accesses that are aligned in a slice without padding, in rows of so many elements
-// of at least 4 bytes, stay together and aligned, so that they move at once.
+// Whether 16-byte accesses that are aligned in a slice without padding, in rows of that many
+// elements of at least 4 bytes, stay together and aligned, so that they move at once.
 constexpr bool keeps_vectors(const SharedLayout& layout, std::int64_t row_elements,
                              std::int64_t element_bytes) {
   const std::int64_t wide = kMaxAccessBytes;

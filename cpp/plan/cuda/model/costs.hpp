@@ -60,7 +60,7 @@ constexpr TermGroup group_of(std::size_t term) {
 // What every term costs, none less than nothing.
 using Costs = std::array<double, TermNumber::kCount>;
 
-// Estimates for devices that nobody has fitted.
+// Estimates for devices without a fitted model.
 const Costs& default_costs();
 
 // What each term is called, by its group first.

@@ -9,13 +9,13 @@ namespace {
 // A transaction of 32 floats.
 constexpr std::int64_t kTransactionBytes = 128;
 
-// C1, C2, C3 and C3' of TTLG, Table I, the last piece of a cut mode counted as it is. Each piece
+// C1, C2, C3 and C3' of TTLG, Table I, the last slice of a cut mode counted as it is. Each slice
 // is taken to begin on a transaction.
 std::int64_t side_transactions(const SideGeometry& side, std::int64_t element_bytes) {
-  const auto of_piece = [&](std::int64_t elements) {
+  const auto of_slice = [&](std::int64_t elements) {
     return ceil_div(elements * element_bytes, kTransactionBytes);
   };
-  return (side.whole * of_piece(side.length) + of_piece(side.rest)) * side.rows;
+  return (side.whole * of_slice(side.length) + of_slice(side.rest)) * side.rows;
 }
 
 // Warp instructions that copy a slice of in_length x out_length through tiles of 32 x 32 (TTLG,
@@ -32,19 +32,19 @@ double distinct_cycles(const SliceGeometry& shape) {
                             out.whole * slice_cycles(in.rest, out.length) +
                             in.whole * slice_cycles(in.length, out.rest) +
                             slice_cycles(in.rest, out.rest);
-  const std::int64_t repeats = shape.slices / (in.pieces() * out.pieces());
+  const std::int64_t repeats = shape.slices / (in.slices() * out.slices());
   return static_cast<double>(once * repeats);
 }
 
 // Integer divisions and remainders for boundary checks (TTLG, section V): where a side is cut
 // short, every element of the slice takes one of each to find its coordinate there.
 double special_instructions(const SliceGeometry& shape) {
-  const std::int64_t in_pieces = shape.in.pieces();
-  const std::int64_t out_pieces = shape.is_cut_once ? 1 : shape.out.pieces();
-  const std::int64_t repeats = shape.slices / (in_pieces * out_pieces);
+  const std::int64_t in_slices = shape.in.slices();
+  const std::int64_t out_slices = shape.is_cut_once ? 1 : shape.out.slices();
+  const std::int64_t repeats = shape.slices / (in_slices * out_slices);
   std::int64_t partial = 0;
-  if (shape.in.rest > 0) partial += out_pieces;
-  if (shape.out.rest > 0 && !shape.is_cut_once) partial += in_pieces;
+  if (shape.in.rest > 0) partial += out_slices;
+  if (shape.out.rest > 0 && !shape.is_cut_once) partial += in_slices;
   return 2.0 * static_cast<double>(partial * repeats * shape.volume);
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int kRegisters = 64 << 10;
 constexpr int kRegisterUnit = 256;
 constexpr int kPartitions = 4;
-constexpr std::int64_t kMostBlocks = 32;
+constexpr std::int64_t kMaxBlocks = 32;
 // Of each block's shared memory the driver takes so much for itself.
 constexpr std::int64_t kReservedSharedBytes = 1 << 10;
 
@@ -26,7 +26,7 @@ constexpr std::size_t kAccesses = 4;
 using Index = std::array<std::uint8_t, kSchemas.size() * kWidths.size() * kAccesses>;
 static_assert(std::size(kKernelFigures) < UINT8_MAX);
 
-constexpr std::size_t place(Schema schema, int width, bool vector_in, bool vector_out) {
+constexpr std::size_t table_index(Schema schema, int width, bool vector_in, bool vector_out) {
   const auto row = static_cast<std::size_t>(schema) * kWidths.size() + width_index(width);
   return row * kAccesses + (vector_in ? 2 : 0) + (vector_out ? 1 : 0);
 }
@@ -38,7 +38,7 @@ constexpr Index make_index() {
   index.fill(kNone);
   for (std::size_t i = 0; i < std::size(kKernelFigures); ++i) {
     const KernelFigures& row = kKernelFigures[i];
-    index[place(row.schema, row.width, row.vector_in, row.vector_out)] =
+    index[table_index(row.schema, row.width, row.vector_in, row.vector_out)] =
         static_cast<std::uint8_t>(i);
   }
   return index;
@@ -65,9 +65,9 @@ constexpr VectorAccess compiled_access(VectorAccess access, Schema schema, int w
   return access;
 }
 
-constexpr std::size_t place(Schema schema, int width, VectorAccess access) {
+constexpr std::size_t table_index(Schema schema, int width, VectorAccess access) {
   const VectorAccess compiled = compiled_access(access, schema, width);
-  return place(schema, width, compiled.vector_in, compiled.vector_out);
+  return table_index(schema, width, compiled.vector_in, compiled.vector_out);
 }
 
 // Without the figures of a kernel, those of another one would be taken.
@@ -76,7 +76,7 @@ static_assert([] {
     for (int width = schema == Schema::copy ? 16 : 1; width <= kMaxAccessBytes; width *= 2) {
       for (const bool in : {false, true}) {
         for (const bool out : {false, true}) {
-          if (kIndex[place(schema, width, {in, out})] == kNone) return false;
+          if (kIndex[table_index(schema, width, {in, out})] == kNone) return false;
         }
       }
     }
@@ -87,7 +87,7 @@ static_assert([] {
 }  // namespace
 
 const KernelFigures& figures_of(Schema schema, int width, VectorAccess access) {
-  return kKernelFigures[kIndex[place(schema, width, access)]];
+  return kKernelFigures[kIndex[table_index(schema, width, access)]];
 }
 
 std::int64_t resident_blocks(const DeviceModel& model, const KernelFigures& kernel,
@@ -99,7 +99,7 @@ std::int64_t resident_blocks(const DeviceModel& model, const KernelFigures& kern
   const std::int64_t blocks = std::min(
       {warps * kWarpSize / threads,
        static_cast<std::int64_t>(model.threads_per_multiprocessor / threads),
-       model.shared_bytes_per_multiprocessor / (shared_bytes + kReservedSharedBytes), kMostBlocks});
+       model.shared_bytes_per_multiprocessor / (shared_bytes + kReservedSharedBytes), kMaxBlocks});
   return std::max<std::int64_t>(blocks, 1) * model.multiprocessors;
 }
 

@@ -46,7 +46,7 @@ double fitted_seconds(const Coefficients& coefficients, const Features& features
 }
 
 // Time of a copy whose bytes come from memory, or of a launch.
-double least_seconds(const DeviceModel& model, const Problem& problem) {
+double min_seconds(const DeviceModel& model, const Problem& problem) {
   const bool in_cache = problem.bytes() <= model.l2_cache_bytes / 2;
   const double copy = 2 * as_double(problem.bytes()) / model.memory_bytes_per_second;
   return std::max(model.launch_seconds, in_cache ? 0 : copy);
@@ -62,7 +62,7 @@ double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
   // A regression that promises more than a copy has left what it was fitted to: its negative
   // coefficients win.
   const double seconds = fitted_seconds(fitted->second, features_of(sliced));
-  return seconds >= least_seconds(model, problem) ? seconds : physical_seconds(model, sliced);
+  return seconds >= min_seconds(model, problem) ? seconds : physical_seconds(model, sliced);
 }
 
 }  // namespace ttlg::cuda

@@ -10,7 +10,7 @@
 namespace ttlg::cuda {
 namespace {
 
-// Whether the modes of `axis` lie in one run on a side, and every piece of that run in which slices
+// Whether the modes of `axis` lie in one run on a side, and every chunk of that run in which slices
 // take it begins and ends at a multiple of `wide` bytes.
 bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
                      std::int64_t Mode::* stride, std::int64_t wide) {
@@ -19,9 +19,9 @@ bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
   ContiguousRun run(problem.element_bytes);
   for (const int m : axis) {
     const Mode& mode = sliced.mode(m);
-    const std::int64_t piece_bytes = run.bytes() * sliced.extent(m);
+    const std::int64_t chunk_bytes = run.bytes() * sliced.extent(m);
     if (!run.extend(mode.*stride, mode.extent)) return false;
-    if (sliced.extent(m) < mode.extent && piece_bytes % wide != 0) return false;
+    if (sliced.extent(m) < mode.extent && chunk_bytes % wide != 0) return false;
     seen |= std::uint64_t{1} << m;
   }
   if (run.bytes() % wide != 0) return false;

@@ -23,7 +23,7 @@ constexpr VectorAccess used_access(VectorAccess possible, Schema schema,
   return possible;
 }
 
-// On which sides every piece in which slices take their axis begins and ends at a multiple of a
+// On which sides every chunk in which slices take their axis begins and ends at a multiple of a
 // wide access where element (0, ..., 0) lies at one. Packed slices have runs of their own, which
 // must begin and end at words (PackedRuns).
 VectorAccess vector_runs(const SlicedProblem& sliced);
@@ -40,8 +40,8 @@ constexpr VectorAccess aligned_access(VectorAccess runs, Schema schema, std::int
 // What both are for the alignment that the slices are planned for.
 VectorAccess planned_access(const SlicedProblem& sliced);
 
-// For the FVI kernels: the widest word, in bytes, in which they can move pieces of mode 0. It
-// divides the pieces, all strides and `alignment`, a power of two that divides both pointers.
+// For the FVI kernels: the widest word, in bytes, in which they can move chunks of mode 0. It
+// divides the chunks, all strides and `alignment`, a power of two that divides both pointers.
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment);
 
 // Whether FVI-Match-Large may move a launch's runs in wide words that it shifts, where they have

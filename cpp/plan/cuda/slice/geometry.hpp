@@ -13,13 +13,13 @@ struct SideGeometry {
   std::int64_t rest = 0;    // the same at the end of the cut mode, 0 where the block divides it
   std::int64_t whole = 1;   // slices along the cut mode that are whole
   std::int64_t rows = 1;    // how often the whole axis occurs in the tensor
-  std::int64_t run = 1;     // elements of a whole slice that lie in one piece in memory
-  std::int64_t runs = 1;    // pieces of memory in the tensor, taken slice by slice
-  std::int64_t run_alignment = 1;  // bytes, a power of two: where pieces begin and end
-  // The mode along which the next slice goes on where a piece ends; -1 where no slice does.
+  std::int64_t run = 1;     // elements of a whole slice that are contiguous in memory
+  std::int64_t runs = 1;    // of those in the tensor, taken slice by slice
+  std::int64_t run_alignment = 1;  // bytes, a power of two: where runs begin and end
+  // The mode along which the next slice goes on where a run ends; -1 where no slice does.
   int run_mode = -1;
 
-  std::int64_t pieces() const { return whole + (rest > 0); }
+  std::int64_t slices() const { return whole + (rest > 0); }
 };
 
 struct SliceGeometry {

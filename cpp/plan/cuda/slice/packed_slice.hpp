@@ -33,11 +33,11 @@ inline bool is_packed(const SlicedProblem& sliced) {
 
 PackedSlice packed_slice(const SlicedProblem& sliced);
 
-// How far apart neighbours along a mode are to be in shared memory, in elements, where `least` of
-// them are in the way: as far as in the input, modulo a word, so that words are copied whole.
-constexpr std::int64_t packed_step(std::int64_t least, std::int64_t element_bytes,
+// How far apart neighbours along a mode are to be in shared memory, in elements, where `min_step`
+// of them are in the way: as far as in the input, modulo a word, so that words are copied whole.
+constexpr std::int64_t packed_step(std::int64_t min_step, std::int64_t element_bytes,
                                    std::int64_t in_byte_stride) {
-  std::int64_t step = least;
+  std::int64_t step = min_step;
   while ((step * element_bytes - in_byte_stride) % kBankBytes != 0) {
     ++step;
   }

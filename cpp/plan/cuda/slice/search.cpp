@@ -38,8 +38,8 @@ void add_new(InplaceVector<T, kCapacity>& found, const std::type_identity_t<T>& 
 // Equal parts of at most `block`, in whole grains where those do not exceed it, so that the last is
 // not much shorter than the others.
 std::int64_t even_block(std::int64_t extent, std::int64_t block, std::int64_t grain) {
-  const std::int64_t grains = even_piece(extent, block, grain);
-  return grains <= block ? grains : even_piece(extent, block);
+  const std::int64_t grains = even_chunk(extent, block, grain);
+  return grains <= block ? grains : even_chunk(extent, block);
 }
 
 // Cuts of one side of about these lengths, and its whole prefixes up to the longest of them. The

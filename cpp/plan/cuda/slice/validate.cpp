@@ -106,9 +106,9 @@ std::string stages_rejection(const SlicedProblem& sliced) {
 std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) {
   using Policy = OrthogonalArbitraryPolicy;
   // Words end a little behind the last byte.
-  constexpr std::int64_t kMostBytes = INT32_MAX - 2 * kBankBytes;
-  if (sliced.max_distance() > kMostBytes / sliced.problem.element_bytes) {
-    return ExceededLimit{"the distance of two bytes of a slice", kMostBytes};
+  constexpr std::int64_t kMaxBytes = INT32_MAX - 2 * kBankBytes;
+  if (sliced.max_distance() > kMaxBytes / sliced.problem.element_bytes) {
+    return ExceededLimit{"the distance of two bytes of a slice", kMaxBytes};
   }
   constexpr std::int64_t kLanes = Policy::kThreads * Policy::kOffsetsPerThread;
   const PackedSlice slice = packed_slice(sliced);
@@ -140,10 +140,9 @@ std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& slice
   return Policy::is_packed(element_bytes) ? exceeded_packed_limit(sliced) : std::nullopt;
 }
 
-std::string rejection_reason(const Problem& problem, const Parameters& parameters,
-                             std::int64_t alignment) {
-  if (!is_admissible(parameters.schema, problem)) {
-    return "it needs " + std::string(requirement_of(parameters.schema));
+std::string obstacle(const Problem& problem, const Parameters& parameters, std::int64_t alignment) {
+  if (!applies(parameters.schema, problem)) {
+    return "it needs " + std::string(requirement(parameters.schema));
   }
   if (parameters.schema == Schema::copy) {
     return parameters == Parameters{} ? "" : "it has neither slice nor coarsened mode";

@@ -16,12 +16,12 @@ struct ExceededLimit {
   std::int64_t limit;
 };
 
-// The limits of a slice of Orthogonal-Arbitrary, for the slice search as for `rejection_reason`.
+// The limits of a slice of Orthogonal-Arbitrary, for the slice search as for `obstacle`.
 std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& sliced);
 
 // Why the parameters do not fit the problem, or an empty string; they may be anything, where a
 // SlicedProblem asks for modes that exist. `alignment` is as for recast_problem.
-std::string rejection_reason(const Problem& problem, const Parameters& parameters,
-                             std::int64_t alignment = kMaxAccessBytes);
+std::string obstacle(const Problem& problem, const Parameters& parameters,
+                     std::int64_t alignment = kMaxAccessBytes);
 
 }  // namespace ttlg::cuda

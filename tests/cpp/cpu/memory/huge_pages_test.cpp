@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace ttlg::cpu {

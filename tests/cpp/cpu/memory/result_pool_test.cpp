@@ -1,6 +1,5 @@
 #include "cpu/memory/result_pool.hpp"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <thread>
 #include <vector>
@@ -157,7 +157,7 @@ TEST(ResultPool, TheKernelMayTakeBackWhatWaits) {
   std::memset(block, 1, kBytes);
   pool.free(block);
   EXPECT_EQ(resident_bytes(block, kBytes), kBytes);
-  // Reclaims as under memory pressure; without swap only what nobody needs.
+  // Reclaims as under memory pressure; without swap only what is not needed.
   if (madvise(block, kBytes, MADV_PAGEOUT) != 0) GTEST_SKIP() << "this kernel cannot be asked to";
   EXPECT_EQ(resident_bytes(block, kBytes), 0);
   EXPECT_EQ(pool.allocate(kBytes), block);
@@ -181,15 +181,11 @@ bool becomes_true(const Condition& condition) {
 }
 
 int threads_of_this_process() {
-  DIR* const tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return -1;
-  int count = -2;  // without . and ..
-  while (readdir(tasks) != nullptr) ++count;
-  closedir(tasks);
-  return count;
+  return static_cast<int>(
+      std::ranges::distance(std::filesystem::directory_iterator("/proc/self/task")));
 }
 
-TEST(ResultPool, WhatNobodyUsesIsUnmappedWithoutACall) {
+TEST(ResultPool, WhatIsUnusedIsUnmappedWithoutACall) {
   ResultPool pool(kPlenty, kSoon);
   std::byte* const block = pool.allocate(8 * kMiB);
   std::memset(block, 1, 8 * kMiB);

@@ -1,6 +1,5 @@
 #include "cpu/threads/team.hpp"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <numeric>
@@ -22,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/threads/foreign_pool.hpp"
 #include "cpu/threads/threads.hpp"
 #include "plan/cpu/parameters.hpp"
 
@@ -64,6 +62,8 @@ bool is_partition(const std::vector<Range>& ranges, std::int64_t count) {
   return covered == count;
 }
 
+const CoreGroups kOneGroup{{}};
+
 // A team whose workers wait before they begin until they are let go.
 class HeldTeam : public Team {
  public:
@@ -77,12 +77,7 @@ class HeldTeam : public Team {
 
   std::atomic<bool> held{true};
   std::atomic<int> waiting{0};
-
- private:
-  inline static const CoreGroups kOneGroup{{}};
 };
-
-const CoreGroups kOneGroup{{}};
 
 TEST(Team, CoversTheRangeOnceInSharesOfEqualSize) {
   Team team(kOneGroup);
@@ -107,17 +102,24 @@ TEST(Team, CountsBeyond32Bits) {
   EXPECT_TRUE(is_partition(share_out(team, 2, kCount).ranges, kCount));
 }
 
+// The threads that take part in calls, of which at least two are needed.
+std::set<std::thread::id> helping_threads(Team& team, int threads) {
+  std::set<std::thread::id> found;
+  for (int call = 0; call < 100 && found.size() < 2; ++call) {
+    Taken taken = share_out(team, threads, 64, 250us);
+    EXPECT_TRUE(is_partition(taken.ranges, 64));
+    found.merge(taken.threads);
+  }
+  return found;
+}
+
 TEST(Team, WorkersHelp) {
   Team team(kOneGroup);
-  std::set<std::thread::id> threads;
-  for (int call = 0; call < 100 && threads.size() < 2; ++call) {
-    threads.merge(share_out(team, 2, 16, 1ms).threads);
-  }
-  EXPECT_EQ(threads.size(), 2);
+  EXPECT_EQ(helping_threads(team, 2).size(), 2);
   EXPECT_EQ(team.info().workers, 1);
 }
 
-TEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
+TEST(Team, NoCallWaitsForAWorkerThatHasNotBegun) {
   HeldTeam team;
   std::vector<int> numbers;
   for (int call = 0; call < 50; ++call) {
@@ -132,17 +134,11 @@ TEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
   EXPECT_GT(team.waiting, 0);
   EXPECT_EQ(std::ranges::count(numbers, 0), std::ssize(numbers)) << "all by the caller";
   team.held = false;
-  // Those that were late take part in later calls.
-  std::set<std::thread::id> threads;
-  for (int call = 0; call < 100 && threads.size() < 2; ++call) {
-    const Taken taken = share_out(team, 4, 64, 200us);
-    ASSERT_TRUE(is_partition(taken.ranges, 64));
-    threads.merge(std::set(taken.threads));
-  }
-  EXPECT_GE(threads.size(), 2);
+  EXPECT_GE(helping_threads(team, 4).size(), 2) << "those that were late help with later calls";
 }
 
-// Fills the stack where the last call was, lets its worker go, and looks whether that wrote there.
+// Fills the stack where the last call was, lets its worker go, and says whether it wrote nothing
+// there.
 [[gnu::noinline]] bool leaves_the_stack_alone(HeldTeam& team) {
   constexpr unsigned char kPattern = 0x5a;
   std::array<unsigned char, 1 << 16> memory;
@@ -241,7 +237,7 @@ TEST(Team, ManyCallersShareIt) {
 TEST(Team, ACallBesideOthersAsksOnlyForThreadsThatTheyLeave) {
   Team team(kOneGroup);
   while (team.info().workers < 3) share_out(team, 4, 64, 100us);
-  const auto most_number = [&] {
+  const auto max_number = [&] {
     std::atomic<int> most{0};
     for (int call = 0; call < 20; ++call) {
       team.run(2, 32, 4, [&](std::int64_t, std::int64_t) {
@@ -260,10 +256,10 @@ TEST(Team, ACallBesideOthersAsksOnlyForThreadsThatTheyLeave) {
     });
   });
   while (!has_begun) std::this_thread::sleep_for(100us);
-  EXPECT_EQ(most_number(), 0) << "two workers are idle, but two threads are at work";
+  EXPECT_EQ(max_number(), 0) << "two workers are idle, but two threads are at work";
   may_end = true;
   other.join();
-  EXPECT_EQ(most_number(), 1);
+  EXPECT_EQ(max_number(), 1);
 }
 
 TEST(Team, ManyThreads) {
@@ -285,55 +281,6 @@ TEST(Team, ManyThreads) {
   }
 }
 
-TEST(Shares, EachThreadBeginsWithItsOwnQueue) {
-  for (int number = 0; number < 4; ++number) {
-    Shares shares(4, 800, 10);
-    std::vector<std::int64_t> begins;
-    const auto note = [&](std::int64_t begin, std::int64_t) { begins.push_back(begin); };
-    EXPECT_EQ(shares.take(number, GroupOfCores{}, note, [] {}), 40);
-    for (int i = 0; i < 40; ++i)
-      EXPECT_EQ(begins[static_cast<std::size_t>(i)], (200 * number + 20 * i) % 800);
-  }
-}
-
-TEST(Shares, EachGroupOfCoresBeginsWithItsOwnPart) {
-  for (int number = 0; number < 8; ++number) {
-    for (int group = 0; group < 4; ++group) {
-      Shares shares(8, 800, 10);
-      std::vector<std::int64_t> begins;
-      const auto note = [&](std::int64_t begin, std::int64_t) { begins.push_back(begin); };
-      const GroupOfCores here{.number = group, .count = 4};
-      EXPECT_EQ(shares.take(number, here, note, [] {}), 80);
-      EXPECT_EQ(begins.front(), 200 * group + 100 * (number % 2));
-      for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(begins[i] / 200, group);
-      std::ranges::sort(begins);
-      for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(begins[i], 10 * i);
-    }
-  }
-}
-
-TEST(Shares, MoreGroupsThanQueues) {
-  for (int group = 0; group < 16; ++group) {
-    Shares shares(2, 10, 1);
-    std::int64_t covered = 0;
-    const auto add = [&](std::int64_t begin, std::int64_t end) { covered += end - begin; };
-    shares.take(1, {.number = group, .count = 16}, add, [] {});
-    EXPECT_EQ(covered, 10);
-  }
-}
-
-TEST(CoreGroups, UnknownProcessorsAreInTheFirst) {
-  const CoreGroups groups({0, 0, 1, 1, 2});
-  EXPECT_EQ(groups.of(3).number, 1);
-  EXPECT_EQ(groups.of(4).number, 2);
-  EXPECT_EQ(groups.of(4).count, 3);
-  EXPECT_EQ(groups.of(5).number, 0);
-  EXPECT_EQ(groups.of(-1).number, 0);
-  EXPECT_EQ(CoreGroups({}).of(0).count, 1);
-  const GroupOfCores here = CoreGroups::of_this_machine().here();
-  EXPECT_LT(here.number, here.count);
-}
-
 TEST(Team, StartingTakesAMeasuredTime) {
   // A worker that does not begin at once, on a busy machine, is not measured.
   for (int i = 0; i < 100; ++i) {
@@ -352,13 +299,11 @@ TEST(Team, StartingTakesAMeasuredTime) {
 
 std::vector<std::string> names_of_threads() {
   std::vector<std::string> names;
-  DIR* const tasks = opendir("/proc/self/task");
-  while (const dirent* const task = readdir(tasks)) {
-    std::ifstream file("/proc/self/task/" + std::string(task->d_name) + "/comm");
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "comm");
     std::string name;
     if (file >> name) names.push_back(name);
   }
-  closedir(tasks);
   return names;
 }
 
@@ -402,7 +347,7 @@ std::int64_t ticks_of_this_process() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-TEST(Team, NobodySpinsAMillisecondAfterACall) {
+TEST(Team, NoThreadSpinsAMillisecondAfterACall) {
   Team team(kOneGroup);
   share_out(team, 4, 1000);
   std::this_thread::sleep_for(1ms);
@@ -411,141 +356,7 @@ TEST(Team, NobodySpinsAMillisecondAfterACall) {
   EXPECT_LT(ticks_of_this_process() - before, 2'000'000);
 }
 
-TEST(NumThreads, IsWhatWasChosenOrTheDefault) {
-  const int by_default = num_threads();
-  EXPECT_GE(by_default, 1);
-  EXPECT_EQ(chosen_num_threads(), 0);
-  choose_num_threads(5);
-  EXPECT_EQ(num_threads(), 5);
-  set_default_num_threads(3);
-  EXPECT_EQ(num_threads(), 5);
-  choose_num_threads(0);
-  EXPECT_EQ(num_threads(), 3);
-  set_default_num_threads(by_default);
-}
-
-TEST(ParallelRanges, ACallWithinACallIsDoneByOneThread) {
-  constexpr int kCalls = 20;
-  std::atomic<int> outer_shares{0};
-  std::atomic<int> inner{0};
-  const auto outer = [&](std::int64_t, std::int64_t) {
-    ++outer_shares;
-    const int number = thread_number();
-    const auto me = std::this_thread::get_id();
-    parallel_ranges(4, 8, 1, [&](std::int64_t begin, std::int64_t end) {
-      EXPECT_EQ(std::this_thread::get_id(), me);
-      EXPECT_EQ(thread_number(), 0);
-      std::this_thread::sleep_for(50us);  // in which others could come
-      inner += static_cast<int>(end - begin);
-    });
-    EXPECT_EQ(thread_number(), number);
-    // One thread of a call is still that thread.
-    parallel_ranges(1, 8, 1,
-                    [&](std::int64_t, std::int64_t) { EXPECT_EQ(thread_number(), number); });
-  };
-  for (int call = 0; call < kCalls; ++call) parallel_ranges(3, 6, 1, outer);
-  EXPECT_GE(outer_shares, kCalls * 3);
-  EXPECT_EQ(inner, outer_shares * 8);
-}
-
-using Task = std::pair<void (*)(void*), void*>;
-
-// Keeps its tasks until it is told to run them.
-class LatePool : public ForeignPool {
- public:
-  int threads() const override { return 4; }
-  bool schedule(void (*task)(void*), void* data) override {
-    if (std::ssize(tasks) == most) return false;
-    tasks.emplace_back(task, data);
-    return true;
-  }
-  void run_all() {
-    for (const auto& [task, data] : std::exchange(tasks, {})) task(data);
-  }
-
-  std::vector<Task> tasks;
-  std::int64_t most = 1000;
-};
-
-TEST(ForeignPool, TasksThatComeLateFindTheCallClosed) {
-  LatePool pool;
-  pool.most = 2;
-  {
-    std::vector<int> times(100);
-    std::set<int> numbers;
-    const GuestOf guest(pool);
-    parallel_ranges(8, 100, 2, [&](std::int64_t begin, std::int64_t end) {
-      numbers.insert(thread_number());
-      for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
-    });
-    EXPECT_EQ(std::ranges::count(times, 1), 100);
-    EXPECT_EQ(numbers, std::set{0});
-  }
-  EXPECT_EQ(pool.tasks.size(), 2) << "three were to be asked, and the third was refused";
-  pool.run_all();
-  EXPECT_EQ(host_pool(), nullptr);
-}
-
-class InlinePool : public ForeignPool {
- public:
-  int threads() const override { return 3; }
-  bool schedule(void (*task)(void*), void* data) override {
-    task(data);
-    return true;
-  }
-};
-
-TEST(ForeignPool, TheCallerMayRunTheTasks) {
-  InlinePool pool;
-  const GuestOf guest(pool);
-  std::vector<int> times(50);
-  std::vector<int> numbers;
-  parallel_ranges(8, 50, 1, [&](std::int64_t begin, std::int64_t end) {
-    numbers.push_back(thread_number());
-    for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
-  });
-  EXPECT_EQ(std::ranges::count(times, 1), 50);
-  EXPECT_EQ(numbers, (std::vector{1, 1, 1})) << "three members, and the first task found all";
-  EXPECT_EQ(thread_number(), 0);
-  EXPECT_FALSE(is_in_call());
-}
-
-class ThreadPerTask : public ForeignPool {
- public:
-  int threads() const override { return 4; }
-  bool schedule(void (*task)(void*), void* data) override {
-    const std::lock_guard lock(mutex_);
-    threads_.emplace_back([=] { task(data); });
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::jthread> threads_;
-};
-
-TEST(ForeignPool, HelpsAndIsWaitedFor) {
-  ThreadPerTask pool;
-  std::set<int> numbers;
-  std::mutex mutex;
-  for (int call = 0; call < 100; ++call) {
-    const GuestOf guest(pool);
-    std::array<std::atomic<int>, 64> times{};
-    parallel_ranges(4, 64, 4, [&](std::int64_t begin, std::int64_t end) {
-      {
-        const std::lock_guard lock(mutex);
-        numbers.insert(thread_number());
-      }
-      std::this_thread::sleep_for(50us);
-      for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
-    });
-    for (const auto& each : times) ASSERT_EQ(each, 1);
-  }
-  EXPECT_GT(numbers.size(), 1);
-  EXPECT_LE(*numbers.rbegin(), 3);
-}
-
-TEST(ParallelRanges, WorkInAForkedChildWhoseParentHasATeam) {
+TEST(Team, WorksInAForkedChildWhoseParentHasATeam) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer starts no threads in a forked child";
 #endif
@@ -564,10 +375,10 @@ TEST(ParallelRanges, WorkInAForkedChildWhoseParentHasATeam) {
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);  // waiting for threads that the child does not have would take for ever
-      const bool begins_anew = team().info().workers == 0;
+      alarm(20);  // it would wait forever for threads that it does not have
+      const bool starts_empty = team().info().workers == 0;
       const bool right = is_right() && is_right() && team().info().workers > 0;
-      _exit(begins_anew && right ? 0 : 1);
+      _exit(starts_empty && right ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);

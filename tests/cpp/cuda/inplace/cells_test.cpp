@@ -3,18 +3,16 @@
 
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <variant>
 #include <vector>
 
-#include "cuda/inplace/step_runs.hpp"
+#include "cuda/inplace/run_steps.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 InplaceStep cells_of(std::int64_t rows, std::int64_t columns, std::int64_t bytes,
                      std::int64_t spacing, std::int64_t batch = 1) {
@@ -24,13 +22,6 @@ InplaceStep cells_of(std::int64_t rows, std::int64_t columns, std::int64_t bytes
           .columns = columns,
           .element_bytes = bytes,
           .width = spacing};
-}
-
-void expect_transposed(const InplaceStep& step, std::size_t misalignment = 0) {
-  for (const bool backwards : {false, true}) {
-    EXPECT_EQ(run_step(step, misalignment, backwards).violations, Violations{})
-        << describe(step, misalignment) << (backwards ? ", backwards" : "");
-  }
 }
 
 TEST(Cells, TransposesEverySize) {

@@ -1,5 +1,5 @@
 // The kernels that work in place, and those between an array and a workspace, on arrays of more
-// than 2^32 bytes: some blocks of each launch, on memory that nobody has allocated.
+// than 2^32 bytes: some blocks of each launch, on memory that is not allocated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,25 +12,25 @@
 #include "cuda/far_memory.hpp"
 #include "cuda/inplace/c2r.hpp"
 #include "cuda/inplace/lower.hpp"
-#include "cuda/inplace/step_runs.hpp"
-#include "cuda/kernel_runs.hpp"
+#include "cuda/inplace/run_steps.hpp"
+#include "cuda/run_kernels.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
 using enum InplaceKernel;
-using Violations = std::vector<std::string>;
 using Source = std::function<std::int64_t(std::int64_t)>;
 
 constexpr std::int64_t kOnChip = 226 << 10;
 
-// Runs a sample of a launch's blocks. A workspace has so many bytes.
+// Runs a sample of a launch's blocks. A workspace has `workspace_bytes`.
 void expect_moved(const InplaceLaunch& launch, std::int64_t bytes, std::int64_t workspace_bytes,
                   const Source& source, bool goes_far = true,
                   const std::vector<std::uint32_t>& sample = {}) {
-  const auto size = [&](const InplaceLaunch::Place& place) {
-    return place.in_workspace ? workspace_bytes : bytes;
+  const auto size = [&](const InplaceLaunch::Location& location) {
+    return location.in_workspace ? workspace_bytes : bytes;
   };
   ASSERT_GT(bytes, kFar);
   EXPECT_EQ(run_far({.blocks = launch.launch.blocks,
@@ -61,7 +61,7 @@ std::int64_t source_of(const InplaceStep& step, std::int64_t to) {
 
 void expect_exchanged(const InplaceStep& step) {
   SCOPED_TRACE(describe(step, 0));
-  ASSERT_TRUE(is_valid(step));
+  ASSERT_TRUE(applies(step));
   const std::vector<Launch> launches = lower_square(step, 0);
   // Of several launches, that of the last region.
   expect_moved({.launch = launches.back()}, step.bytes(), 0,
@@ -69,7 +69,7 @@ void expect_exchanged(const InplaceStep& step) {
 }
 
 TEST(FarInplace, ExchangesTiles) {
-  for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+  for (const std::int64_t size : kWidths) {
     for (const std::int64_t odd : {0, 1}) {
       const std::int64_t order = (size == 1 ? 72000 : size == 2 ? 50000 : 34000) + odd;
       expect_exchanged({square_v1b, 1, order, 1, order, size, 8});
@@ -112,7 +112,7 @@ std::vector<std::uint32_t> blocks_of_items(const Launch& launch) {
 // Saves cells, moves the others along their cycles, and brings what was saved to where it belongs.
 void expect_moved_by_cells(const InplaceStep& step) {
   SCOPED_TRACE(describe(step, 0));
-  ASSERT_TRUE(is_valid(step));
+  ASSERT_TRUE(applies(step));
   const std::vector<InplaceLaunch> launches = lower_cells(step, 0);
   ASSERT_EQ(launches.size(), 3U);
   const std::int64_t cells = step.rows * step.columns;
@@ -218,7 +218,7 @@ std::int64_t bytes_of(const PermutedMatrices& matrices) {
 }
 
 TEST(FarInplace, PermutesRowsAndColumnsOnChip) {
-  // Many matrices; rows, and columns, that are a matrix of so many bytes.
+  // Many matrices; rows, and columns, that are most of a matrix.
   for (const auto& [m, n] : {std::pair{600, 7010},
                              {3, 50},
                              {50, 3},

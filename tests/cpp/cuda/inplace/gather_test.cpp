@@ -4,21 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "cuda/inplace/c2r_runs.hpp"
+#include "cuda/inplace/run_c2r.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
-constexpr std::int64_t kElementBytes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
-
-// A workspace for so many rows or groups of columns.
+// The bytes of a workspace for `times` rows or groups of columns.
 std::int64_t workspace(const C2rCase& c, C2rPass pass, std::int64_t times) {
   return times * (pass == C2rPass::rows
                       ? c.matrices().row_bytes()
@@ -32,40 +28,30 @@ std::vector<InplaceLaunch> lower(const C2rCase& c, C2rPass pass, std::int64_t wo
                             workspace_bytes);
 }
 
+C2rRun run_in_workspace(const C2rCase& c, std::int64_t times) {
+  return [=](C2rArray& array, C2rPass pass) {
+    const std::int64_t bytes = workspace(c, pass, times);
+    return array.run(lower(c, pass, bytes), bytes);
+  };
+}
+
 Counts expect_pass(const C2rCase& c, C2rPass pass, std::int64_t times) {
-  C2rArray array(c);
-  const std::vector<std::byte> expected = array.expected(pass);
-  const std::int64_t bytes = workspace(c, pass, times);
-  const Report report = array.run(lower(c, pass, bytes), bytes);
-  EXPECT_EQ(report.violations, Violations{})
-      << testing::PrintToString(c) << ", pass " << static_cast<int>(pass);
-  EXPECT_TRUE(array.equals(expected))
-      << testing::PrintToString(c) << ", pass " << static_cast<int>(pass);
-  return report.counts;
+  return expect_pass(c, pass, run_in_workspace(c, times));
 }
 
 void expect_transposed(const C2rCase& c, std::int64_t times) {
-  C2rArray array(c);
-  const std::vector<std::byte> expected = array.expected_transpose();
-  std::vector<C2rPass> passes{C2rPass::rotation, C2rPass::rows, C2rPass::shuffle};
-  if (!c.forward) std::ranges::reverse(passes);
-  for (const C2rPass pass : passes) {
-    const std::int64_t bytes = workspace(c, pass, times);
-    EXPECT_EQ(array.run(lower(c, pass, bytes), bytes).violations, Violations{})
-        << testing::PrintToString(c) << ", pass " << static_cast<int>(pass);
-  }
-  EXPECT_TRUE(array.equals(expected)) << testing::PrintToString(c);
+  expect_transposed(c, run_in_workspace(c, times));
 }
 
 TEST(Gather, TransposesEverySmallSize) {
-  std::size_t turn = 0;
+  std::size_t number = 0;
   for (std::int64_t rows = 1; rows <= 16; ++rows) {
     for (std::int64_t columns = 1; columns <= 16; ++columns) {
       for (const bool forward : {false, true}) {
         expect_transposed({.forward = forward,
                            .rows = rows,
                            .columns = columns,
-                           .element_bytes = kElementBytes[turn++ % std::size(kElementBytes)],
+                           .element_bytes = kElementBytes[number++ % std::size(kElementBytes)],
                            .batch = 1 + columns % 3,
                            .misalignment = rows % 5},
                           1 + columns % 4);
@@ -138,8 +124,8 @@ TEST(Gather, ReadsFewSectorsTwice) {
 // The products of Eqs. 31 and 34 exceed 32 bits long before places do.
 TEST(Gather, FindsPlacesBeyond32Bits) {
   Random random(7);
-  constexpr std::int64_t kMost = INT32_MAX;
-  for (const std::int64_t length : {kMost, kMost - 7, INT64_C(2000000000), INT64_C(10000000)}) {
+  constexpr std::int64_t kMax = INT32_MAX;
+  for (const std::int64_t length : {kMax, kMax - 7, INT64_C(2000000000), INT64_C(10000000)}) {
     for (const std::int64_t other : {1, 12, 31, 640}) {
       const C2rCase wide{.rows = other, .columns = length};
       const auto launches = lower(wide, C2rPass::rows, workspace(wide, C2rPass::rows, other));
@@ -168,19 +154,7 @@ TEST(Gather, FindsPlacesBeyond32Bits) {
 }
 
 TEST(Gather, TransposesLargeElements) {
-  for (const std::int64_t bytes : {20, 100, 520, 1000, 1024, 5000}) {
-    for (const auto& [rows, columns] : {std::pair{5, 7}, {6, 9}, {12, 8}, {1, 4}}) {
-      for (const bool forward : {false, true}) {
-        expect_transposed({.forward = forward,
-                           .rows = rows,
-                           .columns = columns,
-                           .element_bytes = bytes,
-                           .batch = 2,
-                           .misalignment = 8},
-                          2);
-      }
-    }
-  }
+  for (const C2rCase& c : cases_of_large_elements()) expect_transposed(c, 2);
 }
 
 }  // namespace

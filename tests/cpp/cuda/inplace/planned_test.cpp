@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/inplace/step_runs.hpp"
+#include "cuda/inplace/run_steps.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/inplace_steps.hpp"
 #include "sample.hpp"
@@ -16,7 +16,6 @@ namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 std::shared_ptr<const DeviceModel> model_with(std::int64_t shared_bytes) {
   DeviceModel model = analytic_model();

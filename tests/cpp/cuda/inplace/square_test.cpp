@@ -4,18 +4,16 @@
 
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <variant>
-#include <vector>
 
-#include "cuda/inplace/step_runs.hpp"
+#include "cuda/inplace/run_steps.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::test {
 namespace {
 
 using namespace cuda;
-using Violations = std::vector<std::string>;
 
 constexpr InplaceKernel kSquareKernels[] = {InplaceKernel::square_v1b, InplaceKernel::square_v1,
                                             InplaceKernel::square_v1r, InplaceKernel::square_v2,
@@ -29,13 +27,6 @@ InplaceStep square(InplaceKernel kernel, std::int64_t order, std::int64_t elemen
           .columns = order,
           .element_bytes = element_bytes,
           .width = width};
-}
-
-void expect_transposed(const InplaceStep& step, std::size_t misalignment = 0) {
-  for (const bool backwards : {false, true}) {
-    EXPECT_EQ(run_step(step, misalignment, backwards).violations, Violations{})
-        << describe(step, misalignment) << (backwards ? ", backwards" : "");
-  }
 }
 
 class Square : public testing::TestWithParam<std::int64_t> {};
@@ -77,7 +68,7 @@ TEST_P(Square, TransposesAtEveryAddress) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::Values(1, 2, 4, 8, 16));
+INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::ValuesIn(kWidths));
 
 TEST(Runs, TransposesElementsOfAnySize) {
   for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {

@@ -52,15 +52,14 @@ inline cpu::Parameters random_parameters(Random& random, const Problem& folded,
 // Calls check(request, plan) for such plans of random requests, by every kernel that cuts blocks.
 template <typename Check>
 void for_random_plans(Random& random, int requests, const Check& check) {
-  for (int i = 0; i < requests; ++i) {
-    const Request request = i % 2 == 0 ? random_request(random) : many_modes_request(random);
+  for_random_requests(random, requests, [&](const Request& request, int) {
     const Problem folded = fold_run(make_problem(request));
     for (const cpu::Kernel kernel :
          {cpu::Kernel::tile, cpu::Kernel::shuffle, cpu::Kernel::strided_copy}) {
-      if (!cpu::can_carry_out(kernel, folded)) continue;
+      if (!cpu::applies(kernel, folded)) continue;
       check(request, cpu::build_plan(request, random_parameters(random, folded, kernel)));
     }
-  }
+  });
 }
 
 // The same, staged, streaming or both where the block allows it.

@@ -1,16 +1,17 @@
 // Device models and requests as the tests of CUDA plans need them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice/validate.hpp"
 #include "requests.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::test {
 
@@ -79,24 +80,6 @@ inline Problem paper_problem(const std::vector<std::int64_t>& extents, const std
   return cuda::recast_problem(make_problem(paper_request(extents, perm, itemsize)), 256);
 }
 
-// The same without fusion, as the paper's examples are written.
-inline Problem unfused_problem(const std::vector<std::int64_t>& extents, std::vector<int> perm,
-                               std::int64_t itemsize) {
-  Problem problem{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
-  std::int64_t stride = itemsize;
-  for (const std::int64_t extent : extents) {
-    problem.modes.push_back({extent, stride, 0});
-    stride *= extent;
-  }
-  stride = itemsize;
-  for (const int m : problem.perm) {
-    Mode& mode = problem.modes[static_cast<std::size_t>(m)];
-    mode.out_byte_stride = stride;
-    stride *= mode.extent;
-  }
-  return problem;
-}
-
 // Calls visit(coordinates) for every element of a box, the first coordinate fastest.
 template <typename Visit>
 void for_each_point(const std::vector<std::int64_t>& extents, const Visit& visit) {
@@ -109,6 +92,30 @@ void for_each_point(const std::vector<std::int64_t>& extents, const Visit& visit
   }
 }
 
+// Calls visit(bytes before it, bytes) for every row of slices along `axis`, clipped where the
+// tensor ends. Rows begin at the modes' strides of one side.
+template <typename Visit>
+void for_each_row(const Problem& problem, const std::vector<std::int64_t>& slice,
+                  const std::vector<int>& axis, std::int64_t Mode::* stride, const Visit& visit) {
+  std::vector<std::int64_t> rows;
+  for (const Mode& mode : problem.modes) rows.push_back(mode.extent);
+  for (const int m : axis) {
+    const auto i = static_cast<std::size_t>(m);
+    rows[i] = ceil_div(rows[i], slice[i]);
+  }
+  for_each_point(rows, [&](std::vector<std::int64_t> point) {
+    std::int64_t bytes = problem.element_bytes;
+    for (const int m : axis) {
+      const auto i = static_cast<std::size_t>(m);
+      point[i] *= slice[i];
+      bytes *= std::min(slice[i], problem.modes[i].extent - point[i]);
+    }
+    std::int64_t start = 0;
+    for (std::size_t m = 0; m < point.size(); ++m) start += point[m] * (problem.modes[m].*stride);
+    visit(start, bytes);
+  });
+}
+
 inline std::vector<std::int64_t> extents_of(const Problem& problem) {
   std::vector<std::int64_t> extents;
   for (const Mode& mode : problem.modes) extents.push_back(mode.extent);
@@ -118,8 +125,7 @@ inline std::vector<std::int64_t> extents_of(const Problem& problem) {
 // A few candidates of random problems, some with a coarsened mode.
 template <typename Check>
 void for_random_candidates(Random& random, int problems, const Check& check) {
-  for (int i = 0; i < problems; ++i) {
-    const Request request = i % 2 == 0 ? random_request(random) : many_modes_request(random);
+  for_random_requests(random, problems, [&](const Request& request, int) {
     const Problem problem = cuda::recast_problem(make_problem(request), 16);
     const auto found = cuda::candidates(problem, analytic_model());
     for (std::size_t c = 0; c < found.size(); c += found.size() / 6 + 1) {
@@ -127,9 +133,9 @@ void for_random_candidates(Random& random, int problems, const Check& check) {
       if (parameters.schema == cuda::Schema::copy) continue;
       check(problem, parameters);
       parameters.coarsened_mode = static_cast<int>(problem.modes.size()) - 1;
-      if (cuda::rejection_reason(problem, parameters).empty()) check(problem, parameters);
+      if (cuda::obstacle(problem, parameters).empty()) check(problem, parameters);
     }
-  }
+  });
 }
 
 }  // namespace ttlg::test

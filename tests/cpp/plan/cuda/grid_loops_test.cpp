@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "moves.hpp"
 #include "plan/cuda/cases.hpp"
 #include "tensor/integer.hpp"
 
@@ -20,7 +20,6 @@ using test::unfused_problem;
 using enum Schema;
 
 using Extents = std::vector<std::int64_t>;
-using Offsets = std::pair<std::int64_t, std::int64_t>;
 
 TEST(SliceExtents, TakeTheLargerOfBothSides) {
   const Problem problem = unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
@@ -71,43 +70,29 @@ TEST(BlockDistance, IsThatOfNeighboursInTheGridsOrder) {
 }
 
 // Where slices begin, by the grid's loops and by the modes themselves.
-std::vector<Offsets> slices_by_loops(const Problem& problem, const cuda::Parameters& parameters) {
-  std::vector<GridLoop> loops = grid_loops({problem, parameters});
-  if (parameters.coarsened_mode >= 0) {
-    const Mode& mode = problem.modes[static_cast<std::size_t>(parameters.coarsened_mode)];
-    loops.push_back({mode.extent, mode.in_byte_stride, mode.out_byte_stride});
+test::Moves slices_by_loops(const Problem& problem, const cuda::Parameters& parameters) {
+  std::vector<Mode> steps;
+  for (const GridLoop& loop : grid_loops({problem, parameters})) {
+    steps.push_back({loop.count, loop.in_byte_step, loop.out_byte_step});
   }
-  Extents counts;
-  for (const GridLoop& loop : loops) counts.push_back(loop.count);
-  std::vector<Offsets> starts;
-  test::for_each_point(counts, [&](const Extents& point) {
-    Offsets at{0, 0};
-    for (std::size_t i = 0; i < point.size(); ++i) {
-      at.first += point[i] * loops[i].in_byte_step;
-      at.second += point[i] * loops[i].out_byte_step;
-    }
-    starts.push_back(at);
-  });
-  std::ranges::sort(starts);
-  return starts;
+  if (parameters.coarsened_mode >= 0) {
+    steps.push_back(problem.modes[static_cast<std::size_t>(parameters.coarsened_mode)]);
+  }
+  test::Moves starts;
+  test::append_moves(starts, steps, 1, 0, 0);
+  return test::sorted(std::move(starts));
 }
 
-std::vector<Offsets> slices_by_modes(const Problem& problem, const Extents& extents) {
-  Extents counts;
+test::Moves slices_by_modes(const Problem& problem, const Extents& extents) {
+  std::vector<Mode> steps;
   for (std::size_t m = 0; m < extents.size(); ++m) {
-    counts.push_back(ceil_div(problem.modes[m].extent, extents[m]));
+    const Mode& mode = problem.modes[m];
+    steps.push_back({ceil_div(mode.extent, extents[m]), extents[m] * mode.in_byte_stride,
+                     extents[m] * mode.out_byte_stride});
   }
-  std::vector<Offsets> starts;
-  test::for_each_point(counts, [&](const Extents& point) {
-    Offsets at{0, 0};
-    for (std::size_t m = 0; m < point.size(); ++m) {
-      at.first += point[m] * extents[m] * problem.modes[m].in_byte_stride;
-      at.second += point[m] * extents[m] * problem.modes[m].out_byte_stride;
-    }
-    starts.push_back(at);
-  });
-  std::ranges::sort(starts);
-  return starts;
+  test::Moves starts;
+  test::append_moves(starts, steps, 1, 0, 0);
+  return test::sorted(std::move(starts));
 }
 
 TEST(GridLoops, VisitEverySliceOnce) {

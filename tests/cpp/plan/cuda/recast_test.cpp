@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "moves.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/taxonomy.hpp"
 
@@ -20,7 +20,6 @@ using test::paper_request;
 using enum Schema;
 
 using Extents = std::vector<std::int64_t>;
-using Offsets = std::pair<std::int64_t, std::int64_t>;
 
 TEST(RecastProblem, FoldsRunsThatAThreadMoves) {
   const auto recast_of = [](std::int64_t run, std::int64_t itemsize) {
@@ -63,25 +62,8 @@ TEST(RecastProblem, LeavesNothingOfEmptyProblems) {
        {paper_request({0, 4}, {1, 0}, 4), paper_request({3, 4}, {1, 0}, 0)}) {
     const Problem recast = recast_problem(make_problem(request), 16);
     EXPECT_EQ(recast.bytes(), 0);
-    EXPECT_TRUE(is_admissible(copy, recast));
+    EXPECT_TRUE(applies(copy, recast));
   }
-}
-
-// Where every byte comes from and goes to.
-std::vector<Offsets> byte_moves(const Problem& problem) {
-  std::vector<Offsets> moves;
-  test::for_each_point(extents_of(problem), [&](const Extents& point) {
-    Offsets at{problem.in_byte_offset, problem.out_byte_offset};
-    for (std::size_t m = 0; m < point.size(); ++m) {
-      at.first += point[m] * problem.modes[m].in_byte_stride;
-      at.second += point[m] * problem.modes[m].out_byte_stride;
-    }
-    for (std::int64_t byte = 0; byte < problem.element_bytes; ++byte) {
-      moves.emplace_back(at.first + byte, at.second + byte);
-    }
-  });
-  std::ranges::sort(moves);
-  return moves;
 }
 
 bool is_word(std::int64_t bytes, std::int64_t alignment, const Problem& recast) {
@@ -100,7 +82,7 @@ TEST(RecastProblem, MovesTheSameBytes) {
     const std::int64_t alignment = std::int64_t{1} << (i % 6);
     const Problem recast = recast_problem(problem, alignment);
     EXPECT_TRUE(is_word(recast.element_bytes, alignment, recast)) << recast.element_bytes;
-    EXPECT_EQ(byte_moves(recast), byte_moves(problem));
+    EXPECT_EQ(test::moves_of(recast), test::moves_of(problem));
   }
 }
 

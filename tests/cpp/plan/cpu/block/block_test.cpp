@@ -15,24 +15,26 @@ namespace ttlg::cpu {
 namespace {
 
 // Offsets of one element of a block: in the input, the output, the staging buffer.
-using Place = std::array<std::int64_t, 3>;
+using Offsets = std::array<std::int64_t, 3>;
 
-Place operator+(const Place& x, const Place& y) { return {x[0] + y[0], x[1] + y[1], x[2] + y[2]}; }
+Offsets operator+(const Offsets& x, const Offsets& y) {
+  return {x[0] + y[0], x[1] + y[1], x[2] + y[2]};
+}
 
 // All indices of these modes of the block.
-std::vector<Place> places_of(const Block& block, const std::vector<int>& modes) {
-  std::vector<Place> places{{0, 0, 0}};
+std::vector<Offsets> offsets_of(const Block& block, const std::vector<int>& modes) {
+  std::vector<Offsets> offsets{{0, 0, 0}};
   for (const int index : modes) {
     const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
-    const std::size_t inner = places.size();
+    const std::size_t inner = offsets.size();
     for (std::int64_t i = 1; i < mode.block; ++i) {
       for (std::size_t k = 0; k < inner; ++k) {
-        places.push_back(places[k] +
-                         Place{i * mode.in_step, i * mode.out_step, i * mode.stage_step});
+        offsets.push_back(offsets[k] +
+                          Offsets{i * mode.in_step, i * mode.out_step, i * mode.staging_step});
       }
     }
   }
-  return places;
+  return offsets;
 }
 
 std::vector<int> numbers(int first, int last) {
@@ -41,8 +43,8 @@ std::vector<int> numbers(int first, int last) {
   return result;
 }
 
-std::vector<Place> all_places(const Block& block) {
-  return places_of(block, numbers(0, static_cast<int>(block.modes.size())));
+std::vector<Offsets> all_offsets(const Block& block) {
+  return offsets_of(block, numbers(0, static_cast<int>(block.modes.size())));
 }
 
 // Blocks of random extents from random problems, for every way of counting their elements.
@@ -65,27 +67,28 @@ std::size_t entries(const Block& block, const Axis& axis) {
 }
 
 // What in_axis, out_axis and rest make together.
-std::vector<Place> places_by_axes(const Block& block) {
-  std::vector<Place> places;
-  for (const Place& rest : places_of(block, block.rest)) {
+std::vector<Offsets> offsets_by_axes(const Block& block) {
+  std::vector<Offsets> offsets;
+  for (const Offsets& rest : offsets_of(block, block.rest)) {
     for (std::size_t o = 0; o < entries(block, block.out_axis); ++o) {
-      const Place out{block.out_axis.in[o], block.out_axis.out[o], block.out_axis.stage[o]};
+      const Offsets out{block.out_axis.in[o], block.out_axis.out[o], block.out_axis.staging[o]};
       for (std::size_t i = 0; i < entries(block, block.in_axis); ++i) {
-        places.push_back(rest + out +
-                         Place{block.in_axis.in[i], block.in_axis.out[i], block.in_axis.stage[i]});
+        offsets.push_back(
+            rest + out +
+            Offsets{block.in_axis.in[i], block.in_axis.out[i], block.in_axis.staging[i]});
       }
     }
   }
-  return places;
+  return offsets;
 }
 
 TEST(Block, AxesAndRestMakeEveryElementOnce) {
   for_random_blocks(11, [](const Plan& plan) {
-    std::vector<Place> places = places_by_axes(plan.block);
-    std::vector<Place> expected = all_places(plan.block);
-    std::ranges::sort(places);
+    std::vector<Offsets> offsets = offsets_by_axes(plan.block);
+    std::vector<Offsets> expected = all_offsets(plan.block);
+    std::ranges::sort(offsets);
     std::ranges::sort(expected);
-    ASSERT_EQ(places, expected);
+    ASSERT_EQ(offsets, expected);
   });
 }
 
@@ -110,7 +113,7 @@ TEST(Block, AxesOfATileAreContiguousOnTheirSide) {
     };
     expect_steps(plan.block.in_axis.in);
     expect_steps(plan.block.out_axis.out);
-    expect_steps(plan.block.out_axis.stage);
+    expect_steps(plan.block.out_axis.staging);
   });
 }
 
@@ -124,58 +127,58 @@ TEST(Axes, HoldManyLongElements) {
   }
 }
 
-TEST(Stage, ARunIsContiguousThereAndInTheOutput) {
+TEST(Staging, ARunIsContiguousThereAndInTheOutput) {
   for_random_blocks(14, [](const Plan& plan) {
     const Block& block = plan.block;
     std::int64_t bytes = plan.element_bytes;
     for (int m = 0; m < block.run_modes; ++m) {
       const BlockMode& mode = block.modes[static_cast<std::size_t>(m)];
       EXPECT_EQ(mode.out_step, bytes);
-      EXPECT_EQ(mode.stage_step, bytes);
+      EXPECT_EQ(mode.staging_step, bytes);
       bytes *= mode.block;
     }
     EXPECT_EQ(block.run_bytes, bytes);
   });
 }
 
-TEST(Stage, EveryByteLiesInItsLineAsInTheOutput) {
+TEST(Staging, EveryByteLiesInItsLineAsInTheOutput) {
   for_random_blocks(15, [](const Plan& plan) {
     for (const BlockMode& mode : plan.block.modes) {
-      ASSERT_EQ((mode.stage_step - mode.out_step) % kLineBytes, 0);
+      ASSERT_EQ((mode.staging_step - mode.out_step) % kLineBytes, 0);
     }
   });
 }
 
-TEST(Stage, NoTwoRunsShareALineWhereverItBegins) {
+TEST(Staging, NoTwoRunsShareALineWhereverItBegins) {
   for_random_blocks(16, [](const Plan& plan) {
     const Block& block = plan.block;
-    const std::vector<Place> runs =
-        places_of(block, numbers(block.run_modes, static_cast<int>(block.modes.size())));
+    const std::vector<Offsets> runs =
+        offsets_of(block, numbers(block.run_modes, static_cast<int>(block.modes.size())));
     for (std::int64_t base = 0; base < kLineBytes; base += 7) {
       std::set<std::int64_t> taken;
-      for (const Place& run : runs) {
+      for (const Offsets& run : runs) {
         const std::int64_t first = (base + run[2]) / kLineBytes;
         const std::int64_t last = (base + run[2] + block.run_bytes - 1) / kLineBytes;
         for (std::int64_t line = first; line <= last; ++line) {
           ASSERT_TRUE(taken.insert(line).second);
         }
       }
-      ASSERT_LE((*taken.rbegin() + 1) * kLineBytes, block.stage_bytes + kLineBytes)
+      ASSERT_LE((*taken.rbegin() + 1) * kLineBytes, block.staging_bytes + kLineBytes)
           << "the buffer has room for a line more";
     }
   });
 }
 
-TEST(Pieces, HoldEveryByteOfTheInputAndLittleElse) {
+TEST(Ranges, HoldEveryByteOfTheInputAndLittleElse) {
   for_random_blocks(17, [](const Plan& plan) {
     const Block& block = plan.block;
     std::set<std::int64_t> asked;
-    for (const std::int64_t piece : block.pieces) {
-      for (std::int64_t i = 0; i < block.piece_bytes; ++i) asked.insert(piece + i);
+    for (const std::int64_t range : block.ranges) {
+      for (std::int64_t i = 0; i < block.range_bytes; ++i) asked.insert(range + i);
     }
     std::set<std::int64_t> wanted;
-    for (const Place& place : all_places(block)) {
-      for (std::int64_t i = 0; i < plan.element_bytes; ++i) wanted.insert(place[0] + i);
+    for (const Offsets& offset : all_offsets(block)) {
+      for (std::int64_t i = 0; i < plan.element_bytes; ++i) wanted.insert(offset[0] + i);
     }
     ASSERT_TRUE(std::ranges::includes(asked, wanted));
     // What is not wanted lies in gaps of at most half a line.

@@ -20,7 +20,7 @@ InplaceStep step_of(InplaceKernel kernel, std::int64_t rows, std::int64_t column
 TEST(InplaceStep, RefusesSquaresBeyondEachBound) {
   const auto is_valid_square = [](std::int64_t rows, std::int64_t columns, std::int64_t bytes,
                                   std::int64_t width) {
-    return is_valid(step_of(InplaceKernel::square, rows, columns, bytes, width));
+    return applies(step_of(InplaceKernel::square, rows, columns, bytes, width));
   };
   EXPECT_TRUE(is_valid_square(128, 128, 1, kMaxTileOrder));
   EXPECT_TRUE(is_valid_square(128, 128, 8, 45));
@@ -38,8 +38,8 @@ TEST(InplaceStep, RefusesBandsBeyondEachBound) {
   for (const InplaceKernel kernel : {InplaceKernel::c2r, InplaceKernel::r2c}) {
     const auto is_valid_band = [&](std::int64_t columns, std::int64_t width) {
       // Columns of C2R are rows of R2C.
-      return is_valid(kernel == InplaceKernel::c2r ? step_of(kernel, 3000, columns, 8, width)
-                                                   : step_of(kernel, columns, 3000, 8, width));
+      return applies(kernel == InplaceKernel::c2r ? step_of(kernel, 3000, columns, 8, width)
+                                                  : step_of(kernel, columns, 3000, 8, width));
     };
     EXPECT_TRUE(is_valid_band(50, 1));
     EXPECT_TRUE(is_valid_band(50, 50));
@@ -54,7 +54,7 @@ TEST(InplaceStep, RefusesBandsBeyondEachBound) {
 TEST(InplaceStep, RefusesPiecesBeyondEachBound) {
   for (const bool tall : {true, false}) {
     const auto is_valid_piece = [&](std::int64_t width) {
-      return is_valid(step_of(InplaceKernel::pieces, tall ? 400 : 7, tall ? 7 : 400, 8, width));
+      return applies(step_of(InplaceKernel::pieces, tall ? 400 : 7, tall ? 7 : 400, 8, width));
     };
     EXPECT_TRUE(is_valid_piece(1));
     EXPECT_TRUE(is_valid_piece(400));

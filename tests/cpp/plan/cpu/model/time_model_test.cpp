@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/cpu/block/runs.hpp"
 #include "plan/cpu/model/count_terms.hpp"
-#include "plan/cpu/pieces.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
@@ -35,7 +35,7 @@ void for_plans_of_every_kind(int seed, const Check& check) {
     machine.l2_cache_bytes = 1 << test::pick(random, 6, 20);
     machine.model.cached_bytes = 1 << test::pick(random, 6, 22);
     for (const Kernel kernel : kKernels) {
-      if (!can_carry_out(kernel, folded)) continue;
+      if (!applies(kernel, folded)) continue;
       check(folded, test::random_plan(random, request, folded, kernel), machine);
     }
   }
@@ -64,7 +64,7 @@ TEST(Terms, AreNeverNegative) {
 }
 
 // A plane of 8-byte elements, 100 by 100 in blocks of 40 by 30: what is counted by hand.
-TEST(Terms, CountBlocksPiecesAndTiles) {
+TEST(Terms, CountBlocksRunsAndTiles) {
   const Plan plan = build_plan(contiguous_request({100, 100}, {1, 0}, 8), {.kernel = Kernel::tile,
                                                                            .block = {40, 30},
                                                                            .loop_order = {0, 1},
@@ -130,16 +130,16 @@ TEST(Terms, AreSharedByThreads) {
   EXPECT_EQ(value_of("team", shared), 2);
 }
 
-TEST(Pieces, AreCountedAndPlaced) {
+TEST(SideRuns, AreCountedAndPlaced) {
   const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
   const std::vector<std::int64_t> block{30, 64};
-  const Pieces in = pieces_of(folded, block, identity_order(2), &Mode::in_byte_stride);
+  const SideRuns in = side_runs(folded, block, identity_order(2), &Mode::in_byte_stride);
   EXPECT_EQ(in.bytes, 240);
   EXPECT_EQ(in.count, 64);
   EXPECT_EQ(in.total, 4 * 64);
   EXPECT_EQ(in.alignment, 16) << "of multiples of 240 and 800 bytes";
   EXPECT_EQ(in.continues, 0);
-  const Pieces out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride);
+  const SideRuns out = side_runs(folded, block, folded.perm, &Mode::out_byte_stride);
   EXPECT_EQ(out.bytes, 64 * 30 * 8) << "whole rows follow one another";
   EXPECT_EQ(out.count, 1);
   EXPECT_EQ(out.continues, 0);
@@ -161,12 +161,12 @@ TEST(PredictedSeconds, AreLinearInTheTerms) {
       for (std::size_t i = 0; i < kTerms; ++i) all[i] += values[i];
     }
   });
-  for (const std::string place : {"l2", "shared", "memory", "staged", "direct"}) {
-    std::vector<std::string> names{"written_" + place + "_lines", "all_written_" + place};
-    if (place != "staged" && place != "direct") {
-      names.insert(names.end(), {"read_" + place + "_lines", "unprefetched_" + place + "_lines",
-                                 "read_" + place + "_prefetched_1", "copied_" + place,
-                                 "stream_copied_" + place, "all_read_" + place});
+  for (const std::string level : {"l2", "shared", "memory", "staged", "direct"}) {
+    std::vector<std::string> names{"written_" + level + "_lines", "all_written_" + level};
+    if (level != "staged" && level != "direct") {
+      names.insert(names.end(), {"read_" + level + "_lines", "unprefetched_" + level + "_lines",
+                                 "read_" + level + "_prefetched_1", "copied_" + level,
+                                 "stream_copied_" + level, "all_read_" + level});
     }
     for (const std::string& name : names) EXPECT_GT(value_of(name, all), 0) << name;
   }

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/inplace/square_width.hpp"
 #include "plan/cuda/inplace/step_choice.hpp"
-#include "plan/cuda/inplace/step_limits.hpp"
 #include "plan/cuda/policy.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -20,13 +21,13 @@ TEST(StepLimits, KeepBandsAndRegionsWithinTheMatrix) {
     for (const std::int64_t rows : {order, order - 31}) {
       InplaceStep step{InplaceKernel::square_v1b, 1, rows, 1, rows, 4, band_width(tiles)};
       EXPECT_EQ(tiles_of(step), tiles);
-      EXPECT_TRUE(is_valid(step));
+      EXPECT_TRUE(applies(step));
       step.width = std::max<std::int64_t>(tiles, 2);
-      EXPECT_FALSE(is_valid(step));
+      EXPECT_FALSE(applies(step));
       step = {InplaceKernel::square_sg, 1, rows, 1, rows, 4, region_order(tiles)};
-      EXPECT_TRUE(is_valid(step));
+      EXPECT_TRUE(applies(step));
       step.width = tiles + 1;
-      EXPECT_FALSE(is_valid(step));
+      EXPECT_FALSE(applies(step));
     }
   }
   EXPECT_EQ(band_width(9), 8);
@@ -37,37 +38,37 @@ TEST(StepLimits, KeepBandsAndRegionsWithinTheMatrix) {
 TEST(InplaceStep, IsValidWithinTheLimitsOfItsKernel) {
   using enum InplaceKernel;
   const auto expect = [](const InplaceStep& good, const std::vector<InplaceStep>& bad) {
-    EXPECT_TRUE(is_valid(good)) << kernel_name(good.kernel);
+    EXPECT_TRUE(applies(good)) << kernel_name(good.kernel);
     for (const InplaceStep& each : bad) {
-      EXPECT_FALSE(is_valid(each))
-          << kernel_name(each.kernel) << " " << each.rows << " x " << each.between << " x "
-          << each.columns << " of " << each.element_bytes << " bytes, width " << each.width;
+      EXPECT_FALSE(applies(each)) << kernel_name(each.kernel) << " " << each.rows << " x "
+                                  << each.between << " x " << each.columns << " of "
+                                  << each.element_bytes << " bytes, width " << each.width;
     }
   };
   for (const InplaceKernel kernel :
        {square_v1b, square_v1, square_v1r, square_v2, square_ip, square_sg, square_tw}) {
     const bool has_width = kernel == square_v1b || kernel == square_sg;
     const std::int64_t width = has_width ? 1 : 0;
-    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+    for (const std::int64_t size : kWidths) {
       expect({kernel, 3, 500, 5, 500, size, width},
              {{kernel, 3, 500, 5, 501, size, width},
               {kernel, 3, 500, 5, 500, size, has_width ? 0 : 1},
               {kernel, 3, 500, 5, 500, size, -1}});
     }
     for (const std::int64_t size : {3, 12, 32}) {
-      EXPECT_FALSE(is_valid({kernel, 3, 500, 5, 500, size, width})) << size;
+      EXPECT_FALSE(applies({kernel, 3, 500, 5, 500, size, width})) << size;
     }
   }
   expect({runs, 3, 500, 5, 500, 12, 0},
          {{runs, 3, 500, 5, 501, 12, 0}, {runs, 3, 500, 5, 500, 12, 1}});
-  constexpr std::int64_t kMost = INT32_MAX;
+  constexpr std::int64_t kMax = INT32_MAX;
   for (const InplaceKernel kernel : {c2r, r2c}) {
-    const InplaceStep tall{kernel, 3, kMost, 1, 7, 4, 0};
-    const InplaceStep wide{kernel, 3, 7, 1, kMost, 4, 0};
-    expect(tall, {{kernel, 3, kMost + 1, 1, 7, 4, 0},
-                  {kernel, 3, kMost, 2, 7, 4, 0},
-                  {kernel, 3, kMost, 1, 7, 4, 1}});
-    expect(wide, {{kernel, 3, 7, 1, kMost + 1, 4, 0}});
+    const InplaceStep tall{kernel, 3, kMax, 1, 7, 4, 0};
+    const InplaceStep wide{kernel, 3, 7, 1, kMax, 4, 0};
+    expect(tall, {{kernel, 3, kMax + 1, 1, 7, 4, 0},
+                  {kernel, 3, kMax, 2, 7, 4, 0},
+                  {kernel, 3, kMax, 1, 7, 4, 1}});
+    expect(wide, {{kernel, 3, 7, 1, kMax + 1, 4, 0}});
   }
   expect({cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 2},
          {{cells, 3, 1 << 16, 1, 1 << 15, 32, 2},

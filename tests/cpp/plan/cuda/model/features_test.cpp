@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -32,9 +31,14 @@ double feature(const Problem& problem, const cuda::Parameters& parameters, std::
   return 0;
 }
 
-std::vector<std::string_view> names(const Problem& problem, const cuda::Parameters& parameters) {
-  std::vector<std::string_view> result;
-  for (const auto& [name, value] : features_of({problem, parameters})) result.push_back(name);
+// All features of a plan, by name.
+using Features = std::vector<std::pair<std::string_view, double>>;
+
+Features features(const Problem& problem, const cuda::Parameters& parameters) {
+  Features result;
+  for (const auto& [name, value] : features_of({problem, parameters})) {
+    result.emplace_back(name, value);
+  }
   return result;
 }
 
@@ -63,24 +67,12 @@ TEST(Transactions, FollowTableOne) {
   EXPECT_EQ(transactions({paper_problem({1000}, {0}, 4), {}}), (Transactions{32, 0, 0, 32, 0, 0}));
 }
 
-// Rows of every slice along an axis, clipped where the tensor ends.
+// Those of the rows of every slice along an axis.
 std::int64_t count_transactions(const Problem& problem, const Extents& extents,
                                 const std::vector<int>& axis) {
-  Extents points;
-  for (const Mode& mode : problem.modes) points.push_back(mode.extent);
-  for (const int m : axis) {
-    const auto i = static_cast<std::size_t>(m);
-    points[i] = ceil_div(points[i], extents[i]);
-  }
   std::int64_t count = 0;
-  test::for_each_point(points, [&](const Extents& point) {
-    std::int64_t bytes = problem.element_bytes;
-    for (const int m : axis) {
-      const auto i = static_cast<std::size_t>(m);
-      bytes *= std::min(extents[i], problem.modes[i].extent - point[i] * extents[i]);
-    }
-    count += ceil_div(bytes, 128);
-  });
+  test::for_each_row(problem, extents, axis, &Mode::in_byte_stride,
+                     [&](std::int64_t, std::int64_t bytes) { count += ceil_div(bytes, 128); });
   return count;
 }
 
@@ -88,25 +80,18 @@ std::int64_t count_transactions(const Problem& problem, const Extents& extents,
 TEST(Transactions, AreThoseOfEveryRow) {
   test::Random random(31);
   int checked = 0;
-  for (int i = 0; i < 300; ++i) {
-    const Request request =
-        i % 2 == 0 ? test::random_request(random) : test::many_modes_request(random);
-    const Problem problem = recast_problem(make_problem(request), 16);
-    const auto found = cuda::candidates(problem, test::analytic_model());
-    for (std::size_t c = 0; c < found.size(); c += found.size() / 5 + 1) {
-      const cuda::Parameters& parameters = found[c].parameters;
-      if (parameters.schema == copy) continue;
-      const Extents extents = slice_extents({problem, parameters});
-      const Transactions counted = transactions({problem, parameters});
-      std::vector<int> in_axis(static_cast<std::size_t>(parameters.slice.in_modes));
-      std::iota(in_axis.begin(), in_axis.end(), 0);
-      const std::vector<int> out_axis(problem.perm.begin(),
-                                      problem.perm.begin() + parameters.slice.out_modes);
-      EXPECT_EQ(counted.in_dram, count_transactions(problem, extents, in_axis));
-      EXPECT_EQ(counted.out_dram, count_transactions(problem, extents, out_axis));
-      ++checked;
-    }
-  }
+  test::for_random_candidates(
+      random, 300, [&](const Problem& problem, const cuda::Parameters& parameters) {
+        const Extents extents = slice_extents({problem, parameters});
+        const Transactions counted = transactions({problem, parameters});
+        std::vector<int> in_axis(static_cast<std::size_t>(parameters.slice.in_modes));
+        std::iota(in_axis.begin(), in_axis.end(), 0);
+        const std::vector<int> out_axis(problem.perm.begin(),
+                                        problem.perm.begin() + parameters.slice.out_modes);
+        EXPECT_EQ(counted.in_dram, count_transactions(problem, extents, in_axis));
+        EXPECT_EQ(counted.out_dram, count_transactions(problem, extents, out_axis));
+        ++checked;
+      });
   EXPECT_GT(checked, 500);
 }
 
@@ -151,13 +136,12 @@ TEST(DistinctCycles, PairRemaindersWithTheOtherSide) {
 TEST(Features, OfOrthogonalDistinctAreTableTwos) {
   const Problem problem = unfused_problem(Extents(5, 27), {4, 1, 2, 0, 3}, 8);
   const cuda::Parameters parameters{orthogonal_distinct, {2, 1, 7, 27}};
-  EXPECT_EQ(names(problem, parameters),
-            (std::vector<std::string_view>{"Volume", "NumBlocks", "Input slice", "Output slice",
-                                           "Cycles"}));
-  EXPECT_EQ(feature(problem, parameters, "Volume"), 8.0 * 27 * 27 * 27 * 27 * 27);
-  EXPECT_EQ(feature(problem, parameters, "NumBlocks"), 4 * 27 * 27);
-  EXPECT_EQ(feature(problem, parameters, "Input slice"), 189);
-  EXPECT_EQ(feature(problem, parameters, "Output slice"), 27);
+  EXPECT_EQ(features(problem, parameters),
+            (Features{{"Volume", 8.0 * 27 * 27 * 27 * 27 * 27},
+                      {"NumBlocks", 4 * 27 * 27},
+                      {"Input slice", 189},
+                      {"Output slice", 27},
+                      {"Cycles", feature(problem, parameters, "Cycles")}}));
 }
 
 // The slice of TTLG, section IV, 63 x 64, moves in four phases of at most 32 x 32.
@@ -173,17 +157,15 @@ TEST(Features, OfOrthogonalArbitraryAreTableTwos) {
   // Slices of 8 x 2 x 8 x 3 of 8: two whole ones and one of 2, all of one piece of memory.
   const Problem problem = unfused_problem({8, 2, 8, 8}, {2, 1, 3, 0}, 4);
   const cuda::Parameters parameters{orthogonal_arbitrary, {3, 3, 8, 3}};
-  EXPECT_EQ(names(problem, parameters),
-            (std::vector<std::string_view>{"Volume", "NumThreads", "Total Slice", "Input Stride",
-                                           "Output Stride", "Special Instr", "Cycles"}));
-  EXPECT_EQ(feature(problem, parameters, "Volume"), 4096);
-  EXPECT_EQ(feature(problem, parameters, "NumThreads"), 3 * OrthogonalArbitraryPolicy::kThreads);
-  EXPECT_EQ(feature(problem, parameters, "Total Slice"), 384);
-  EXPECT_EQ(feature(problem, parameters, "Input Stride"), 384);
-  EXPECT_EQ(feature(problem, parameters, "Output Stride"), 48);
-  EXPECT_EQ(feature(problem, parameters, "Special Instr"), 2 * 384);
   // C3 is 4 for each of 8 rows; C3' is 2 + 2 + 1 for each of the 8 of a.
-  EXPECT_EQ(feature(problem, parameters, "Cycles"), 4 * 8 + 5 * 8);
+  EXPECT_EQ(features(problem, parameters),
+            (Features{{"Volume", 4096},
+                      {"NumThreads", 3 * OrthogonalArbitraryPolicy::kThreads},
+                      {"Total Slice", 384},
+                      {"Input Stride", 384},
+                      {"Output Stride", 48},
+                      {"Special Instr", 2 * 384},
+                      {"Cycles", 4 * 8 + 5 * 8}}));
 }
 
 TEST(Features, CountDivisionsOnEverySideThatIsCutShort) {

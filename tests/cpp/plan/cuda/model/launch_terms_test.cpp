@@ -198,8 +198,7 @@ TEST(IssueTerms, CountIdleLanes) {
   const Problem partial = unfused_problem({65, 64, 1320}, {1, 0, 2}, 4);
   const DeviceModel model = unit_model();
   const auto lanes = [&](const Problem& problem, std::int64_t length) {
-    const Counted found(model, problem, {orthogonal_distinct, {1, 1, length, 64}});
-    return found["issue.wavefronts"];
+    return Counted(model, problem, {orthogonal_distinct, {1, 1, length, 64}})["issue.wavefronts"];
   };
   EXPECT_GT(lanes(partial, 65), 1.4 * lanes(full, 64)) << "a second tile for one column";
   // What the last slice along a mode has left takes whole tiles, as it does all others.
@@ -211,17 +210,16 @@ TEST(IssueTerms, CountIdleLanes) {
 TEST(IssueTerms, SetUpResidentBlocksOnceAndOthersForEverySlice) {
   const DeviceModel model = unit_model();
   const auto distinct = [&](std::int64_t slices) {
-    const Counted found(model, unfused_problem({64, 64, slices}, {1, 0, 2}, 4), kTile);
-    return found["issue.orthogonal_distinct.set_up"];
+    return Counted(model, unfused_problem({64, 64, slices}, {1, 0, 2}, 4),
+                   kTile)["issue.orthogonal_distinct.set_up"];
   };
   EXPECT_GT(distinct(1), 0);
   EXPECT_DOUBLE_EQ(distinct(132), distinct(1));
   EXPECT_DOUBLE_EQ(distinct(264), 2 * distinct(1));
   EXPECT_DOUBLE_EQ(distinct(100'000), distinct(10'000));
   const auto small = [&](std::int64_t slices) {
-    const Counted found(model, unfused_problem({5, 8, 8, slices}, {0, 2, 1, 3}, 4),
-                        {fvi_match_small, {2, 2, 8, 8}});
-    return found["issue.fvi_match_small.set_up"];
+    return Counted(model, unfused_problem({5, 8, 8, slices}, {0, 2, 1, 3}, 4),
+                   {fvi_match_small, {2, 2, 8, 8}})["issue.fvi_match_small.set_up"];
   };
   EXPECT_NEAR(small(132 * 1000), 10 * small(132 * 100), 1e-6 * small(132 * 1000));
 }
@@ -252,8 +250,9 @@ TEST(LatencyTerms, CountTheLoadsOfASliceOnce) {
   const DeviceModel model = unit_model();
   const auto rounds = [&](const std::vector<std::int64_t>& extents, std::int64_t bytes) {
     const Problem problem = unfused_problem(extents, {1, 0}, bytes);
-    const Counted found(model, problem, {orthogonal_arbitrary, {1, 1, extents[0], extents[1]}});
-    return found["latency.orthogonal_arbitrary.rounds"];
+    return Counted(model, problem,
+                   {orthogonal_arbitrary,
+                    {1, 1, extents[0], extents[1]}})["latency.orthogonal_arbitrary.rounds"];
   };
   EXPECT_EQ(rounds({63, 63}, 4), 1);
   EXPECT_EQ(rounds({63, 63}, 1), 1);
@@ -263,8 +262,8 @@ TEST(LatencyTerms, CountTheLoadsOfASliceOnce) {
 // but the first are in flight while others drain.
 TEST(LatencyTerms, CountStagedRoundsApart) {
   DeviceModel model = unit_model();
-  model.shared_bytes_per_multiprocessor = 40
-                                          << 10;  // two buffers of 64 x 65 floats, with 1 KB each
+  // Two buffers of 64 x 65 floats, with 1 KB each.
+  model.shared_bytes_per_multiprocessor = 40 << 10;
   const Problem problem = unfused_problem({64, 64, 4 * 132}, {1, 0, 2}, 4);
   const Counted single(model, problem, kTile);
   EXPECT_EQ(single["latency.orthogonal_distinct.rounds"], 2);

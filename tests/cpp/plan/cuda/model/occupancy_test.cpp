@@ -4,6 +4,7 @@
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/slice/access_width.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -20,7 +21,8 @@ TEST(KernelFigures, AreFoundForEveryKernel) {
     EXPECT_GE(row.instructions_per_line, row.instructions_per_further_line);
   }
   for (const Schema schema : kSchemas) {
-    for (const int width : {1, 2, 4, 8, 16}) {
+    for (const std::int64_t bytes : kWidths) {
+      const int width = static_cast<int>(bytes);
       if (schema == Schema::copy && width < 16) continue;  // it has one kernel, of 16-byte words
       for (const VectorAccess access :
            {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {

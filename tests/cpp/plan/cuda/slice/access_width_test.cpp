@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -96,25 +95,12 @@ TEST(VectorAccess, OfOrthogonalArbitraryTakesNarrowElementsByBanks) {
   EXPECT_EQ(wide_bytes(orthogonal_distinct, 1), 16);
 }
 
-// The rows of a slice's axis, clipped at the ends: each must begin and end at so many bytes.
+// Whether each row of a slice's axis begins and ends at a multiple of `wide` bytes.
 bool has_vector_rows(const Problem& problem, const Extents& extents, const std::vector<int>& axis,
                      std::int64_t Mode::* stride, std::int64_t wide) {
   bool all = true;
-  Extents row_points = extents_of(problem);
-  for (const int m : axis) {
-    const auto i = static_cast<std::size_t>(m);
-    row_points[i] = ceil_div(row_points[i], extents[i]);
-  }
-  test::for_each_point(row_points, [&](Extents point) {
-    std::int64_t length = problem.element_bytes;
-    std::int64_t start = 0;
-    for (const int m : axis) {
-      const auto i = static_cast<std::size_t>(m);
-      point[i] *= extents[i];
-      length *= std::min(extents[i], problem.modes[i].extent - point[i]);
-    }
-    for (std::size_t m = 0; m < point.size(); ++m) start += point[m] * (problem.modes[m].*stride);
-    all = all && start % wide == 0 && length % wide == 0;
+  test::for_each_row(problem, extents, axis, stride, [&](std::int64_t start, std::int64_t bytes) {
+    all = all && start % wide == 0 && bytes % wide == 0;
   });
   return all;
 }

@@ -29,8 +29,8 @@ struct Limit {
 
 void expect_limits(const std::vector<Limit>& limits) {
   for (const auto& [problem, good, bad, reason, alignment] : limits) {
-    EXPECT_EQ(rejection_reason(problem, good, alignment), "") << "where refused: " << reason;
-    EXPECT_EQ(rejection_reason(problem, bad, alignment), reason);
+    EXPECT_EQ(obstacle(problem, good, alignment), "") << "where refused: " << reason;
+    EXPECT_EQ(obstacle(problem, bad, alignment), reason);
   }
 }
 
@@ -121,7 +121,7 @@ TEST(RejectionReason, KeepsOffsetsOfASliceIn32Bits) {
   const std::string bytes = "the distance of two bytes of a slice may be at most 2147483639";
   for (const bool in : {false, true}) {
     const auto reason = [&](std::int64_t n, std::int64_t itemsize) {
-      return rejection_reason(far_apart(in ? 3 : 2, n, in ? 2 : 3, itemsize), pair);
+      return obstacle(far_apart(in ? 3 : 2, n, in ? 2 : 3, itemsize), pair);
     };
     for (const std::int64_t itemsize : {4, 16}) {
       EXPECT_EQ(reason(INT32_MAX / 3, itemsize), "");
@@ -175,8 +175,8 @@ TEST(RejectionReason, CoarsensModesOutsideTheSlice) {
       {problem, along(-1), along(-2), outside},
       {problem, along(3), along(4), outside},
   });
-  EXPECT_EQ(rejection_reason(long_mode(INT32_MAX), along(1)), "");
-  EXPECT_EQ(rejection_reason(long_mode(std::int64_t{INT32_MAX} + 1), along(1)),
+  EXPECT_EQ(obstacle(long_mode(INT32_MAX), along(1)), "");
+  EXPECT_EQ(obstacle(long_mode(std::int64_t{INT32_MAX} + 1), along(1)),
             "the extent of the coarsened mode may be at most 2147483647");
 }
 

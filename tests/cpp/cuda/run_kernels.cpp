@@ -1,4 +1,6 @@
-#include "cuda/kernel_runs.hpp"
+#include "cuda/run_kernels.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
@@ -19,144 +21,132 @@ constexpr std::size_t kBoundary = 256;
 // Slices take time to run, however small they are: of a few plans, the one with the fewest.
 constexpr int kTries = 200;
 constexpr int kFits = 10;
-constexpr std::int64_t kMostSlices = 1000;
+constexpr std::int64_t kMaxSlices = 1000;
 
-Kernel bind(const cuda::Launch&, const cuda::AnyGrid&, const cuda::CopyArguments& p) {
+Kernel bind(const Launch&, const AnyGrid&, const CopyArguments& p) {
   return [&p](const HostContext& context) {
     p.shift == 0 ? cuda::copy<kMaxAccessBytes>(p, context)
-                 : cuda::copy_shifted<kMaxAccessBytes>(p, context);
+                 : copy_shifted<kMaxAccessBytes>(p, context);
   };
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
-            const cuda::MatchLargeArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
-    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-      return [grid, &p](const HostContext& context) {
-        cuda::fvi_match_large<kWidth>(grid, p, context);
-      };
+// A kernel for slices: body(grid, context).
+template <typename Body>
+Kernel on_grid(const AnyGrid& any_grid, const Body& body) {
+  return with_grid(any_grid, [&](const auto& grid) -> Kernel {
+    return [grid, body](const HostContext& context) { body(grid, context); };
+  });
+}
+
+Kernel bind(const Launch& launch, const AnyGrid& any_grid, const MatchLargeArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) {
+    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+      fvi_match_large<kWidth>(grid, p, context);
     });
   });
 }
 
-Kernel bind(const cuda::Launch&, const cuda::AnyGrid& any_grid,
-            const cuda::MatchLargeShiftedArguments& p) {
-  return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-    return [grid, &p](const HostContext& context) {
-      cuda::fvi_match_large_shifted<cuda::FviMatchLargeShiftedPolicy::kWidth>(grid, p, context);
-    };
+Kernel bind(const Launch&, const AnyGrid& any_grid, const MatchLargeShiftedArguments& p) {
+  return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+    fvi_match_large_shifted<FviMatchLargeShiftedPolicy::kWidth>(grid, p, context);
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
-            const cuda::MatchSmallArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) {
-    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-      return [grid, &p](const HostContext& context) {
-        cuda::fvi_match_small<kWidth>(grid, p, context);
-      };
+Kernel bind(const Launch& launch, const AnyGrid& any_grid, const MatchSmallArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) {
+    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+      fvi_match_small<kWidth>(grid, p, context);
     });
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
-            const cuda::DistinctArguments& p) {
-  return cuda::with_distinct_access(launch, [&](auto width, auto in, auto out) {
-    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-      return [grid, &p](const HostContext& context) {
-        cuda::orthogonal_distinct<decltype(width)::value, decltype(in)::value,
-                                  decltype(out)::value>(grid, p, context);
-      };
+Kernel bind(const Launch& launch, const AnyGrid& any_grid, const DistinctArguments& p) {
+  return with_distinct_access(launch, [&](auto width, auto in, auto out) {
+    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+      orthogonal_distinct<decltype(width)::value, decltype(in)::value, decltype(out)::value>(
+          grid, p, context);
     });
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
-            const cuda::ArbitraryArguments& p) {
-  return cuda::with_wide_width(launch, [&](auto any_width) {
-    return cuda::with_access(launch, any_width, [&](auto width, auto in, auto out) {
-      return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-        return [grid, &p](const HostContext& context) {
-          cuda::orthogonal_arbitrary<decltype(width)::value, decltype(in)::value,
-                                     decltype(out)::value>(grid, p, context);
-        };
+Kernel bind(const Launch& launch, const AnyGrid& any_grid, const ArbitraryArguments& p) {
+  return with_wide_width(launch, [&](auto any_width) {
+    return with_access(launch, any_width, [&](auto width, auto in, auto out) {
+      return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+        orthogonal_arbitrary<decltype(width)::value, decltype(in)::value, decltype(out)::value>(
+            grid, p, context);
       });
     });
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid& any_grid,
-            const cuda::PackedArguments& p) {
-  return cuda::with_packed_access(launch, [&](auto width, auto aligned) {
-    return cuda::with_grid(any_grid, [&p](const auto& grid) -> Kernel {
-      return [grid, &p](const HostContext& context) {
-        cuda::orthogonal_arbitrary_packed<decltype(width)::value, decltype(aligned)::value>(
-            grid, p, context);
-      };
+Kernel bind(const Launch& launch, const AnyGrid& any_grid, const PackedArguments& p) {
+  return with_packed_access(launch, [&](auto width, auto aligned) {
+    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
+      orthogonal_arbitrary_packed<decltype(width)::value, decltype(aligned)::value>(grid, p,
+                                                                                    context);
     });
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::SquareArguments& p) {
-  return cuda::with_width(launch, [&](auto any_width) {
-    return cuda::with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
+Kernel bind(const Launch& launch, const AnyGrid&, const SquareArguments& p) {
+  return with_width(launch, [&](auto any_width) {
+    return with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
       return [&p](const HostContext& context) {
-        cuda::square<decltype(width)::value, decltype(vectors)::value>(p, context);
+        square<decltype(width)::value, decltype(vectors)::value>(p, context);
       };
     });
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowShuffleArguments& p) {
-  return cuda::with_row_shuffle(p, launch, [&](auto width, auto in_word, auto forward) -> Kernel {
+Kernel bind(const Launch& launch, const AnyGrid&, const RowShuffleArguments& p) {
+  return with_row_shuffle(p, launch, [&](auto width, auto in_word, auto forward) -> Kernel {
     return [&p](const HostContext& context) {
-      cuda::row_shuffle<decltype(width)::value, decltype(in_word)::value, decltype(forward)::value>(
+      row_shuffle<decltype(width)::value, decltype(in_word)::value, decltype(forward)::value>(
           p, context);
     };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
-            const cuda::ColumnShuffleArguments& p) {
-  return cuda::with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
+Kernel bind(const Launch& launch, const AnyGrid&, const ColumnShuffleArguments& p) {
+  return with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
     return [&p](const HostContext& context) {
-      cuda::column_shuffle<decltype(width)::value, decltype(access)::value>(p, context);
+      column_shuffle<decltype(width)::value, decltype(access)::value>(p, context);
     };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RowGatherArguments& p) {
-  return cuda::with_row_gather(p, launch, [&](auto width, auto forward) -> Kernel {
+Kernel bind(const Launch& launch, const AnyGrid&, const RowGatherArguments& p) {
+  return with_row_gather(p, launch, [&](auto width, auto forward) -> Kernel {
     return [&p](const HostContext& context) {
-      cuda::row_gather<decltype(width)::value, decltype(forward)::value>(p, context);
+      row_gather<decltype(width)::value, decltype(forward)::value>(p, context);
     };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&,
-            const cuda::ColumnGatherArguments& p) {
-  return cuda::with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
+Kernel bind(const Launch& launch, const AnyGrid&, const ColumnGatherArguments& p) {
+  return with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
     return [&p](const HostContext& context) {
-      cuda::column_gather<decltype(width)::value, decltype(access)::value>(p, context);
+      column_gather<decltype(width)::value, decltype(access)::value>(p, context);
     };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::RunsArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cuda::runs<kWidth>(p, context); };
+Kernel bind(const Launch& launch, const AnyGrid&, const RunsArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { runs<kWidth>(p, context); };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CutCellsArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cuda::cut_cells<kWidth>(p, context); };
+Kernel bind(const Launch& launch, const AnyGrid&, const CutCellsArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cut_cells<kWidth>(p, context); };
   });
 }
 
-Kernel bind(const cuda::Launch& launch, const cuda::AnyGrid&, const cuda::CellsArguments& p) {
-  return cuda::with_width(launch, [&]<int kWidth>(cuda::Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cuda::cells<kWidth>(p, context); };
+Kernel bind(const Launch& launch, const AnyGrid&, const CellsArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { cells<kWidth>(p, context); };
   });
 }
 
@@ -241,15 +231,21 @@ Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
   return report;
 }
 
+Counts expect_moved(const cuda::Plan& plan, const Misalignments& misalignments) {
+  const Report report = run_plan(plan, misalignments);
+  EXPECT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
+  return report.counts;
+}
+
 std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
                                       std::int64_t alignment, Schema schema) {
   const Problem problem = recast_problem(make_problem(request), alignment);
   std::optional<cuda::Parameters> fewest;
-  std::int64_t least = kMostSlices;
+  std::int64_t least = kMaxSlices;
   int fits = 0;
   for (int i = 0; i < kTries && fits < kFits; ++i) {
     const cuda::Parameters parameters = random_parameters(random, problem, schema);
-    if (!rejection_reason(problem, parameters, alignment).empty()) continue;
+    if (!obstacle(problem, parameters, alignment).empty()) continue;
     ++fits;
     const std::int64_t slices =
         grid_blocks({problem, parameters}) * SlicedProblem(problem, parameters).repeats();

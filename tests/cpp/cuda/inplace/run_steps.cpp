@@ -1,4 +1,6 @@
-#include "cuda/inplace/step_runs.hpp"
+#include "cuda/inplace/run_steps.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +9,10 @@
 #include <variant>
 
 #include "cuda/aligned.hpp"
-#include "cuda/kernel_runs.hpp"
+#include "cuda/run_kernels.hpp"
 #include "moves.hpp"
 #include "plan/cuda/cases.hpp"
+#include "sample.hpp"
 
 namespace ttlg::test {
 namespace {
@@ -90,8 +93,8 @@ Report run_launches(const std::vector<InplaceLaunch>& launches, AlignedBytes& ar
   AlignedBytes workspace(static_cast<std::size_t>(workspace_bytes));
   Report result;
   for (const auto& [launch, from, to] : launches) {
-    const auto bytes = [&](const InplaceLaunch::Place& place) {
-      return place.in_workspace ? workspace.bytes() : array.bytes();
+    const auto bytes = [&](const InplaceLaunch::Location& location) {
+      return location.in_workspace ? workspace.bytes() : array.bytes();
     };
     const std::vector<std::uint8_t> expected =
         writes ? writes(launch) : std::vector<std::uint8_t>(bytes(to).size(), 1);
@@ -126,6 +129,14 @@ Report run_step(const InplaceStep& step, std::size_t misalignment, bool backward
                                workspace == 0 ? writes : Writes{});
   if (!std::ranges::equal(array.bytes(), expected)) result.violations.push_back("wrong bytes");
   return result;
+}
+
+void expect_transposed(const InplaceStep& step, std::size_t misalignment) {
+  if (!is_sample()) return;
+  for (const bool backwards : {false, true}) {
+    EXPECT_EQ(run_step(step, misalignment, backwards).violations, Violations{})
+        << describe(step, misalignment) << (backwards ? ", backwards" : "");
+  }
 }
 
 Report run_plan(const InplacePlan& plan, std::size_t misalignment, bool backwards) {

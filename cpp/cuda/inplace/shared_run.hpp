@@ -1,8 +1,8 @@
-// Bytes that follow one another in global memory, and a copy of them in shared memory. They are
-// copied by 16 bytes where these are aligned in global memory, and by words at both ends.
+// A run of bytes in global memory, and a copy of it in shared memory. It is copied by 16 bytes
+// where these are aligned in global memory, and by words at both ends.
 #pragma once
 
-#include "cuda/inplace/turns.hpp"
+#include "cuda/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {
@@ -14,10 +14,10 @@ TTLG_DEVICE std::uint32_t swizzled(std::uint32_t offset) {
 }
 
 template <int kWidth>
-class Piece {
+class SharedRun {
  public:
   // `phase` is the distance of its beginning from a multiple of 16 bytes.
-  TTLG_DEVICE Piece(std::int64_t begin, std::uint32_t phase, std::uint32_t bytes)
+  TTLG_DEVICE SharedRun(std::int64_t begin, std::uint32_t phase, std::uint32_t bytes)
       : origin_(begin - phase), phase_(phase), end_(phase + bytes) {
     const std::uint32_t whole = end_ & ~15u;
     first_ = (phase_ + 15) & ~15u;
@@ -26,7 +26,7 @@ class Piece {
 
   template <typename Context>
   TTLG_DEVICE void fill(const Context& context, std::uint32_t threads) const {
-    const SharedPlace shared = all_shared(context);
+    const SharedCursor shared = all_shared(context);
     Source from(context, first_part(context));
     for_parts(context, threads, [&](bool valid, std::uint32_t offset) {
       shared.template copy_async<16>(valid, from, swizzled(offset));
@@ -40,7 +40,7 @@ class Piece {
 
   template <typename Context>
   TTLG_DEVICE void drain(const Context& context, std::uint32_t threads) const {
-    const SharedPlace shared = all_shared(context);
+    const SharedCursor shared = all_shared(context);
     Target to(context, first_part(context));
     for_parts(context, threads, [&](bool valid, std::uint32_t offset) {
       to.store(valid, shared.template load<Word16>(valid, swizzled(offset)));

@@ -1,7 +1,7 @@
 // What the passes of C2R and R2C have in common.
 #pragma once
 
-#include "cuda/kernels/places.hpp"
+#include "cuda/kernels/cursors.hpp"
 
 namespace ttlg::cuda {
 
@@ -12,18 +12,18 @@ TTLG_DEVICE std::uint32_t wrapped(std::uint32_t x, std::uint32_t n) {
 }
 
 // All of the block's shared memory. Its address stays in a register, where the compiler would work
-// it out anew for every access.
+// it out again for every access.
 template <typename Context>
-TTLG_DEVICE SharedPlace<Context> all_shared(const Context& context) {
-  SharedPlace place(context, 0);
-  place.advance(0);
-  return place;
+TTLG_DEVICE SharedCursor<Context> all_shared(const Context& context) {
+  SharedCursor cursor(context, 0);
+  cursor.advance(0);
+  return cursor;
 }
 
-// Calls move(valid) for each of `count` turns or some more, of which the first `own` are the
+// Calls move(valid) for each of `count` iterations or some more, of which the first `own` are the
 // thread's.
 template <typename Move>
-TTLG_DEVICE void for_turns(std::uint32_t count, std::uint32_t own, const Move& move) {
+TTLG_DEVICE void for_iterations(std::uint32_t count, std::uint32_t own, const Move& move) {
   constexpr std::uint32_t kUnrolled = 4;
   for (std::uint32_t first = 0; first < count; first += kUnrolled) {
     TTLG_UNROLL
@@ -31,7 +31,8 @@ TTLG_DEVICE void for_turns(std::uint32_t count, std::uint32_t own, const Move& m
   }
 }
 
-// The same in two steps, of so many turns together: move them all to registers, and from there.
+// The same in two steps, of several iterations together: move them all to registers, and from
+// there.
 template <int kBatch, typename T, typename Load, typename Store>
 TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load& load,
                              const Store& store) {

@@ -1,4 +1,4 @@
-#include "plan/cpu/pieces.hpp"
+#include "plan/cpu/block/runs.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 namespace ttlg::cpu {
 
-Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
-                 std::span<const int> order, std::int64_t Mode::* step, std::int64_t gap) {
-  Pieces pieces;
+SideRuns side_runs(const Problem& folded, std::span<const std::int64_t> block,
+                   std::span<const int> order, std::int64_t Mode::* step, std::int64_t gap) {
+  SideRuns runs;
   ContiguousRun run(folded.element_bytes, gap);
   for (const int index : order) {
     const auto m = static_cast<std::size_t>(index);
@@ -19,33 +19,33 @@ Pieces pieces_of(const Problem& folded, std::span<const std::int64_t> block,
     const std::int64_t stride = std::abs(mode.*step);
     if (run.extend(stride, block[m], mode.extent)) {
       if (block[m] == mode.extent) continue;
-      pieces.continues = index;
-      pieces.total *= ceil_div(mode.extent, block[m]);
-      pieces.alignment = common_power(block[m] * stride, pieces.alignment);
+      runs.continues = index;
+      runs.total *= ceil_div(mode.extent, block[m]);
+      runs.alignment = common_power(block[m] * stride, runs.alignment);
       continue;
     }
-    pieces.total *= mode.extent;
-    pieces.alignment = common_power(stride, pieces.alignment);
+    runs.total *= mode.extent;
+    runs.alignment = common_power(stride, runs.alignment);
     if (block[m] == 1) continue;
-    pieces.count *= block[m];
-    pieces.distinct_offsets *= std::min(
+    runs.count *= block[m];
+    runs.distinct_offsets *= std::min(
         block[m], kPageBytes >> std::countr_zero(
                                     static_cast<std::uint64_t>(common_power(stride, kPageBytes))));
-    if (stride >= kPageBytes) pieces.pages *= block[m];
+    if (stride >= kPageBytes) runs.pages *= block[m];
   }
-  pieces.bytes = run.bytes();
-  return pieces;
+  runs.bytes = run.bytes();
+  return runs;
 }
 
-BlockPieces block_pieces(const Problem& folded, std::span<const std::int64_t> block) {
+BlockRuns block_runs(const Problem& folded, std::span<const std::int64_t> block) {
   std::int64_t blocks = 1;
   for (std::size_t m = 0; m < block.size(); ++m) {
     const std::int64_t extent = folded.modes[m].extent;
     if (block[m] < extent) blocks *= ceil_div(extent, block[m]);
   }
-  return {.in = pieces_of(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride,
+  return {.in = side_runs(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride,
                           kInputGap),
-          .out = pieces_of(folded, block, folded.perm, &Mode::out_byte_stride),
+          .out = side_runs(folded, block, folded.perm, &Mode::out_byte_stride),
           .blocks = blocks};
 }
 

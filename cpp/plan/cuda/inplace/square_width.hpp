@@ -6,7 +6,7 @@
 
 namespace ttlg::cuda {
 
-// The width of square_v1b's bands, in tiles of a matrix that has so many on a side: 8 as in the
+// The width of square_v1b's bands, in tiles of a matrix that has `tiles` on a side: 8 as in the
 // paper, and less than all, as its section 5 has it. The pages that a band's tiles touch at a time,
 // and those of their mirror images, must be within the reach of the TLB.
 constexpr std::int64_t band_width(std::int64_t tiles) {

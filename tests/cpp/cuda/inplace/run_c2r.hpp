@@ -3,8 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
+#include <functional>
 #include <vector>
 
 #include "cuda/aligned.hpp"
@@ -15,7 +14,7 @@ namespace ttlg::test {
 
 enum class C2rPass : std::uint8_t { rotation, rows, shuffle };
 
-// The matrices that a pass finds, as the array that holds them begins so many bytes beyond a
+// The matrices that a pass finds, as the array that holds them begins some bytes beyond a
 // 256-byte boundary.
 struct C2rCase {
   bool forward = true;
@@ -45,7 +44,7 @@ class C2rArray {
 
   // A launch in place.
   Report run(const cuda::Launch& launch, bool backwards = false);
-  // Launches through a workspace of so many bytes.
+  // Launches through a workspace of this many bytes.
   Report run(const std::vector<cuda::InplaceLaunch>& launches, std::int64_t workspace_bytes);
 
   bool equals(const std::vector<std::byte>& bytes);
@@ -57,5 +56,15 @@ class C2rArray {
   C2rCase case_;
   mutable AlignedBytes array_;
 };
+
+// Runs one pass on the array.
+using C2rRun = std::function<Report(C2rArray&, C2rPass)>;
+
+// Expects the run to do what the paper says of the pass, or all passes to transpose.
+Counts expect_pass(const C2rCase& c, C2rPass pass, const C2rRun& run);
+void expect_transposed(const C2rCase& c, const C2rRun& run);
+
+inline constexpr std::int64_t kElementBytes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+std::vector<C2rCase> cases_of_large_elements();
 
 }  // namespace ttlg::test

@@ -5,7 +5,7 @@
 
 namespace ttlg::cuda {
 
-// Where a thread loads, or so many bytes beyond, step by step.
+// Where a thread loads, or a number of bytes beyond, step by step.
 template <typename Context>
 class Source {
  public:
@@ -44,9 +44,9 @@ class Target {
 
 // Where it stores and loads in shared memory, likewise.
 template <typename Context>
-class SharedPlace {
+class SharedCursor {
  public:
-  TTLG_DEVICE SharedPlace(const Context& context, std::uint32_t offset)
+  TTLG_DEVICE SharedCursor(const Context& context, std::uint32_t offset)
       : context_(context), offset_(offset) {}
 
   template <typename T>
@@ -111,11 +111,11 @@ class Target<BasicDeviceContext<kInplace>> {
 };
 
 template <bool kInplace>
-class SharedPlace<BasicDeviceContext<kInplace>> {
+class SharedCursor<BasicDeviceContext<kInplace>> {
   using Context = BasicDeviceContext<kInplace>;
 
  public:
-  TTLG_DEVICE SharedPlace(const Context& context, std::uint32_t offset)
+  TTLG_DEVICE SharedCursor(const Context& context, std::uint32_t offset)
       : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(context.shared_)) + offset) {}
 
   template <typename T>

@@ -27,6 +27,9 @@ Kernel kernel_of(const cuda::Launch& launch, const cuda::AnyGrid& grid);
 // like any other.
 Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments);
 
+// Expects a run without violations, and says what it cost.
+Counts expect_moved(const cuda::Plan& plan, const Misalignments& misalignments = {});
+
 // Any slice and coarsening that the schema takes for the request, or nothing if none was found.
 std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
                                       std::int64_t alignment, cuda::Schema schema);
