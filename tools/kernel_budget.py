@@ -1,6 +1,6 @@
 """Count the instructions that the kernels spend on each 128-byte line, and hold them to a record.
 
-Compiles ``cpp/cuda/{kernels,inplace}/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
+Compiles ``cpp/cuda/kernels/**/*.cu`` for Hopper, reads the SASS and prints for every kernel and element
 width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kernels/budget.json``,
 ``--record`` rewrites it and ``cpp/plan/cuda/model/kernel_figures.hpp``, which has for the planner what it
 needs of the record. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
@@ -343,10 +343,8 @@ def main(arguments: list[str] | None = None) -> int:
         missing = "nvcc" if nvdisasm else "nvdisasm"
         print(f"{missing} was not found: the kernels' instructions were not counted")
         return 0
-    folders = ("cpp/cuda/kernels", "cpp/cuda/inplace")
-    sources = [  # the longest first
-        source for each in folders for source in sorted((ROOT / each).glob("*.cu"), reverse=True)
-    ]
+    # The longest first.
+    sources = sorted((ROOT / "cpp/cuda/kernels").rglob("*.cu"), reverse=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         work = Path(folder)
         blocks = thread_blocks(work)

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "cuda/inplace/runs.hpp"
 #include "cuda/kernels/fvi_match_large_shifted.hpp"
+#include "cuda/kernels/inplace/runs.hpp"
 #include "cuda/kernels/orthogonal_distinct.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/model/occupancy.hpp"

@@ -4,7 +4,7 @@
 // multiplied, and R2C with d' (Eq. 24).
 #pragma once
 
-#include "cuda/inplace/pass_common.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 

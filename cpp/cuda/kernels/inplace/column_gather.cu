@@ -1,6 +1,6 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
-#include "cuda/inplace/column_gather.hpp"
+#include "cuda/kernels/inplace/column_gather.hpp"
 
 namespace ttlg::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // where these are aligned in global memory, and by words at both ends.
 #pragma once
 
-#include "cuda/inplace/pass_common.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {

@@ -1,6 +1,6 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
-#include "cuda/inplace/runs.hpp"
+#include "cuda/kernels/inplace/runs.hpp"
 
 namespace ttlg::cuda {
 namespace {

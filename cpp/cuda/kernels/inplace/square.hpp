@@ -7,9 +7,9 @@
 // words in which others lie as well, but takes only its own out of them.
 #pragma once
 
-#include "cuda/inplace/matrices.hpp"
 #include "cuda/kernels/distinct_drain.hpp"
 #include "cuda/kernels/distinct_fill.hpp"
+#include "cuda/kernels/inplace/matrices.hpp"
 #include "tensor/schemes.hpp"
 
 namespace ttlg::cuda {

@@ -9,8 +9,8 @@
 //        x'[i] = x[(i - j div b) mod m]  (Eq. 36)                           i
 #pragma once
 
-#include "cuda/inplace/column_slot.hpp"
-#include "cuda/inplace/pass_common.hpp"
+#include "cuda/kernels/inplace/column_slot.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
 

@@ -5,7 +5,7 @@
 // another without a division or multiplication (section 4.4).
 #pragma once
 
-#include "cuda/inplace/shared_run.hpp"
+#include "cuda/kernels/inplace/shared_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

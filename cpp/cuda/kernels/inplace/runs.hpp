@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cuda/inplace/matrices.hpp"
+#include "cuda/kernels/inplace/matrices.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/schemes.hpp"
 

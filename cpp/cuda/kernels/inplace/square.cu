@@ -1,6 +1,6 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
-#include "cuda/inplace/square.hpp"
+#include "cuda/kernels/inplace/square.hpp"
 
 namespace ttlg::cuda {
 namespace {

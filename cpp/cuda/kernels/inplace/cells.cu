@@ -1,6 +1,6 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
-#include "cuda/inplace/cells.hpp"
+#include "cuda/kernels/inplace/cells.hpp"
 
 namespace ttlg::cuda {
 namespace {
