@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ ORDERS: dict[str, dict[str, Any]] = {
 # Cases in which the elements come to lie in another order when they are read.
 REORDERED = ("F", "(1, 2, 0)", "result F")
 DTYPES = ("u1", "u2", "f4", "f8")
+_LIBRARIES = ("zarr", "numcodecs")
 _MIN_ARRAY_MB = 32
 # Writes take long; this many are timed after the first.
 _WRITES = 2
@@ -73,14 +75,13 @@ class Case:
         )
         return first, second, third
 
-    def create(self, store: LocalStore | MemoryStore) -> zarr.Array[Any]:
+    def create(self, store: LocalStore | MemoryStore, **given: Any) -> zarr.Array[Any]:
         """Create the array, empty."""
-        options = dict(ORDERS[self.order])
+        options = {"shape": self.shape} | ORDERS[self.order] | given
         if order := options.pop("transpose", None):
             options["filters"] = [{"name": "transpose", "configuration": {"order": order}}]
         return zarr.create_array(
             store,
-            shape=self.shape,
             chunks=self.chunks,
             dtype=self.dtype,
             compressors="auto" if self.compressed else None,
@@ -165,6 +166,30 @@ def measure(case: Case, repeats: int) -> dict[str, dict[str, float]]:
     }
 
 
+def measure_large(folder: Path) -> dict[str, dict[str, float]]:
+    """Write and read 4 GB of float32 in a folder, slab after slab: seconds of all slabs."""
+    case = Case("F", "f4", True, 8, store="local")
+    rows = case.chunks[0]
+    slab = values(case.data, case.dtype, (rows, 8 * rows, 8 * rows))
+    seconds = {what: dict.fromkeys(CONTENDERS, 0.0) for what in ("write", "read")}
+    with contextlib.ExitStack() as stack:
+        arrays = {}
+        for name in CONTENDERS:
+            store = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
+            with settings(name):
+                arrays[name] = case.create(LocalStore(store), shape=(8 * rows,) * 3)
+        for first in tqdm(range(0, 8 * rows, rows), unit="slab", disable=None):
+            part = slice(first, first + rows)
+            for name in random.sample(CONTENDERS, len(CONTENDERS)):
+                array = arrays[name]
+                with settings(name):
+                    write = _seconds(lambda array=array, part=part: array.__setitem__(part, slab))
+                    reads = [_seconds(lambda array=array, part=part: array[part]) for _ in range(3)]
+                seconds["write"][name] += write
+                seconds["read"][name] += statistics.median(reads)
+    return seconds
+
+
 def speed_up(seconds: dict[str, float], name: str = "ttlg") -> float:
     """Return how many times faster than the first series of Zarr alone a contender is."""
     return seconds["zarr"] / seconds[name]
@@ -209,6 +234,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeats", type=int, default=5, metavar="N", help="reads timed, by default 5"
     )
+    parser.add_argument(
+        "--large", type=Path, metavar="FOLDER", help="one array of 4 GB instead, in a folder"
+    )
     command.add_json(parser)
     return parser
 
@@ -227,8 +255,14 @@ def _measure_all(chosen: Sequence[Case], repeats: int) -> list[dict[str, Any]]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all cases, print them, and write them as JSON."""
     args = command.parse(_parser(), argv)
-    results = _measure_all(cases(args.quick), args.repeats)
-    command.write_record(args, ("zarr", "numcodecs"), results=results)
+    if args.large:
+        large = measure_large(args.large)
+        for what, each in large.items():
+            print(what, ", ".join(f"{name} {time:.2f} s" for name, time in each.items()))
+        command.write_record(args, _LIBRARIES, large=large)
+    else:
+        results = _measure_all(cases(args.quick), args.repeats)
+        command.write_record(args, _LIBRARIES, results=results)
     return 0
 
 

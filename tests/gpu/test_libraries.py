@@ -193,3 +193,14 @@ def test_host_memory_said_to_be_the_devices_is_refused():
     assert not bool(out.view(torch.uint8).any())  # PyTorch has no any() for uint32
     usable = torch.arange(12, device="cuda").view(3, 4)
     assert torch.equal(ttlg.transpose(usable), usable.t())
+
+
+def test_overlap_is_refused():
+    x = torch.arange(100, dtype=torch.int32, device="cuda").view(10, 10)
+    with pytest.raises(ValueError, match="overlap"):
+        ttlg.transpose(x, out=x)
+
+
+def test_device_that_is_not_there():
+    with pytest.raises((ttlg.CudaError, ValueError)):
+        ttlg.plan((3, 4), device=f"cuda:{torch.cuda.device_count()}")

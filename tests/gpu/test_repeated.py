@@ -65,3 +65,9 @@ def test_predicted_time_and_explanation():
     model = plan._core.model.to_dict()
     moving = 2 * plan.nbytes / model["memory_bytes_per_second"]
     assert plan.predicted_time > model["launch_seconds"] + moving
+
+
+def test_a_plan_refuses_another_layout(x):
+    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
+    with pytest.raises(ValueError, match=r"layout|shape"):
+        plan(x[:, ::2])

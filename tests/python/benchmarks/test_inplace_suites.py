@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from ttlg.benchmarks.inplace.suites import LANDSCAPE_EXTENTS, RANDOM_SUITES
+from ttlg.benchmarks.inplace.suites import LANDSCAPE_EXTENTS, RANDOM_SUITES, SUITES
 from ttlg.benchmarks.suites import cases
 
 FULL = {
@@ -15,6 +15,11 @@ FULL = {
     "inplace-tensors": 240,
     "inplace-landscape": 25000,
 }
+
+
+def test_names_say_that_they_are_in_place():
+    assert all(case.inplace for case in cases(list(SUITES)))
+    assert not any(case.inplace for case in cases(["matrices", "skinny"]))
 
 
 @pytest.mark.parametrize("name", RANDOM_SUITES)

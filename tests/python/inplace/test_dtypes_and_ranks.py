@@ -16,6 +16,13 @@ def test_dtypes(dtype, shape):
     check(random_array(shape, dtype), None)
 
 
+def test_elements_are_still_themselves():
+    days = np.arange("2024-02-27", "2024-03-04", dtype="M8[D]").reshape(2, 3)
+    assert ttlg.transpose_inplace(days.copy()).tolist() == days.T.tolist()
+    people = np.array([[("Ada", 36), ("Alan", 41), ("Emmy", 53)]], [("name", "U5"), ("age", "i4")])
+    assert ttlg.transpose_inplace(people.copy())["age"].tolist() == [[36], [41], [53]]
+
+
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])
 def test_ml_dtypes(name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
@@ -25,6 +32,15 @@ def test_ml_dtypes(name):
 @pytest.mark.parametrize("dtype", ["V0", "S0"])
 def test_elements_without_bytes(dtype):
     assert ttlg.transpose_inplace(np.zeros((2, 3, 4), dtype), (1, 2, 0)).shape == (3, 4, 2)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (0,), (0, 5), (5, 0, 3), (1, 1, 1), (1, 0, 1)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_shapes_where_nothing_moves(shape, order):
+    x = np.array(random_array(shape, "<f8"), order=order)
+    before = bits(x)
+    check(x, None)
+    assert bits(x) == before
 
 
 def test_the_highest_rank():

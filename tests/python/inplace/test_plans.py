@@ -263,6 +263,17 @@ def test_the_least_workspace_is_named(shape, kernel, device):
         plan_within(int(least) - 1)
 
 
+def test_the_least_workspace_is_enough_for_a_call():
+    x = random_array((401, 503), "<f8")
+    with pytest.raises(ValueError, match="too small") as caught:
+        ttlg.transpose_inplace(x.copy(), workspace=100, threads=1)
+    least = int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
+    y = x.copy()
+    np.testing.assert_array_equal(ttlg.transpose_inplace(y, workspace=least, threads=1), x.T)
+    with pytest.raises(ValueError, match="too small"):
+        ttlg.transpose_inplace(x.copy(), workspace=least - 1, threads=1)
+
+
 @pytest.mark.parametrize("text", ["1 parsec", "-1", "", "nan", "1e3", "1.5", "1iB", "K"])
 def test_text_that_is_no_workspace(text):
     with pytest.raises(ValueError, match=f"workspace of {text!r} is not a size such as 268435456"):

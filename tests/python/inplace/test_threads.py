@@ -26,6 +26,14 @@ def test_any_number_of_threads(case, threads):
     check(x, case.axes, case.kernel, threads=threads, workspace=workspace)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 5, 8])
+def test_several_steps(threads):
+    x = random_array((40, 37, 24, 31), "<u2")
+    axes = (1, 0, 3, 2)
+    assert len(kernels_of(plan_of(x, axes, threads, x.nbytes // 4))) > 1
+    check(x, axes, threads=threads, workspace=x.nbytes // 4)
+
+
 def test_many_threads_transpose_their_own_arrays():
     shape = (404, 700)
     arrays = [random_array(shape, "<f8", seed=n) for n in range(8)]

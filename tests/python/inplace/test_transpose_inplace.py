@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ttlg
 from ttlg import _core
 
-from ..arrays import SIZES, random_array, shapes
+from ..arrays import SIZES, bits, random_array, shapes
 from .checks import check
 
 
@@ -32,6 +32,19 @@ def test_larger_arrays(dtype, threads):
         check(random_array(shape, dtype), (1, 0), threads=threads)
     for axes in itertools.permutations(range(4)):
         check(random_array((20, 35, 30, 25), dtype), axes, threads=threads)
+
+
+def test_there_and_back():
+    x = random_array((123, 45, 67), "<f8")
+    expected = x.copy()
+    there = ttlg.transpose_inplace(x, (2, 0, 1))
+    back = ttlg.transpose_inplace(there, (1, 2, 0))
+    assert bits(back) == bits(expected)
+    assert bits(x) == bits(expected)
+
+
+def test_axes_are_reversed_by_default():
+    assert ttlg.transpose_inplace(np.zeros((2, 3, 4))).shape == (4, 3, 2)
 
 
 def test_a_subclass_keeps_its_class():

@@ -56,6 +56,12 @@ def test_plan():
     check_result(ttlg.plan(x.shape, (2, 0, 1), x.dtype)(x), x, array.transpose(2, 0, 1))
 
 
+def test_result_works_in_jax():
+    x = jnp.arange(12.0).reshape(3, 4)
+    result = ttlg.transpose(x)
+    assert float(jax.jit(lambda y: (y @ x).sum())(result)) == float((x.T @ x).sum())
+
+
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float8_e5m2", "float32", "complex64"])
 def test_result_is_taken_over_without_a_copy(dtype):
     x, _ = random_jax((30, 40), dtype)

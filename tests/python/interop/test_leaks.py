@@ -60,6 +60,15 @@ def test_references_to_the_input_are_dropped(make):
         assert len(gc.get_objects()) < objects + 100
 
 
+def test_references_to_out_are_dropped():
+    x, out = np.ones((4, 6)), np.ones((6, 4))
+    ttlg.transpose(x, out=out)
+    references = sys.getrefcount(x), sys.getrefcount(out)
+    for _ in range(1000):
+        ttlg.transpose(x, out=out)
+    assert (sys.getrefcount(x), sys.getrefcount(out)) == references
+
+
 @pytest.mark.parametrize("out_shape", [None, (6, 4), (4, 6)])
 def test_ndarrays_dtypes_and_axes_keep_their_references(out_shape):
     dtype = np.dtype([("a", "<i2"), ("b", "<f8")])
@@ -102,6 +111,14 @@ def test_every_export_is_deleted_once(version, out_dtype):
     assert x.exported == out.exported == 2000
     assert x.released_once
     assert out.released_once
+
+
+def test_the_result_outlives_the_input():
+    x = np.arange(6.0).reshape(2, 3)
+    result = ttlg.transpose(Producer(x), out=np.empty((3, 2)))
+    del x
+    gc.collect()
+    assert result.tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
 @LIBRARIES

@@ -135,6 +135,13 @@ def test_default_dtype_and_device_do_not_matter():
         torch.set_default_dtype(torch.float32)
 
 
+def test_parameter_after_detach():
+    x = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    result = ttlg.transpose(x.detach())
+    assert torch.equal(result, x.detach().T)
+    assert not result.requires_grad
+
+
 def test_parameters_are_tensors_while_no_graph_is_kept():
     x = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
     with torch.no_grad():

@@ -95,6 +95,15 @@ def test_nothing_keeps_an_array_alive():
     assert [ref() for ref in alive] == [None] * 4
 
 
+def test_the_result_outlives_its_input():
+    x = random_array((300, 200), "<f8").copy()
+    expected = x.T.tobytes()
+    y = ttlg.transpose(x)
+    x.fill(0)
+    del x
+    assert y.tobytes() == expected
+
+
 def clear_caches():
     """Let CPython drop the attribute names that its type cache holds on to."""
     clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache

@@ -74,6 +74,15 @@ def test_everything_that_decides_is_in_the_key():
         assert counts() == (number, len(calls), len(calls))
 
 
+def test_setting_the_threads_changes_the_plan():
+    x = random_array((2048, 2048), "u1")
+    ttlg.set_num_threads(1)
+    assert ttlg.plan(x.shape, dtype="u1").parameters["threads"] == 1
+    ttlg.set_num_threads(2)
+    assert ttlg.plan(x.shape, dtype="u1").parameters["threads"] == 2
+    assert counts() == (0, 2, 2)
+
+
 def test_numbers_that_equal_integers_are_no_axes():
     # 1.0 == 1 and hash(1.0) == hash(1), so a careless key would let these through.
     ttlg.transpose(X, (1, 0, 2))
@@ -92,6 +101,22 @@ def test_failures_are_not_kept():
         with pytest.raises(ValueError, match="axes"):
             ttlg.transpose(X, (0, 1))
     assert ttlg.cache_info().currsize == 0
+
+
+def test_the_least_recently_used_plan_goes_first():
+    ttlg.cache_resize(2)
+    assert ttlg.cache_info().maxsize == 2
+    first, second, third = (lambda n=n: ttlg.plan((n, 5), (1, 0)) for n in (2, 3, 4))
+    first()
+    second()
+    first()
+    third()  # the second is the one that was not asked for lately
+    assert counts() == (1, 3, 2)
+    first()
+    third()
+    assert counts() == (3, 3, 2)
+    second()
+    assert counts() == (3, 4, 2)
 
 
 def test_resize():
@@ -113,6 +138,13 @@ def test_resize_refuses(n, exception):
         ttlg.cache_resize(n)
     assert counts() == (0, 1, 1)
     assert ttlg.cache_info().maxsize == 4096
+
+
+def test_a_plan_outlives_the_cache():
+    plan = ttlg.plan(X.shape, (2, 0, 1))
+    ttlg.cache_clear()
+    ttlg.cache_resize(0)
+    assert bits(plan(X)) == bits(X.transpose(2, 0, 1))
 
 
 def test_many_threads_share_one_small_cache():

@@ -1,6 +1,8 @@
 """Plans for GPUs, made without one: the same value as a plan for the CPU, with a predicted time."""
 
+import itertools
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -42,6 +44,16 @@ def test_attributes():
     }
     assert plan.predicted_time == pytest.approx(1.7e-3, rel=0.05)
     assert plan.dtype == "float64"
+
+
+def test_the_schemas_of_720_permutations():
+    # TTLG, Alg. 1.
+    counts = Counter(
+        ttlg.plan((extent,) * 6, axes, "float64", device=K40C).schema
+        for extent in (15, 16, 17)
+        for axes in itertools.permutations(range(6))
+    )
+    assert [counts[schema] for schema in SCHEMAS] == [3 * n for n in (1, 23, 96, 288, 312)]
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)

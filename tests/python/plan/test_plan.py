@@ -33,6 +33,28 @@ def test_modes_of_extent_one_do_not_count():
         assert (with_ones.extents, with_ones.perm) == (without.extents, without.perm)
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+def test_index_order(rank):
+    # TTLG, section III: P[i] = n-1-p[n-1-i], mode 0 fastest, perm[i] = j: output mode i is input
+    # mode j. Padded strides keep every mode apart, so no permutation is fused away.
+    shape = (3, 4, 5, 6, 7)[:rank]
+    strides = np.empty([extent + 1 for extent in shape], "f4").strides
+    for axes in itertools.permutations(range(rank)):
+        plan = ttlg.plan(shape, axes, "f4", strides=strides)
+        assert plan.extents == shape[::-1]
+        assert plan.perm == tuple(rank - 1 - axes[rank - 1 - i] for i in range(rank))
+        out_shape = [shape[axis] for axis in axes]
+        assert [plan.extents[mode] for mode in plan.perm] == out_shape[::-1]
+
+
+def test_index_order_of_a_permutation_that_is_not_its_inverse():
+    strides = (1000, 100, 4)
+    assert ttlg.plan((2, 3, 4), (1, 2, 0), strides=strides).perm == (2, 0, 1)
+    assert ttlg.plan((2, 3, 4), (2, 0, 1), strides=strides).perm == (1, 2, 0)
+    fused = ttlg.plan((2, 3, 4), (1, 2, 0))
+    assert (fused.extents, fused.perm) == ((12, 2), (1, 0))
+
+
 @pytest.mark.parametrize(
     ("shape", "axes", "strides", "extents"),
     [
@@ -150,6 +172,13 @@ def test_repr_is_one_line_that_tells_plans_apart(plan):
     for name, value in plan.parameters.items():
         assert f"{name}={value}" in text
     assert len({repr(other) for other in PLANS}) == len(PLANS)
+
+
+def test_what_applies_can_be_forced():
+    plan = ttlg.plan((64, 64), dtype="f4")
+    assert plan._core.applicable_kernels() == ["tile", "shuffle", "strided_copy", "reference"]
+    for kernel in plan._core.applicable_kernels():
+        assert ttlg.plan((64, 64), dtype="f4", kernel=kernel).kernel == kernel
 
 
 def test_called_often_and_on_every_layout_it_was_made_for():

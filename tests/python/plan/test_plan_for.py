@@ -88,6 +88,12 @@ def test_an_array_of_integers_is_a_shape():
     assert ttlg.plan(np.array([3, 4])) == ttlg.plan((3, 4))
 
 
+@pytest.mark.parametrize("axes", [(0, 1, 2), (0,), (), (5, 6, 7)])
+def test_wrong_numbers_of_axes(axes):
+    with pytest.raises(ValueError, match=rf"shape \(3, 4\): name each of the 2 .*not {len(axes)}"):
+        ttlg.plan((3, 4), axes)
+
+
 @pytest.mark.parametrize(
     ("shape", "strides"),
     [

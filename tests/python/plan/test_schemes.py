@@ -28,6 +28,26 @@ def listed(scheme, m, w=None, n=None):
     return [(x, y) for band in bands for y in range(m) for x in band if x <= y - last]
 
 
+SMALL = [
+    *((scheme, m, None, None) for scheme in ("V1", "V1R", "V1D", "V2") for m in range(1, 12)),
+    *(("V1B", m, w, None) for m in range(1, 14) for w in range(1, max(2, m))),
+    *(("V1BF", m, w, n) for m in range(1, 8) for w in range(1, m + 1) for n in (1, 2, 5)),
+]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_entry_is_numbered_once_and_in_order(reverse):
+    for scheme, m, w, n in SMALL:
+        entries = listed(scheme, m, w, n)[:: -1 if reverse else 1]
+        total = schemes.count(scheme, m, w, n=n)
+        assert total == len(entries), (scheme, m, w, n)
+        x, y = schemes.decode(scheme, np.arange(total), m, w, n=n, reversed=reverse)
+        assert list(zip(x, y, strict=True)) == entries, (scheme, m, w, n)
+        if total:
+            numbers = schemes.encode(scheme, x, y, m, w, n=n, reversed=reverse)
+            assert numbers.tolist() == list(range(total)), (scheme, m, w, n)
+
+
 def test_names_are_the_schemes_in_any_case():
     assert schemes.names == ("V1", "V1R", "V1D", "V2", "V1B", "V1BF")
     for name in schemes.names[:4]:

@@ -56,6 +56,15 @@ def test_ml_dtypes(name):
         ttlg.transpose(x, out=np.empty(x.shape[::-1], f"u{x.itemsize}"))
 
 
+def test_nan_payloads_and_negative_zero_survive():
+    patterns = np.array(
+        [0x7FF0000000000001, 0xFFF8DEADBEEF0001, 0x8000000000000000, 0x0000000000000001], "<u8"
+    )
+    x = np.tile(patterns, 25).reshape(20, 5).view("<f8")
+    y = ttlg.transpose(x)
+    assert y.view("<u8").T.tolist() == x.view("<u8").tolist()
+
+
 @pytest.mark.parametrize("field", ["id", "pair", "rgb"])
 def test_field_views_have_strides_that_no_element_divides(field):
     x = random_array((7, 19, 21), NESTED)[field]

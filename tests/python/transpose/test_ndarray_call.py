@@ -146,6 +146,10 @@ def test_other_axes_are_left_to_the_slow_path(monkeypatch, axes):
     assert fast == slow
 
 
+def test_an_iterator_of_axes_is_not_used_up():
+    assert bits(ttlg.transpose(X, iter((2, 0, 1)))) == bits(X.transpose(2, 0, 1))
+
+
 @pytest.mark.parametrize("threads", [1, 2, 1024, 0, -1, 1025, 1 << 70, 1.5, "2", np.int64(1), True])
 def test_threads_of_both_paths(monkeypatch, threads):
     is_fast = _core.transpose_ndarray(X, None, None, threads) is not None

@@ -177,3 +177,9 @@ def test_wrong_shape(shape):
     refused(
         x, (1, 0), out, out, r"x of shape \(3, 4\) permuted by axes \(1, 0\).*pass out of shape"
     )
+
+
+def test_empty_arrays_overlap_nothing():
+    x = np.empty((0, 4))
+    out = x.T
+    assert ttlg.transpose(x, out=out) is out

@@ -72,6 +72,13 @@ def test_negative_axes_and_axes_containers(shape, dtype, random):
         assert bits(ttlg.transpose(x, given_axes)) == expected
 
 
+@pytest.mark.parametrize("rank", range(13))
+def test_axes_default_to_reversed(rank):
+    x = random_array((2, 3, 1, 2, 1, 3, 2, 1, 1, 2, 2, 1)[:rank], np.int16)
+    check(x, None)
+    assert bits(ttlg.transpose(x)) == bits(x.T)
+
+
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -122,6 +129,24 @@ def test_high_rank(rank):
     for _ in range(5):
         check(x, tuple(rng.permutation(rank)))
     check(random_array((1,) * rank, "V5"), tuple(rng.permutation(rank)))
+
+
+def test_zero_dimensional():
+    x = np.array(-0.0)
+    y = ttlg.transpose(x)
+    assert y.shape == ()
+    assert y is not x
+    assert bits(y) == bits(x)
+    assert bits(ttlg.transpose(x, ())) == bits(x)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 4), (0, 0), (1, 0, 1)])
+def test_empty(shape):
+    x = np.empty(shape)
+    check(x, None)
+    out = np.empty(shape[::-1])
+    assert ttlg.transpose(x, out=out) is out
+    assert ttlg.plan(shape, dtype=x.dtype)(x).shape == shape[::-1]
 
 
 @pytest.mark.parametrize("x", [np.array(-0.0), random_array((4, 5), "<f4")], ids=["0-d", "2-d"])
