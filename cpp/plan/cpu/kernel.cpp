@@ -1,5 +1,6 @@
 #include "plan/cpu/kernel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -86,6 +87,9 @@ constexpr std::array<Rule, kKernels.size()> kRules{{
      [] { return "at least one mode besides the contiguous run"s; }, nullptr},
     {[](const Problem&) { return true; }, [] { return "nothing"s; }, nullptr},
 }};
+static_assert(std::ranges::all_of(kRules, [](const Rule& rule) {
+  return rule.applies != nullptr && rule.requirement != nullptr;
+}));  // of every kernel: an array without its last rows would compile
 
 const Rule& rule_of(Kernel kernel) { return kRules[static_cast<std::size_t>(kernel)]; }
 

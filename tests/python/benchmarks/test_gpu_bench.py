@@ -17,7 +17,7 @@ from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import calibrate, report, session, structures
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
-from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample, same_bits
+from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
 from ttlg.benchmarks.gpu.suites import DTYPES, SUITES, axes_of, cases, interleaved
 
@@ -98,12 +98,6 @@ def test_contenders_do_their_work(buffers, name):
     made = contender(name, buffers, (1, 0))
     assert made.name == name
     verify(made, buffers, None if name in COPIES else (1, 0))
-
-
-def test_bits_are_compared_and_not_values():
-    nan, zero = torch.tensor([float("nan")]), torch.tensor([0.0])
-    assert same_bits(nan, nan.clone())
-    assert not same_bits(zero, -zero)
 
 
 def test_time_calls_takes_turns_and_the_median_of_samples():

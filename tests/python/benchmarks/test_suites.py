@@ -50,11 +50,6 @@ def test_cases_are_valid_and_labels_unique(name):
         assert case.bytes <= 1.1e9 or case.inplace
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_suites_do_not_change_between_calls(name):
-    assert suite(name) == suite(name)
-
-
 def test_default_leaves_out_only_the_long_suite_and_those_in_place():
     assert set(SUITES) - set(DEFAULT_SUITES) == {"sixd", *inplace.SUITES}
 

@@ -72,10 +72,6 @@ def test_explain_counts_the_vectors_of_a_shuffle():
     assert "vectors  " not in ttlg.plan((64, 64)).explain()
 
 
-def test_only_a_shuffle_shows_vectors():
-    assert "vectors  " not in ttlg.plan((64, 64)).explain()
-
-
 def test_explain_names_the_loops():
     plan = ttlg.plan((64, 64), (1, 0), threads=1)
     record = json.loads(plan.to_json())

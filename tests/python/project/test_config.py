@@ -99,19 +99,6 @@ def test_show_config_asks_the_driver(run_python):
     assert "libcuda" in libraries_looked_for(run_python, "ttlg.show_config()")
 
 
-def test_importing_brings_in_no_other_library(run_python):
-    result = run_python("""
-        import sys
-        import numpy
-        before = set(sys.modules)
-        import ttlg
-        print(sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
-        heavy = {"torch", "jax", "cupy", "matplotlib", "tqdm", "ml_dtypes"} & set(sys.modules)
-        assert not heavy, heavy
-    """)
-    assert "'ttlg'" in result.stdout
-
-
 def test_empty_variables_count_as_unset(run_python):
     script = """
         import ttlg

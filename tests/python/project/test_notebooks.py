@@ -72,9 +72,3 @@ def test_a_notebook_names_no_place_of_its_author(path):
     assert (
         re.findall(r"(?<![\w.])/(?:home|root|tmp|usr|opt|work|Users)/\S*|site-packages", text) == []
     )
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_has_a_picture(path):
-    outputs = [output for cell in code_cells(path) for output in cell["outputs"]]
-    assert any("image/png" in output.get("data", {}) for output in outputs)

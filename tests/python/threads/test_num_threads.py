@@ -76,11 +76,6 @@ def test_what_openmp_would_not_take_is_ignored(run_python):
     assert set(others) == {usual}
 
 
-def test_a_list_for_openmp_begins_with_the_outermost_level(run_python):
-    result = run_python("import ttlg; print(ttlg.get_num_threads())", OMP_NUM_THREADS="3, 2,1")
-    assert result.stdout == "3\n", result.stderr
-
-
 def test_the_affinity_mask_counts(run_python):
     result = run_python("""
         import os

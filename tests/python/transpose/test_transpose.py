@@ -131,15 +131,6 @@ def test_high_rank(rank):
     check(random_array((1,) * rank, "V5"), tuple(rng.permutation(rank)))
 
 
-def test_zero_dimensional():
-    x = np.array(-0.0)
-    y = ttlg.transpose(x)
-    assert y.shape == ()
-    assert y is not x
-    assert bits(y) == bits(x)
-    assert bits(ttlg.transpose(x, ())) == bits(x)
-
-
 @pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 4), (0, 0), (1, 0, 1)])
 def test_empty(shape):
     x = np.empty(shape)
