@@ -6,7 +6,7 @@ namespace ttlg::test {
 // Every n-th: all, unless a sanitizer or an emulator slows the host executor down tenfold, or
 // ThreadSanitizer the CPU's kernels, where any plan shares its blocks among threads in one way.
 #ifdef TTLG_SAMPLE_RUNS
-inline constexpr int kSampling = 8;
+inline constexpr int kSampling = 16;
 #else
 inline constexpr int kSampling = 1;
 #endif

@@ -6,6 +6,7 @@
 
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
+#include "sample.hpp"
 
 namespace ttlg::test {
 namespace {
@@ -57,6 +58,7 @@ TEST_P(Packed, RunsMayBeginAtAnyByteOfAWord) {
                                         static_cast<std::size_t>(out)};
       const cuda::Parameters parameters{orthogonal_arbitrary, each.slice, each.coarsened_mode,
                                         static_cast<int>(1 + (in + out) / bytes % 2)};
+      if (!is_sample()) continue;
       expect_moved(built(request, alignment_of(misalignments), parameters, small_device()),
                    misalignments);
     }
@@ -72,7 +74,7 @@ TEST_P(Packed, RunsMayBeginWithinWordsThoughPlannedAtThem) {
     const auto least = static_cast<std::size_t>(bytes);
     for (const Misalignments& misalignments :
          {Misalignments{least, 0}, {0, least}, {4 - least, 4 - least}, {0, 0}}) {
-      expect_moved(plan, misalignments);
+      if (is_sample()) expect_moved(plan, misalignments);
     }
   }
 }

@@ -64,13 +64,16 @@ def test_traced_axes_need_an_order(axes):
         make_fx(lambda x: ttlg.transpose(x, axes))(x)
 
 
-BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)]
+# Inductor runs the C++ compiler each time.
+COMPILATIONS = [
+    *(("aot_eager", dynamic, order) for dynamic in (False, True) for order in "CF"),
+    pytest.param("inductor", False, "F", marks=pytest.mark.slow),
+    pytest.param("inductor", True, "C", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize(("backend", "dynamic", "order"), COMPILATIONS)
 def test_compiled_in_place(backend, dynamic, order):
     """The result, what is computed with it and the memory of x are those of the eager call."""
 
