@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages.hpp"
@@ -231,6 +232,17 @@ TEST(Streaming, NotIntoStridedRows) {
 
 // A view of every other column, of a field of structures, of what is stored backwards: one element
 // of a line is never read alone.
+// Blocks one after another along the input would begin on other pages of the output each time.
+TEST(Streaming, StaysOnTheOutputsPagesWhereRowsBeginAnywhereInTheirLines) {
+  for (const auto& [rows, columns] : {std::pair{2833, 3210}, {4099, 4001}, {1588, 8275}}) {
+    Request request = contiguous_request({rows, columns}, {1, 0}, 8);
+    request.out_alignment = 16;
+    const Plan plan = make_plan(request, Machine{}, 1);
+    ASSERT_TRUE(plan.parameters.streaming) << rows;
+    EXPECT_EQ(plan.parameters.loop_order, (std::vector{0, 1})) << rows;
+  }
+}
+
 TEST(Planner, ExpectsOutputsThatBeginAtLinesToBeFasterWhereRowsDoNotReachThem) {
   int faster = 0;
   for (const auto& [shape, axes] :
