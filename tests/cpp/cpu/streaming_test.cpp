@@ -67,7 +67,8 @@ TEST(Streaming, BlocksThatContinueOneAnother) {
   test::Random random(31);
   int carried = 0;
   int staged_shuffles = 0;
-  for (int i = 0; i < 1500 / test::kSampling; ++i) {
+  constexpr int kRuns = std::max(1500 / test::kSampling, 187);  // fewer shuffle too seldom
+  for (int i = 0; i < kRuns; ++i) {
     const Request request = test::long_runs_request(random);
     for (const Kernel kernel : {Kernel::tile, Kernel::shuffle, Kernel::strided_copy}) {
       if (!applies(kernel, fold_run(make_problem(request)))) continue;
@@ -79,8 +80,8 @@ TEST(Streaming, BlocksThatContinueOneAnother) {
       staged_shuffles += kernel == Kernel::shuffle;
     }
   }
-  EXPECT_GT(carried, 500 / test::kSampling) << "too few cases carried a line to say anything";
-  EXPECT_GT(staged_shuffles, test::kSampling == 1 ? 200 : 5);
+  EXPECT_GT(carried, kRuns / 3) << "too few cases carried a line to say anything";
+  EXPECT_GT(staged_shuffles, test::kSampling == 1 ? 200 : 10);
 }
 
 class EveryAlignment : public testing::TestWithParam<Kernel> {};

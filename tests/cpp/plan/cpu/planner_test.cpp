@@ -230,8 +230,6 @@ TEST(Streaming, NotIntoStridedRows) {
   EXPECT_FALSE(make_plan(request, kSmallCache, 1).parameters.streaming);
 }
 
-// A view of every other column, of a field of structures, of what is stored backwards: one element
-// of a line is never read alone.
 // Blocks one after another along the input would begin on other pages of the output each time.
 TEST(Streaming, StaysOnTheOutputsPagesWhereRowsBeginAnywhereInTheirLines) {
   for (const auto& [rows, columns] : {std::pair{2833, 3210}, {4099, 4001}, {1588, 8275}}) {
@@ -258,6 +256,8 @@ TEST(Planner, ExpectsOutputsThatBeginAtLinesToBeFasterWhereRowsDoNotReachThem) {
   EXPECT_GT(faster, 0);
 }
 
+// A view of every other column, of a field of structures, of what is stored backwards: one element
+// of a line is never read alone.
 TEST(Blocks, TakeWholeLinesOfAnInputWithGaps) {
   for (const std::int64_t step : {8, 12, 24, -4, -8}) {
     Request request = contiguous_request({2000, 3000}, {1, 0}, 4);
