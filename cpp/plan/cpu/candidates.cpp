@@ -41,6 +41,12 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+// Where a search for better shapes begins.
+struct Start {
+  Point point;
+  double seconds = 0;
+};
+
 // What a block follows from.
 struct Shape {
   int in_doublings;
@@ -103,7 +109,7 @@ class Search {
     }
     if (best_.parameters.kernel != Kernel::copy && best_.parameters.kernel != Kernel::reference) {
       evaluate_other_shapes();
-      improve_shape();
+      improve_starts();
       improve_rest();
       improve_path();
     }
@@ -140,14 +146,25 @@ class Search {
   void evaluate_other_shapes() {
     constexpr double kNearBest = 1.1;
     const double limit = kNearBest * best_.seconds;
-    for (const Start& start : std::span(starts_).first(started_)) {
+    for (Start& start : std::span(starts_).first(started_)) {
       if (start.seconds > limit) continue;
       for (const auto& [in, out] : {std::pair{0, 4}, {3, 0}}) {
         Point point = start.point;
         point.in_doublings = in;
         point.out_doublings = out;
-        evaluate(point);
+        if (const double seconds = evaluate(point); seconds < start.seconds) {
+          start = {.point = point, .seconds = seconds};
+        }
       }
+    }
+  }
+
+  // The best shapes differ from path to path: the best path at the first ones may not stay it.
+  void improve_starts() {
+    constexpr double kNearBest = 1.5;
+    const double limit = kNearBest * best_.seconds;
+    for (const Start& start : std::span(starts_).first(started_)) {
+      if (start.seconds <= limit) improve_shape(start);
     }
   }
 
@@ -167,12 +184,13 @@ class Search {
   }
 
   // Steps to neighbouring shapes as long as one of them is faster.
-  void improve_shape() {
+  void improve_shape(Start start) {
     constexpr std::array<std::pair<int, int>, 6> kSteps{
         {{1, -1}, {-1, 1}, {0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
     std::bitset<(kMaxInDoublings + 1) * (kMaxOutDoublings + 1)> seen;
     for (bool moved = true; moved;) {
-      const Point from = point_;
+      moved = false;
+      const Point from = start.point;
       for (const auto& [in, out] : kSteps) {
         Point next = from;
         next.in_doublings += in;
@@ -183,9 +201,11 @@ class Search {
                                                     next.out_doublings);
         if (seen[shape]) continue;
         seen.set(shape);
-        evaluate(next);
+        if (const double seconds = evaluate(next); seconds < start.seconds) {
+          start = {.point = next, .seconds = seconds};
+          moved = true;
+        }
       }
-      moved = point_ != from;
     }
   }
 
@@ -220,7 +240,7 @@ class Search {
       evaluate(other);
     }
     if (point_.path == from.path) return;
-    improve_shape();
+    improve_shape({.point = point_, .seconds = best_.seconds});
     improve_rest();
   }
 
@@ -297,10 +317,6 @@ class Search {
   std::vector<int> ranked_;
   std::vector<Candidate>* visited_;
   std::vector<std::int64_t> shuffle_tile_;
-  struct Start {
-    Point point;
-    double seconds = 0;
-  };
   std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
   Parameters scratch_;
