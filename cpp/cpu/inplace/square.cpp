@@ -46,7 +46,7 @@ class TilePairs {
       std::byte* const first = data + matrix * order_ * order_ * size_;
       if (k < triangle_.count()) {
         const auto next = triangle_.next(entry);
-        if (k + 1 < triangle_.count()) request_below(first, next);
+        if (k + 1 < triangle_.count()) request_pair(first, next);
         exchange_pair(first, entry);
         entry = next;
       } else {
@@ -79,11 +79,15 @@ class TilePairs {
     move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_);
   }
 
-  // The rows of the tile above, unlike these, go on with what follows.
-  void request_below(std::byte* matrix, Triangle::Entry entry) const {
-    const std::byte* const below = tile_at(matrix, entry.x, entry.y);
-    for (std::int64_t i = 0; i < extent(entry.y); ++i) {
-      request(below + down_[static_cast<std::size_t>(i)], extent(entry.x) * size_);
+  void request_pair(std::byte* matrix, Triangle::Entry entry) const {
+    request_tile(matrix, entry.x, entry.y);
+    request_tile(matrix, entry.y, entry.x);
+  }
+
+  void request_tile(std::byte* matrix, std::int64_t x, std::int64_t y) const {
+    const std::byte* const tile = tile_at(matrix, x, y);
+    for (std::int64_t i = 0; i < extent(y); ++i) {
+      request<Nearness::l2>(tile + down_[static_cast<std::size_t>(i)], extent(x) * size_);
     }
   }
 

@@ -30,9 +30,11 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 // once; of `pieces`, the elements of one.
 using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
-// Tiles of `square`, one of which is on a thread's stack.
-inline constexpr std::int64_t kMaxTileOrder = 128;
-inline constexpr std::int64_t kMaxTileBytes = 16 << 10;
+// Tiles of `square`, one of which is on a thread's stack; their rows take at least this many bytes
+// where that has room for them.
+inline constexpr std::int64_t kTileRowBytes = 512;
+inline constexpr std::int64_t kMaxTileOrder = 256;
+inline constexpr std::int64_t kMaxTileBytes = 64 << 10;
 
 // Columns of a band of `c2r` and `r2c`, at most.
 inline constexpr std::int64_t kMaxBandColumns = 1024;

@@ -135,13 +135,15 @@ class Steps {
     return {};
   }
 
-  // The largest tile of whole lines that a thread's stack has room for.
+  // Tiles of long rows, as both ends of a row share lines with other tiles, that a thread's stack
+  // has room for.
   std::vector<std::int64_t> tile_orders() const {
+    constexpr std::int64_t kMinOrder = 8;
     const std::int64_t size = matrices_.element_bytes;
     if (matrices_.rows != matrices_.columns || size > kMaxTileBytes) return {};
     const auto max_order = static_cast<std::int64_t>(std::sqrt(kMaxTileBytes / size));
-    const std::int64_t line = std::max<std::int64_t>(kLineBytes / size, 1);
-    return {std::min(max_order / line * line, kMaxTileOrder)};
+    const std::int64_t order = std::max(kTileRowBytes / size, kMinOrder);
+    return {std::min({order, max_order, kMaxTileOrder})};
   }
 
   // The elements of a piece of the longer dimension: an even part of it, if there is one of about

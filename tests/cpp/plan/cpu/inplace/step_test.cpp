@@ -23,8 +23,8 @@ TEST(InplaceStep, RefusesSquaresBeyondEachBound) {
     return applies(step_of(InplaceKernel::square, rows, columns, bytes, width));
   };
   EXPECT_TRUE(is_valid_square(128, 128, 1, kMaxTileOrder));
-  EXPECT_TRUE(is_valid_square(128, 128, 8, 45));
-  EXPECT_FALSE(is_valid_square(128, 128, 8, 46)) << "bytes of a tile";
+  EXPECT_TRUE(is_valid_square(128, 128, 8, 90));
+  EXPECT_FALSE(is_valid_square(128, 128, 8, 91)) << "bytes of a tile";
   EXPECT_FALSE(is_valid_square(128, 128, 8, 128)) << "bytes of a tile";
   EXPECT_TRUE(is_valid_square(3, 3, kMaxTileBytes, 1));
   EXPECT_FALSE(is_valid_square(3, 3, kMaxTileBytes + 1, 1)) << "bytes of a tile of one element";
