@@ -88,7 +88,7 @@ std::uint64_t hash_of(const Parameters& parameters) {
 }
 
 // Looks for the fastest candidate: each kernel and path at a few shapes of blocks, then the shapes
-// around the best one, one step at a time, and its other parameters: some thirty evaluations, where
+// around the best one, one step at a time, and its other parameters: some forty evaluations, where
 // all combinations would be thousands.
 class Search {
  public:
@@ -146,15 +146,13 @@ class Search {
   void evaluate_other_shapes() {
     constexpr double kNearBest = 1.1;
     const double limit = kNearBest * best_.seconds;
-    for (Start& start : std::span(starts_).first(started_)) {
+    for (const Start& start : std::span(starts_).first(started_)) {
       if (start.seconds > limit) continue;
       for (const auto& [in, out] : {std::pair{0, 4}, {3, 0}}) {
         Point point = start.point;
         point.in_doublings = in;
         point.out_doublings = out;
-        if (const double seconds = evaluate(point); seconds < start.seconds) {
-          start = {.point = point, .seconds = seconds};
-        }
+        evaluate(point);
       }
     }
   }
@@ -166,6 +164,7 @@ class Search {
     for (const Start& start : std::span(starts_).first(started_)) {
       if (start.seconds <= limit) improve_shape(start);
     }
+    improve_shape(best_start());
   }
 
   void evaluate_copies() {
@@ -240,11 +239,13 @@ class Search {
       evaluate(other);
     }
     if (point_.path == from.path) return;
-    improve_shape({.point = point_, .seconds = best_.seconds});
+    improve_shape(best_start());
     improve_rest();
   }
 
-  // Predicts what a point stands for; infinity where that cannot be done, or was predicted before.
+  Start best_start() const { return {.point = point_, .seconds = best_.seconds}; }
+
+  // Predicts what a point stands for; infinity where that cannot be done.
   double evaluate(const Point& point) {
     set_block({.in_doublings = point.in_doublings,
                .out_doublings = point.out_doublings,
@@ -263,8 +264,13 @@ class Search {
     scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
     scratch_.prefetch = point.prefetch;
     scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, runs_.blocks));
-    if (!is_new()) return HUGE_VAL;
+    // Neighbouring shapes often make the same block. Two candidates of one hash would only mean
+    // that the second is taken for the first.
+    const std::uint64_t hash = hash_of(scratch_);
+    const auto seen = std::ranges::find(seen_, hash, &Seen::hash);
+    if (seen != seen_.end()) return seen->seconds;
     const double seconds = predict(&runs_);
+    seen_.push_back({.hash = hash, .seconds = seconds});
     take(seconds, point);
     return seconds;
   }
@@ -278,15 +284,6 @@ class Search {
     grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
                kMaxBlockBytes, scratch_.block);
     runs_ = block_runs(folded_, scratch_.block);
-  }
-
-  // Neighbouring shapes often make the same block. Two candidates of one hash would only mean that
-  // the second is not evaluated.
-  bool is_new() {
-    const std::uint64_t hash = hash_of(scratch_);
-    if (std::ranges::find(seen_, hash) != seen_.end()) return false;
-    seen_.push_back(hash);
-    return true;
   }
 
   // Whether the scratch block's runs can reach the output in this way.
@@ -322,7 +319,11 @@ class Search {
   Parameters scratch_;
   std::optional<Shape> shape_;  // of the scratch block, which these are the runs of
   BlockRuns runs_;
-  std::vector<std::uint64_t> seen_;  // hashes of what was predicted
+  struct Seen {
+    std::uint64_t hash;
+    double seconds;
+  };
+  std::vector<Seen> seen_;  // what was predicted
   Point point_;
   Candidate best_{.parameters = {}, .seconds = -1};
 };

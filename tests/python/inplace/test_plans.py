@@ -114,7 +114,7 @@ def test_json_that_is_no_plan(change):
 @pytest.mark.parametrize(
     ("shape", "dtype", "kernel", "valid", "invalid"),
     [
-        ((128, 128), "f8", "square", 45, [46, 128, 0, -1]),
+        ((128, 128), "f8", "square", 90, [91, 128, 0, -1]),
         ((256, 256), "u1", "square", 128, [1 << 32, 0, -1]),
         ((40, 50), "f8", "c2r", 50, [51, 0, -1]),
         ((50, 40), "f8", "r2c", 50, [51, 0, -1]),
