@@ -192,6 +192,7 @@ class Band {
   void write() const {
     const std::int64_t m = p_.c2r.m;
     const std::int64_t first = first_ % m;
+    BlockPipeline idle;
     RowOrder q(p_.c2r, 0);
     RowOffsets from;
     RowOffsets to;
@@ -204,14 +205,22 @@ class Band {
         to[static_cast<std::size_t>(k)] = (i + k) * p_.matrix.row_bytes();
       }
       if (!table_.streams()) {
-        move_rows(p_.table, workspace_, rows_, from.data(), to.data(), count, bytes_);
+        move_rows(p_.table, workspace_, rows_, from.data(), to.data(), count, bytes_, idle);
         continue;
       }
       for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+        request_ends(i + static_cast<std::int64_t>(k) + kRowsAtOnce);
         p_.table.stream(rows_ + to[k], workspace_ + from[k], bytes_);
       }
     }
     if (table_.streams()) p_.table.fence();
+  }
+
+  // Of a row that is streamed later: partial lines are read before they are written.
+  void request_ends(std::int64_t row) const {
+    if (row >= p_.c2r.m) return;
+    __builtin_prefetch(matrix_row(row), 1);
+    __builtin_prefetch(matrix_row(row) + bytes_ - 1, 1);
   }
 
   std::byte* matrix_row(std::int64_t row) const { return rows_ + row * p_.matrix.row_bytes(); }

@@ -62,10 +62,11 @@ struct BlockOffsets {
   const std::int64_t* out_by_out;
 };
 
-// Moves in_count x out_count elements, none of which goes on in another block.
+// Moves in_count x out_count elements, none of which goes on in another block, and advances the
+// pipeline meanwhile.
 inline void move_block(BlockKernel kernel, const std::byte* in, std::byte* out,
                        const BlockOffsets& offsets, std::int64_t in_count, std::int64_t out_count,
-                       std::int64_t element_bytes, BlockPipeline pipeline = {}) {
+                       std::int64_t element_bytes, BlockPipeline& pipeline) {
   kernel(in, out,
          {.in_by_in = offsets.in_by_in,
           .in_by_out = offsets.in_by_out,
@@ -88,7 +89,7 @@ inline BlockKernel transposing_kernel(const Kernels& table, std::int64_t element
 // Moves rows of this many bytes; offsets of each on either side.
 inline void move_rows(const Kernels& table, const std::byte* in, std::byte* out,
                       const std::int64_t* in_by_row, const std::int64_t* out_by_row,
-                      std::int64_t count, std::int64_t row_bytes, BlockPipeline pipeline = {}) {
+                      std::int64_t count, std::int64_t row_bytes, BlockPipeline& pipeline) {
   constexpr std::int64_t kZero = 0;
   move_block(table.strided_copy.back(), in, out, {&kZero, in_by_row, &kZero, out_by_row}, 1, count,
              row_bytes, pipeline);

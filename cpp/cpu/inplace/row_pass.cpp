@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "cpu/inplace/passes.hpp"
 #include "cpu/inplace/row_shuffle.hpp"
@@ -6,6 +7,9 @@
 
 namespace ttlg::cpu {
 namespace {
+
+// Longer rows would leave L2 before their turn.
+constexpr std::int64_t kMaxPrefetchedBytes = 128 << 10;
 
 class RowPass {
  public:
@@ -22,14 +26,7 @@ class RowPass {
   void run() const {
     const bool holds = c2r_.c > 1 && !p_.apart;
     if (holds && p_.forward) for_parts([&](std::int64_t part) { hold_rows_after(part); });
-    for_parts([&](std::int64_t part) {
-      const Rows rows = rows_of(part);
-      if (p_.forward) {
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) shuffle_row({i, rows.end, part});
-      } else {
-        for (std::int64_t i = rows.end; i-- > rows.begin;) shuffle_row({i, rows.end, part});
-      }
-    });
+    for_parts([&](std::int64_t part) { shuffle_rows(part); });
     if (holds && !p_.forward) for_parts([&](std::int64_t part) { release_rows_after(part); });
   }
 
@@ -39,12 +36,30 @@ class RowPass {
     std::int64_t end;
   };
 
+  using Ranges = std::array<std::int64_t, kMaxFusedBlocks>;
+
   // A row, and where its part ends.
   struct Row {
     std::int64_t number;
     std::int64_t end;
     std::int64_t part;
   };
+
+  // The next row is on its way into L2 meanwhile.
+  void shuffle_rows(std::int64_t part) const {
+    const auto [begin, end] = rows_of(part);
+    for (std::int64_t k = 0; k < end - begin; ++k) {
+      const std::int64_t i = p_.forward ? begin + k : end - 1 - k;
+      const std::int64_t next = p_.forward ? i + 1 : i - 1;
+      Ranges ranges;
+      BlockPipeline pipeline;
+      if (begin <= next && next < end && p_.matrix.row_bytes() <= kMaxPrefetchedBytes) {
+        pipeline.prefetches = taken_by({next, end, part}, ranges);
+      }
+      shuffle_row({i, end, part}, pipeline);
+      p_.table.advance(pipeline, INT64_MAX);
+    }
+  }
 
   std::byte* held_of(std::int64_t part) const {
     return p_.workspace + p_.layout.first_thread + part * p_.layout.thread_bytes + p_.layout.held;
@@ -97,6 +112,23 @@ class RowPass {
                             : held_at(row.part, number - row.end, q);
   }
 
+  // What a row is made of in the matrix, to be prefetched: blocks of several rows, or all of one.
+  // Blocks that are held are left out.
+  PrefetchQueue taken_by(const Row& row, Ranges& ranges) const {
+    const std::byte* const first = p_.matrix.at(row.number, 0);
+    ranges[0] = 0;
+    if (p_.apart || !p_.forward) {
+      return {.next = first, .ranges = {ranges.data(), 1}, .range_bytes = p_.matrix.row_bytes()};
+    }
+    const std::int64_t blocks = std::min(c2r_.c, row.end - row.number);
+    for (std::int64_t q = 1; q < blocks; ++q) {
+      ranges[static_cast<std::size_t>(q)] = q * (p_.matrix.row_bytes() + block_bytes_);
+    }
+    return {.next = first,
+            .ranges = {ranges.data(), static_cast<std::size_t>(blocks)},
+            .range_bytes = block_bytes_};
+  }
+
   // Blocks q, q + 1, ... of a row before the rotation, which are blocks f, f + 1, ... of its
   // shuffle and have the same rotation there.
   struct Blocks {
@@ -119,16 +151,17 @@ class RowPass {
     }
   }
 
-  void shuffle_row(const Row& row) const {
+  void shuffle_row(const Row& row, BlockPipeline& pipeline) const {
     std::byte* const in_matrix = p_.matrix.at(row.number, 0);
     std::byte* const buffer = p_.own_workspace();
     if (p_.forward) {
-      shuffle_to_row(row, gathered(row, buffer + whole_lines(p_.matrix.row_bytes())), buffer);
+      shuffle_to_row(row, gathered(row, buffer + whole_lines(p_.matrix.row_bytes())), buffer,
+                     pipeline);
       // A single block has not been rotated yet.
       const std::int64_t rotation = c2r_.c == 1 && !shuffle_.is_wide() ? row.number % c2r_.b : 0;
       move_rotated(buffer, in_matrix, c2r_.n, rotation);
     } else {
-      shuffle_to_blocks(row, in_matrix, buffer);
+      shuffle_to_blocks(row, in_matrix, buffer, pipeline);
       for_blocks(row, at_once(), [&](const Blocks& some) {
         const std::byte* const block = buffer + offset(some);
         std::byte* const to = rotated(row, some.q);
@@ -158,19 +191,21 @@ class RowPass {
     return (shuffle_.is_wide() ? some.q : some.f) * block_bytes_;
   }
 
-  void shuffle_to_row(const Row& row, const std::byte* blocks, std::byte* to) const {
-    if (!shuffle_.is_wide()) return shuffle_.to_row(blocks, to);
+  void shuffle_to_row(const Row& row, const std::byte* blocks, std::byte* to,
+                      BlockPipeline& pipeline) const {
+    if (!shuffle_.is_wide()) return shuffle_.to_row(blocks, to, pipeline);
     for_blocks(row, c2r_.c, [&](const Blocks& some) {
       shuffle_.to_row(blocks + offset(some), to + some.f * p_.matrix.element_bytes, some.count,
-                      some.rotation);
+                      some.rotation, pipeline);
     });
   }
 
-  void shuffle_to_blocks(const Row& row, const std::byte* from, std::byte* blocks) const {
-    if (!shuffle_.is_wide()) return shuffle_.to_blocks(from, blocks);
+  void shuffle_to_blocks(const Row& row, const std::byte* from, std::byte* blocks,
+                         BlockPipeline& pipeline) const {
+    if (!shuffle_.is_wide()) return shuffle_.to_blocks(from, blocks, pipeline);
     for_blocks(row, c2r_.c, [&](const Blocks& some) {
       shuffle_.to_blocks(from + some.f * p_.matrix.element_bytes, blocks + offset(some), some.count,
-                         some.rotation);
+                         some.rotation, pipeline);
     });
   }
 

@@ -65,41 +65,41 @@ void RowShuffle::for_rectangles(const Visit& visit) const {
 }
 
 // Position u = before + ... of the row is a (x + rotation) of a block for rotation = before a^-1.
-void RowShuffle::to_row(const std::byte* blocks, std::byte* row) const {
+void RowShuffle::to_row(const std::byte* blocks, std::byte* row, BlockPipeline& pipeline) const {
   for_rectangles([&](std::int64_t before, std::int64_t points, std::int64_t gap) {
     const std::int64_t* const offsets = in_blocks_ + before * c2r_.c;
     const std::int64_t rotation = offsets[0] / size_;
     move_block(kernel_, blocks, row, {elements_, offsets, in_row_ + rotation, elements_}, gap,
-               points * c2r_.c, size_);
+               points * c2r_.c, size_, pipeline);
   });
 }
 
-void RowShuffle::to_blocks(const std::byte* row, std::byte* blocks) const {
+void RowShuffle::to_blocks(const std::byte* row, std::byte* blocks, BlockPipeline& pipeline) const {
   for_rectangles([&](std::int64_t before, std::int64_t points, std::int64_t gap) {
     const std::int64_t* const offsets = in_blocks_ + before * c2r_.c;
     const std::int64_t rotation = offsets[0] / size_;
     move_block(kernel_, row, blocks, {elements_, in_row_ + rotation, offsets, elements_},
-               points * c2r_.c, gap, size_);
+               points * c2r_.c, gap, size_, pipeline);
   });
 }
 
 void RowShuffle::to_row(const std::byte* blocks, std::byte* row, std::int64_t count,
-                        std::int64_t rotation) const {
+                        std::int64_t rotation, BlockPipeline& pipeline) const {
   if (c2r_.b == 1) {
     std::copy_n(blocks, count * size_, row);
   } else {
     move_block(kernel_, blocks, row, {elements_, in_blocks_, in_row_ + rotation, elements_}, c2r_.b,
-               count, size_);
+               count, size_, pipeline);
   }
 }
 
 void RowShuffle::to_blocks(const std::byte* row, std::byte* blocks, std::int64_t count,
-                           std::int64_t rotation) const {
+                           std::int64_t rotation, BlockPipeline& pipeline) const {
   if (c2r_.b == 1) {
     std::copy_n(row, count * size_, blocks);
   } else {
     move_block(kernel_, row, blocks, {elements_, in_row_ + rotation, in_blocks_, elements_}, count,
-               c2r_.b, size_);
+               c2r_.b, size_, pipeline);
   }
 }
 

@@ -20,18 +20,18 @@ class RowShuffle {
   RowShuffle(const C2r& c2r, std::int64_t element_bytes, std::int64_t* tables,
              const Kernels& table);
 
-  // Between the blocks, one after another, and the row.
-  void to_row(const std::byte* blocks, std::byte* row) const;
-  void to_blocks(const std::byte* row, std::byte* blocks) const;
+  // Between the blocks, one after another, and the row, while the pipeline advances.
+  void to_row(const std::byte* blocks, std::byte* row, BlockPipeline& pipeline) const;
+  void to_blocks(const std::byte* row, std::byte* blocks, BlockPipeline& pipeline) const;
 
   // Whether neighbouring blocks fill lines of the row, so that some can be shuffled for themselves
   // as they are: these belong to neighbouring positions of the row, and their elements x to
   // u = a (x + rotation).
   bool is_wide() const { return wide_; }
-  void to_row(const std::byte* blocks, std::byte* row, std::int64_t count,
-              std::int64_t rotation) const;
-  void to_blocks(const std::byte* row, std::byte* blocks, std::int64_t count,
-                 std::int64_t rotation) const;
+  void to_row(const std::byte* blocks, std::byte* row, std::int64_t count, std::int64_t rotation,
+              BlockPipeline& pipeline) const;
+  void to_blocks(const std::byte* row, std::byte* blocks, std::int64_t count, std::int64_t rotation,
+                 BlockPipeline& pipeline) const;
 
  private:
   void fill_tables();

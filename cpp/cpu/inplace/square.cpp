@@ -70,13 +70,15 @@ class TilePairs {
   // Transposes `rows` rows of `columns` elements, which are so far apart.
   void transpose(const std::byte* in, const std::int64_t* in_down, std::byte* out,
                  const std::int64_t* out_down, std::int64_t rows, std::int64_t columns) const {
+    BlockPipeline idle;
     move_block(transpose_, in, out, {along_.data(), in_down, out_down, along_.data()}, columns,
-               rows, size_);
+               rows, size_, idle);
   }
 
   void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows,
                  std::int64_t columns) const {
-    move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_);
+    BlockPipeline idle;
+    move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_, idle);
   }
 
   void request_pair(std::byte* matrix, Triangle::Entry entry) const {
