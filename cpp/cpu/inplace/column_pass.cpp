@@ -216,11 +216,13 @@ class Band {
     if (table_.streams()) p_.table.fence();
   }
 
-  // Of a row that is streamed later: partial lines are read before they are written.
+  // Of a row that is streamed later: partial lines are read before they are written, whole ones
+  // never.
   void request_ends(std::int64_t row) const {
     if (row >= p_.c2r.m) return;
-    __builtin_prefetch(matrix_row(row), 1);
-    __builtin_prefetch(matrix_row(row) + bytes_ - 1, 1);
+    const std::byte* const first = matrix_row(row);
+    if (line_offset(first) != 0) __builtin_prefetch(first, 1);
+    if (line_offset(first + bytes_) != 0) __builtin_prefetch(first + bytes_ - 1, 1);
   }
 
   std::byte* matrix_row(std::int64_t row) const { return rows_ + row * p_.matrix.row_bytes(); }
