@@ -15,17 +15,12 @@ namespace ttlg::cpu {
 namespace {
 
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
-inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
-  while (lines > 0 && queue.range < queue.ranges.size()) {
+[[gnu::always_inline]] inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
+  for (; lines > 0 && queue.range < queue.ranges.size(); --lines) {
     const std::byte* const range = queue.next + queue.ranges[queue.range];
-    const std::int64_t left = ceil_div(queue.range_bytes - queue.byte, kLineBytes);
-    const std::int64_t now = lines < left ? lines : left;
-    for (std::int64_t i = 0; i < now; ++i) {
-      __builtin_prefetch(range + queue.byte + i * kLineBytes, 0, 2);
-    }
-    queue.byte += now * kLineBytes;
-    lines -= now;
-    if (now < left) return;
+    __builtin_prefetch(range + queue.byte, 0, 2);
+    queue.byte += kLineBytes;
+    if (queue.byte < queue.range_bytes) continue;
     __builtin_prefetch(range + queue.range_bytes - 1, 0, 2);
     queue.byte = 0;
     ++queue.range;

@@ -19,7 +19,7 @@ namespace {
 // vector i with vector i + n/2 and so moves one bit of the vector's number into the element's
 // (the butterfly of GenTT, section 4.2, in the form that needs only unpack instructions).
 template <typename T, int kBytes>
-inline void transpose_in_lanes(Bytes<kBytes>* rows) {
+[[gnu::always_inline]] inline void transpose_in_lanes(Bytes<kBytes>* rows) {
   constexpr int kRows = 16 / int{sizeof(T)};
   if constexpr (kRows > 1) {
     for (int round = 1; round < kRows; round *= 2) interleave_vectors<T, kBytes, kRows>(rows);

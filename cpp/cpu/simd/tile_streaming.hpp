@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cpu/kernels.hpp"
+#include "cpu/simd/carried_lines.hpp"
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
@@ -57,12 +58,13 @@ inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockAr
   }
 }
 
-inline bool begin_alike(const BlockArguments& block) {
-  std::int64_t difference = 0;
+// All bits in which the offsets of the output's rows differ from that of the first one.
+inline std::int64_t row_differences(const BlockArguments& block) {
+  std::int64_t differences = 0;
   for (std::int64_t i = 1; i < block.in_count; ++i) {
-    difference |= block.out_by_in[i] - block.out_by_in[0];
+    differences |= block.out_by_in[i] - block.out_by_in[0];
   }
-  return difference % kLineBytes == 0;
+  return differences;
 }
 
 // Rows that begin at the same place of their lines: all lines leave the registers at once, and
@@ -101,9 +103,13 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
 template <typename T>
 void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
-  const bool elements_begin_lines = line_offset(out + block.out_by_in[0]) % kSize == 0;
-  if (block.in_count * kSize >= 16 && elements_begin_lines && begin_alike(block)) {
-    return stream_rows_alike<T>(in, out, block);
+  const std::int64_t differences = row_differences(block);
+  const bool elements_begin_lines = (line_offset(out + block.out_by_in[0]) | differences) % kSize == 0;
+  if (block.in_count * kSize >= 16 && elements_begin_lines) {
+    if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
+#if defined(__AVX512BW__)
+    if constexpr (kCarriesLines<T>) return carry_lines<T>(in, out, block);
+#endif
   }
   constexpr std::int64_t kMaxRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
   constexpr std::int64_t kMaxColumns = 1024 / kSize;

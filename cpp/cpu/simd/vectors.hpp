@@ -140,7 +140,7 @@ template <int kBytes, bool kHigh, int... kI>
 // Brings equal lanes of kGroups vectors together: read one after another, the vectors then hold
 // lane 0 of each, lane 1 of each, and so on.
 template <int kBytes, int kGroups>
-inline void gather_groups(Bytes<kBytes>* lanes) {
+[[gnu::always_inline]] inline void gather_groups(Bytes<kBytes>* lanes) {
   constexpr auto kIndices = std::make_integer_sequence<int, kBytes / 8>{};
   if constexpr (kGroups > 1) {
     for (int round = 1; round < kGroups; round *= 2) {

@@ -1,0 +1,186 @@
+// Rows of the output that begin anywhere in their lines, around the caches and without a staging
+// buffer: a vector of each row is joined with the one before it, so that whole lines leave the
+// registers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu/kernels.hpp"
+#include "cpu/simd/pipeline.hpp"
+#include "cpu/simd/stream.hpp"
+#include "cpu/simd/tile.hpp"
+#include "cpu/simd/vectors.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Whether vectors are whole lines and can be joined at any element. AVX-512BW joins no bytes.
+template <typename T>
+constexpr bool kCarriesLines = kVectorBytes == kLineBytes && sizeof(T) >= 2;
+
+#if defined(__AVX512BW__)
+
+// From element `index[0]` of two vectors on, as `index` says.
+template <typename T>
+[[gnu::always_inline]] inline Bytes<64> join(Bytes<64> before, __m512i index, Bytes<64> after) {
+  const auto a = reinterpret_cast<__m512i>(before);
+  const auto b = reinterpret_cast<__m512i>(after);
+  if constexpr (sizeof(T) == 2) {
+    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi16(a, index, b));
+  } else if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi32(a, index, b));
+  } else {
+    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi64(a, index, b));
+  }
+}
+
+// Where a line that begins `bytes` before a vector has its elements.
+template <typename T>
+inline __m512i index_of_line(std::int64_t bytes) {
+  using Unit = std::conditional_t<
+      sizeof(T) == 2, std::uint16_t,
+      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  constexpr int kUnits = 64 / int{sizeof(Unit)};
+  VectorOf<Unit, 64> index;
+  for (int i = 0; i < kUnits; ++i) {
+    index[i] = static_cast<Unit>(kUnits - bytes / int{sizeof(Unit)} + i);
+  }
+  return reinterpret_cast<__m512i>(index);
+}
+
+// Rows of the output that follow one another along the in axis: those of kTiles tiles. Vector t of
+// a row lies t vectors behind its first element; line t ends within it, and begins in the one
+// before.
+template <typename T, typename Tile, int kTiles>
+class CarriedRows {
+ public:
+  static constexpr int kRows = kTiles * Tile::kInStep;
+
+  // The first `skipped` rows have been stored already.
+  CarriedRows(const std::byte* in, std::byte* out, const std::int64_t* out_by_in,
+              std::int64_t skipped, const BlockArguments& block)
+      : in_(in), block_(block), skipped_(skipped) {
+    for (int k = 0; k < kRows; ++k) {
+      std::byte* const row = out + out_by_in[k];
+      offset_[k] = line_offset(row);
+      line_[k] = row - offset_[k];
+      bytes_[k] = offset_[k] + stored_bytes(row, block);
+      index_[k] = index_of_line<T>(offset_[k]);
+      carried_[k] = Bytes<64>{};
+      whole_ = bytes_[k] / kLineBytes < whole_ ? bytes_[k] / kLineBytes : whole_;
+      lines_ = ceil_div(bytes_[k], kLineBytes) > lines_ ? ceil_div(bytes_[k], kLineBytes) : lines_;
+    }
+  }
+
+  void move() {
+    constexpr std::int64_t kStep = Tile::kOutStep;
+    const std::int64_t spare = kStep - 1 < block_.following ? kStep - 1 : block_.following;
+    const std::int64_t count = block_.out_count + spare;
+    const std::int64_t end = whole_ < count / kStep ? whole_ : count / kStep;
+    store_parts(0, count - 1);
+    std::int64_t t = 1;
+    if (t < end) {
+      store_lines(t, end);
+      t = end;
+    }
+    for (; t < lines_; ++t) store_parts(t, count - 1);
+  }
+
+ private:
+  // Calls use(k, vector) with the vector of each row.
+  template <typename Offset, typename Use>
+  [[gnu::always_inline]] void transpose(const Offset& offset, const Use& use) {
+#pragma GCC unroll 4
+    for (int t = 0; t < kTiles; ++t) {
+      const std::byte* const from = in_ + t * Tile::kInStep * int{sizeof(T)};
+      Tile::move([&](int k) { return from + offset(k); },
+                 [&](int k, const Bytes<64>& vector) { use(t * Tile::kInStep + k, vector); });
+    }
+  }
+
+  // Lines begin..end-1, which are whole in every row and not its first one.
+  void store_lines(std::int64_t begin, std::int64_t end) {
+    PrefetchQueue prefetches = block_.pipeline->prefetches;
+    const std::int64_t* offsets = block_.in_by_out + begin * Tile::kOutStep;
+    for (std::int64_t t = begin; t < end; ++t, offsets += Tile::kOutStep) {
+      transpose([&](int k) { return offsets[k]; },
+                [&](int k, const Bytes<64>& vector) {
+                  if (k >= skipped_) {
+                    store_past_caches<64>(line_[k] + t * kLineBytes,
+                                          join<T>(carried_[k], index_[k], vector));
+                  }
+                  carried_[k] = vector;
+                });
+      prefetch(prefetches, kRows);
+    }
+    block_.pipeline->prefetches = prefetches;
+  }
+
+  // What the block stores of line t of each row. A continued row's first line belongs to the block
+  // before.
+  void store_parts(std::int64_t t, std::int64_t last) {
+    const std::int64_t first = t * Tile::kOutStep;
+    transpose([&](int k) { return block_.in_by_out[first + k < last ? first + k : last]; },
+              [&](int k, const Bytes<64>& vector) {
+                const std::int64_t begin = t == 0 ? offset_[k] : 0;
+                const std::int64_t end = bytes_[k] - t * kLineBytes;
+                if (k >= skipped_ && end > 0 && !(begin > 0 && block_.continued)) {
+                  store_part(line_[k] + t * kLineBytes, begin, end,
+                             join<T>(carried_[k], index_[k], vector));
+                }
+                carried_[k] = vector;
+              });
+    advance_out_of_line(*block_.pipeline, kRows);
+  }
+
+  static void store_part(std::byte* line, std::int64_t begin, std::int64_t end,
+                         const Bytes<64>& value) {
+    constexpr std::uint64_t kAll = ~std::uint64_t{0};
+    if (begin == 0 && end >= kLineBytes) return store_past_caches<64>(line, value);
+    const std::uint64_t to_end = end < kLineBytes ? (std::uint64_t{1} << end) - 1 : kAll;
+    _mm512_mask_storeu_epi8(line, to_end & kAll << begin, reinterpret_cast<__m512i>(value));
+  }
+
+  const std::byte* in_;
+  const BlockArguments& block_;
+  std::int64_t skipped_;
+  std::int64_t whole_ = INT64_MAX;  // lines in every row
+  std::int64_t lines_ = 0;          // in any row, partial ones included
+  __m512i index_[kRows];
+  Bytes<64> carried_[kRows];
+  std::byte* line_[kRows];       // with which the row begins
+  std::int64_t offset_[kRows];   // of the row in it
+  std::int64_t bytes_[kRows];    // from that line on, to what the block stores last
+};
+
+template <typename T, typename Tile, int kTiles>
+inline void carry_panels(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kRows = CarriedRows<T, Tile, kTiles>::kRows;
+  for (std::int64_t i = 0; i < block.in_count; i += kRows) {
+    const std::int64_t at_in = i + kRows < block.in_count ? i : block.in_count - kRows;
+    CarriedRows<T, Tile, kTiles>(in + at_in * int{sizeof(T)}, out, block.out_by_in + at_in,
+                                 i - at_in, block)
+        .move();
+  }
+}
+
+// Narrow tiles need fewer shuffles, wide ones fewer loads.
+template <typename T>
+inline void carry_lines(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  using Wide = WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>;
+  using Narrow = NarrowTile<T, kVectorBytes>;
+  if (block.in_count * int{sizeof(T)} < kLineBytes) {
+    carry_panels<T, Narrow, 1>(in, out, block);
+  } else if constexpr (sizeof(T) >= 8) {
+    carry_panels<T, Wide, 1>(in, out, block);
+  } else {
+    carry_panels<T, Narrow, 4>(in, out, block);
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace ttlg::cpu
