@@ -3,52 +3,120 @@
 // registers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "cpu/kernels.hpp"
+#include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
 #include "cpu/simd/vectors.hpp"
+#include "plan/cpu/block/tile_shape.hpp"
+#include "plan/cpu/shuffle.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-// Whether vectors are whole lines and can be joined at any element. AVX-512BW joins no bytes.
-template <typename T>
-constexpr bool kCarriesLines = kVectorBytes == kLineBytes && sizeof(T) >= 2;
-
 #if defined(__AVX512BW__)
 
-// From element `index[0]` of two vectors on, as `index` says.
+// Cuts a line out of two vectors that follow one another. Bytes, which AVX-512BW cannot permute
+// across two vectors, are cut out of two such lines of 32-bit words, one word apart.
 template <typename T>
-[[gnu::always_inline]] inline Bytes<64> join(Bytes<64> before, __m512i index, Bytes<64> after) {
-  const auto a = reinterpret_cast<__m512i>(before);
-  const auto b = reinterpret_cast<__m512i>(after);
-  if constexpr (sizeof(T) == 2) {
-    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi16(a, index, b));
-  } else if constexpr (sizeof(T) == 4) {
-    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi32(a, index, b));
-  } else {
-    return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi64(a, index, b));
+class LineCut {
+ public:
+  // The line begins `bytes` before the second vector.
+  void begin(std::int64_t bytes) {
+    constexpr int kUnits = 64 / int{sizeof(Unit)};
+    const std::int64_t first = 64 - bytes;
+    VectorOf<Unit, 64> index;
+    for (int i = 0; i < kUnits; ++i) {
+      index[i] = static_cast<Unit>(first / int{sizeof(Unit)} + i);
+    }
+    index_ = reinterpret_cast<__m512i>(index);
+    rest_ = static_cast<int>(8 * (first % int{sizeof(Unit)}));
   }
-}
 
-// Where a line that begins `bytes` before a vector has its elements.
-template <typename T>
-inline __m512i index_of_line(std::int64_t bytes) {
+  [[gnu::always_inline]] Bytes<64> operator()(Bytes<64> before, Bytes<64> vector) const {
+    const auto a = reinterpret_cast<__m512i>(before);
+    const auto b = reinterpret_cast<__m512i>(vector);
+    if constexpr (sizeof(Unit) == 2) {
+      return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi16(a, index_, b));
+    } else if constexpr (sizeof(T) == 1) {
+      const __m512i low = _mm512_permutex2var_epi32(a, index_, b);
+      if (rest_ == 0) return reinterpret_cast<Bytes<64>>(low);
+      const __m512i next = _mm512_add_epi32(index_, _mm512_set1_epi32(1));
+      const __m512i high = _mm512_permutex2var_epi32(a, next, b);
+      return reinterpret_cast<Bytes<64>>(
+          _mm512_or_si512(_mm512_srl_epi32(low, _mm_cvtsi32_si128(rest_)),
+                          _mm512_sll_epi32(high, _mm_cvtsi32_si128(32 - rest_))));
+    } else if constexpr (sizeof(Unit) == 4) {
+      return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi32(a, index_, b));
+    } else {
+      return reinterpret_cast<Bytes<64>>(_mm512_permutex2var_epi64(a, index_, b));
+    }
+  }
+
+ private:
   using Unit = std::conditional_t<
       sizeof(T) == 2, std::uint16_t,
-      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-  constexpr int kUnits = 64 / int{sizeof(Unit)};
-  VectorOf<Unit, 64> index;
-  for (int i = 0; i < kUnits; ++i) {
-    index[i] = static_cast<Unit>(kUnits - bytes / int{sizeof(Unit)} + i);
+      std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>>;
+
+  __m512i index_;  // of the units, the second vector's after the first one's
+  int rest_;       // bits by which bytes begin behind them
+};
+
+// A tile of a packed array of structures: kFields elements that follow one another in each row, and
+// rows that do so in the input. Shuffled in 16-byte lanes, each of which takes as many rows as fill
+// it.
+template <typename T, int kFields>
+struct PackedTile {
+  static constexpr int kInStep = kFields;
+  static constexpr int kOutStep = 64 / int{sizeof(T)};
+  static constexpr std::int64_t kRowBytes = kFields * sizeof(T);
+
+  template <typename Row, typename Write>
+  [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
+    const std::byte* const from = row(0);
+    Bytes<64> vectors[kFields];
+#pragma GCC unroll 4
+    for (int k = 0; k < kFields; ++k) {
+      vectors[k] = load_lanes<64>([&](int l) { return from + (l * kFields + k) * 16; });
+    }
+#pragma GCC unroll 4
+    for (int field = 0; field < kFields; ++field) {
+      Bytes<64> sum{};
+#pragma GCC unroll 4
+      for (int k = 0; k < kFields; ++k) {
+        sum |= shuffle_bytes<64>(vectors[k], kTerms[field][k].bytes.data());
+      }
+      write(field, sum);
+    }
   }
-  return reinterpret_cast<__m512i>(index);
-}
+
+ private:
+  struct alignas(16) Term {
+    std::array<std::uint8_t, 16> bytes;
+  };
+
+  // Where the bytes of a field lie in each of the vectors.
+  static constexpr auto kTerms = [] {
+    constexpr int kSize = sizeof(T);
+    std::array<std::array<Term, kFields>, kFields> terms{};
+    for (int field = 0; field < kFields; ++field) {
+      for (int k = 0; k < kFields; ++k) {
+        for (int i = 0; i < 16; ++i) {
+          const int at = (i / kSize * kFields + field) * kSize + i % kSize;
+          terms[field][k].bytes[i] = at / 16 == k ? static_cast<std::uint8_t>(at % 16) : kNoByte;
+        }
+      }
+    }
+    return terms;
+  }();
+};
 
 // Rows of the output that follow one another along the in axis: those of kTiles tiles. Vector t of
 // a row lies t vectors behind its first element; line t ends within it, and begins in the one
@@ -67,7 +135,7 @@ class CarriedRows {
       offset_[k] = line_offset(row);
       line_[k] = row - offset_[k];
       bytes_[k] = offset_[k] + stored_bytes(row, block);
-      index_[k] = index_of_line<T>(offset_[k]);
+      cut_[k].begin(offset_[k]);
       carried_[k] = Bytes<64>{};
       whole_ = bytes_[k] / kLineBytes < whole_ ? bytes_[k] / kLineBytes : whole_;
       lines_ = ceil_div(bytes_[k], kLineBytes) > lines_ ? ceil_div(bytes_[k], kLineBytes) : lines_;
@@ -109,7 +177,7 @@ class CarriedRows {
                 [&](int k, const Bytes<64>& vector) {
                   if (k >= skipped_) {
                     store_past_caches<64>(line_[k] + t * kLineBytes,
-                                          join<T>(carried_[k], index_[k], vector));
+                                          cut_[k](carried_[k], vector));
                   }
                   carried_[k] = vector;
                 });
@@ -122,16 +190,23 @@ class CarriedRows {
   // before.
   void store_parts(std::int64_t t, std::int64_t last) {
     const std::int64_t first = t * Tile::kOutStep;
-    transpose([&](int k) { return block_.in_by_out[first + k < last ? first + k : last]; },
-              [&](int k, const Bytes<64>& vector) {
-                const std::int64_t begin = t == 0 ? offset_[k] : 0;
-                const std::int64_t end = bytes_[k] - t * kLineBytes;
-                if (k >= skipped_ && end > 0 && !(begin > 0 && block_.continued)) {
-                  store_part(line_[k] + t * kLineBytes, begin, end,
-                             join<T>(carried_[k], index_[k], vector));
-                }
-                carried_[k] = vector;
-              });
+    const auto use = [&](int k, const Bytes<64>& vector) {
+      const std::int64_t begin = t == 0 ? offset_[k] : 0;
+      const std::int64_t end = bytes_[k] - t * kLineBytes;
+      if (k >= skipped_ && end > 0 && !(begin > 0 && block_.continued)) {
+        store_part(line_[k] + t * kLineBytes, begin, end, cut_[k](carried_[k], vector));
+      }
+      carried_[k] = vector;
+    };
+    if constexpr (requires { Tile::kRowBytes; }) {
+      // All rows are read at once, also those that do not exist.
+      std::byte rows[Tile::kOutStep * Tile::kRowBytes] = {};
+      const std::int64_t left = last + 1 - first < Tile::kOutStep ? last + 1 - first : Tile::kOutStep;
+      if (left > 0) move_run(rows, in_ + block_.in_by_out[first], left * Tile::kRowBytes);
+      Tile::move([&](int) { return rows; }, use);
+    } else {
+      transpose([&](int k) { return block_.in_by_out[first + k < last ? first + k : last]; }, use);
+    }
     advance_out_of_line(*block_.pipeline, kRows);
   }
 
@@ -148,7 +223,7 @@ class CarriedRows {
   std::int64_t skipped_;
   std::int64_t whole_ = INT64_MAX;  // lines in every row
   std::int64_t lines_ = 0;          // in any row, partial ones included
-  __m512i index_[kRows];
+  LineCut<T> cut_[kRows];
   Bytes<64> carried_[kRows];
   std::byte* line_[kRows];       // with which the row begins
   std::int64_t offset_[kRows];   // of the row in it
@@ -178,6 +253,20 @@ inline void carry_lines(const std::byte* in, std::byte* out, const BlockArgument
   } else {
     carry_panels<T, Narrow, 4>(in, out, block);
   }
+}
+
+// Whether the block is a packed array of structures with so few fields, and was carried.
+template <typename T, int kFields = 2>
+inline bool carry_packed(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  if constexpr (packs_rows(kVectorBytes, sizeof(T), kFields)) {
+    constexpr std::int64_t kRowBytes = kFields * sizeof(T);
+    if (block.in_count != kFields) return carry_packed<T, kFields + 1>(in, out, block);
+    if (!block.in_is_even || !block.out_is_even || block.out_count < 2) return false;
+    if (block.in_by_out[1] - block.in_by_out[0] != kRowBytes) return false;
+    carry_panels<T, PackedTile<T, kFields>, 1>(in, out, block);
+    return true;
+  }
+  return false;
 }
 
 #endif

@@ -104,11 +104,12 @@ template <typename T>
 void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
   const std::int64_t differences = row_differences(block);
-  const bool elements_begin_lines = (line_offset(out + block.out_by_in[0]) | differences) % kSize == 0;
-  if (block.in_count * kSize >= 16 && elements_begin_lines) {
-    if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
+  if ((line_offset(out + block.out_by_in[0]) | differences) % kSize == 0) {
+    const bool narrow = block.in_count * kSize < 16;
+    if (!narrow && differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
 #if defined(__AVX512BW__)
-    if constexpr (kCarriesLines<T>) return carry_lines<T>(in, out, block);
+    if (!narrow) return carry_lines<T>(in, out, block);
+    if (carry_packed<T>(in, out, block)) return;
 #endif
   }
   constexpr std::int64_t kMaxRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input

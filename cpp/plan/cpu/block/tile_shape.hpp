@@ -39,4 +39,10 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
   return {TileKind::lane, lane, lane};
 }
 
+// Whether rows of so many elements that follow one another in the input, too few for a tile, are
+// shuffled as one: around the caches.
+constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t elements) {
+  return vector_bytes == 64 && elements >= 2 && elements <= 4 && elements * element_bytes < 16;
+}
+
 }  // namespace ttlg::cpu

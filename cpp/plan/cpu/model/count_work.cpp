@@ -107,6 +107,17 @@ bool owns_lines(const Problem& folded, const Parameters& parameters) {
   return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
 }
 
+// The tile of rows that are packed in the input; none where a block has no such.
+TileShape packed_shape(const Problem& folded, const Parameters& parameters, const Machine& machine,
+                       const Span& in, const AxisModes& axes, std::span<const BlockMode> modes) {
+  const bool direct = parameters.streaming && !parameters.staged;
+  if (!direct || !packs_rows(machine.vector_bytes, folded.element_bytes, in.elements)) return {};
+  if (axes.in.list().size() != 1 || axes.out.list().size() != 1) return {};
+  const std::int64_t step = modes[axes.out.list().front()].in_step;
+  if (step != in.elements * folded.element_bytes) return {};
+  return {TileKind::narrow, in.elements, machine.vector_bytes / folded.element_bytes};
+}
+
 WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
                       const Machine& machine, double share) {
   WriteOrder order;
@@ -128,10 +139,14 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   order.row_blocks = out.blocks;
   terms.calls = as_double(outside * in.blocks * out.blocks) * share;
   const std::int64_t out_bytes = out.elements * folded.element_bytes;
-  const TileShape shape = parameters.kernel == Kernel::tile
-                              ? tile_shape(machine.vector_bytes, folded.element_bytes,
-                                           in.elements * folded.element_bytes, out_bytes)
-                              : TileShape{};
+  TileShape shape;
+  if (parameters.kernel == Kernel::tile) {
+    shape = packed_shape(folded, parameters, machine, in, axes, modes);
+    if (shape.kind == TileKind::none) {
+      shape = tile_shape(machine.vector_bytes, folded.element_bytes,
+                         in.elements * folded.element_bytes, out_bytes);
+    }
+  }
   if (shape.kind == TileKind::none) {
     count_elements(terms, folded, parameters, machine, share, std::max(in.elements, out.elements));
     return order;
