@@ -3,7 +3,6 @@
 // registers.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -14,8 +13,6 @@
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
 #include "cpu/simd/vectors.hpp"
-#include "plan/cpu/block/tile_shape.hpp"
-#include "plan/cpu/shuffle.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -69,54 +66,15 @@ class LineCut {
   int rest_;       // bits by which bytes begin behind them
 };
 
-// A tile of a packed array of structures: kFields elements that follow one another in each row, and
-// rows that do so in the input. Shuffled in 16-byte lanes, each of which takes as many rows as fill
-// it.
-template <typename T, int kFields>
-struct PackedTile {
-  static constexpr int kInStep = kFields;
-  static constexpr int kOutStep = 64 / int{sizeof(T)};
-  static constexpr std::int64_t kRowBytes = kFields * sizeof(T);
-
-  template <typename Row, typename Write>
-  [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
-    const std::byte* const from = row(0);
-    Bytes<64> vectors[kFields];
-#pragma GCC unroll 4
-    for (int k = 0; k < kFields; ++k) {
-      vectors[k] = load_lanes<64>([&](int l) { return from + (l * kFields + k) * 16; });
-    }
-#pragma GCC unroll 4
-    for (int field = 0; field < kFields; ++field) {
-      Bytes<64> sum{};
-#pragma GCC unroll 4
-      for (int k = 0; k < kFields; ++k) {
-        sum |= shuffle_bytes<64>(vectors[k], kTerms[field][k].bytes.data());
-      }
-      write(field, sum);
-    }
-  }
-
- private:
-  struct alignas(16) Term {
-    std::array<std::uint8_t, 16> bytes;
-  };
-
-  // Where the bytes of a field lie in each of the vectors.
-  static constexpr auto kTerms = [] {
-    constexpr int kSize = sizeof(T);
-    std::array<std::array<Term, kFields>, kFields> terms{};
-    for (int field = 0; field < kFields; ++field) {
-      for (int k = 0; k < kFields; ++k) {
-        for (int i = 0; i < 16; ++i) {
-          const int at = (i / kSize * kFields + field) * kSize + i % kSize;
-          terms[field][k].bytes[i] = at / 16 == k ? static_cast<std::uint8_t>(at % 16) : kNoByte;
-        }
-      }
-    }
-    return terms;
-  }();
-};
+// Bytes begin..end-1 of a line; `end` may lie behind it.
+inline void store_part_of_line(std::byte* line, std::int64_t begin, std::int64_t end,
+                               const Bytes<64>& value) {
+  if (end <= begin) return;
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  if (begin == 0 && end >= kLineBytes) return store_past_caches<64>(line, value);
+  const std::uint64_t to_end = end < kLineBytes ? (std::uint64_t{1} << end) - 1 : kAll;
+  _mm512_mask_storeu_epi8(line, to_end & kAll << begin, reinterpret_cast<__m512i>(value));
+}
 
 // Rows of the output that follow one another along the in axis: those of kTiles tiles. Vector t of
 // a row lies t vectors behind its first element; line t ends within it, and begins in the one
@@ -192,9 +150,9 @@ class CarriedRows {
     const std::int64_t first = t * Tile::kOutStep;
     const auto use = [&](int k, const Bytes<64>& vector) {
       const std::int64_t begin = t == 0 ? offset_[k] : 0;
-      const std::int64_t end = bytes_[k] - t * kLineBytes;
-      if (k >= skipped_ && end > 0 && !(begin > 0 && block_.continued)) {
-        store_part(line_[k] + t * kLineBytes, begin, end, cut_[k](carried_[k], vector));
+      if (k >= skipped_ && !(begin > 0 && block_.continued)) {
+        store_part_of_line(line_[k] + t * kLineBytes, begin, bytes_[k] - t * kLineBytes,
+                           cut_[k](carried_[k], vector));
       }
       carried_[k] = vector;
     };
@@ -208,14 +166,6 @@ class CarriedRows {
       transpose([&](int k) { return block_.in_by_out[first + k < last ? first + k : last]; }, use);
     }
     advance_out_of_line(*block_.pipeline, kRows);
-  }
-
-  static void store_part(std::byte* line, std::int64_t begin, std::int64_t end,
-                         const Bytes<64>& value) {
-    constexpr std::uint64_t kAll = ~std::uint64_t{0};
-    if (begin == 0 && end >= kLineBytes) return store_past_caches<64>(line, value);
-    const std::uint64_t to_end = end < kLineBytes ? (std::uint64_t{1} << end) - 1 : kAll;
-    _mm512_mask_storeu_epi8(line, to_end & kAll << begin, reinterpret_cast<__m512i>(value));
   }
 
   const std::byte* in_;
@@ -253,20 +203,6 @@ inline void carry_lines(const std::byte* in, std::byte* out, const BlockArgument
   } else {
     carry_panels<T, Narrow, 4>(in, out, block);
   }
-}
-
-// Whether the block is a packed array of structures with so few fields, and was carried.
-template <typename T, int kFields = 2>
-inline bool carry_packed(const std::byte* in, std::byte* out, const BlockArguments& block) {
-  if constexpr (packs_rows(kVectorBytes, sizeof(T), kFields)) {
-    constexpr std::int64_t kRowBytes = kFields * sizeof(T);
-    if (block.in_count != kFields) return carry_packed<T, kFields + 1>(in, out, block);
-    if (!block.in_is_even || !block.out_is_even || block.out_count < 2) return false;
-    if (block.in_by_out[1] - block.in_by_out[0] != kRowBytes) return false;
-    carry_panels<T, PackedTile<T, kFields>, 1>(in, out, block);
-    return true;
-  }
-  return false;
 }
 
 #endif

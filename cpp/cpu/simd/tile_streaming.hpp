@@ -6,6 +6,7 @@
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/carried_lines.hpp"
+#include "cpu/simd/packed_fields.hpp"
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/tile.hpp"
@@ -105,12 +106,15 @@ void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& b
   constexpr std::int64_t kSize = sizeof(T);
   const std::int64_t differences = row_differences(block);
   if ((line_offset(out + block.out_by_in[0]) | differences) % kSize == 0) {
-    const bool narrow = block.in_count * kSize < 16;
-    if (!narrow && differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
 #if defined(__AVX512BW__)
-    if (!narrow) return carry_lines<T>(in, out, block);
     if (carry_packed<T>(in, out, block)) return;
 #endif
+    if (block.in_count * kSize >= 16) {
+      if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
+#if defined(__AVX512BW__)
+      return carry_lines<T>(in, out, block);
+#endif
+    }
   }
   constexpr std::int64_t kMaxRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
   constexpr std::int64_t kMaxColumns = 1024 / kSize;

@@ -107,15 +107,21 @@ bool owns_lines(const Problem& folded, const Parameters& parameters) {
   return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
 }
 
-// The tile of rows that are packed in the input; none where a block has no such.
+// The tile of structures that are packed on one side; none where a block has no such.
 TileShape packed_shape(const Problem& folded, const Parameters& parameters, const Machine& machine,
-                       const Span& in, const AxisModes& axes, std::span<const BlockMode> modes) {
-  const bool direct = parameters.streaming && !parameters.staged;
-  if (!direct || !packs_rows(machine.vector_bytes, folded.element_bytes, in.elements)) return {};
+                       const AxisModes& axes, std::span<const BlockMode> modes) {
+  if (!parameters.streaming || parameters.staged) return {};
   if (axes.in.list().size() != 1 || axes.out.list().size() != 1) return {};
-  const std::int64_t step = modes[axes.out.list().front()].in_step;
-  if (step != in.elements * folded.element_bytes) return {};
-  return {TileKind::narrow, in.elements, machine.vector_bytes / folded.element_bytes};
+  const BlockMode& in = modes[axes.in.list().front()];
+  const BlockMode& out = modes[axes.out.list().front()];
+  const std::int64_t step = machine.vector_bytes / folded.element_bytes;
+  const auto packs = [&](std::int64_t fields, std::int64_t row_bytes) {
+    return packs_rows(machine.vector_bytes, folded.element_bytes, fields) &&
+           row_bytes == fields * folded.element_bytes;
+  };
+  if (packs(in.block, out.in_step)) return {TileKind::narrow, in.block, step};
+  if (packs(out.block, in.out_step)) return {TileKind::narrow, step, out.block};
+  return {};
 }
 
 WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
@@ -141,7 +147,7 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   const std::int64_t out_bytes = out.elements * folded.element_bytes;
   TileShape shape;
   if (parameters.kernel == Kernel::tile) {
-    shape = packed_shape(folded, parameters, machine, in, axes, modes);
+    shape = packed_shape(folded, parameters, machine, axes, modes);
     if (shape.kind == TileKind::none) {
       shape = tile_shape(machine.vector_bytes, folded.element_bytes,
                          in.elements * folded.element_bytes, out_bytes);
