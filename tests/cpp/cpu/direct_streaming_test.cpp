@@ -83,6 +83,29 @@ TEST_P(DirectStreaming, RowsApart) {
   }
 }
 
+// Packed structures of few fields, split and joined, in blocks that end anywhere; fields that are
+// apart look like them to an axis at a time.
+TEST_P(DirectStreaming, PackedFields) {
+  for (const std::int64_t fields : {2, 3, 4, 5}) {
+    for (const std::int64_t structures : {128, 130, 331}) {
+      for (const bool splits : {true, false}) {
+        Request request = splits ? contiguous_request({structures, fields}, {1, 0}, GetParam())
+                                 : contiguous_request({fields, structures}, {1, 0}, GetParam());
+        for (const std::int64_t gap : {std::int64_t{0}, GetParam()}) {
+          if (splits) request.in_byte_strides[0] = fields * GetParam() + gap;
+          if (!splits) request.in_byte_strides[0] = structures * GetParam() + gap;
+          const std::int64_t block = std::min<std::int64_t>(structures, 150);
+          const Plan plan = splits ? matrix_plan(request, fields, block, 2)
+                                   : matrix_plan(request, block, fields, 2);
+          for (std::size_t alignment = 0; alignment < 64; alignment += 3) {
+            ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+          }
+        }
+      }
+    }
+  }
+}
+
 // Threads may move neighbouring blocks at the same time, so that no two may store the same byte,
 // be it with the same value; and no two may store the same line but at the ends of a row.
 TEST_P(DirectStreaming, EveryLineHasOneBlock) {

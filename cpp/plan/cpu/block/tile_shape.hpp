@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "plan/cpu/memory_units.hpp"
+
 namespace ttlg::cpu {
 
 enum class TileKind : std::uint8_t {
@@ -39,10 +41,14 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
   return {TileKind::lane, lane, lane};
 }
 
+// Whether rows that begin anywhere in their lines are streamed from registers. Otherwise they pass
+// through a buffer in L1.
+constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineBytes; }
+
 // Whether rows of so many elements that follow one another in the input, too few for a tile, are
 // shuffled as one: around the caches.
 constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t elements) {
-  return vector_bytes == 64 && elements >= 2 && elements <= 4 && elements * element_bytes < 16;
+  return carries_lines(vector_bytes) && elements >= 2 && elements <= 4 && elements * element_bytes < 16;
 }
 
 }  // namespace ttlg::cpu

@@ -7,6 +7,7 @@
 
 #include "plan/cpu/block/block.hpp"
 #include "plan/cpu/block/runs.hpp"
+#include "plan/cpu/block/tile_shape.hpp"
 #include "plan/cpu/model/count_work.hpp"
 #include "tensor/integer.hpp"
 
@@ -230,8 +231,10 @@ class Counter {
       add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above,
                 kPartsOfL1, l1, block_bytes, lines);
     }
+    const bool buffered = parameters_.kernel == Kernel::tile && parameters_.streaming &&
+                          out_.alignment < kLineBytes && !carries_lines(machine_.vector_bytes);
+    if (parameters_.staged || buffered) terms_.staged = lines;
     if (!parameters_.staged) return;
-    terms_.staged = lines;
     const double staging = as_double(out_.count * (out_.bytes + kLineBytes));
     add_above(terms_.staging_above, kPartsOfL1, l1, staging, lines);
   }
