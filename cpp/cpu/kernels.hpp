@@ -54,7 +54,7 @@ struct SkewArguments {
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t element_bytes;
-  BlockPipeline* pipeline;
+  PrefetchQueue* prefetches;
 };
 
 using BlockKernel = void (*)(const std::byte* in, std::byte* out, const BlockArguments& block);

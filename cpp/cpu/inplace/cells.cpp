@@ -91,7 +91,7 @@ class Cycles {
     for (std::int64_t k = 0; k < kRequested; k += bytes) requested = source(requested);
     for (std::int64_t k = 1; k < part.count; ++k) {
       requested = source(requested);
-      request<Nearness::l1>(cell(requested) + begin, std::min(bytes, kMaxPrefetchedBytes));
+      request(cell(requested) + begin, std::min(bytes, kMaxPrefetchedBytes));
       const std::int64_t from = source(at);
       copy_(cell(at) + begin, cell(from) + begin, bytes);
       at = from;

@@ -9,7 +9,7 @@ namespace ttlg::cpu {
 namespace {
 
 // Rows of a band that are read at once, by all of its columns.
-constexpr std::int64_t kRowsAtOnce = 64;
+constexpr std::int64_t kRowsAtOnce = 128;
 // Matrices above this size are streamed past the caches: the lines that were read have left them.
 constexpr std::int64_t kStreamedFrom = 8 << 20;
 
@@ -152,7 +152,7 @@ class Band {
              .rows = rows,
              .columns = columns,
              .element_bytes = size,
-             .pipeline = &pipeline});
+             .prefetches = &pipeline.prefetches});
   }
 
   void read_straight(std::int64_t i, std::int64_t count) const {

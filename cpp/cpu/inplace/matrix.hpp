@@ -43,15 +43,10 @@ void for_matrices(const InplaceStep& step, std::byte* data, std::byte* workspace
   });
 }
 
-// Prefetches the lines of this many bytes, into L2 where they are used later.
-enum class Nearness : std::uint8_t { l2 = 2, l1 = 3 };
-template <Nearness kNearness>
+// Prefetches the lines of this many bytes.
 inline void request(const std::byte* from, std::int64_t bytes) {
-  constexpr int kLocality = static_cast<int>(kNearness);
-  for (std::int64_t line = 0; line < bytes; line += kLineBytes) {
-    __builtin_prefetch(from + line, 0, kLocality);
-  }
-  __builtin_prefetch(from + bytes - 1, 0, kLocality);
+  for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
+  __builtin_prefetch(from + bytes - 1);
 }
 
 // As in BlockArguments.

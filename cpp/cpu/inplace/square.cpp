@@ -17,6 +17,7 @@ constexpr std::int64_t kBand = 8;
 
 class TilePairs {
   using Triangle = Enumeration<std::int64_t>;
+  using Ranges = std::array<std::int64_t, 2 * kMaxTileOrder>;
 
  public:
   TilePairs(const InplaceStep& step, const Kernels& table)
@@ -46,8 +47,10 @@ class TilePairs {
       std::byte* const first = data + matrix * order_ * order_ * size_;
       if (k < triangle_.count()) {
         const auto next = triangle_.next(entry);
-        if (k + 1 < triangle_.count()) request_pair(first, next);
-        exchange_pair(first, entry);
+        Ranges ranges;
+        BlockPipeline pipeline;
+        if (k + 1 < triangle_.count()) pipeline.prefetches = pair_of(first, next, ranges);
+        exchange_pair(first, entry, pipeline);
         entry = next;
       } else {
         transpose_tile(first, k - triangle_.count());
@@ -69,47 +72,50 @@ class TilePairs {
 
   // Transposes `rows` rows of `columns` elements, which are so far apart.
   void transpose(const std::byte* in, const std::int64_t* in_down, std::byte* out,
-                 const std::int64_t* out_down, std::int64_t rows, std::int64_t columns) const {
-    BlockPipeline idle;
+                 const std::int64_t* out_down, std::int64_t rows, std::int64_t columns,
+                 BlockPipeline& pipeline) const {
     move_block(transpose_, in, out, {along_.data(), in_down, out_down, along_.data()}, columns,
-               rows, size_, idle);
+               rows, size_, pipeline);
   }
 
-  void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows,
-                 std::int64_t columns) const {
-    BlockPipeline idle;
-    move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_, idle);
+  void copy_back(const std::byte* buffer, std::byte* out, std::int64_t rows, std::int64_t columns,
+                 BlockPipeline& pipeline) const {
+    move_rows(table_, buffer, out, down_buffer_.data(), down_.data(), rows, columns * size_,
+              pipeline);
   }
 
-  void request_pair(std::byte* matrix, Triangle::Entry entry) const {
-    request_tile(matrix, entry.x, entry.y);
-    request_tile(matrix, entry.y, entry.x);
+  // The rows of both tiles of a pair, to be prefetched.
+  PrefetchQueue pair_of(std::byte* matrix, Triangle::Entry entry, Ranges& ranges) const {
+    const std::int64_t rows = extent(entry.y);
+    const std::int64_t columns = extent(entry.x);
+    const std::byte* const below = tile_at(matrix, entry.x, entry.y);
+    const std::int64_t above = tile_at(matrix, entry.y, entry.x) - below;
+    std::copy_n(down_.begin(), rows, ranges.begin());
+    std::transform(down_.begin(), down_.begin() + columns, ranges.begin() + rows,
+                   [&](std::int64_t offset) { return above + offset; });
+    return {.next = below,
+            .ranges = {ranges.data(), static_cast<std::size_t>(rows + columns)},
+            .range_bytes = std::min(rows, columns) * size_};
   }
 
-  void request_tile(std::byte* matrix, std::int64_t x, std::int64_t y) const {
-    const std::byte* const tile = tile_at(matrix, x, y);
-    for (std::int64_t i = 0; i < extent(y); ++i) {
-      request<Nearness::l2>(tile + down_[static_cast<std::size_t>(i)], extent(x) * size_);
-    }
-  }
-
-  void exchange_pair(std::byte* matrix, Triangle::Entry entry) const {
+  void exchange_pair(std::byte* matrix, Triangle::Entry entry, BlockPipeline& pipeline) const {
     alignas(kLineBytes) std::byte buffer[kMaxTileBytes];
     std::byte* const below = tile_at(matrix, entry.x, entry.y);
     std::byte* const above = tile_at(matrix, entry.y, entry.x);
     const std::int64_t rows = extent(entry.y);
     const std::int64_t columns = extent(entry.x);
-    transpose(below, down_.data(), buffer, down_buffer_.data(), rows, columns);
-    transpose(above, down_.data(), below, down_.data(), columns, rows);
-    copy_back(buffer, above, columns, rows);
+    transpose(below, down_.data(), buffer, down_buffer_.data(), rows, columns, pipeline);
+    transpose(above, down_.data(), below, down_.data(), columns, rows, pipeline);
+    copy_back(buffer, above, columns, rows, pipeline);
   }
 
   void transpose_tile(std::byte* matrix, std::int64_t number) const {
     alignas(kLineBytes) std::byte buffer[kMaxTileBytes];
     std::byte* const tile = tile_at(matrix, number, number);
     const std::int64_t order = extent(number);
-    transpose(tile, down_.data(), buffer, down_buffer_.data(), order, order);
-    copy_back(buffer, tile, order, order);
+    BlockPipeline idle;
+    transpose(tile, down_.data(), buffer, down_buffer_.data(), order, order, idle);
+    copy_back(buffer, tile, order, order, idle);
   }
 
   const std::int64_t order_;

@@ -82,14 +82,16 @@ inline void flush(StoreQueue& queue, std::int64_t lines) {
   }
 }
 
+inline bool is_done(const StoreQueue& queue) { return queue.run >= queue.runs.size(); }
+
 inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
   prefetch(pipeline.prefetches, lines);
-  flush(pipeline.stores, lines);
+  if (!is_done(pipeline.stores)) flush(pipeline.stores, lines);
 }
 
 inline bool is_busy(const BlockPipeline& pipeline) {
   return pipeline.prefetches.range < pipeline.prefetches.ranges.size() ||
-         pipeline.stores.run < pipeline.stores.runs.size();
+         !is_done(pipeline.stores);
 }
 
 // For kernels of many instances, each of which would repeat the code.

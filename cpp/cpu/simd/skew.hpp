@@ -70,6 +70,7 @@ inline void skew_vectors(const std::byte* in, std::byte* out, const SkewArgument
   constexpr std::int64_t kLines = ceil_div(kColumns * kBytes, kLineBytes);
   using V = Bytes<kBytes>;
   Delays<kSize, kBytes> delays;
+  PrefetchQueue prefetches = *band.prefetches;
 #pragma GCC unroll 16
   for (int k = 0; k < kColumns - 1; ++k) delays.next(load<V>(in + band.in_rows[first + k]), k);
   for (std::int64_t row = first; row < first + rows; row += kColumns) {
@@ -79,8 +80,9 @@ inline void skew_vectors(const std::byte* in, std::byte* out, const SkewArgument
     for (int k = 0; k < kColumns; ++k) {
       store(to + k * band.out_step, delays.next(load<V>(in + from[k]), kColumns - 1 + k));
     }
-    advance(*band.pipeline, kLines);
+    prefetch(prefetches, kLines);
   }
+  *band.prefetches = prefetches;
 }
 
 // Vectors of so few columns that the rows between stages stay in registers.
@@ -97,7 +99,7 @@ void skew_any(const std::byte* in, std::byte* out, const SkewArguments& band) {
         move(out + row * band.out_step + j * band.element_bytes,
              in + band.in_rows[row + j] + j * band.element_bytes);
       }
-      advance(*band.pipeline, 1 + band.columns * band.element_bytes / kLineBytes);
+      prefetch(*band.prefetches, 1 + band.columns * band.element_bytes / kLineBytes);
     }
   });
 }

@@ -159,7 +159,9 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
   count_tiles(terms, shape, folded.element_bytes, tiles * share);
-  if (!parameters.staged) {
+  // Structures that are put together leave as one run.
+  const bool packs = shape.kind == TileKind::narrow && out_bytes < kLaneBytes;
+  if (!parameters.staged && !packs) {
     order.stores_a_line =
         std::max(1.0, as_double(kLineBytes) / as_double(shape.out * folded.element_bytes));
     const auto rows = axes.in.list();  // none where a vector holds one element
