@@ -58,9 +58,9 @@ class LineCut {
   }
 
  private:
-  using Unit = std::conditional_t<
-      sizeof(T) == 2, std::uint16_t,
-      std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>>;
+  using Unit =
+      std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                         std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>>;
 
   __m512i index_;  // of the units, the second vector's after the first one's
   int rest_;       // bits by which bytes begin behind them
@@ -134,8 +134,7 @@ class CarriedRows {
       transpose([&](int k) { return offsets[k]; },
                 [&](int k, const Bytes<64>& vector) {
                   if (k >= skipped_) {
-                    store_past_caches<64>(line_[k] + t * kLineBytes,
-                                          cut_[k](carried_[k], vector));
+                    store_past_caches<64>(line_[k] + t * kLineBytes, cut_[k](carried_[k], vector));
                   }
                   carried_[k] = vector;
                 });
@@ -159,7 +158,8 @@ class CarriedRows {
     if constexpr (requires { Tile::kRowBytes; }) {
       // All rows are read at once, also those that do not exist.
       std::byte rows[Tile::kOutStep * Tile::kRowBytes] = {};
-      const std::int64_t left = last + 1 - first < Tile::kOutStep ? last + 1 - first : Tile::kOutStep;
+      const std::int64_t left =
+          last + 1 - first < Tile::kOutStep ? last + 1 - first : Tile::kOutStep;
       if (left > 0) move_run(rows, in_ + block_.in_by_out[first], left * Tile::kRowBytes);
       Tile::move([&](int) { return rows; }, use);
     } else {
@@ -175,9 +175,9 @@ class CarriedRows {
   std::int64_t lines_ = 0;          // in any row, partial ones included
   LineCut<T> cut_[kRows];
   Bytes<64> carried_[kRows];
-  std::byte* line_[kRows];       // with which the row begins
-  std::int64_t offset_[kRows];   // of the row in it
-  std::int64_t bytes_[kRows];    // from that line on, to what the block stores last
+  std::byte* line_[kRows];      // with which the row begins
+  std::int64_t offset_[kRows];  // of the row in it
+  std::int64_t bytes_[kRows];   // from that line on, to what the block stores last
 };
 
 template <typename T, typename Tile, int kTiles>

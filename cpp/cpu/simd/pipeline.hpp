@@ -90,8 +90,7 @@ inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
 }
 
 inline bool is_busy(const BlockPipeline& pipeline) {
-  return pipeline.prefetches.range < pipeline.prefetches.ranges.size() ||
-         !is_done(pipeline.stores);
+  return pipeline.prefetches.range < pipeline.prefetches.ranges.size() || !is_done(pipeline.stores);
 }
 
 // For kernels of many instances, each of which would repeat the code.

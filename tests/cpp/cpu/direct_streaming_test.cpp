@@ -117,23 +117,25 @@ TEST_P(DirectStreaming, EveryLineHasOneBlock) {
   const auto bytes = static_cast<std::size_t>(row * columns * size);
   const std::vector<std::byte> in(bytes, std::byte{1});
   for (const Kernels* level : usable_levels()) {
-    test::SentinelOutput out(bytes, 17);
-    std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
-    for (std::int64_t block = 0; block < plan.blocks(); ++block) {
-      test::SentinelOutput alone(bytes, 17);
-      BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
-      for (std::size_t i = 0; i < block_of.size(); ++i) {
-        if (alone.surroundings()[i] != std::byte{1}) continue;
-        ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
-        block_of[i] = block;
+    for (const std::size_t alignment : {16, 17}) {  // elements begin at their multiples, and do not
+      test::SentinelOutput out(bytes, alignment);
+      std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
+      for (std::int64_t block = 0; block < plan.blocks(); ++block) {
+        test::SentinelOutput alone(bytes, alignment);
+        BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
+        for (std::size_t i = 0; i < block_of.size(); ++i) {
+          if (alone.surroundings()[i] != std::byte{1}) continue;
+          ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
+          block_of[i] = block;
+        }
       }
-    }
-    const auto first = static_cast<std::int64_t>(out.data() - out.surroundings().data());
-    EXPECT_EQ(std::ranges::count(block_of, -1), std::ssize(block_of) - std::ssize(in));
-    for (std::int64_t i = 1; i < std::ssize(in); ++i) {
-      const auto at = static_cast<std::size_t>(first + i);
-      if (i % (row * size) == 0 || line_offset(out.data() + i) == 0) continue;
-      ASSERT_EQ(block_of[at], block_of[at - 1]) << level->name << ", byte " << i;
+      const auto first = static_cast<std::int64_t>(out.data() - out.surroundings().data());
+      EXPECT_EQ(std::ranges::count(block_of, -1), std::ssize(block_of) - std::ssize(in));
+      for (std::int64_t i = 1; i < std::ssize(in); ++i) {
+        const auto at = static_cast<std::size_t>(first + i);
+        if (i % (row * size) == 0 || line_offset(out.data() + i) == 0) continue;
+        ASSERT_EQ(block_of[at], block_of[at - 1]) << level->name << ", byte " << i;
+      }
     }
   }
 }

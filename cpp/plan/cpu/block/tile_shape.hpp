@@ -48,7 +48,8 @@ constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineByt
 // Whether rows of so many elements that follow one another in the input, too few for a tile, are
 // shuffled as one: around the caches.
 constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t elements) {
-  return carries_lines(vector_bytes) && elements >= 2 && elements <= 4 && elements * element_bytes < 16;
+  return carries_lines(vector_bytes) && elements >= 2 && elements <= 4 &&
+         elements * element_bytes < 16;
 }
 
 }  // namespace ttlg::cpu

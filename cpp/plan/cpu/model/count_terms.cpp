@@ -72,7 +72,9 @@ std::array<double, kReadLevels> shares_of_levels(double bytes, int threads,
     return halves < 1 << halvings_wide ? std::log2(halves) / halvings_wide : 1.0;
   };
   const double l2 = beyond(bytes / threads, machine.l2_cache_bytes, 2);
-  const double all = beyond(bytes, std::max(machine.model.cached_bytes, machine.l2_cache_bytes), 5);
+  const std::int64_t cached = std::max(
+      std::min(machine.model.cached_bytes, machine.last_level_cache_bytes), machine.l2_cache_bytes);
+  const double all = beyond(bytes, cached, 5);
   return {1 - l2, l2 * (1 - all), l2 * all};
 }
 
