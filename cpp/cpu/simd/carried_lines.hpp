@@ -95,6 +95,9 @@ class CarriedRows {
       bytes_[k] = offset_[k] + stored_bytes(row, block);
       cut_[k].begin(offset_[k]);
       carried_[k] = Bytes<64>{};
+      // Partial lines must be read before they are written.
+      if (!block.continued) __builtin_prefetch(row, 1);
+      if (block.following == 0) __builtin_prefetch(line_[k] + bytes_[k] - 1, 1);
       whole_ = bytes_[k] / kLineBytes < whole_ ? bytes_[k] / kLineBytes : whole_;
       lines_ = ceil_div(bytes_[k], kLineBytes) > lines_ ? ceil_div(bytes_[k], kLineBytes) : lines_;
     }
