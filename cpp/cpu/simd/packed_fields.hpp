@@ -19,6 +19,11 @@ namespace {
 
 #if defined(__AVX512BW__)
 
+// What permutes the bytes of every 16-byte lane.
+struct alignas(16) LaneTerm {
+  std::array<std::uint8_t, 16> bytes;
+};
+
 // A tile of a packed array of structures: kFields elements that follow one another in each row, and
 // rows that do so in the input. Shuffled in 16-byte lanes, each of which takes as many rows as fill
 // it.
@@ -48,14 +53,10 @@ struct PackedTile {
   }
 
  private:
-  struct alignas(16) Term {
-    std::array<std::uint8_t, 16> bytes;
-  };
-
   // Where the bytes of a field lie in each of the vectors.
   static constexpr auto kTerms = [] {
     constexpr int kSize = sizeof(T);
-    std::array<std::array<Term, kFields>, kFields> terms{};
+    std::array<std::array<LaneTerm, kFields>, kFields> terms{};
     for (int field = 0; field < kFields; ++field) {
       for (int k = 0; k < kFields; ++k) {
         for (int i = 0; i < 16; ++i) {
@@ -98,16 +99,13 @@ struct PackedRun {
   }
 
  private:
-  struct alignas(16) Term {
-    std::array<std::uint8_t, 16> bytes;
-  };
   struct alignas(64) Lanes {
     std::array<std::uint64_t, 8> halves;
   };
 
   static constexpr auto kTerms = [] {
     constexpr int kSize = sizeof(T);
-    std::array<std::array<Term, kFields>, kFields> terms{};
+    std::array<std::array<LaneTerm, kFields>, kFields> terms{};
     for (int k = 0; k < kFields; ++k) {
       for (int i = 0; i < 16; ++i) {
         const int element = (16 * k + i) / kSize;

@@ -197,13 +197,13 @@ def predict_times(
 
     Examples
     --------
-    Which orders of a tensor's axes are fast to get to? Those that keep the last one.
+    How much depends on the order that a tensor's axes are brought into?
 
     >>> import itertools, ttlg
     >>> orders = list(itertools.permutations(range(4)))
     >>> seconds = ttlg.predict_times([((40, 50, 60, 70), axes) for axes in orders], "float64")
-    >>> seconds.shape, orders[seconds.argmin()][-1]
-    ((24,), 3)
+    >>> seconds.shape, bool(seconds.max() > 1.2 * seconds.min())
+    ((24,), True)
     """
     fresh = _is_fresh(output)
     listed = list(problems)
