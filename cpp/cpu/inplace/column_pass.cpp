@@ -93,14 +93,11 @@ class Band {
   }
 
   // Requests the rows of the block after the one from row i on.
-  BlockPipeline after(std::int64_t i) const {
-    BlockPipeline pipeline;
-    if (i >= kRowsAtOnce) {
-      pipeline.prefetches = {.next = rows_,
-                             .ranges = {table_.from(i - kRowsAtOnce), std::size_t{kRowsAtOnce}},
-                             .range_bytes = bytes_};
-    }
-    return pipeline;
+  PrefetchQueue after(std::int64_t i) const {
+    if (i < kRowsAtOnce) return {};
+    return {.next = rows_,
+            .ranges = {table_.from(i - kRowsAtOnce), std::size_t{kRowsAtOnce}},
+            .range_bytes = bytes_};
   }
 
   // As many columns at a time as a vector has. What does not fill the last one is moved once more
@@ -116,12 +113,12 @@ class Band {
   // Element j of row i, in the order of the table, to row i - j of the workspace, modulo m.
   void read_skewed(std::int64_t i, std::int64_t count) const {
     const std::int64_t m = p_.c2r.m;
-    BlockPipeline pipeline = after(i);
+    PrefetchQueue prefetches = after(i);
     for_columns([&](std::int64_t column, std::int64_t columns) {
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t to = floor_mod(i + done - column, m);
         const std::int64_t rows = std::min(count - done, m - to);
-        skew(rows_, i + done, workspace_row(to), table_.pitch(), rows, column, columns, pipeline);
+        skew(rows_, i + done, workspace_row(to), table_.pitch(), rows, column, columns, prefetches);
         done += rows;
       }
     });
@@ -129,13 +126,13 @@ class Band {
 
   // The same to row first - (i - j) of the matrix.
   void write_skewed(std::int64_t i, std::int64_t count) const {
-    BlockPipeline pipeline;
+    PrefetchQueue none;
     for_columns([&](std::int64_t column, std::int64_t columns) {
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t to = floor_mod(first_ + column - i - done, p_.c2r.m);
         const std::int64_t rows = std::min(count - done, to + 1);
         skew(workspace_, i + done, matrix_row(to), -p_.matrix.row_bytes(), rows, column, columns,
-             pipeline);
+             none);
         done += rows;
       }
     });
@@ -144,7 +141,7 @@ class Band {
   // Some columns of `rows` rows, from row i of the table on.
   void skew(const std::byte* in, std::int64_t i, std::byte* out, std::int64_t out_step,
             std::int64_t rows, std::int64_t column, std::int64_t columns,
-            BlockPipeline& pipeline) const {
+            PrefetchQueue& prefetches) const {
     const std::int64_t size = p_.matrix.element_bytes;
     p_.skew(in + column * size, out + column * size,
             {.in_rows = table_.from(i),
@@ -152,7 +149,7 @@ class Band {
              .rows = rows,
              .columns = columns,
              .element_bytes = size,
-             .prefetches = &pipeline.prefetches});
+             .prefetches = &prefetches});
   }
 
   void read_straight(std::int64_t i, std::int64_t count) const {
@@ -172,7 +169,7 @@ class Band {
 
   // Columns of the same rotation (Eq. 23) are read together, into the rows where they belong.
   void read_rotated(std::int64_t i, std::int64_t count) const {
-    BlockPipeline pipeline = after(i);
+    BlockPipeline pipeline{.prefetches = after(i)};
     p_.table.advance(pipeline, count * (bytes_ / kLineBytes + 1));
     const std::int64_t m = p_.c2r.m;
     for (std::int64_t j = 0; j < width_;) {

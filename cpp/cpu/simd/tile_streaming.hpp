@@ -59,8 +59,9 @@ inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockAr
   }
 }
 
-// All bits in which the offsets of the output's rows differ from that of the first one.
+// Divided by the same powers of two as the distances of the output's rows from the first one.
 inline std::int64_t row_differences(const BlockArguments& block) {
+  if (block.in_is_even) return block.in_count > 1 ? block.out_by_in[1] - block.out_by_in[0] : 0;
   std::int64_t differences = 0;
   for (std::int64_t i = 1; i < block.in_count; ++i) {
     differences |= block.out_by_in[i] - block.out_by_in[0];
@@ -97,10 +98,11 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
   part(tile<T>, tail, count);
 }
 
-// Where rows begin at different places of their lines, registers hold parts of two. So a few rows
-// at a time are collected in L1, and leave from there in whole lines. Rows go on from block to
-// block at the ends of lines, which are at another column in every row: a line that two blocks
-// wrote would be fetched and written back for each of them.
+// Where rows begin at different places of their lines, registers hold parts of two. Vectors of
+// whole lines are joined there. Otherwise a few rows at a time are collected in L1, and leave from
+// there in whole lines. Rows go on from block to block at the ends of lines, which are at another
+// column in every row: a line that two blocks wrote would be fetched and written back for each of
+// them.
 template <typename T>
 void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);

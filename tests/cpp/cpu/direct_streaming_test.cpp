@@ -83,8 +83,8 @@ TEST_P(DirectStreaming, RowsApart) {
   }
 }
 
-// Packed structures of few fields, split and joined, in blocks that end anywhere; fields that are
-// apart look like them to an axis at a time.
+// Packed structures of few fields, split and joined, in blocks that end anywhere; and the same with
+// gaps between the rows of the input, where split structures are not packed.
 TEST_P(DirectStreaming, PackedFields) {
   for (const std::int64_t fields : {2, 3, 4, 5}) {
     for (const std::int64_t structures : {128, 130, 331}) {
@@ -92,8 +92,7 @@ TEST_P(DirectStreaming, PackedFields) {
         Request request = splits ? contiguous_request({structures, fields}, {1, 0}, GetParam())
                                  : contiguous_request({fields, structures}, {1, 0}, GetParam());
         for (const std::int64_t gap : {std::int64_t{0}, GetParam()}) {
-          if (splits) request.in_byte_strides[0] = fields * GetParam() + gap;
-          if (!splits) request.in_byte_strides[0] = structures * GetParam() + gap;
+          request.in_byte_strides[0] = request.shape[1] * GetParam() + gap;
           const std::int64_t block = std::min<std::int64_t>(structures, 150);
           const Plan plan = splits ? matrix_plan(request, fields, block, 2)
                                    : matrix_plan(request, block, fields, 2);

@@ -45,11 +45,10 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
 // through a buffer in L1.
 constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineBytes; }
 
-// Whether rows of so many elements that follow one another in the input, too few for a tile, are
-// shuffled as one: around the caches.
-constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t elements) {
-  return carries_lines(vector_bytes) && elements >= 2 && elements <= 4 &&
-         elements * element_bytes < 16;
+// Whether packed structures with this many fields, which are too short for a tile, are split and
+// joined in registers where they are streamed.
+constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t fields) {
+  return carries_lines(vector_bytes) && fields >= 2 && fields <= 4 && fields * element_bytes < 16;
 }
 
 }  // namespace ttlg::cpu

@@ -101,12 +101,6 @@ void count_elements(WorkTerms& terms, const Problem& folded, const Parameters& p
   terms.loops = elements / as_double(inner_loop);
 }
 
-}  // namespace
-
-bool owns_lines(const Problem& folded, const Parameters& parameters) {
-  return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
-}
-
 // The tile of structures that are packed on one side; none where a block has no such.
 TileShape packed_shape(const Problem& folded, const Parameters& parameters, const Machine& machine,
                        const AxisModes& axes, std::span<const BlockMode> modes) {
@@ -122,6 +116,12 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
   if (packs(in.block, out.in_step)) return {TileKind::narrow, in.block, step};
   if (packs(out.block, in.out_step)) return {TileKind::narrow, step, out.block};
   return {};
+}
+
+}  // namespace
+
+bool owns_lines(const Problem& folded, const Parameters& parameters) {
+  return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
 }
 
 WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
