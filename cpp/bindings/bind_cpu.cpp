@@ -91,9 +91,10 @@ void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
   run(plan, x.data, out.data);
 }
 
-py::list candidates_for(const Plan& plan, int threads) {
+py::list candidates_for(const Plan& plan, int threads, bool all) {
   py::list rows;
-  for (const cpu::Candidate& each : cpu::candidates(plan.request, *cpu::this_machine(), threads)) {
+  for (const cpu::Candidate& each :
+       cpu::candidates(plan.request, *cpu::this_machine(), threads, all)) {
     rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
                                each.seconds));
   }
@@ -152,7 +153,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("blocks", &Plan::blocks)
       .def_property_readonly("shuffle", &shuffle_of)
       .def("shuffle_program", &shuffle_program_of)
-      .def("candidates", &candidates_for, py::arg("threads"))
+      .def("candidates", &candidates_for, py::arg("threads"), py::arg("all") = false)
       .def("kernel_reports", &kernel_reports_for)
       .def_property_readonly("predicted_seconds",
                              [](const Plan& plan) { return predicted_seconds(plan, false); })

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/carried_lines.hpp"
@@ -40,6 +41,29 @@ template <typename Tile, typename Row>
   }
 }
 
+// Several tiles that are together a line wide, from a copy of their lines: in place, each tile
+// would load these again, which many rows a power of two apart push out of L1. Returns where in the
+// in axis it ended.
+template <typename T, typename Tile>
+inline std::int64_t stream_line_panels(const std::byte* in, const std::int64_t* rows,
+                                       std::byte* out, const BlockArguments& block) {
+  constexpr int kSize = sizeof(T);
+  constexpr int kElements = kLineBytes / kSize;
+  std::int64_t i = 0;
+  for (; i + kElements <= block.in_count; i += kElements) {
+    std::byte lines[kElements][kLineBytes];
+    for (int k = 0; k < kElements; ++k) {
+      std::memcpy(lines[k], in + i * kSize + rows[k], kLineBytes);
+    }
+    for (int t = 0; t < kElements; t += Tile::kInStep) {
+      stream_tiles<Tile>([&](int k) { return lines[k] + t * kSize; }, out, block.out_by_in + i + t,
+                         0);
+      advance(*block.pipeline, Tile::kInStep);
+    }
+  }
+  return i;
+}
+
 // Whole lines of a block with rows that begin at one.
 template <typename T, typename Tile>
 inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockArguments& block) {
@@ -49,7 +73,9 @@ inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockAr
   for (std::int64_t o = 0; o < block.out_count; o += kOutStep) {
     const std::int64_t* rows = block.in_by_out + o;
     std::byte* to = out + o * kSize;
-    for (std::int64_t i = 0; i < block.in_count; i += Tile::kInStep) {
+    std::int64_t i = 0;
+    if constexpr (Tile::kInStep < kOutStep) i = stream_line_panels<T, Tile>(in, rows, to, block);
+    for (; i < block.in_count; i += Tile::kInStep) {
       const std::int64_t at_in = i < last_in ? i : last_in;
       const std::byte* from = in + at_in * kSize;
       stream_tiles<Tile>([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in,

@@ -5,55 +5,25 @@
 #include <bit>
 #include <bitset>
 #include <cmath>
+#include <span>
 #include <utility>
 
-#include "plan/cpu/block/grow_block.hpp"
-#include "plan/cpu/block/runs.hpp"
-#include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/model/count_terms.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/search_space.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::int64_t kMaxBlockBytes = 256 << 10;
-// Runs of a block have this many bytes times a power of two, on either side.
-constexpr int kMaxInDoublings = 6;
-constexpr int kMaxOutDoublings = 8;
 constexpr std::size_t kUsualEvaluations = 64;
 
-// How blocks reach the output.
-enum class Path : std::uint8_t { cached, cached_staged, staged, direct };
-
-// Those that every kernel of blocks is evaluated with.
-constexpr std::array kFirstPaths{Path::cached, Path::staged, Path::direct};
-
-struct Point {
-  Kernel kernel = Kernel::reference;
-  Path path = Path::cached;
-  int in_doublings = 0;
-  int out_doublings = 0;
-  int threads = 1;
-  int prefetch = 1;
-  bool along_input = false;  // the innermost loop: along the input's runs or the output's
-
-  bool operator==(const Point&) const = default;
-};
+// The paths that every kernel of blocks is evaluated with.
+constexpr std::span<const Path> kFirstPaths(kPaths.data(), 3);
 
 // Where a search for better shapes begins.
 struct Start {
   Point point;
   double seconds = 0;
-};
-
-// What a block follows from.
-struct Shape {
-  int in_doublings;
-  int out_doublings;
-  bool for_shuffle;
-
-  bool operator==(const Shape&) const = default;
 };
 
 // A caller in a loop finds the other threads watching; those that sleep are woken where it
@@ -66,10 +36,6 @@ int useful_threads(std::int64_t bytes, const Machine& machine, int threads) {
   const auto by_start = static_cast<std::int64_t>(kTimesAsLong * start * kBytesPerSecond);
   return static_cast<int>(std::clamp<std::int64_t>(bytes / std::max(kMinBytesPerThread, by_start),
                                                    1, std::clamp(threads, 1, kMaxThreads)));
-}
-
-std::int64_t staging_bytes(const SideRuns& runs) {
-  return runs.count * (runs.bytes + 2 * kLineBytes);
 }
 
 std::uint64_t hash_of(const Parameters& parameters) {
@@ -97,10 +63,23 @@ class Search {
       : folded_(folded),
         machine_(machine),
         threads_(useful_threads(folded.bytes(), machine, threads)),
-        grain_(std::max(folded.element_bytes, kLineBytes)),
-        ranked_(rank_loops(folded)),
+        space_(folded),
         visited_(visited) {
     seen_.reserve(kUsualEvaluations);
+  }
+
+  // Every point of the space, in which run() visits some.
+  void run_everywhere() {
+    for (const Kernel kernel : kKernels) {
+      if (!is_usable(kernel)) continue;
+      if (kernel == Kernel::copy) {
+        evaluate_copies();
+        continue;
+      }
+      for (int in = 0; in <= kMaxInDoublings; ++in) {
+        for (int out = 0; out <= kMaxOutDoublings; ++out) evaluate_shape(kernel, in, out);
+      }
+    }
   }
 
   Candidate run(std::optional<Kernel> forced) {
@@ -122,14 +101,28 @@ class Search {
     return (kernel != Kernel::shuffle || machine_.has_shuffle) && applies(kernel, folded_);
   }
 
+  void evaluate_shape(Kernel kernel, int in_doublings, int out_doublings) {
+    for (const Path path : kPaths) {
+      for (const int prefetch : kPrefetches) {
+        for (const bool along_input : {false, true}) {
+          evaluate({.kernel = kernel,
+                    .path = path,
+                    .in_doublings = in_doublings,
+                    .out_doublings = out_doublings,
+                    .threads = threads_,
+                    .prefetch = prefetch,
+                    .along_input = along_input});
+        }
+      }
+    }
+  }
+
   void evaluate_kernel(Kernel kernel) {
     if (kernel == Kernel::reference) {
-      scratch_ = {.kernel = kernel};
-      take(predict(), {.kernel = kernel});
+      take({.kernel = kernel}, nullptr, {.kernel = kernel});
     } else if (kernel == Kernel::copy) {
       evaluate_copies();
     } else {
-      if (kernel == Kernel::shuffle) shuffle_tile_ = shuffle_tile(folded_);
       for (const Path path : kFirstPaths) {
         Start& start = starts_[started_++];
         start.point = {.kernel = kernel,
@@ -172,11 +165,11 @@ class Search {
     const std::int64_t bytes = folded_.bytes();
     for (const int threads : {1, threads_}) {
       for (const bool streaming : {false, true}) {
-        scratch_ = {.kernel = Kernel::copy,
-                    .block = {std::clamp<std::int64_t>(bytes, 1, kChunkBytes)},
-                    .streaming = streaming,
-                    .threads = threads};
-        take(predict(), {.kernel = Kernel::copy});
+        take({.kernel = Kernel::copy,
+              .block = {std::clamp<std::int64_t>(bytes, 1, kChunkBytes)},
+              .streaming = streaming,
+              .threads = threads},
+             nullptr, {.kernel = Kernel::copy});
       }
       if (threads_ == 1) break;
     }
@@ -217,7 +210,7 @@ class Search {
       other.threads = threads /= 2;
       evaluate(other);
     }
-    for (const int prefetch : {0, 2, 4}) {
+    for (const int prefetch : kPrefetches) {
       other = point_;
       other.prefetch = prefetch;
       evaluate(other);
@@ -247,78 +240,37 @@ class Search {
 
   // Predicts what a point stands for; infinity where that cannot be done.
   double evaluate(const Point& point) {
-    set_block({.in_doublings = point.in_doublings,
-               .out_doublings = point.out_doublings,
-               .for_shuffle = point.kernel == Kernel::shuffle});
-    scratch_.kernel = point.kernel;
-    if (!can_take(point.path, runs_.out)) return HUGE_VAL;
-    choose_loop_order(folded_, scratch_.block, ranked_, scratch_.loop_order);
-    if (point.along_input) {
-      continue_runs(folded_, scratch_.block, identity_order(folded_.modes.size()),
-                    &Mode::in_byte_stride, scratch_.loop_order);
-    } else {
-      continue_runs(folded_, scratch_.block, folded_.perm, &Mode::out_byte_stride,
-                    scratch_.loop_order);
-    }
-    scratch_.streaming = point.path == Path::staged || point.path == Path::direct;
-    scratch_.staged = point.path == Path::staged || point.path == Path::cached_staged;
-    scratch_.prefetch = point.prefetch;
-    scratch_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, runs_.blocks));
+    const Parameters* const parameters = space_.parameters_of(point);
+    if (parameters == nullptr) return HUGE_VAL;
     // Neighbouring shapes often make the same block. Two candidates of one hash would only mean
     // that the second is taken for the first.
-    const std::uint64_t hash = hash_of(scratch_);
+    const std::uint64_t hash = hash_of(*parameters);
     const auto seen = std::ranges::find(seen_, hash, &Seen::hash);
     if (seen != seen_.end()) return seen->seconds;
-    const double seconds = predict(&runs_);
+    const double seconds = take(*parameters, &space_.runs(), point);
     seen_.push_back({.hash = hash, .seconds = seconds});
-    take(seconds, point);
     return seconds;
   }
 
-  // The block of one evaluation is often that of the next.
-  void set_block(const Shape& shape) {
-    if (shape == shape_) return;
-    shape_ = shape;
-    const std::span<const std::int64_t> tile =
-        shape.for_shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
-    grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
-               kMaxBlockBytes, scratch_.block);
-    runs_ = block_runs(folded_, scratch_.block);
-  }
-
-  // Whether the scratch block's runs can reach the output in this way.
-  bool can_take(Path path, const SideRuns& runs) const {
-    if (path == Path::cached) return true;
-    const bool streaming = path != Path::cached_staged;
-    if (streaming && runs.bytes < kMinStreamedRunBytes) return false;
-    return path == Path::direct ? scratch_.kernel != Kernel::shuffle
-                                : staging_bytes(runs) <= kStagingBytes;
-  }
-
-  double predict(const BlockRuns* runs = nullptr) const {
-    return predicted_seconds(count_terms(folded_, scratch_, machine_, false, runs), machine_.model);
-  }
-
-  void take(double seconds, const Point& point) {
-    if (visited_ != nullptr) visited_->push_back({scratch_, seconds});
-    if (best_.seconds >= 0 && seconds >= best_.seconds) return;
-    best_.parameters = scratch_;
+  // Predicts a candidate, and keeps it if it is the fastest so far.
+  double take(const Parameters& parameters, const BlockRuns* runs, const Point& point) {
+    const double seconds =
+        predicted_seconds(count_terms(folded_, parameters, machine_, false, runs), machine_.model);
+    if (visited_ != nullptr) visited_->push_back({parameters, seconds});
+    if (best_.seconds >= 0 && seconds >= best_.seconds) return seconds;
+    best_.parameters = parameters;
     best_.seconds = seconds;
     point_ = point;
+    return seconds;
   }
 
   const Problem& folded_;
   const Machine& machine_;
   int threads_;
-  std::int64_t grain_;
-  std::vector<int> ranked_;
+  SearchSpace space_;
   std::vector<Candidate>* visited_;
-  std::vector<std::int64_t> shuffle_tile_;
   std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
-  Parameters scratch_;
-  std::optional<Shape> shape_;  // of the scratch block, which these are the runs of
-  BlockRuns runs_;
   struct Seen {
     std::uint64_t hash;
     double seconds;
@@ -335,9 +287,15 @@ Candidate best_candidate(const Problem& folded, const Machine& machine, int thre
   return Search(folded, machine, threads, nullptr).run(forced);
 }
 
-std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads) {
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
+                                     bool all) {
   std::vector<Candidate> visited;
-  Search(folded, machine, threads, &visited).run(std::nullopt);
+  Search search(folded, machine, threads, &visited);
+  if (all) {
+    search.run_everywhere();
+  } else {
+    search.run(std::nullopt);
+  }
   std::ranges::stable_sort(visited, {}, &Candidate::seconds);
   return visited;
 }

@@ -21,7 +21,8 @@ struct Candidate {
 Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
                          std::optional<Kernel> forced);
 
-// Every way that is evaluated where no kernel is forced, the fastest first.
-std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads);
+// The ways that are evaluated where no kernel is forced, or all that might be, the fastest first.
+std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
+                                     bool all);
 
 }  // namespace ttlg::cpu

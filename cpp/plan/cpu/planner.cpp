@@ -33,8 +33,9 @@ double predict(const Request& request, const Machine& machine, int threads, bool
   return fresh ? fresh_seconds(folded, best.parameters, machine) : best.seconds;
 }
 
-std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads) {
-  return candidates_of(fold_run(make_problem(request)), machine, threads);
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
+                                  bool all) {
+  return candidates_of(fold_run(make_problem(request)), machine, threads, all);
 }
 
 std::vector<KernelReport> kernel_reports(const Request& request, const Machine& machine,

@@ -83,6 +83,21 @@ TEST_P(DirectStreaming, RowsApart) {
   }
 }
 
+// Rows of the input that are a page apart, and share a set of L1; some make whole lines.
+TEST_P(DirectStreaming, RowsInOneSet) {
+  const std::int64_t line = kLineBytes / GetParam();
+  for (const std::int64_t columns : {line, 2 * line + 3}) {
+    for (const std::int64_t row : {3 * line, 3 * line + 1, 7 * line - 1}) {
+      Request request = contiguous_request({row, columns}, {1, 0}, GetParam());
+      request.in_byte_strides[0] = 4096;
+      const Plan plan = matrix_plan(request, columns, row, 1);
+      for (std::size_t alignment = 0; alignment < 64; alignment += 4) {
+        ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+      }
+    }
+  }
+}
+
 // Packed structures of few fields, split and joined, in blocks that end anywhere; and the same with
 // gaps between the rows of the input, where split structures are not packed.
 TEST_P(DirectStreaming, PackedFields) {

@@ -1,0 +1,67 @@
+#include "plan/cpu/search_space.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "plan/cpu/block/grow_block.hpp"
+#include "plan/cpu/loop_order.hpp"
+#include "plan/cpu/memory_units.hpp"
+#include "plan/cpu/shuffle.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+constexpr std::int64_t kMaxBlockBytes = 256 << 10;
+
+std::int64_t staging_bytes(const SideRuns& runs) {
+  return runs.count * (runs.bytes + 2 * kLineBytes);
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(const Problem& folded)
+    : folded_(folded),
+      grain_(std::max(folded.element_bytes, kLineBytes)),
+      ranked_(rank_loops(folded)) {}
+
+const Parameters* SearchSpace::parameters_of(const Point& point) {
+  set_block({.in_doublings = point.in_doublings,
+             .out_doublings = point.out_doublings,
+             .for_shuffle = point.kernel == Kernel::shuffle});
+  parameters_.kernel = point.kernel;
+  if (!can_take(point.path)) return nullptr;
+  choose_loop_order(folded_, parameters_.block, ranked_, parameters_.loop_order);
+  if (point.along_input) {
+    continue_runs(folded_, parameters_.block, identity_order(folded_.modes.size()),
+                  &Mode::in_byte_stride, parameters_.loop_order);
+  } else {
+    continue_runs(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride,
+                  parameters_.loop_order);
+  }
+  parameters_.streaming = point.path == Path::staged || point.path == Path::direct;
+  parameters_.staged = point.path == Path::staged || point.path == Path::cached_staged;
+  parameters_.prefetch = point.prefetch;
+  parameters_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, runs_.blocks));
+  return &parameters_;
+}
+
+void SearchSpace::set_block(const Shape& shape) {
+  if (shape == shape_) return;
+  shape_ = shape;
+  if (shape.for_shuffle && shuffle_tile_.empty()) shuffle_tile_ = shuffle_tile(folded_);
+  const std::span<const std::int64_t> tile =
+      shape.for_shuffle ? std::span(shuffle_tile_) : std::span<std::int64_t>();
+  grow_block(folded_, tile, grain_ << shape.in_doublings, grain_ << shape.out_doublings,
+             kMaxBlockBytes, parameters_.block);
+  runs_ = block_runs(folded_, parameters_.block);
+}
+
+bool SearchSpace::can_take(Path path) const {
+  if (path == Path::cached) return true;
+  const bool streaming = path != Path::cached_staged;
+  if (streaming && runs_.out.bytes < kMinStreamedRunBytes) return false;
+  return path == Path::direct ? parameters_.kernel != Kernel::shuffle
+                              : staging_bytes(runs_.out) <= kStagingBytes;
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,70 @@
+// The space in which the planner looks for the fastest way to carry a problem out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/cpu/block/runs.hpp"
+#include "plan/cpu/parameters.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::cpu {
+
+// Runs of a block have this many bytes times a power of two, on either side.
+inline constexpr int kMaxInDoublings = 6;
+inline constexpr int kMaxOutDoublings = 8;
+inline constexpr std::array kPrefetches{1, 0, 2, 4};
+
+// How blocks reach the output.
+enum class Path : std::uint8_t { cached, staged, direct, cached_staged };
+
+inline constexpr std::array kPaths{Path::cached, Path::staged, Path::direct, Path::cached_staged};
+
+struct Point {
+  Kernel kernel = Kernel::reference;
+  Path path = Path::cached;
+  int in_doublings = 0;
+  int out_doublings = 0;
+  int threads = 1;
+  int prefetch = kPrefetches.front();
+  bool along_input = false;  // the innermost loop: along the input's runs or the output's
+
+  bool operator==(const Point&) const = default;
+};
+
+// Turns points into parameters. Neighbouring points often have the same block.
+class SearchSpace {
+ public:
+  explicit SearchSpace(const Problem& folded);
+
+  // What a point stands for, until the next call; null where its blocks cannot take its path.
+  const Parameters* parameters_of(const Point& point);
+
+  // Those of the blocks of the last point.
+  const BlockRuns& runs() const { return runs_; }
+
+ private:
+  // What a block follows from.
+  struct Shape {
+    int in_doublings;
+    int out_doublings;
+    bool for_shuffle;
+
+    bool operator==(const Shape&) const = default;
+  };
+
+  void set_block(const Shape& shape);
+  bool can_take(Path path) const;
+
+  const Problem& folded_;
+  std::int64_t grain_;
+  std::vector<int> ranked_;
+  std::vector<std::int64_t> shuffle_tile_;
+  Parameters parameters_;
+  std::optional<Shape> shape_;  // of the block, which has these runs
+  BlockRuns runs_;
+};
+
+}  // namespace ttlg::cpu
