@@ -85,16 +85,41 @@ std::shared_ptr<Plan> cached_plan(const LayoutKey& key, const cpu::Planning::Cho
   return std::const_pointer_cast<Plan>(cpu_plan_cache().get(key, choice));
 }
 
-void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
+void check_call(const Plan& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
   if (out.readonly) throw py::value_error("out is read-only; pass a writable array");
+}
+
+void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
+  check_call(plan, x, out);
   run(plan, x.data, out.data);
+}
+
+// A call by the plan that the cache has for its layout, from which the planner may learn.
+struct CpuCall {
+  std::shared_ptr<Plan> plan;
+
+  void run(const TensorView& x, const TensorView& out) const {
+    check_call(*plan, x, out);
+    run_and_learn(plan, x.data, out.data);
+  }
+};
+
+std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes,
+                                     const TensorView* out, const py::object& threads,
+                                     const std::optional<std::string>& kernel) {
+  const std::vector<int> order = read_axes(axes, x.shape);
+  if (out != nullptr) check_out(x, order, *out);
+  const Layout into = out != nullptr ? out->layout() : Layout{};
+  return cached_plan(cpu_key_of(x.layout(), order, out != nullptr ? &into : nullptr),
+                     {.threads = read_threads(threads), .forced = parse_forced(kernel)});
 }
 
 py::list candidates_for(const Plan& plan, int threads, bool all) {
   py::list rows;
   for (const cpu::Candidate& each :
-       cpu::candidates(plan.request, *cpu::this_machine(), threads, all)) {
+       cpu::candidates(plan.request, *cpu::this_machine(), threads,
+                       all ? cpu::Listed::fully : cpu::Listed::as_searched)) {
     rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
                                each.seconds));
   }
@@ -176,18 +201,21 @@ void bind_cpu(py::module_& module) {
       py::arg("request"), py::arg("threads"), py::arg("kernel"),
       "The plan for this layout, from the planner cache or made and kept there.");
   module.def(
-      "cpu_plan_for",
+      "cpu_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
+      py::arg("threads"), py::arg("kernel") = py::none(),
+      "The same for a view moved into another, checked first, or into a new array if out is None.");
+  py::class_<CpuCall>(module, "CpuCall", "A call by the plan that the planner cache has.")
+      .def_property_readonly("out_shape",
+                             [](const CpuCall& call) { return to_tuple(call.plan->out_shape); })
+      .def("run", &CpuCall::run, py::arg("x"), py::arg("out"));
+  module.def(
+      "cpu_call_for",
       [](const TensorView& x, const py::object& axes, const TensorView* out,
-         const py::object& threads, const std::optional<std::string>& kernel) {
-        const std::vector<int> order = read_axes(axes, x.shape);
-        if (out != nullptr) check_out(x, order, *out);
-        const Layout into = out != nullptr ? out->layout() : Layout{};
-        return cached_plan(cpu_key_of(x.layout(), order, out != nullptr ? &into : nullptr),
-                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
+         const py::object& threads) {
+        return CpuCall{plan_for_views(x, axes, out, threads, std::nullopt)};
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
-      py::arg("kernel") = py::none(),
-      "The same for a view moved into another, checked first, or into a new array if out is None.");
+      "A call by such a plan, or by one that is being tried for the same layout.");
   module.def(
       "request_into_new_ndarray",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,

@@ -24,10 +24,18 @@ void bind_cache(py::module_& module) {
     });
     return py::make_tuple(sum.hits, sum.misses, sum.capacity, sum.size);
   });
-  module.def("cache_clear", [] { for_each_cache([](auto& cache) { cache.clear(); }); });
+  module.def("cache_clear", [] {
+    for_each_cache([](auto& cache) { cache.clear(); });
+    cpu_learner().clear();
+  });
+  module.def("set_learning", &set_learning, py::arg("learns"));
+  module.def("is_learning", &is_learning);
   module.def(
       "cache_resize",
-      [](std::size_t capacity) { for_each_cache([&](auto& cache) { cache.resize(capacity); }); },
+      [](std::size_t capacity) {
+        for_each_cache([&](auto& cache) { cache.resize(capacity); });
+        cpu_learner().clear();
+      },
       py::arg("capacity"));
 }
 

@@ -84,14 +84,14 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   if (out_object == Py_None) {
     const auto plan = cpu_plan_cache().get(cpu_key_of(x.layout, axes, nullptr), choice);
     py::object result = new_ndarray(x.descr, out_shape);
-    run(*plan, x.layout.data, look_at(result.ptr()).layout.data);
+    run_and_learn(plan, x.layout.data, look_at(result.ptr()).layout.data);
     return result;
   }
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
   const LayoutKey key = cpu_key_of(x.layout, axes, &out.layout);
-  run(*cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
+  run_and_learn(cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 

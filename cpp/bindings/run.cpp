@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
+#include <atomic>
+#include <chrono>
 #include <new>
+#include <utility>
 
 #include "bindings/gil_release.hpp"
 #include "cpu/execute.hpp"
@@ -15,6 +18,8 @@ namespace {
 // Below this, releasing the GIL costs more than holding it.
 constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 constexpr std::size_t kDefaultCapacity = 4096;
+
+std::atomic<bool> learning = false;
 
 // XLA's threads and those that predict times use the caches without the GIL, so a thread that forks
 // may not be the only one to.
@@ -64,6 +69,26 @@ void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
     const GilRelease release;
     cpu::execute(plan, in, out);
   }
+}
+
+cpu::Learner& cpu_learner() {
+  static cpu::Learner& learner = *new cpu::Learner;  // never destroyed, as the caches
+  return learner;
+}
+
+bool set_learning(bool learns) { return learning.exchange(learns); }
+
+bool is_learning() { return learning; }
+
+void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
+                   std::byte* out) {
+  if (!learning || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
+  const cpu::Learner::Call call = cpu_learner().begin(plan);
+  const auto start = std::chrono::steady_clock::now();
+  run(*call.plan, in, out);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  auto kept = cpu_learner().end(*plan, call, taken.count());
+  if (kept != nullptr) cpu_plan_cache().put(std::move(kept), {.threads = plan->thread_limit});
 }
 
 }  // namespace ttlg::bindings

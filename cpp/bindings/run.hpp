@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
+#include "cpu/learner.hpp"
 #include "cpu/planning.hpp"
 #include "cuda/planning.hpp"
 
@@ -19,5 +21,16 @@ double predicted_seconds(const cpu::Plan& plan, bool fresh);
 
 // Call with the GIL held; it is released while much data moves.
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);
+
+// The same by a plan from the cache that no kernel was forced on, or by another that is being tried
+// for its layout: the fastest replaces the plan in the cache.
+void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
+                   std::byte* out);
+
+cpu::Learner& cpu_learner();
+
+// Whether calls try plans; returns what was set before.
+bool set_learning(bool learns);
+bool is_learning();
 
 }  // namespace ttlg::bindings

@@ -29,6 +29,7 @@ from ttlg._planning.plan import plan
 from ttlg._planning.plan_for import plan_for
 from ttlg._planning.predict import Prediction, predict_time, predict_times
 from ttlg._settings.config import Config, show_config
+from ttlg._settings.learning import learning, set_learning
 from ttlg._settings.planner_cache import CacheInfo, cache_clear, cache_info, cache_resize
 from ttlg._settings.result_pool import ResultPoolLimit, set_result_pool
 from ttlg._settings.threads import get_num_threads, set_num_threads, threads
@@ -60,6 +61,7 @@ __all__ = [
     "copyto",
     "get_include",
     "get_num_threads",
+    "learning",
     "moveaxis",
     "permute_dims",
     "plan",
@@ -69,6 +71,7 @@ __all__ = [
     "rearrange",
     "reset_calibration",
     "schemes",
+    "set_learning",
     "set_num_threads",
     "set_result_pool",
     "show_config",

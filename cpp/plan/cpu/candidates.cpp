@@ -20,6 +20,18 @@ constexpr std::size_t kUsualEvaluations = 64;
 // The paths that every kernel of blocks is evaluated with.
 constexpr std::span<const Path> kFirstPaths(kPaths.data(), 3);
 
+// Points of the search space that are evaluated one after the other.
+struct Grid {
+  int in_step;
+  int first_out;
+  int out_step;
+  std::span<const Path> paths;
+  std::span<const int> prefetches;
+};
+
+constexpr Grid kGrid{1, 0, 1, kPaths, kPrefetches};
+constexpr Grid kCoarseGrid{3, 3, 2, kFirstPaths, std::span(kPrefetches).first(1)};
+
 // Where a search for better shapes begins.
 struct Start {
   Point point;
@@ -68,16 +80,18 @@ class Search {
     seen_.reserve(kUsualEvaluations);
   }
 
-  // Every point of the space, in which run() visits some.
-  void run_everywhere() {
+  // The points of a grid, of which run() visits some.
+  void run_over(const Grid& grid) {
     for (const Kernel kernel : kKernels) {
       if (!is_usable(kernel)) continue;
       if (kernel == Kernel::copy) {
         evaluate_copies();
         continue;
       }
-      for (int in = 0; in <= kMaxInDoublings; ++in) {
-        for (int out = 0; out <= kMaxOutDoublings; ++out) evaluate_shape(kernel, in, out);
+      for (int in = 0; in <= kMaxInDoublings; in += grid.in_step) {
+        for (int out = grid.first_out; out <= kMaxOutDoublings; out += grid.out_step) {
+          evaluate_shape(grid, kernel, in, out);
+        }
       }
     }
   }
@@ -101,9 +115,9 @@ class Search {
     return (kernel != Kernel::shuffle || machine_.has_shuffle) && applies(kernel, folded_);
   }
 
-  void evaluate_shape(Kernel kernel, int in_doublings, int out_doublings) {
-    for (const Path path : kPaths) {
-      for (const int prefetch : kPrefetches) {
+  void evaluate_shape(const Grid& grid, Kernel kernel, int in_doublings, int out_doublings) {
+    for (const Path path : grid.paths) {
+      for (const int prefetch : grid.prefetches) {
         for (const bool along_input : {false, true}) {
           evaluate({.kernel = kernel,
                     .path = path,
@@ -288,14 +302,12 @@ Candidate best_candidate(const Problem& folded, const Machine& machine, int thre
 }
 
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     bool all) {
+                                     Listed listed) {
   std::vector<Candidate> visited;
   Search search(folded, machine, threads, &visited);
-  if (all) {
-    search.run_everywhere();
-  } else {
-    search.run(std::nullopt);
-  }
+  if (listed != Listed::fully) search.run(std::nullopt);
+  if (listed == Listed::more) search.run_over(kCoarseGrid);
+  if (listed == Listed::fully) search.run_over(kGrid);
   std::ranges::stable_sort(visited, {}, &Candidate::seconds);
   return visited;
 }

@@ -2,6 +2,7 @@
 // takes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,8 +22,12 @@ struct Candidate {
 Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
                          std::optional<Kernel> forced);
 
-// The ways that are evaluated where no kernel is forced, or all that might be, the fastest first.
+// What is listed of the ways that the search may come to: those that it evaluates where no kernel
+// is forced, these and a few of each kind besides, or all.
+enum class Listed : std::uint8_t { as_searched, more, fully };
+
+// The fastest first.
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     bool all);
+                                     Listed listed);
 
 }  // namespace ttlg::cpu

@@ -21,9 +21,9 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
 double predict(const Request& request, const Machine& machine, int threads, bool fresh);
 
 // The ways to carry a request out that the planner evaluates, the fastest first, so that the first
-// is its choice; or `all` that it might evaluate, of which a search sees a few.
+// is its choice; or others of those that it might evaluate.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
-                                  bool all = false);
+                                  Listed listed = Listed::as_searched);
 
 // What the planner thinks of a kernel: why it does not apply, in words, or what its best plan
 // takes.

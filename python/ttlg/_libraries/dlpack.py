@@ -39,18 +39,18 @@ def known_extents(shape: Iterable[Any]) -> list[int]:
     return [extent if isinstance(extent, int) else -1 for extent in shape]
 
 
-def plan_for(
+def call_for(
     x: _core.TensorView,
     axes: Axes | None,
     out: _core.TensorView | None,
     threads: int | None,
-) -> _core.CpuPlan | _core.CudaPlan:
-    """Take the plan for moving `x` into `out`, or into a new array, from the planner cache.
+) -> _core.CpuCall | _core.CudaPlan:
+    """Take what moves `x` into `out`, or into a new array, from the planner cache.
 
     An `out` that cannot take the result is refused.
     """
     if x.on_host:
-        return _core.cpu_plan_for(x, axes, out, threads)
+        return _core.cpu_call_for(x, axes, out, threads)
     return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
 
 
@@ -199,7 +199,7 @@ class Library:
         """Transpose `x` into a new array of this library."""
         source = self.view_input(x, stream)
         most = self.threads_for(source, threads)
-        return self.run_into_new(plan_for(source, axes, None, most), x, source)
+        return self.run_into_new(call_for(source, axes, None, most), x, source)
 
     def transpose_into(
         self,
@@ -218,7 +218,7 @@ class Library:
         source = self.view_input(x, stream, names[0])
         target = out_library.view_output(out, source, stream, names[1])
         most = self.threads_for(source, threads)
-        out_library.run_into(plan_for(source, axes, target, most), out, source, target)
+        out_library.run_into(call_for(source, axes, target, most), out, source, target)
 
     def run_into(self, plan: Any, out: Any, *views: _core.TensorView | None) -> None:
         """Carry `plan` out on the views of its arrays, which writes to `out` of this library."""
@@ -230,7 +230,7 @@ class Library:
         self.written(out)
 
     def run_into_new(
-        self, plan: _core.CpuPlan | _core.CudaPlan, x: Any, source: _core.TensorView
+        self, plan: _core.CpuPlan | _core.CpuCall | _core.CudaPlan, x: Any, source: _core.TensorView
     ) -> Any:
         """Carry `plan` out on `x`, seen as `source`, into a new array of this library."""
         buffer = self.empty(x, source, plan.out_shape)

@@ -54,8 +54,9 @@ def show_config() -> Config:
         processor has, and ``simd_used`` is the last of those unless the environment variable
         ``TTLG_SIMD_LEVEL`` caps it. ``thread_start_us`` and ``thread_wakeup_us`` are how many
         microseconds a second thread takes to begin its part of a call, where it watches for calls
-        and where it sleeps: measured once, None for one thread. ``time_model`` is what the planner
-        knows of this CPU and why that was chosen, ``models`` are the GPUs that plans and
+        and where it sleeps: measured once, None for one thread. ``learning`` says whether
+        calls try plans (`set_learning`), ``time_model`` is what the planner knows of this CPU and
+        why that was chosen, ``models`` are the GPUs that plans and
         predictions can be made for without one.
 
     Raises
@@ -87,6 +88,7 @@ def show_config() -> Config:
             **cpu,
             "result_pool_limit_bytes": pool_limit,
             "result_pool_waiting_bytes": pool_waiting,
+            "learning": _core.is_learning(),
             "time_model": _models.cpu_model_in_use(),
         },
         cuda=_core.cuda_config() | {"models": _models.listed()},

@@ -1,0 +1,55 @@
+// Which of a few plans for one request is the fastest, learned from calls that are made anyway: any
+// of them puts the same bytes into place.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "plan/cpu/plan.hpp"
+
+namespace ttlg::cpu {
+
+class Trials {
+ public:
+  // The planner's choice first.
+  explicit Trials(const std::vector<Plan>& plans);
+
+  // The plan for the next call. All that are left take a call each, then the faster half again,
+  // then three of them a few more times; and between, as long as the time lost to slow ones would
+  // exceed a twentieth of all, the fastest so far.
+  std::size_t next() const;
+  const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
+
+  // What a call took that followed next().
+  void record(std::size_t number, double seconds);
+
+  bool is_settled() const { return round_ == kRounds; }
+  // The fastest plan with all times, the least of each plan. The planner's choice stays where no
+  // other is clearly faster.
+  Plan result() const;
+
+ private:
+  static constexpr int kRounds = 3;
+
+  struct Tried {
+    std::shared_ptr<const Plan> plan;
+    double least = std::numeric_limits<double>::infinity();
+    int calls = 0;
+    bool is_left = true;
+  };
+
+  std::size_t fastest() const;
+  bool waits(const Tried& tried) const;  // for a call in this round
+  bool is_affordable(const Tried& tried) const;
+  void end_round();
+
+  std::vector<Tried> tried_;
+  int round_ = 0;
+  int calls_ = 0;
+  double usual_ = 0;  // seconds of a call by the planner's choice, as of late
+  double lost_ = 0;   // such calls, to slower plans less what faster ones gained
+};
+
+}  // namespace ttlg::cpu

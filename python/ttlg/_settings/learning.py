@@ -1,0 +1,83 @@
+"""Whether the planner learns from the calls that it serves."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ttlg import _core
+
+_WORDS = {"": True, "1": True, "on": True, "0": False, "off": False}
+
+
+def _default_learning() -> bool:
+    """Read TTLG_LEARN."""
+    text = os.environ.get("TTLG_LEARN", "")
+    if text not in _WORDS:
+        raise ValueError(f"TTLG_LEARN must be 1 or 0, not {text!r}; unset it for the default, 1")
+    return _WORDS[text]
+
+
+def set_learning(learns: bool) -> None:
+    """Let calls try a few plans for their layout and keep the fastest, or stop that.
+
+    Parameters
+    ----------
+    learns : bool
+        The default is True, or what the environment variable ``TTLG_LEARN`` says: 1 or 0.
+
+    See Also
+    --------
+    learning : The same for one block.
+    plan : With ``tune="measure"``, does all the trials before the first call.
+
+    Notes
+    -----
+    Any plan puts the same bytes into place, so results do not depend on this. From the second call
+    of a layout in host memory that takes 0.1 ms or more, `transpose` and what is built on it run
+    one of up to twelve plans that the planner predicts to be about as fast, time it, and after 20 to
+    30 calls keep the fastest, as if ``ttlg.plan(..., tune="measure")`` had been called. The plan
+    that the model prefers stays where no other is 3 % faster. Slow trials are spread over the calls
+    so that these take about 5 % longer than without trials at most, on the mean.
+
+    A plan of `plan` or `plan_for` never changes once it is made. What a layout has been found to be
+    fastest by is forgotten by `cache_clear`, and with the process; this function forgets nothing.
+    Calls on CUDA devices, in place and from within `jax.jit` are not timed. Benchmarks that are to
+    show the first calls apart from the later ones do so best under ``learning(False)``.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> ttlg.set_learning(False)
+    >>> ttlg.set_learning(True)
+    """
+    _core.set_learning(bool(learns))
+
+
+@contextmanager
+def learning(learns: bool) -> Iterator[None]:
+    """Let calls learn in a ``with`` block, or in a decorated function, or not.
+
+    Parameters
+    ----------
+    learns : bool
+        What `set_learning` takes. It holds for all threads of the process.
+
+    Returns
+    -------
+    context manager
+        After the block, also after an exception, the setting is as it was before.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> with ttlg.learning(False):
+    ...     y = ttlg.transpose(np.zeros((1000, 1000)))  # by the plan that the model prefers
+    """
+    before = _core.set_learning(bool(learns))
+    try:
+        yield
+    finally:
+        _core.set_learning(before)
+
+
+_core.set_learning(_default_learning())

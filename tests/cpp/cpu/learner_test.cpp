@@ -1,0 +1,98 @@
+#include "cpu/learner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cpu/this_machine.hpp"
+#include "plan/cpu/planner.hpp"
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+std::shared_ptr<const Plan> chosen_plan(std::int64_t rows = 1200) {
+  return std::make_shared<const Plan>(
+      make_plan(test::contiguous_request({rows, 1100}, {1, 0}, 8), *this_machine(), 1));
+}
+
+// Plans whose blocks are larger are said to take longer.
+double seconds_of(const Plan& plan) {
+  double elements = 1;
+  for (const std::int64_t extent : plan.parameters.block) elements *= static_cast<double>(extent);
+  return 1 + 1e-6 * elements;
+}
+
+std::shared_ptr<const Plan> serve(Learner& learner, const std::shared_ptr<const Plan>& chosen,
+                                  int calls) {
+  for (int i = 0; i < calls; ++i) {
+    const Learner::Call call = learner.begin(chosen);
+    if (auto kept = learner.end(*chosen, call, seconds_of(*call.plan))) return kept;
+  }
+  return nullptr;
+}
+
+TEST(Learner, CallsTheChosenPlanFirst) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  ASSERT_TRUE(Learner::can_learn(*chosen));
+  const Learner::Call call = learner.begin(chosen);
+  EXPECT_EQ(call.plan, chosen);
+  EXPECT_FALSE(call.number.has_value());
+}
+
+TEST(Learner, KeepsTheFastestPlanOfTheSameRequest) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  const auto kept = serve(learner, chosen, 200);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept->request, chosen->request);
+  EXPECT_EQ(kept->thread_limit, chosen->thread_limit);
+  EXPECT_GT(kept->measured.size(), 2U);
+  EXPECT_FALSE(Learner::can_learn(*kept)) << "it is settled";
+  for (const Timed& each : kept->measured) {
+    EXPECT_LE(0.97 * seconds_of(*kept), each.seconds) << "3 % are not worth a change";
+  }
+}
+
+TEST(Learner, LeavesShortCallsAlone) { EXPECT_FALSE(Learner::can_learn(*chosen_plan(20))); }
+
+TEST(Learner, ForgetsTrials) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  serve(learner, chosen, 3);
+  learner.clear();
+  EXPECT_FALSE(learner.begin(chosen).number.has_value());
+}
+
+// The table has an end.
+TEST(Learner, TakesManyLayouts) {
+  Learner learner;
+  for (std::int64_t rows = 1000; rows < 1300; ++rows) serve(learner, chosen_plan(rows), 2);
+  const auto kept = serve(learner, chosen_plan(), 200);
+  EXPECT_NE(kept, nullptr);
+}
+
+TEST(Learner, ServesManyThreads) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 50; ++k) {
+        const auto kept = serve(learner, chosen, 20);
+        if (kept != nullptr) {
+          EXPECT_EQ(kept->request, chosen->request);
+        }
+        if (k == 25) learner.clear();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace ttlg::cpu

@@ -1,0 +1,113 @@
+#include "plan/cpu/trials.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "requests.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// As many plans for one request, told apart by their blocks.
+std::vector<Plan> plans(std::size_t count) {
+  const Request request = test::contiguous_request({512, 512}, {1, 0}, 8);
+  std::vector<Plan> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t rows = 8 * (static_cast<std::int64_t>(i) + 1);
+    result.push_back(
+        build_plan(request, {.kernel = Kernel::tile, .block = {64, rows}, .loop_order = {0, 1}}));
+  }
+  return result;
+}
+
+// Serves calls with plans that take these seconds each, until the trials are settled or `calls`
+// have been served. Returns what each call took.
+std::vector<double> serve(Trials& trials, const std::vector<double>& seconds, int calls) {
+  std::vector<double> taken;
+  for (int i = 0; i < calls; ++i) {
+    const std::size_t number = trials.next();
+    taken.push_back(seconds[number]);
+    trials.record(number, seconds[number]);
+  }
+  return taken;
+}
+
+double sum(const std::vector<double>& values) {
+  double total = 0;
+  for (const double value : values) total += value;
+  return total;
+}
+
+TEST(Trials, KeepTheFastest) {
+  const std::vector<double> seconds{1.0, 1.1, 0.7, 0.9, 1.2, 0.6, 0.8, 1.3};
+  const std::vector<Plan> all = plans(seconds.size());
+  Trials trials(all);
+  serve(trials, seconds, 25);
+  ASSERT_TRUE(trials.is_settled());
+  const Plan kept = trials.result();
+  EXPECT_EQ(kept, all[5]);
+  EXPECT_EQ(kept.measured.size(), all.size());
+  EXPECT_EQ(kept.measured.front().parameters, all.front().parameters);
+  EXPECT_EQ(kept.measured[5].seconds, 0.6);
+  EXPECT_EQ(trials.plan(trials.next())->parameters, all[5].parameters);
+}
+
+TEST(Trials, StayWithTheChoiceUnlessAnotherIsClearlyFaster) {
+  const std::vector<Plan> all = plans(3);
+  for (const double second : {0.98, 0.96}) {
+    Trials trials(all);
+    serve(trials, {1.0, second, 1.2}, 20);
+    ASSERT_TRUE(trials.is_settled());
+    EXPECT_EQ(trials.result(), all[second < 0.97 ? 1 : 0]);
+  }
+}
+
+// One sample of a plan may be disturbed, in its favour least of all.
+TEST(Trials, CompareTheLeastTimes) {
+  const std::vector<Plan> all = plans(2);
+  Trials trials(all);
+  int calls = 0;
+  while (!trials.is_settled()) {
+    const std::size_t number = trials.next();
+    const double usual = number == 0 ? 1.0 : 0.9;
+    trials.record(number, ++calls % 3 == 0 ? 3 * usual : usual);
+    ASSERT_LT(calls, 60);
+  }
+  EXPECT_EQ(trials.result(), all[1]);
+}
+
+TEST(Trials, SpreadTheTimeThatSlowPlansTake) {
+  for (const double slow : {1.1, 1.3, 1.45}) {
+    const std::vector<double> seconds{1.0, slow, slow, slow, slow, slow, slow, slow, slow, slow};
+    Trials trials(plans(seconds.size()));
+    std::vector<double> taken = serve(trials, seconds, 20);
+    EXPECT_LE(sum(taken), 1.05 * 20 + 1e-9) << slow;
+    taken = serve(trials, seconds, 400);
+    EXPECT_LE(sum(taken), 1.05 * 420) << slow;
+    EXPECT_TRUE(trials.is_settled()) << slow;
+    EXPECT_EQ(trials.result().parameters, trials.plan(0)->parameters);
+  }
+}
+
+TEST(Trials, RunTheFastestSoFarBetween) {
+  const std::vector<double> seconds{1.0, 0.5, 3.0, 3.0, 3.0, 3.0};
+  Trials trials(plans(seconds.size()));
+  const std::vector<double> taken = serve(trials, seconds, 12);
+  EXPECT_GE(std::ranges::count(taken, 0.5), 4);
+}
+
+TEST(Trials, SettleOnASinglePlan) {
+  const std::vector<Plan> all = plans(1);
+  Trials trials(all);
+  serve(trials, {1.0}, 5);
+  ASSERT_TRUE(trials.is_settled());
+  EXPECT_EQ(trials.result(), all.front());
+  EXPECT_EQ(trials.result().measured.size(), 1U) << "so that it is not tried again";
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
