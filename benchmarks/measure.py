@@ -125,6 +125,7 @@ def _entrants(
     return entrants
 
 
+@ttlg.learning(False)
 def measure(
     case: Case, threads: Sequence[int], repeats: int, *, peers: Sequence[str] = PEERS
 ) -> list[Result]:
@@ -137,7 +138,8 @@ def measure(
     is timed. An input that exceeds the last-level cache is cold at every call; a smaller one is
     called in a loop and may stay in the caches, for the copies and for all contenders alike. In the
     suites ``call``, ``fresh`` and ``orders`` every call allocates a new result; the copies do not.
-    In place a call permutes what the one before has left.
+    In place a call permutes what the one before has left. All calls are by the plan that the model
+    prefers: ttlg does not learn meanwhile.
     """
     x = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(x.transpose(case.axes))

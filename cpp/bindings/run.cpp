@@ -23,14 +23,19 @@ std::atomic<bool> learning = false;
 
 // XLA's threads and those that predict times use the caches without the GIL, so a thread that forks
 // may not be the only one to.
+template <typename Kept, typename... Arguments>
+Kept& keep_across_forks(const Arguments&... arguments) {
+  // Never destroyed: a daemon thread may plan while the process ends.
+  static Kept& kept = *new Kept(arguments...);
+  const auto lock = [] { kept.lock(); };
+  const auto unlock = [] { kept.unlock(); };
+  if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
+  return kept;
+}
+
 template <typename Cache>
 Cache& make_cache(const typename Cache::Planning& planning) {
-  // Never destroyed: a daemon thread may plan while the process ends.
-  static Cache& cache = *new Cache(planning, kDefaultCapacity);
-  const auto lock = [] { cache.lock(); };
-  const auto unlock = [] { cache.unlock(); };
-  if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
-  return cache;
+  return keep_across_forks<Cache>(planning, kDefaultCapacity);
 }
 
 }  // namespace
@@ -72,7 +77,7 @@ void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
 }
 
 cpu::Learner& cpu_learner() {
-  static cpu::Learner& learner = *new cpu::Learner;  // never destroyed, as the caches
+  static cpu::Learner& learner = keep_across_forks<cpu::Learner>();
   return learner;
 }
 

@@ -58,7 +58,10 @@ std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, d
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   Entry* const entry = find(chosen);
-  if (entry == nullptr || !entry->trials) return nullptr;
+  // The trials that the call belonged to may have been forgotten, and others begun.
+  if (entry == nullptr || !entry->trials || !entry->trials->has(*call.number, call.plan)) {
+    return nullptr;
+  }
   entry->trials->record(*call.number, seconds);
   if (!entry->trials->is_settled()) return nullptr;
   auto kept = std::make_shared<const Plan>(entry->trials->result());

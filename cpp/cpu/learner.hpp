@@ -13,8 +13,7 @@
 namespace ttlg::cpu {
 
 // Safe for any number of threads, and nothing is held while elements move. A thread that finds
-// another one here goes on with the planner's choice: so does a child process that was forked at
-// such a moment.
+// another one here goes on with the planner's choice.
 class Learner {
  public:
   // What a call runs.
@@ -37,6 +36,10 @@ class Learner {
 
   // Forgets all trials.
   void clear();
+
+  // Around fork(): the child gets the mutex as the forking thread has it.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   static constexpr double kMinSeconds = 1e-4;

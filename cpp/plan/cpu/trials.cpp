@@ -62,6 +62,8 @@ Plan Trials::result() const {
   const bool is_clear = best.least <= kClearlyFaster * choice.least;
   const Plan& kept = is_clear ? *best.plan : *choice.plan;
   Plan plan = kept;
+  plan.warm_seconds = choice.plan->warm_seconds;
+  plan.fresh_seconds = choice.plan->fresh_seconds;
   plan.measured.clear();
   for (const Tried& each : tried_) {
     if (each.calls > 0) plan.measured.push_back({each.plan->parameters, each.least});

@@ -21,13 +21,17 @@ class Trials {
   // exceed a twentieth of all, the fastest so far.
   std::size_t next() const;
   const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
+  bool has(std::size_t number, const std::shared_ptr<const Plan>& plan) const {
+    return number < tried_.size() && tried_[number].plan == plan;
+  }
 
   // What a call took that followed next().
   void record(std::size_t number, double seconds);
 
   bool is_settled() const { return round_ == kRounds; }
   // The fastest plan with all times, the least of each plan. The planner's choice stays where no
-  // other is clearly faster.
+  // other is clearly faster; what was predicted for it stays in any case, so that predictions do
+  // not depend on what has been called.
   Plan result() const;
 
  private:

@@ -51,6 +51,7 @@ TEST(Learner, KeepsTheFastestPlanOfTheSameRequest) {
   ASSERT_NE(kept, nullptr);
   EXPECT_EQ(kept->request, chosen->request);
   EXPECT_EQ(kept->thread_limit, chosen->thread_limit);
+  EXPECT_EQ(kept->warm_seconds, chosen->warm_seconds) << "predictions stay";
   EXPECT_GT(kept->measured.size(), 2U);
   EXPECT_FALSE(Learner::can_learn(*kept)) << "it is settled";
   for (const Timed& each : kept->measured) {
@@ -66,6 +67,21 @@ TEST(Learner, ForgetsTrials) {
   serve(learner, chosen, 3);
   learner.clear();
   EXPECT_FALSE(learner.begin(chosen).number.has_value());
+}
+
+// Calls may end after their trials have been forgotten, and others begun.
+TEST(Learner, IgnoresCallsOfForgottenTrials) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  serve(learner, chosen, 2);
+  const Learner::Call late = learner.begin(chosen);
+  ASSERT_TRUE(late.number.has_value());
+  learner.clear();
+  serve(learner, chosen, 2);
+  EXPECT_EQ(learner.end(*chosen, late, 1e-9), nullptr);
+  const auto kept = serve(learner, chosen, 200);
+  ASSERT_NE(kept, nullptr);
+  for (const Timed& each : kept->measured) EXPECT_GE(each.seconds, 1);
 }
 
 // The table has an end.

@@ -43,6 +43,7 @@ def calls_until_settled(x, call, out=None):
 
 def test_calls_settle_on_a_plan_and_move_the_same_bytes(x):
     out = np.empty([SHAPE[axis] for axis in AXES])
+    predicted = ttlg.predict_time(SHAPE, AXES, threads=1)
     calls = calls_until_settled(x, lambda: ttlg.transpose(x, AXES, out=out, threads=1), out)
     assert calls is not None
     assert calls > 2
@@ -50,6 +51,7 @@ def test_calls_settle_on_a_plan_and_move_the_same_bytes(x):
     least = min(seconds for _, _, seconds in kept._core.measured)
     own = [s for k, p, s in kept._core.measured if (k, p) == (kept.kernel, kept._core.parameters)]
     assert own[0] <= least / 0.97
+    assert ttlg.predict_time(SHAPE, AXES, threads=1) == predicted
     ttlg.cache_clear()
     assert not measured(x, out)
 
