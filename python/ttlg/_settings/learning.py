@@ -25,11 +25,6 @@ def set_learning(learns: bool) -> None:
     learns : bool
         The default is True, or what the environment variable ``TTLG_LEARN`` says: 1 or 0.
 
-    See Also
-    --------
-    learning : The same for one block.
-    plan : With ``tune="measure"``, does all the trials before the first call.
-
     Notes
     -----
     Any plan puts the same bytes into place, so results do not depend on this. From the second call
@@ -42,7 +37,8 @@ def set_learning(learns: bool) -> None:
     A plan of `plan` or `plan_for` never changes once it is made. What a layout has been found to be
     fastest by is forgotten by `cache_clear`, and with the process; this function forgets nothing.
     Calls on CUDA devices, in place and from within `jax.jit` are not timed. Benchmarks that are to
-    show the first calls apart from the later ones do so best under ``learning(False)``.
+    show the first calls apart from the later ones do so best under ``learning(False)``, and
+    ``ttlg.plan(..., tune="measure")`` does all trials at once.
 
     Examples
     --------

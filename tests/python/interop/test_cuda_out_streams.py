@@ -50,6 +50,6 @@ def test_the_owner_of_out_follows_on_its_stream(
         monkeypatch.setattr(_core, "run_ndarray", lambda core, x, out: None)
         assert ttlg.Plan(Recorder(), "float32")(x, out, stream) is out
     else:
-        monkeypatch.setattr("ttlg._libraries.dlpack.plan_for", lambda *_: Recorder())
+        monkeypatch.setattr("ttlg._libraries.dlpack.call_for", lambda *_: Recorder())
         assert ttlg.transpose(x, out=out, stream=stream) is out
     assert streams == [(ran_on, ran_on, goes_on, None)]
