@@ -224,7 +224,7 @@ class Search {
       other.threads = threads /= 2;
       evaluate(other);
     }
-    for (const int prefetch : kPrefetches) {
+    for (const int prefetch : std::span(kPrefetches).subspan(1)) {
       other = point_;
       other.prefetch = prefetch;
       evaluate(other);

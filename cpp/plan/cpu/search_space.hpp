@@ -30,8 +30,6 @@ struct Point {
   int threads = 1;
   int prefetch = kPrefetches.front();
   bool along_input = false;  // the innermost loop: along the input's runs or the output's
-
-  bool operator==(const Point&) const = default;
 };
 
 // Turns points into parameters. Neighbouring points often have the same block.

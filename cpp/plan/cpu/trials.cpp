@@ -1,15 +1,10 @@
 #include "plan/cpu/trials.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
 
 namespace ttlg::cpu {
 namespace {
 
-// Calls of each plan that is left, in all rounds up to one.
-constexpr std::array kCalls{1, 2, 4};
 constexpr std::size_t kLastPlans = 3;
 // The share of all time that may be lost to trials, and the calls that it is first taken of.
 constexpr double kMaxLost = 0.05;
@@ -60,8 +55,7 @@ Plan Trials::result() const {
   const Tried& choice = tried_.front();
   const Tried& best = tried_[fastest()];
   const bool is_clear = best.least <= kClearlyFaster * choice.least;
-  const Plan& kept = is_clear ? *best.plan : *choice.plan;
-  Plan plan = kept;
+  Plan plan = is_clear ? *best.plan : *choice.plan;
   plan.warm_seconds = choice.plan->warm_seconds;
   plan.fresh_seconds = choice.plan->fresh_seconds;
   plan.measured.clear();
@@ -81,7 +75,7 @@ std::size_t Trials::fastest() const {
 }
 
 bool Trials::waits(const Tried& tried) const {
-  return tried.is_left && tried.calls < kCalls[static_cast<std::size_t>(round_)];
+  return tried.is_left && tried.calls < kCalls[round_];
 }
 
 bool Trials::is_affordable(const Tried& tried) const {

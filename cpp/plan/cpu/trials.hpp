@@ -2,6 +2,7 @@
 // of them puts the same bytes into place.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -28,14 +29,15 @@ class Trials {
   // What a call took that followed next().
   void record(std::size_t number, double seconds);
 
-  bool is_settled() const { return round_ == kRounds; }
+  bool is_settled() const { return round_ == kCalls.size(); }
   // The fastest plan with all times, the least of each plan. The planner's choice stays where no
   // other is clearly faster; what was predicted for it stays in any case, so that predictions do
   // not depend on what has been called.
   Plan result() const;
 
  private:
-  static constexpr int kRounds = 3;
+  // Of each plan that is left, in all rounds up to one.
+  static constexpr std::array kCalls{1, 2, 4};
 
   struct Tried {
     std::shared_ptr<const Plan> plan;
@@ -50,7 +52,7 @@ class Trials {
   void end_round();
 
   std::vector<Tried> tried_;
-  int round_ = 0;
+  std::size_t round_ = 0;
   int calls_ = 0;
   double usual_ = 0;  // seconds of a call by the planner's choice, as of late
   double lost_ = 0;   // such calls, to slower plans less what faster ones gained

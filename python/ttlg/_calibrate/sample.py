@@ -32,9 +32,10 @@ def sample(problem: Problem, threads: int, count: int, draw: random.Random) -> l
 
     for listed, parameters, _ in first.candidates(threads):
         add(listed, parameters)
-    by_team = [first.candidates(most, all=True) for most in (threads, 1)]
+    alone = first.candidates(1, all=True)
+    together = alone if threads == 1 else first.candidates(threads, all=True)
     most, attempts = len(plans) + count, 0
     while len(plans) < most and attempts < _ATTEMPTS:
-        kernel, parameters, _ = draw.choice(by_team[draw.random() > _TEAMS])
+        kernel, parameters, _ = draw.choice(together if draw.random() <= _TEAMS else alone)
         attempts = 0 if add(kernel, parameters) else attempts + 1
     return plans

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "requests.hpp"
@@ -37,9 +38,7 @@ std::vector<double> serve(Trials& trials, const std::vector<double>& seconds, in
 }
 
 double sum(const std::vector<double>& values) {
-  double total = 0;
-  for (const double value : values) total += value;
-  return total;
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 TEST(Trials, KeepTheFastest) {
