@@ -27,7 +27,7 @@ check_ptx() {
   printf '%-45s %3d kernels: no division, no local memory\n' "$source" "$kernels"
 }
 
-for source in cpp/cuda/kernels/{,inplace/}*.cu; do
+for source in cpp/cuda/kernels/{,inplace/}*.cu cpp/cuda/sparse/kernels.cu; do
   check_ptx "$source" -std=c++20 --expt-relaxed-constexpr -I cpp -arch=compute_90
 done
 

@@ -14,6 +14,8 @@ void bind_cuda(pybind11::module_& module);
 void bind_device_model(pybind11::module_& module);
 void bind_inplace(pybind11::module_& module);
 void bind_schemes(pybind11::module_& module);
+void bind_sparse(pybind11::module_& module);
+void bind_sparse_cuda(pybind11::module_& module);
 void bind_new_ndarray(pybind11::module_& module);
 void bind_ndarray_calls(pybind11::module_& module);
 void bind_predict(pybind11::module_& module);

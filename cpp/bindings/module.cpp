@@ -122,6 +122,8 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::bind_inplace(module);
   ttlg::bindings::bind_schemes(module);
+  ttlg::bindings::bind_sparse(module);
+  ttlg::bindings::bind_sparse_cuda(module);
   // pybind11 registers exceptions without a docstring.
   module.attr("CudaError").attr("__doc__") = kCudaErrorDoc;
   ttlg::bindings::bind_new_ndarray(module);

@@ -77,4 +77,18 @@ void check(cudaError_t error, const char* call, int device) {
   if (error != cudaSuccess) fail(error, call, device);
 }
 
+void check_pointer(const void* pointer, const std::string& name, int device) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes", device);
+  if (attributes.type == cudaMemoryTypeManaged) return;
+  if (attributes.type != cudaMemoryTypeDevice) {
+    throw Error(name + " points to host memory, not to memory of " + device_text(device) +
+                "; copy the array to the device first");
+  }
+  if (attributes.device != device) {
+    throw Error(name + " points to memory of " + device_text(attributes.device) + ", not of " +
+                device_text(device) + "; copy the array to that device first");
+  }
+}
+
 }  // namespace ttlg::cuda

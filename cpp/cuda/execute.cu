@@ -25,34 +25,6 @@ std::string problem_text(const PlanBase& plan) {
          " bytes";
 }
 
-// While it lives, this thread may do what captures forbid, its own or another thread's: the first
-// launch of a kernel loads it, which takes memory.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the thread's own, after the first
-};
-
-// A kernel that follows a pointer of the host or of another device would end the whole context.
-void check_pointer(const void* pointer, const char* name, int device) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes", device);
-  if (attributes.type == cudaMemoryTypeManaged) return;
-  if (attributes.type != cudaMemoryTypeDevice) {
-    throw Error(std::string(name) + " points to host memory, not to memory of " +
-                device_text(device) + "; copy the array to the device first");
-  }
-  if (attributes.device != device) {
-    throw Error(std::string(name) + " points to memory of " + device_text(attributes.device) +
-                ", not of " + device_text(device) + "; copy the array to that device first");
-  }
-}
-
 bool is_captured(cudaStream_t stream, int device) {
   cudaStreamCaptureStatus status{};
   const cudaError_t error = cudaStreamIsCapturing(stream, &status);

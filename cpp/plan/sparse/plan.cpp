@@ -1,0 +1,47 @@
+#include "plan/sparse/plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace ttlg::sparse {
+namespace {
+
+// Below, threads take longer to begin than to do their part.
+constexpr std::int64_t kNonzerosPerThread = 1 << 14;
+
+}  // namespace
+
+int modes_in_order(const Problem& problem) { return problem.in_rows ? 1 : 0; }
+
+bool depends_on_order(const Problem& problem, Algorithm algorithm) {
+  if (algorithm != Algorithm::automatic && algorithm != Algorithm::no_sort) return false;
+  const Plan known = make_plan(problem, algorithm, modes_in_order(problem), 1, 0);
+  const Plan all = make_plan(problem, algorithm, problem.rank(), 1, 0);
+  return !known.fits_key || known.sorted.low != all.sorted.low ||
+         known.sorted.high != all.sorted.high;
+}
+
+Plan make_plan(const Problem& problem, Algorithm algorithm, int sorted_modes, int threads,
+               std::int64_t cache_bytes) {
+  Plan plan{.problem = problem,
+            .algorithm = algorithm,
+            .sorted_modes = sorted_modes,
+            .threads = static_cast<int>(
+                std::clamp<std::int64_t>(problem.nonzeros / kNonzerosPerThread, 1, threads)),
+            .cache_bytes = cache_bytes,
+            .key = {},
+            .fits_key = true,
+            .sorted = {}};
+  int bits = 0;
+  for (const std::int64_t extent : problem.extents) bits += bits_of(extent);
+  plan.fits_key = bits <= kMaxKeyBits;
+  if (!plan.fits_key) return plan;
+  std::vector<int> modes(problem.perm.size());
+  std::iota(modes.begin(), modes.end(), 0);
+  plan.key = key_of(problem, modes);
+  plan.sorted = bits_to_sort(plan.key, sorted_modes);
+  return plan;
+}
+
+}  // namespace ttlg::sparse

@@ -1,0 +1,32 @@
+// How a sparse tensor is transposed, as a value.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/sparse/algorithm.hpp"
+#include "plan/sparse/key.hpp"
+#include "plan/sparse/problem.hpp"
+
+namespace ttlg::sparse {
+
+struct Plan {
+  Problem problem;
+  Algorithm algorithm = Algorithm::automatic;
+  int sorted_modes = 0;  // the input is in order by so many of its first modes
+  int threads = 1;
+  std::int64_t cache_bytes = 0;  // that a thread has for itself
+
+  Key key;  // of all modes; without fields where 64 bits are too few
+  bool fits_key = true;
+  SortedBits sorted;  // of that key
+};
+
+// How many of the input's modes are known to be in order without a look at the coordinates, and
+// whether more would make a difference.
+int modes_in_order(const Problem& problem);
+bool depends_on_order(const Problem& problem, Algorithm algorithm);
+
+Plan make_plan(const Problem& problem, Algorithm algorithm, int sorted_modes, int threads,
+               std::int64_t cache_bytes);
+
+}  // namespace ttlg::sparse

@@ -1,0 +1,52 @@
+// From coordinates to keys and back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "plan/sparse/key.hpp"
+#include "sparse/nonzeros.hpp"
+
+namespace ttlg::sparse {
+
+// How many nonzeros are handled at a time, so that their keys stay in L1.
+inline constexpr int kBlock = 512;
+
+// The row of a nonzero: the last that begins there or before.
+std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position);
+
+// Makes the keys of nonzeros of the input: those numbered from `begin` on, or the `begin`-th and
+// following of `order` where there is one.
+class KeyReader {
+ public:
+  KeyReader(const Key& key, const Input& input, std::int64_t rows,
+            const std::int64_t* order = nullptr)
+      : key_(key), input_(input), rows_(rows), order_(order) {}
+
+  // keys.size() <= kBlock. The bits below `low` may be left out.
+  void read(std::int64_t begin, std::span<std::uint64_t> keys, int low = 0) const;
+
+  std::uint64_t at(std::int64_t position) const {
+    std::uint64_t key;
+    read(position, {&key, 1});
+    return key;
+  }
+
+  const std::int64_t* order() const { return order_; }
+
+ private:
+  void add_rows(const Field& field, std::int64_t begin, std::span<std::uint64_t> keys) const;
+
+  const Key& key_;
+  const Input& input_;
+  std::int64_t rows_;
+  const std::int64_t* order_;
+};
+
+// Writes the coordinates of base + keys[j] to places position + j of the output.
+void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint64_t> keys,
+                       std::int64_t position, const Output& output);
+void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint32_t> keys,
+                       std::int64_t position, const Output& output);
+
+}  // namespace ttlg::sparse
