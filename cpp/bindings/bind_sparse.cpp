@@ -13,7 +13,7 @@
 #include "bindings/gil_release.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "cpu/this_machine.hpp"
-#include "plan/sparse/plan.hpp"
+#include "plan/sparse/predict.hpp"
 #include "sparse/check.hpp"
 #include "sparse/transpose.hpp"
 #include "tensor/integer.hpp"
@@ -180,6 +180,20 @@ py::tuple transpose(const std::vector<std::optional<py::array>>& modes,
   return py::make_tuple(coordinates, pointers, new_values);
 }
 
+double predict(std::int64_t nonzeros, const Integers& extents, const std::vector<int>& perm,
+               std::int64_t value_bytes, int index_bytes, bool in_rows, bool out_rows,
+               bool is_sorted, const std::string& algorithm, int threads) {
+  Problem problem = make_problem(extents, perm);
+  problem.nonzeros = nonzeros;
+  problem.value_bytes = value_bytes;
+  problem.in_index_bytes = problem.out_index_bytes = index_bytes;
+  problem.in_rows = in_rows;
+  problem.out_rows = out_rows;
+  const int sorted_modes = is_sorted ? problem.rank() : modes_in_order(problem);
+  return predicted_seconds(make_plan(problem, parse_algorithm(algorithm), sorted_modes, threads,
+                                     cpu::this_machine()->l2_cache_bytes));
+}
+
 }  // namespace
 
 void bind_sparse(py::module_& module) {
@@ -189,6 +203,10 @@ void bind_sparse(py::module_& module) {
              py::arg("compress"), py::arg("algorithm"), py::arg("threads"),
              "Sorts nonzeros in the order of permuted modes. Returns coordinates, a row for each "
              "mode that is not compressed, row pointers or None, and values.");
+  module.def("sparse_predict", &predict, py::arg("nnz"), py::arg("extents"), py::arg("perm"),
+             py::arg("value_bytes"), py::arg("index_bytes"), py::arg("compressed_in"),
+             py::arg("compressed_out"), py::arg("is_sorted"), py::arg("algorithm"),
+             py::arg("threads"), "The predicted seconds of such a call.");
 }
 
 }  // namespace ttlg::bindings

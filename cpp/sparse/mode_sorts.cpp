@@ -38,7 +38,7 @@ void for_digits(const Problem& problem, const Input& input, int out_mode, const 
   const auto mode = static_cast<std::size_t>(problem.perm[static_cast<std::size_t>(out_mode)]);
   const int bits = bits_of(problem.extents[mode]);
   const int limit =
-      std::max(16, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(problem.nonzeros))));
+      std::max(8, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(problem.nonzeros))));
   for (int shift = 0; shift < bits; shift += limit) {
     pass(Digit{input.modes[mode], shift, std::min(limit, bits - shift)});
   }

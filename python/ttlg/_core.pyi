@@ -16,6 +16,7 @@ CPU_INPLACE_KERNELS: tuple[str, ...]
 CUDA_INPLACE_KERNELS: tuple[str, ...]
 WIDTHS: tuple[int, ...]
 SCHEMES: tuple[str, ...]
+SPARSE_ALGORITHMS: tuple[str, ...]
 
 class TensorView:
     @property
@@ -397,6 +398,54 @@ def set_result_pool(limit: int | Callable[[], int]) -> None: ...
 def set_result_pool_wait(seconds: float) -> None: ...
 def result_pool_info() -> tuple[int, int]: ...
 def xla_ffi_transpose() -> Any: ...
+def sparse_transpose(
+    modes: Sequence[NDArray[np.int32] | NDArray[np.int64] | None],
+    row_pointers: NDArray[np.int32] | NDArray[np.int64] | None,
+    values: NDArray[Any],
+    extents: Sequence[int],
+    perm: Sequence[int],
+    wide: bool,
+    compress: bool,
+    algorithm: str,
+    threads: int,
+) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]: ...
+def sparse_predict(
+    nnz: int,
+    extents: Sequence[int],
+    perm: Sequence[int],
+    value_bytes: int,
+    index_bytes: int,
+    compressed_in: bool,
+    compressed_out: bool,
+    is_sorted: bool,
+    algorithm: str,
+    threads: int,
+) -> float: ...
+def sparse_cuda_workspace(
+    nnz: int,
+    extents: Sequence[int],
+    perm: Sequence[int],
+    value_bytes: int,
+    index_bytes: int,
+    is_sorted: bool,
+    device: int,
+) -> int: ...
+def sparse_cuda_transpose(
+    mode_pointers: Sequence[int],
+    values_pointer: int,
+    out_coords_pointer: int,
+    out_values_pointer: int,
+    nnz: int,
+    extents: Sequence[int],
+    perm: Sequence[int],
+    value_bytes: int,
+    index_bytes: int,
+    is_sorted: bool,
+    workspace_pointer: int,
+    workspace_bytes: int,
+    device: int,
+    stream: int,
+) -> None: ...
 def choose_num_threads(threads: int) -> None: ...
 def set_default_num_threads(threads: int) -> None: ...
 def chosen_threads() -> int: ...

@@ -11,11 +11,11 @@ _ADVICE = {
     ("dask", "Array"): "call ttlg.dask.transpose({x}, axes), which stays lazy, or pass "
     "{x}.compute(), which loads all of it",
     ("dask", ""): "pass {x}.compute()",
-    ("scipy", ""): "ttlg moves dense arrays: pass {x}.toarray() if that fits "
-    "into memory, or call {x}.transpose(), SciPy's own",
+    ("scipy", ""): "call ttlg.sparse.transpose({x}, axes), or pass {x}.toarray() if that fits into "
+    "memory",
     ("cupyx", ""): "ttlg moves dense arrays: pass {x}.toarray()",
-    ("sparse", ""): "ttlg moves dense arrays: pass {x}.todense() if that fits into memory, or call "
-    "{x}.transpose(axes), its own",
+    ("sparse", ""): "call ttlg.sparse.transpose({x}, axes), or pass {x}.todense() if that fits "
+    "into memory",
     ("pandas", ""): "pass {x}.to_numpy()",
     ("polars", ""): "pass {x}.to_numpy()",
     ("h5py", ""): _LOAD,

@@ -14,6 +14,15 @@ def refuse(name: str, what: str, method: str) -> NoReturn:
     raise BufferError(f"{name} {what}; pass {hint}")
 
 
+def _refuse_layout(name: str, layout: Any) -> NoReturn:
+    """Refuse a tensor whose elements do not lie at strides."""
+    what = f"has the layout {layout}, not torch.strided"
+    if name not in OUTPUTS and str(layout).startswith("torch.sparse_"):
+        call = f"ttlg.sparse.transpose({name}, axes)"
+        raise BufferError(f"{name} {what}; call {call}, or pass {name}.to_dense()")
+    refuse(name, what, ".to_dense()")
+
+
 def _backwards(x: Any) -> Any:
     return x.permute(tuple(range(x.ndim))[::-1])
 
@@ -37,7 +46,7 @@ class TorchMemory(Library):
     def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
         """Look at `x`, unless its elements are more than their bits."""
         if x.layout is not sys.modules["torch"].strided:
-            refuse(name, f"has the layout {x.layout}, not torch.strided", ".to_dense()")
+            _refuse_layout(name, x.layout)
         if x.is_conj():
             refuse(name, "has its conjugate bit set", ".resolve_conj()")
         if x.is_neg():

@@ -16,5 +16,5 @@ from ttlg.sparse._transpose import transpose
 
 __all__ = ["CSF", "algorithms", "predict_time", "transpose"]
 
-#: The algorithms that `transpose` takes, which ``"auto"`` chooses from.
+#: The names that `transpose` takes as ``algorithm=``: ``"auto"``, and the options of COMET.
 algorithms = _core.SPARSE_ALGORITHMS

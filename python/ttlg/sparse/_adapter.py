@@ -62,6 +62,11 @@ class Adapter:
         """
         raise NotImplementedError
 
+    def transpose_on_device(
+        self, x: Any, axes: tuple[int, ...], fmt: str, algorithm: str, sum_duplicates: bool
+    ) -> Any:
+        """Return the whole result, of an `x` that is not in the memory of the host; else None."""
+
     def layout(self, x: Any, fmt: str, shape: tuple[int, ...]) -> Layout:
         """Return how a result of format `fmt` and `shape` lies in memory, or refuse the format."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Sparse tensors of PyTorch on the CPU: COO, hybrid and uncoalesced ones included, CSR and CSC."""
+"""Sparse tensors of PyTorch: COO, hybrid and uncoalesced ones included, CSR and CSC."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -70,11 +70,7 @@ class Torch(Adapter):
         own = self.format(x)
         x = x.detach()
         sparse = x.sparse_dim()
-        if sorted(axes[:sparse]) != list(range(sparse)):
-            raise ValueError(
-                f"axes {axes} mix the sparse axes of A of shape {tuple(x.shape)}, the first "
-                f"{sparse}, with its dense ones; permute either among themselves"
-            )
+        _check_axes(x, axes)
         values = (x._values() if own == "coo" else x.values()).resolve_conj().resolve_neg()
         elements = _named(x, values) if fmt in COMMON_FORMATS else _raw(values)
         dense = [axis - sparse + 1 for axis in axes[sparse:]]
@@ -88,6 +84,17 @@ class Torch(Adapter):
             return Source(Nonzeros(extents, coords, None, elements, x.is_coalesced()), layout)
         pointers, indices = (as_indices(x.numpy(), "indices") for x in _compressed(x, own))
         return Source(Nonzeros(extents, [indices], pointers, elements, True), layout)
+
+    def transpose_on_device(
+        self, x: Any, axes: tuple[int, ...], fmt: str, algorithm: str, sum_duplicates: bool
+    ) -> Any:
+        """Leave CUDA's tensors to CUDA."""
+        if x.device.type == "cpu":
+            return None
+        from ttlg.sparse import _torch_cuda
+
+        _check_axes(x, axes)
+        return _torch_cuda.transpose(x.detach(), axes, fmt, algorithm, sum_duplicates)
 
     def layout(self, x: Any, fmt: str, shape: tuple[int, ...]) -> Layout:
         """Return how the format lies in memory, of the sparse axes."""
@@ -145,14 +152,23 @@ def _refuse_device(x: Any) -> None:
     """Refuse tensors on another device, and those that PyTorch has to know more about."""
     from ttlg._libraries.torch_state import is_plain
 
-    if x.device.type != "cpu":
-        refuse("A", f"is on device {x.device}, and sparse tensors move on the CPU alone", ".cpu()")
+    if x.device.type not in ("cpu", "cuda"):
+        refuse("A", f"is on device {x.device}, which is neither the CPU nor CUDA's", ".cpu()")
     if x.requires_grad and sys.modules["torch"].is_grad_enabled():
         refuse("A", "requires grad, which the result could not carry", ".detach()")
     if not is_plain(x):
         raise BufferError(
             "A is of a subclass of torch.Tensor, or under a transform, mode or tracer of PyTorch, "
             "which has to see what is done to it; pass a plain tensor outside of it"
+        )
+
+
+def _check_axes(x: Any, axes: tuple[int, ...]) -> None:
+    sparse = x.sparse_dim()
+    if sorted(axes[:sparse]) != list(range(sparse)):
+        raise ValueError(
+            f"axes {axes} mix the sparse axes of A of shape {tuple(x.shape)}, the first "
+            f"{sparse}, with its dense ones; permute either among themselves"
         )
 
 

@@ -41,8 +41,8 @@ def transpose(
     ----------
     A : sparse array
         SciPy's sparse arrays and matrices of any format; pydata's COO, GCXS and DOK; PyTorch's
-        sparse COO (hybrid and uncoalesced ones included), CSR and CSC tensors on the CPU; `CSF`; or
-        a tuple ``(coords, values, shape)`` of coordinates as an array of shape (modes, nonzeros) or
+        sparse COO (hybrid and uncoalesced ones included), CSR and CSC tensors on the CPU, and COO
+        on CUDA devices; `CSF`; or a tuple ``(coords, values, shape)`` of coordinates as an array of shape (modes, nonzeros) or
         an array for each mode, and one value for each nonzero. In any order, with duplicates.
     axes : iterable of int, optional
         A permutation of ``range(A.ndim)``; negative numbers count from the end. Axis ``i`` of the
@@ -78,8 +78,10 @@ def transpose(
         `axes` is no permutation; the arrays of `A` do not fit one another; a coordinate is out of
         range; or the algorithm or the format is unknown, or not for this rank.
     BufferError
-        `A` is a tensor of PyTorch that requires grad, is on another device than the CPU, or is
-        seen by a tracer.
+        `A` is a tensor of PyTorch that requires grad, is on another device, in another format than
+        COO on a CUDA device, or is seen by a tracer.
+    CudaError
+        ttlg was built without CUDA, or the driver refused.
 
     Notes
     -----
@@ -100,6 +102,9 @@ def transpose(
 
     Indices are of 32 or 64 bits as those of `A`, or of 64 bits where 32 cannot hold them. Indices
     of other integer dtypes are returned in 64 bits, except in pydata's arrays that can hold them.
+    On CUDA devices CUB's radix sort moves keys of 64 bits, as many bits of them as are out of order,
+    on PyTorch's stream of the moment; coordinates are not checked there, which would have to wait.
+
     Hybrid tensors of PyTorch may have their sparse axes permuted, and their dense ones, but not
     mixed; PyTorch's CSR and CSC cannot hold duplicates. Where ``"csf"`` and ``"raw"`` are made of
     them, the dense axes belong to the element, and the shape has the sparse axes alone.
@@ -125,6 +130,9 @@ def transpose(
     formats = tuple(dict.fromkeys((*adapter.formats, *COMMON_FORMATS)))
     fmt = read_format(format, adapter.format(A), formats, adapter.library)
     options = read_options(algorithm, adapter.threads(threads))
+    on_device = adapter.transpose_on_device(A, order, fmt, options[0], sum_duplicates)
+    if on_device is not None:
+        return on_device
     source, stored = adapter.read(A, fmt, order)
     extents = stored.shape(source.extents)
     writer = _COMMON if fmt in COMMON_FORMATS else adapter

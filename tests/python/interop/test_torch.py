@@ -201,6 +201,10 @@ def test_out_overlapping():
 @pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr"])
 def test_sparse(layout):
     x = torch.eye(3).to_sparse(layout=getattr(torch, layout))
-    with pytest.raises(BufferError, match=rf"x has the layout torch\.{layout}.*x\.to_dense\(\)$"):
+    refusal = rf"x has the layout torch\.{layout}, .*ttlg\.sparse\.transpose\(x, .*x\.to_dense\(\)$"
+    with pytest.raises(BufferError, match=refusal):
         ttlg.transpose(x)
+    with pytest.raises(BufferError, match=r"out has the layout .*; pass another out"):
+        ttlg.transpose(torch.eye(3), out=x)
     assert torch.equal(ttlg.transpose(x.to_dense()), torch.eye(3))
+    assert torch.equal(ttlg.sparse.transpose(x, (1, 0)).to_dense(), torch.eye(3))

@@ -21,9 +21,13 @@ MODULES = ["ttlg"] + [
 ]
 FUNCTIONS = [getattr(ttlg, name) for name in ttlg.__all__ if inspect.isroutine(getattr(ttlg, name))]
 FUNCTIONS += [ttlg.schemes.count, ttlg.schemes.decode, ttlg.schemes.encode, ttlg.schemes.plot]
+FUNCTIONS += [ttlg.sparse.predict_time, ttlg.sparse.transpose]
+CSF = ttlg.sparse.CSF
+FUNCTIONS += [CSF.from_coo, CSF.from_scipy, CSF.to_coo, CSF.to_scipy]
 METHODS = [
     member for name, member in vars(ttlg.Plan).items() if name[0] != "_" or name == "__call__"
 ]
+METHODS += [CSF.dtype, CSF.ndim, CSF.nnz]
 
 
 @pytest.mark.parametrize("module", MODULES)

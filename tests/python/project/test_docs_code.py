@@ -19,6 +19,8 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 OPTIONAL = {
     "matplotlib": r"schemes\.plot\(",
     "einops": r"ttlg\.rearrange\(",
+    "scipy": r"^import scipy\b",
+    "sparse": r"^import sparse\b",
     **{
         name: rf"^(?:import|from) (?:ttlg\.)?{name}\b"
         for name in ("cupy", "dask", "jax", "torch", "zarr")

@@ -12,7 +12,7 @@ PACKAGE = Path(ttlg.__file__).resolve().parent  # the sources, where it is made 
 RARELY_USED = {"html", "matplotlib", "pathlib", "random", "tempfile", "tqdm", "urllib.parse"} | {
     f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.text", "tune")
 }
-PEERS = {"cupy", "jax", "ml_dtypes", "torch", "zarr"}
+PEERS = {"cupy", "jax", "ml_dtypes", "scipy", "sparse", "torch", "zarr"}
 
 
 def test_modules_that_few_programs_need_are_not_imported(run_python):

@@ -116,8 +116,16 @@ def test_what_is_no_array(x):
 STRANGERS = [
     ("dask.array.core", "Array", "call ttlg.dask.transpose(x, axes), which stays lazy"),
     ("dask.delayed", "Delayed", "pass x.compute()"),
-    ("scipy.sparse._csr", "csr_matrix", "pass x.toarray() if that fits into memory"),
-    ("sparse.numba_backend._coo.core", "COO", "pass x.todense() if that fits into memory"),
+    (
+        "scipy.sparse._csr",
+        "csr_matrix",
+        "call ttlg.sparse.transpose(x, axes), or pass x.toarray() if that fits into memory",
+    ),
+    (
+        "sparse.numba_backend._coo.core",
+        "COO",
+        "call ttlg.sparse.transpose(x, axes), or pass x.todense() if that fits into memory",
+    ),
     ("pandas.core.frame", "DataFrame", "pass x.to_numpy()"),
     ("h5py._hl.dataset", "Dataset", "pass x[...], which reads all of it, or a part of it"),
     ("zarr.core.array", "Array", "with ttlg.zarr.enable() Zarr moves what it reads by ttlg"),
@@ -164,11 +172,12 @@ def test_a_dask_array_is_not_loaded():
         ttlg.transpose(x)
 
 
-def test_a_sparse_matrix_is_told_its_own_ways():
+def test_a_sparse_matrix_is_told_what_to_call():
     sparse = pytest.importorskip("scipy.sparse")
     for x in (sparse.eye(3, format="csr"), sparse.coo_array(np.eye(3))):
-        with pytest.raises(TypeError, match=r"x\.toarray\(\)"):
+        with pytest.raises(TypeError, match=r"ttlg\.sparse\.transpose\(x, axes\).*x\.toarray\(\)"):
             ttlg.transpose(x)
+        assert ttlg.sparse.transpose(x, (1, 0)).format == x.format
 
 
 @pytest.mark.parametrize(
