@@ -231,3 +231,19 @@ def test_coordinates_outside_of_the_shape_do_no_harm():
     modes = [torch.randint(-(2**62), 2**62, (10_000,), device="cuda") for _ in range(3)]
     on_device(modes, torch.zeros(10_000, device="cuda"), (5, 6, 7), (2, 0, 1))
     torch.cuda.synchronize()
+
+
+def test_matrices_of_cupy():
+    cupy = pytest.importorskip("cupy")
+    from cupyx.scipy import sparse
+
+    rng = np.random.default_rng(0)
+    coords = np.stack([rng.integers(0, 3000, 50_000), rng.integers(0, 70, 50_000)]).astype("i4")
+    values = rng.random(50_000)
+    arrays = (cupy.asarray(values), (cupy.asarray(coords[0]), cupy.asarray(coords[1])))
+    found = ttlg.sparse.transpose(sparse.coo_matrix(arrays, shape=(3000, 70)))
+    expected, expected_values, shape = ttlg.sparse.transpose((coords, values, (3000, 70)))
+    assert found.shape == shape
+    assert np.array_equal(cupy.asnumpy(found.row), expected[0])
+    assert np.array_equal(cupy.asnumpy(found.col), expected[1])
+    assert np.array_equal(cupy.asnumpy(found.data), expected_values)

@@ -13,7 +13,7 @@ _ADVICE = {
     ("dask", ""): "pass {x}.compute()",
     ("scipy", ""): "call ttlg.sparse.transpose({x}, axes), or pass {x}.toarray() if that fits into "
     "memory",
-    ("cupyx", ""): "ttlg moves dense arrays: pass {x}.toarray()",
+    ("cupyx", ""): "call ttlg.sparse.transpose({x}, axes), which takes COO, or pass {x}.toarray()",
     ("sparse", ""): "call ttlg.sparse.transpose({x}, axes), or pass {x}.todense() if that fits "
     "into memory",
     ("pandas", ""): "pass {x}.to_numpy()",

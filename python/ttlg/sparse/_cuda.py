@@ -7,6 +7,15 @@ from typing import Any
 from ttlg import _core
 
 
+def check_algorithm(algorithm: str, where: str, copy: str) -> None:
+    """Refuse the algorithms of the CPU."""
+    if algorithm != "auto":
+        raise ValueError(
+            f"algorithm {algorithm!r} sorts on the CPU, and A is {where}, where CUB's radix sort "
+            f"does; pass algorithm='auto', or A{copy}"
+        )
+
+
 def transpose_coo(
     modes: Sequence[Any],
     values: Any,

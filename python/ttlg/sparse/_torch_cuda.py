@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from ttlg._functions.transpose import transpose as dense_transpose
-from ttlg.sparse._cuda import transpose_coo
+from ttlg.sparse._cuda import check_algorithm, transpose_coo
 
 
 def transpose(x: Any, axes: tuple[int, ...], fmt: str, algorithm: str, sum_duplicates: bool) -> Any:
@@ -19,11 +19,7 @@ def transpose(x: Any, axes: tuple[int, ...], fmt: str, algorithm: str, sum_dupli
             f"A has the layout {x.layout} on device {x.device}, where ttlg sorts sparse COO tensors "
             f"alone, into the same format and not {fmt!r}; pass A.to_sparse_coo(), or A.cpu()"
         )
-    if algorithm != "auto":
-        raise ValueError(
-            f"algorithm {algorithm!r} sorts on the CPU, and A is on device {x.device}, where CUB's "
-            "radix sort does; pass algorithm='auto', or A.cpu()"
-        )
+    check_algorithm(algorithm, f"on device {x.device}", ".cpu()")
     rank = x.sparse_dim()
     values = x._values().resolve_conj().resolve_neg().contiguous()
     dense = [axis - rank + 1 for axis in axes[rank:]]

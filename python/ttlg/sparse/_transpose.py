@@ -6,6 +6,7 @@ from ttlg import _core
 from ttlg._libraries.advice import type_name
 from ttlg._typing import Axes
 from ttlg.sparse._adapter import COMMON_FORMATS, Adapter, Common
+from ttlg.sparse._cupy import CuPy
 from ttlg.sparse._layout import perm_between, read_format
 from ttlg.sparse._nonzeros import Nonzeros, keep, move, read_options, repeats, run_starts
 from ttlg.sparse._pydata import PyData
@@ -14,12 +15,11 @@ from ttlg.sparse._scipy import SciPy
 from ttlg.sparse._torch import Torch
 
 _COMMON = Common()
-_ADAPTERS: tuple[Adapter, ...] = (SciPy(), PyData(), Torch(), Fibers(), Raw())
+_ADAPTERS: tuple[Adapter, ...] = (SciPy(), PyData(), Torch(), CuPy(), Fibers(), Raw())
 # Libraries whose sparse arrays are not moved, and what to call instead.
 _ELSEWHERE = {
     "jax": "call A.transpose(axes=axes), JAX's own, or pass (numpy.asarray(A.indices).T, "
     "numpy.asarray(A.data), A.shape) of a BCOO",
-    "cupyx": "call A.transpose(), CuPy's own, or pass A.get(), which copies A to the host",
 }
 
 
@@ -42,7 +42,7 @@ def transpose(
     A : sparse array
         SciPy's sparse arrays and matrices of any format; pydata's COO, GCXS and DOK; PyTorch's
         sparse COO (hybrid and uncoalesced ones included), CSR and CSC tensors on the CPU, and COO
-        on CUDA devices; `CSF`; or a tuple ``(coords, values, shape)`` of coordinates as an array of shape (modes, nonzeros) or
+        on CUDA devices; CuPy's COO matrices; `CSF`; or a tuple ``(coords, values, shape)`` of coordinates as an array of shape (modes, nonzeros) or
         an array for each mode, and one value for each nonzero. In any order, with duplicates.
     axes : iterable of int, optional
         A permutation of ``range(A.ndim)``; negative numbers count from the end. Axis ``i`` of the
@@ -78,8 +78,8 @@ def transpose(
         `axes` is no permutation; the arrays of `A` do not fit one another; a coordinate is out of
         range; or the algorithm or the format is unknown, or not for this rank.
     BufferError
-        `A` is a tensor of PyTorch that requires grad, is on another device, in another format than
-        COO on a CUDA device, or is seen by a tracer.
+        `A` is a tensor of PyTorch that requires grad, is on another device or seen by a tracer; or
+        it is on a CUDA device in another format than COO.
     CudaError
         ttlg was built without CUDA, or the driver refused.
 
@@ -103,7 +103,7 @@ def transpose(
     Indices are of 32 or 64 bits as those of `A`, or of 64 bits where 32 cannot hold them. Indices
     of other integer dtypes are returned in 64 bits, except in pydata's arrays that can hold them.
     On CUDA devices CUB's radix sort moves keys of 64 bits, as many bits of them as are out of order,
-    on PyTorch's stream of the moment; coordinates are not checked there, which would have to wait.
+    on the library's stream of the moment; coordinates are not checked there, which would have to wait.
 
     Hybrid tensors of PyTorch may have their sparse axes permuted, and their dense ones, but not
     mixed; PyTorch's CSR and CSC cannot hold duplicates. Where ``"csf"`` and ``"raw"`` are made of

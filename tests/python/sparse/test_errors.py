@@ -102,13 +102,10 @@ def test_other_objects(x):
         sparse.transpose(x)
 
 
-@pytest.mark.parametrize(
-    ("module", "hint"),
-    [("jax.experimental.sparse.bcoo", "JAX's own"), ("cupyx.scipy.sparse._csr", r"A.get\(\)")],
-)
-def test_libraries_that_are_not_moved(module, hint):
+def test_a_library_that_is_not_moved():
+    module = "jax.experimental.sparse.bcoo"
     stand_in = type("Matrix", (), {"__module__": module, "__array__": None, "shape": (2, 2)})
-    with pytest.raises(TypeError, match=f"A is a {module}.Matrix; .*{hint}"):
+    with pytest.raises(TypeError, match=f"A is a {module}.Matrix; .*JAX's own"):
         sparse.transpose(stand_in())
 
 
