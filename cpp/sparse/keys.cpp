@@ -61,27 +61,16 @@ void KeyReader::read(std::int64_t begin, std::span<std::uint64_t> keys, int low)
     if (field.shift + field.bits <= low) break;
     const Indices& mode = input_.modes[static_cast<std::size_t>(field.in_mode)];
     if (!mode) {
-      add_rows(field, begin, keys);
+      for_rows(begin, keys.size(), [=](std::int64_t row, std::size_t from, std::size_t to) {
+        const std::uint64_t bits = static_cast<std::uint64_t>(row) << field.shift;
+        for (; from < to; ++from) keys[from] |= bits;
+      });
     } else if (order_) {
       with_type(mode, [&](const auto* from) { add_field(field, from, order_ + begin, keys); });
     } else {
       with_type(mode, [&](const auto* from) { add_field(field, from + begin, nullptr, keys); });
     }
   }
-}
-
-void KeyReader::add_rows(const Field& field, std::int64_t begin,
-                         std::span<std::uint64_t> keys) const {
-  std::int64_t row = row_of(input_.row_pointers, rows_, begin);
-  with_type(input_.row_pointers, [&](const auto* pointers) {
-    const auto count = static_cast<std::int64_t>(keys.size());
-    for (std::int64_t j = 0; j < count; ++row) {
-      const std::int64_t end =
-          std::min<std::int64_t>(static_cast<std::int64_t>(pointers[row + 1]) - begin, count);
-      const std::uint64_t bits = static_cast<std::uint64_t>(row) << field.shift;
-      for (; j < end; ++j) keys[static_cast<std::size_t>(j)] |= bits;
-    }
-  });
 }
 
 void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint64_t> keys,

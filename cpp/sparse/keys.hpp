@@ -1,6 +1,8 @@
 // From coordinates to keys and back.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -32,11 +34,24 @@ class KeyReader {
     return key;
   }
 
+  const Input& input() const { return input_; }
   const std::int64_t* order() const { return order_; }
 
- private:
-  void add_rows(const Field& field, std::int64_t begin, std::span<std::uint64_t> keys) const;
+  // Calls work(row, from, to) for the rows that have nonzeros among `count` from `begin` on: those
+  // numbered `from` up to `to`, counted from there.
+  template <typename Work>
+  void for_rows(std::int64_t begin, std::size_t count, const Work& work) const {
+    std::int64_t row = row_of(input_.row_pointers, rows_, begin);
+    with_type(input_.row_pointers, [&](const auto* pointers) {
+      for (std::size_t from = 0; from < count; ++row) {
+        const auto to = std::min(count, static_cast<std::size_t>(pointers[row + 1] - begin));
+        if (from < to) work(row, from, to);
+        from = to;
+      }
+    });
+  }
 
+ private:
   const Key& key_;
   const Input& input_;
   std::int64_t rows_;

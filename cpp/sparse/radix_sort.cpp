@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -42,21 +43,21 @@ std::uint64_t low_bits(int bits) {
 template <typename Stored, typename Payload>
 class Sorter {
  public:
-  Sorter(const RadixSort& sort, bool has_numbers)
-      : sort_(sort),
+  Sorter(const Task& task, bool has_numbers)
+      : task_(task),
         has_numbers_(has_numbers),
-        capacity_(std::min(sort.count, std::max<std::int64_t>(
-                                           1024, sort.cache_bytes / static_cast<std::int64_t>(
+        capacity_(std::min(task.count, std::max<std::int64_t>(
+                                           1024, task.cache_bytes / static_cast<std::int64_t>(
                                                                         4 * sizeof(RecordHere))))) {
   }
 
   // Whether the keys fit `Stored`.
   bool fits() const {
     constexpr int kBits = 8 * sizeof(Stored);
-    if (sort_.key.bits <= kBits) return true;
+    if (task_.key.bits <= kBits) return true;
     // All of them are distributed, and the first digit need not be stored.
-    return has_bits_to_sort() && sort_.sorted.high == sort_.key.bits && sort_.count > capacity_ &&
-           digit_shift(sort_.count, sort_.key.bits, sort_.key.max) <= kBits;
+    return has_bits_to_sort() && task_.sorted.high == task_.key.bits && task_.count > capacity_ &&
+           digit_shift(task_.count, task_.key.bits, task_.key.max) <= kBits;
   }
 
   void run() {
@@ -76,32 +77,34 @@ class Sorter {
  private:
   using RecordHere = Record<Stored, Payload>;
   static constexpr std::int64_t kMaxBuckets = 4096;
+  // What is a few times too large sorts slower, but to divide it takes another look at all keys.
+  static constexpr std::int64_t kMaxExcess = 4;
   static constexpr bool kMayBeNumber = std::is_integral_v<Payload> && sizeof(Payload) >= 4;
 
-  bool has_bits_to_sort() const { return sort_.sorted.low < sort_.sorted.high; }
+  bool has_bits_to_sort() const { return task_.sorted.low < task_.sorted.high; }
 
   // Chunks of the input that the order of its outermost modes gives: slices of them, and where
   // these are short, several together.
   std::vector<Chunk> chunks_in_order() const {
-    const int high = sort_.sorted.high;
-    if (high == sort_.key.bits || !has_bits_to_sort()) {
-      return {{0, sort_.count, 0, sort_.key.bits, false}};
+    const int high = task_.sorted.high;
+    if (high == task_.key.bits || !has_bits_to_sort()) {
+      return {{0, task_.count, 0, task_.key.bits, false}};
     }
     std::vector<Chunk> chunks;
-    for (std::int64_t begin = 0; begin < sort_.count;) {
-      const std::uint64_t base = sort_.reader.at(begin) & ~low_bits(high);
+    for (std::int64_t begin = 0; begin < task_.count;) {
+      const std::uint64_t base = task_.reader.at(begin) & ~low_bits(high);
       std::int64_t end =
-          begin + capacity_ < sort_.count ? slice_begin(begin, begin + capacity_) : sort_.count;
+          begin + capacity_ < task_.count ? slice_begin(begin, begin + capacity_) : task_.count;
       const bool fits = end > begin;
       if (!fits) end = slice_end(begin + capacity_);
-      chunks.push_back({begin, end, base, fits ? sort_.key.bits : high, false});
+      chunks.push_back({begin, end, base, fits ? task_.key.bits : high, false});
       begin = end;
     }
     return chunks;
   }
 
   std::uint64_t slice_of(std::int64_t position) const {
-    return sort_.reader.at(position) >> sort_.sorted.high;
+    return task_.reader.at(position) >> task_.sorted.high;
   }
 
   // Where the slice of the nonzero at `position` begins, but not before `first`.
@@ -112,7 +115,7 @@ class Sorter {
   }
 
   std::int64_t slice_end(std::int64_t position) const {
-    const auto range = std::views::iota(position, sort_.count);
+    const auto range = std::views::iota(position, task_.count);
     return *std::ranges::upper_bound(range, slice_of(position), {},
                                      [&](std::int64_t i) { return slice_of(i); });
   }
@@ -129,7 +132,7 @@ class Sorter {
 
   // The lowest bit of the digit by which nonzeros are distributed to chunks that mostly fit.
   int digit_shift(std::int64_t count, int bits, std::uint64_t max_key) const {
-    const int low = sort_.sorted.low;
+    const int low = task_.sorted.low;
     if ((max_key >> low) < kMaxBuckets) return low;
     const auto wanted = static_cast<std::uint64_t>(
         std::clamp(4 * count / (3 * capacity_), std::int64_t{2}, kMaxBuckets / 2));
@@ -146,7 +149,7 @@ class Sorter {
   };
 
   std::vector<Part> parts_of(const Chunk& chunk) const {
-    const std::int64_t count = sort_.threads == 1 ? 1 : 4 * sort_.threads;
+    const std::int64_t count = task_.threads == 1 ? 1 : 4 * task_.threads;
     std::vector<Part> parts(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) {
       Part& part = parts[static_cast<std::size_t>(i)];
@@ -160,7 +163,7 @@ class Sorter {
   // From the input to `records_`, by digits that leave chunks that fit.
   void distribute(const Chunk& chunk, std::vector<Chunk>& chunks) {
     const std::uint64_t max_key =
-        chunk.bits == sort_.key.bits ? sort_.key.max : low_bits(chunk.bits);
+        chunk.bits == task_.key.bits ? task_.key.max : low_bits(chunk.bits);
     const int shift = digit_shift(chunk.count(), chunk.bits, max_key);
     DigitTree tree(shift, max_key);
     std::vector<Part> parts = parts_of(chunk);
@@ -178,7 +181,7 @@ class Sorter {
       if (begin < place) {
         const std::uint64_t base = chunk.base + (tree.digit(bucket) << shift);
         const Chunk made{begin, place, base, tree.shift(bucket), true};
-        if (made.bits <= sort_.sorted.low) {
+        if (made.bits <= task_.sorted.low) {
           cut(made, chunks);
         } else {
           chunks.push_back(made);
@@ -186,7 +189,7 @@ class Sorter {
       }
     });
     if (!records_.data()) {
-      records_ = Buffer<RecordHere>(static_cast<std::size_t>(sort_.count), sort_.pool);
+      records_ = Buffer<RecordHere>(static_cast<std::size_t>(task_.count), task_.pool);
     }
     for_parts(parts, [&](Part& part) { move_to_buckets(chunk, tree, low_bits(shift), part); });
   }
@@ -195,17 +198,18 @@ class Sorter {
     const std::size_t size = tree.size();
     for (std::size_t bucket = 0; bucket < size; ++bucket) {
       const int shift = tree.shift(bucket);
-      if (!tree.is_bucket(bucket) || shift <= sort_.sorted.low) continue;
+      if (!tree.is_bucket(bucket) || shift <= task_.sorted.low) continue;
       std::int64_t count = 0;
       for (const Part& part : parts) count += part.buckets[bucket];
-      if (count > capacity_) tree.divide(bucket, digit_shift(count, shift, low_bits(shift)));
+      if (count > kMaxExcess * capacity_)
+        tree.divide(bucket, digit_shift(count, shift, low_bits(shift)));
     }
   }
 
   template <typename Work>
   void for_parts(std::vector<Part>& parts, const Work& work) const {
     const auto count = static_cast<std::int64_t>(parts.size());
-    cpu::parallel_ranges(sort_.threads, count, count, [&](std::int64_t begin, std::int64_t end) {
+    cpu::parallel_ranges(task_.threads, count, count, [&](std::int64_t begin, std::int64_t end) {
       for (; begin < end; ++begin) work(parts[static_cast<std::size_t>(begin)]);
     });
   }
@@ -219,7 +223,7 @@ class Sorter {
     for (; begin < end; begin += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, end - begin));
       const std::span block(keys, count);
-      sort_.reader.read(begin, block, low);
+      task_.reader.read(begin, block, low);
       if (chunk.base != 0) {
         for (std::uint64_t& key : block) key -= chunk.base;
       }
@@ -256,7 +260,7 @@ class Sorter {
 
   void move_to_buckets(const Chunk& chunk, const DigitTree& tree, std::uint64_t mask,
                        Part& part) const {
-    BucketLines<RecordHere> lines(part.buckets, records_.data(), sort_.pool);
+    BucketLines<RecordHere> lines(part.buckets, records_.data(), task_.pool);
     const int shift = tree.shift(0);
     for_blocks(
         chunk, part.begin, part.end, 0,
@@ -277,8 +281,8 @@ class Sorter {
 
   // Those of the nonzeros that are read from `first` on.
   auto payloads_from(std::int64_t first) const {
-    return [=, numbers = has_numbers_, order = sort_.reader.order(),
-            values = sort_.values +
+    return [=, numbers = has_numbers_, order = task_.reader.order(),
+            values = task_.values +
                      (has_numbers_ ? 0 : first * std::int64_t{sizeof(Payload)})](std::size_t j) {
       if constexpr (kMayBeNumber) {
         const std::int64_t i = first + static_cast<std::int64_t>(j);
@@ -293,11 +297,13 @@ class Sorter {
   // Sorts each chunk and writes it to the output.
   void finish(const std::vector<Chunk>& chunks) {
     std::vector<std::optional<ChunkSort<Stored, Payload>>> sorters(
-        static_cast<std::size_t>(sort_.threads));
-    for (auto& sorter : sorters) sorter.emplace(static_cast<std::size_t>(capacity_), sort_.pool);
-    std::vector<RowRange> rows(sort_.output.row_pointers ? chunks.size() : 0);
+        static_cast<std::size_t>(task_.threads));
+    std::int64_t largest = 0;
+    for (const Chunk& chunk : chunks) largest = std::max(largest, chunk.count());
+    for (auto& sorter : sorters) sorter.emplace(static_cast<std::size_t>(largest), task_.pool);
+    std::vector<RowRange> rows(task_.output.row_pointers ? chunks.size() : 0);
     cpu::parallel_ranges(
-        sort_.threads, static_cast<std::int64_t>(chunks.size()), 16,
+        task_.threads, static_cast<std::int64_t>(chunks.size()), 16,
         [&](std::int64_t begin, std::int64_t end) {
           const auto& sorter = *sorters[static_cast<std::size_t>(cpu::thread_number())];
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
@@ -306,12 +312,12 @@ class Sorter {
             if (!rows.empty()) rows[i] = write_row_pointers(chunks[i], sorted.keys);
           }
         });
-    if (sort_.output.row_pointers) write_pointers_between(chunks, rows);
+    if (task_.output.row_pointers) write_pointers_between(chunks, rows);
   }
 
   Arrays<Stored, Payload> sort_chunk(const Chunk& chunk,
                                      const ChunkSort<Stored, Payload>& sorter) const {
-    const int low = sort_.sorted.low;
+    const int low = task_.sorted.low;
     const bool has_order = !has_bits_to_sort() || chunk.bits <= low;
     const auto count = static_cast<std::size_t>(chunk.count());
     if (chunk.is_distributed) {
@@ -337,23 +343,23 @@ class Sorter {
 
   void write(const Chunk& chunk, const Arrays<Stored, Payload>& sorted) const {
     const auto count = static_cast<std::size_t>(chunk.count());
-    if (sort_.order) {
-      if constexpr (kMayBeNumber) std::copy_n(sorted.payloads, count, sort_.order + chunk.begin);
+    if (task_.order) {
+      if constexpr (kMayBeNumber) std::copy_n(sorted.payloads, count, task_.order + chunk.begin);
     } else {
-      write_coordinates(sort_.key, chunk.base, std::span<const Stored>(sorted.keys, count),
-                        chunk.begin, sort_.output);
+      write_coordinates(task_.key, chunk.base, std::span<const Stored>(sorted.keys, count),
+                        chunk.begin, task_.output);
       write_values(chunk.begin, {sorted.payloads, count});
     }
   }
 
   void write_values(std::int64_t begin, std::span<const Payload> payloads) const {
-    const std::int64_t bytes = sort_.value_bytes;
-    std::byte* to = sort_.output.values + begin * bytes;
+    const std::int64_t bytes = task_.value_bytes;
+    std::byte* to = task_.output.values + begin * bytes;
     if (!has_numbers_) {
       std::memcpy(to, payloads.data(), payloads.size_bytes());
     } else if constexpr (kMayBeNumber) {
       for (const Payload number : payloads) {
-        std::memcpy(to, sort_.values + static_cast<std::int64_t>(number) * bytes,
+        std::memcpy(to, task_.values + static_cast<std::int64_t>(number) * bytes,
                     static_cast<std::size_t>(bytes));
         to += bytes;
       }
@@ -365,18 +371,12 @@ class Sorter {
     std::int64_t last = 0;
   };
 
-  // Of the output's outermost mode in a key; negative if it has one coordinate.
-  int row_shift() const {
-    const auto& fields = sort_.key.fields;
-    return fields.empty() || fields.front().out_mode != 0 ? -1 : fields.front().shift;
-  }
-
   // Of the rows that begin within the chunk.
   RowRange write_row_pointers(const Chunk& chunk, const Stored* keys) const {
-    return with_type(sort_.output.row_pointers, [&](auto* pointers) {
+    return with_type(task_.output.row_pointers, [&](auto* pointers) {
       using Pointer = std::remove_reference_t<decltype(*pointers)>;
       const std::uint64_t base = chunk.base;
-      const int shift = row_shift();
+      const int shift = task_.row_shift();
       const auto row = [=](Stored key) {
         return static_cast<std::int64_t>(shift < 0 ? 0 : (base + key) >> shift);
       };
@@ -399,28 +399,28 @@ class Sorter {
 
   void write_pointers_between(const std::vector<Chunk>& chunks,
                               const std::vector<RowRange>& rows) const {
-    with_type(sort_.output.row_pointers, [&](auto* pointers) {
+    with_type(task_.output.row_pointers, [&](auto* pointers) {
       using Pointer = std::remove_reference_t<decltype(*pointers)>;
       std::int64_t last = -1;
       for (std::size_t i = 0; i < chunks.size(); ++i) {
         while (last < rows[i].first) pointers[++last] = static_cast<Pointer>(chunks[i].begin);
         last = rows[i].last;
       }
-      while (last < sort_.rows) pointers[++last] = static_cast<Pointer>(sort_.count);
+      while (last < task_.rows) pointers[++last] = static_cast<Pointer>(task_.count);
     });
   }
 
-  const RadixSort& sort_;
+  const Task& task_;
   const bool has_numbers_;
   const std::int64_t capacity_;
   Buffer<RecordHere> records_;
 };
 
 template <typename Payload>
-void run_with(const RadixSort& sort, bool has_numbers) {
-  Sorter<std::uint32_t, Payload> narrow(sort, has_numbers);
+void sort_with(const Task& task, bool has_numbers) {
+  Sorter<std::uint32_t, Payload> narrow(task, has_numbers);
   if (narrow.fits()) return narrow.run();
-  Sorter<std::uint64_t, Payload>(sort, has_numbers).run();
+  Sorter<std::uint64_t, Payload>(task, has_numbers).run();
 }
 
 void fill_row_pointers(const NewIndices& row_pointers, std::int64_t rows) {
@@ -429,29 +429,33 @@ void fill_row_pointers(const NewIndices& row_pointers, std::int64_t rows) {
 
 }  // namespace
 
-void RadixSort::run() const {
-  if (count == 0) {
-    if (output.row_pointers && !order) fill_row_pointers(output.row_pointers, rows);
+void radix_sort(const Task& task) {
+  if (task.count == 0) {
+    if (task.output.row_pointers && !task.order) {
+      fill_row_pointers(task.output.row_pointers, task.rows);
+    }
     return;
   }
-  if (!order) {
-    switch (value_bytes) {
+  if (!task.order) {
+    switch (task.value_bytes) {
       case 1:
-        return run_with<std::uint8_t>(*this, false);
+        return sort_with<std::uint8_t>(task, false);
       case 2:
-        return run_with<std::uint16_t>(*this, false);
+        return sort_with<std::uint16_t>(task, false);
       case 4:
-        return run_with<std::uint32_t>(*this, false);
+        return sort_with<std::uint32_t>(task, false);
       case 8:
-        return run_with<std::uint64_t>(*this, false);
+        return sort_with<std::uint64_t>(task, false);
       case 16:
-        return run_with<Bytes16>(*this, false);
+        return sort_with<Bytes16>(task, false);
       default:
         break;
     }
   }
-  if (count <= std::int64_t{0xFFFFFFFF}) return run_with<std::uint32_t>(*this, true);
-  run_with<std::uint64_t>(*this, true);
+  if (task.count <= std::numeric_limits<std::uint32_t>::max()) {
+    return sort_with<std::uint32_t>(task, true);
+  }
+  sort_with<std::uint64_t>(task, true);
 }
 
 }  // namespace ttlg::sparse

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "cpu/threads/threads.hpp"
+#include "plan/sparse/predict.hpp"
 #include "sparse/buffer.hpp"
+#include "sparse/counting_scatter.hpp"
 #include "sparse/keys.hpp"
 #include "sparse/mode_sorts.hpp"
 #include "sparse/radix_sort.hpp"
+#include "sparse/task.hpp"
 
 namespace ttlg::sparse {
 namespace {
@@ -32,8 +35,8 @@ void fill_with_zeros(const Problem& problem, const Output& output) {
   }
 }
 
-RadixSort radix_sort(const Plan& plan, const Key& key, SortedBits sorted, const KeyReader& reader,
-                     const Input& input, const Output& output, cpu::ResultPool& pool) {
+Task make_task(const Plan& plan, const Key& key, SortedBits sorted, const KeyReader& reader,
+               const Input& input, const Output& output, cpu::ResultPool& pool) {
   return {.key = key,
           .sorted = sorted,
           .reader = reader,
@@ -66,9 +69,9 @@ Numbers numbers_by_parts(const Plan& plan, const Input& input, const Output& out
     end -= static_cast<int>(modes.size());
     const Key key = key_of(plan.problem, modes);
     const KeyReader reader(key, input, plan.problem.extents[0], numbers.data());
-    RadixSort sort = radix_sort(plan, key, {0, key.bits}, reader, input, output, pool);
-    sort.order = other.data();
-    sort.run();
+    Task task = make_task(plan, key, {0, key.bits}, reader, input, output, pool);
+    task.order = other.data();
+    radix_sort(task);
     std::swap(numbers, other);
   }
   return numbers;
@@ -134,7 +137,12 @@ void transpose(const Plan& plan, const Input& given, const Output& output, cpu::
   const bool has_none = plan.problem.nonzeros == 0;
   if (has_none || (plan.fits_key && plan.algorithm == Algorithm::automatic)) {
     const KeyReader reader(plan.key, given, plan.problem.extents[0]);
-    radix_sort(plan, plan.key, plan.sorted, reader, given, output, pool).run();
+    const Task task = make_task(plan, plan.key, plan.sorted, reader, given, output, pool);
+    if (may_scatter(plan) && prefers_scatter(plan, scattered_share(task))) {
+      counting_scatter(task);
+    } else {
+      radix_sort(task);
+    }
     fill_with_zeros(plan.problem, output);
     return;
   }

@@ -12,6 +12,13 @@ constexpr std::int64_t kNonzerosPerThread = 1 << 14;
 
 }  // namespace
 
+bool may_scatter(const Plan& plan) {
+  if (!plan.fits_key || plan.sorted.low >= plan.sorted.high) return false;
+  if (plan.sorted.high < plan.key.bits) return false;
+  return plan.key.max >> plan.sorted.low <
+         static_cast<std::uint64_t>(plan.problem.nonzeros / plan.threads);
+}
+
 int modes_in_order(const Problem& problem) { return problem.in_rows ? 1 : 0; }
 
 bool depends_on_order(const Problem& problem, Algorithm algorithm) {

@@ -21,6 +21,13 @@ struct Plan {
   SortedBits sorted;  // of that key
 };
 
+// Whether there can be a counter for each key and thread: that they need no more memory than the
+// nonzeros, and that no order of the outermost modes saves more.
+bool may_scatter(const Plan& plan);
+
+// Of how many nonzeros is looked whether they have the same key.
+inline constexpr std::int64_t kSampledWindow = 1 << 13;
+
 // How many of the input's modes are known to be in order without a look at the coordinates, and
 // whether more would make a difference.
 int modes_in_order(const Problem& problem);

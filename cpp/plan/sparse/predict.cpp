@@ -81,11 +81,10 @@ bool is_shared(Term term, Algorithm algorithm) {
 }
 
 // Of each term, in the order of `Term`. Fitted to 500 random tensors of up to 6 million nonzeros.
-constexpr Terms kNanoseconds{2000, 0.25, 0.35, 9.3, 3.6, 0.1, 1.27, 5.0, 10.4, 6.3, 1.5};
+constexpr Terms kNanoseconds{2000, 0.25, 0.35, 9.3, 3.6, 0.1, 1.27, 5.0, 10.4, 6.3, 1.5, 2.0, 10};
 
-}  // namespace
-
-Terms terms_of(const Plan& plan) {
+// What both ways have in common.
+Terms common_terms(const Plan& plan) {
   const Problem& problem = plan.problem;
   const double nonzeros = as_double(problem.nonzeros);
   const int stored = problem.rank() - (problem.in_rows ? 1 : 0);
@@ -94,13 +93,29 @@ Terms terms_of(const Plan& plan) {
   at(terms, Term::input_bytes) =
       nonzeros * (stored * problem.in_index_bytes + as_double(problem.value_bytes));
   if (depends_on_order(problem, plan.algorithm)) at(terms, Term::order) = nonzeros * problem.rank();
-  at(terms, Term::output_bytes) =
-      nonzeros * ((problem.rank() - (problem.out_rows ? 1 : 0)) * problem.out_index_bytes +
-                  as_double(problem.value_bytes));
   if (problem.in_rows) at(terms, Term::rows) += as_double(problem.extents[0]);
   if (problem.out_rows) {
     at(terms, Term::rows) += as_double(problem.extents[static_cast<std::size_t>(problem.perm[0])]);
   }
+  return terms;
+}
+
+double seconds_of(const Plan& plan, Terms terms) {
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (is_shared(static_cast<Term>(i), plan.algorithm)) terms[i] /= plan.threads;
+  }
+  return 1e-9 * std::inner_product(terms.begin(), terms.end(), kNanoseconds.begin(), 0.0);
+}
+
+}  // namespace
+
+Terms terms_of(const Plan& plan) {
+  Terms terms = common_terms(plan);
+  const Problem& problem = plan.problem;
+  at(terms, Term::output_bytes) =
+      as_double(problem.nonzeros) *
+      ((problem.rank() - (problem.out_rows ? 1 : 0)) * problem.out_index_bytes +
+       as_double(problem.value_bytes));
   if (plan.algorithm == Algorithm::automatic && plan.fits_key) {
     add_radix_sort(plan, terms);
   } else {
@@ -109,12 +124,27 @@ Terms terms_of(const Plan& plan) {
   return terms;
 }
 
+Terms scatter_terms(const Plan& plan, double share) {
+  Terms terms = common_terms(plan);
+  const int arrays = plan.problem.rank() + (plan.problem.out_rows ? 0 : 1);
+  const double elements = as_double(plan.problem.nonzeros) * arrays;
+  at(terms, Term::placed) = elements;
+  at(terms, Term::scattered) = share * elements;
+  return terms;
+}
+
+bool prefers_scatter(const Plan& plan, double share) {
+  return seconds_of(plan, scatter_terms(plan, share)) < seconds_of(plan, terms_of(plan));
+}
+
 double predicted_seconds(const Plan& plan) {
-  Terms terms = terms_of(plan);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (is_shared(static_cast<Term>(i), plan.algorithm)) terms[i] /= plan.threads;
-  }
-  return 1e-9 * std::inner_product(terms.begin(), terms.end(), kNanoseconds.begin(), 0.0);
+  const double sorted = seconds_of(plan, terms_of(plan));
+  if (plan.algorithm != Algorithm::automatic || !may_scatter(plan)) return sorted;
+  // So many of the nonzeros of a window have a key of their own.
+  const double keys = static_cast<double>(plan.key.max >> plan.sorted.low) + 1;
+  const double window = std::min(as_double(kSampledWindow), as_double(plan.problem.nonzeros) / 8);
+  const double share = keys * -std::expm1(-window / keys) / window;
+  return std::min(sorted, seconds_of(plan, scatter_terms(plan, share)));
 }
 
 }  // namespace ttlg::sparse

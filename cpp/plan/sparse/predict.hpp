@@ -21,6 +21,8 @@ enum class Term {
   listed,        // numbers put into lists of buckets
   compared,      // comparisons by quicksorts
   gathered,      // coordinates and values read in the new order
+  placed,        // coordinates and values put to their places at once
+  scattered,     // those of them whose places are in no cache
   count          // of the terms
 };
 
@@ -29,7 +31,15 @@ using Terms = std::array<double, static_cast<std::size_t>(Term::count)>;
 // What one thread does.
 Terms terms_of(const Plan& plan);
 
-// In seconds, by the plan's threads. The weights were fitted to one machine, an Emerald Rapids.
+// The same where keys are counted and nonzeros put to their places at once, this share of them far
+// from others.
+Terms scatter_terms(const Plan& plan, double share);
+
+// Whether that is faster than sorting.
+bool prefers_scatter(const Plan& plan, double share);
+
+// In seconds, by the plan's threads. Nonzeros are taken to be anywhere. The weights were
+// fitted to one machine, an Emerald Rapids.
 double predicted_seconds(const Plan& plan);
 
 }  // namespace ttlg::sparse
