@@ -132,7 +132,7 @@ Tensor<std::int32_t> band(std::int64_t rows, std::int64_t width) {
     const auto row = static_cast<std::int64_t>(i / 10);
     const auto offset = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(width));
     matrix.modes[0][i] = static_cast<std::int32_t>(row);
-    matrix.modes[1][i] = static_cast<std::int32_t>(std::min(row + offset, rows - 1));
+    matrix.modes[1][i] = static_cast<std::int32_t>((row + offset) % rows);
   }
   return matrix;
 }
