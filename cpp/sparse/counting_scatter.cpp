@@ -201,16 +201,15 @@ void counting_scatter(const Task& task) {
 }
 
 double scattered_share(const Task& task) {
-  constexpr std::int64_t kWindows = 8;
-  const std::int64_t window = std::min(kSampledWindow, task.count / kWindows);
+  const std::int64_t window = sampled_window(task.count);
   if (window == 0) return 1;
   const int low = task.sorted.low;
   std::vector<std::uint64_t> seen((static_cast<std::size_t>(task.key.max >> low) >> 6) + 1);
   std::int64_t scattered = 0;
   std::uint64_t keys[kBlock];
-  for (std::int64_t number = 0; number < kWindows; ++number) {
+  for (std::int64_t number = 0; number < kSampledWindows; ++number) {
     std::ranges::fill(seen, 0);
-    const std::int64_t begin = (task.count - window) / (kWindows - 1) * number;
+    const std::int64_t begin = (task.count - window) / (kSampledWindows - 1) * number;
     for (std::int64_t i = 0; i < window; i += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, window - i));
       task.reader.read(begin + i, {keys, count}, low);
@@ -222,7 +221,7 @@ double scattered_share(const Task& task) {
       }
     }
   }
-  return static_cast<double>(scattered) / static_cast<double>(window * kWindows);
+  return static_cast<double>(scattered) / static_cast<double>(window * kSampledWindows);
 }
 
 }  // namespace ttlg::sparse

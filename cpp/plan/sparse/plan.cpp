@@ -19,6 +19,10 @@ bool may_scatter(const Plan& plan) {
          static_cast<std::uint64_t>(plan.problem.nonzeros / plan.threads);
 }
 
+std::int64_t sampled_window(std::int64_t nonzeros) {
+  return std::min<std::int64_t>(1 << 16, nonzeros / (8 * kSampledWindows));
+}
+
 int modes_in_order(const Problem& problem) { return problem.in_rows ? 1 : 0; }
 
 bool depends_on_order(const Problem& problem, Algorithm algorithm) {

@@ -25,8 +25,10 @@ struct Plan {
 // nonzeros, and that no order of the outermost modes saves more.
 bool may_scatter(const Plan& plan);
 
-// Of how many nonzeros is looked whether they have the same key.
-inline constexpr std::int64_t kSampledWindow = 1 << 13;
+// Of so many nonzeros at a time is looked how many keys they have; an eighth of all at most. As
+// many places as these have are in a large cache.
+inline constexpr std::int64_t kSampledWindows = 4;
+std::int64_t sampled_window(std::int64_t nonzeros);
 
 // How many of the input's modes are known to be in order without a look at the coordinates, and
 // whether more would make a difference.

@@ -81,7 +81,7 @@ bool is_shared(Term term, Algorithm algorithm) {
 }
 
 // Of each term, in the order of `Term`. Fitted to 500 random tensors of up to 6 million nonzeros.
-constexpr Terms kNanoseconds{2000, 0.25, 0.35, 9.3, 3.6, 0.1, 1.27, 5.0, 10.4, 6.3, 1.5, 2.0, 10};
+constexpr Terms kNanoseconds{2000, 0.25, 0.35, 9.3, 3.6, 0.1, 1.27, 5.0, 10.4, 6.3, 1.5, 3.0, 9.0};
 
 // What both ways have in common.
 Terms common_terms(const Plan& plan) {
@@ -142,7 +142,7 @@ double predicted_seconds(const Plan& plan) {
   if (plan.algorithm != Algorithm::automatic || !may_scatter(plan)) return sorted;
   // So many of the nonzeros of a window have a key of their own.
   const double keys = static_cast<double>(plan.key.max >> plan.sorted.low) + 1;
-  const double window = std::min(as_double(kSampledWindow), as_double(plan.problem.nonzeros) / 8);
+  const double window = as_double(std::max<std::int64_t>(1, sampled_window(plan.problem.nonzeros)));
   const double share = keys * -std::expm1(-window / keys) / window;
   return std::min(sorted, seconds_of(plan, scatter_terms(plan, share)));
 }
