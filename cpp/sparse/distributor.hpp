@@ -44,18 +44,19 @@ class Distributor {
 
   // From the input to the records, by digits that leave chunks that fit.
   void distribute(const Chunk& chunk, std::vector<Chunk>& chunks) {
-    const std::uint64_t max_key =
-        chunk.bits == task_.key.bits ? task_.key.max : low_bits(chunk.bits);
-    const int shift = digit_shift(chunk.count(), chunk.bits, max_key);
-    DigitTree tree(shift, max_key);
+    DigitTree tree = tree_for(chunk);
     std::vector<Part> parts = parts_of(chunk);
-    std::size_t first = 0;
-    do {
-      for_parts(parts, [&](Part& part) { count_buckets(chunk, tree, first, part); });
-      first = tree.size();
-      divide_large(parts, tree);
-    } while (tree.size() > first);
+    for (std::size_t counted = 0; counted < tree.size();) {
+      for_parts(parts, [&](Part& part) { count_buckets(chunk, tree, counted, part); });
+      counted = tree.size();
+      divide_large(tree, kMaxExcess * capacity_, [&](std::size_t bucket) {
+        std::int64_t count = 0;
+        for (const Part& part : parts) count += part.buckets[bucket];
+        return count;
+      });
+    }
 
+    const int shift = tree.shift(0);
     std::int64_t place = chunk.begin;
     tree.for_buckets([&](std::size_t bucket) {
       const std::int64_t begin = place;
@@ -110,15 +111,46 @@ class Distributor {
     return parts;
   }
 
-  void divide_large(const std::vector<Part>& parts, DigitTree& tree) const {
+  // Divided as a sample of the keys suggests. Where it has missed a large bucket, counting all of
+  // them finds it, but each time that takes as long as a pass of the sort.
+  DigitTree tree_for(const Chunk& chunk) const {
+    const std::uint64_t max_key =
+        chunk.bits == task_.key.bits ? task_.key.max : low_bits(chunk.bits);
+    DigitTree tree(digit_shift(chunk.count(), chunk.bits, max_key), max_key);
+    const std::vector<std::uint64_t> sample = sample_of(chunk);
+    const std::int64_t weight = chunk.count() / static_cast<std::int64_t>(sample.size());
+    std::vector<std::int64_t> counts;
+    while (counts.size() < tree.size()) {
+      counts.assign(tree.size(), 0);
+      for (const std::uint64_t key : sample) counts[tree.find(key)] += weight;
+      divide_large(tree, kMaxExcess / 2 * capacity_,
+                   [&](std::size_t bucket) { return counts[bucket]; });
+    }
+    return tree;
+  }
+
+  std::vector<std::uint64_t> sample_of(const Chunk& chunk) const {
+    constexpr std::int64_t kBlocks = 1 << 10;
+    constexpr std::int64_t kEach = 1 << 6;
+    std::vector<std::uint64_t> sample;
+    const std::int64_t step = std::max(chunk.count() / kBlocks, kEach);
+    for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += step) {
+      reader_.for_blocks(chunk, begin, std::min(begin + kEach, chunk.end), 0,
+                         [&](std::int64_t, std::span<const std::uint64_t> keys) {
+                           sample.insert(sample.end(), keys.begin(), keys.end());
+                         });
+    }
+    return sample;
+  }
+
+  template <typename CountOf>
+  void divide_large(DigitTree& tree, std::int64_t limit, const CountOf& count_of) const {
     const std::size_t size = tree.size();
     for (std::size_t bucket = 0; bucket < size; ++bucket) {
       const int shift = tree.shift(bucket);
       if (!tree.is_bucket(bucket) || shift <= task_.sorted.low) continue;
-      std::int64_t count = 0;
-      for (const Part& part : parts) count += part.buckets[bucket];
-      if (count > kMaxExcess * capacity_)
-        tree.divide(bucket, digit_shift(count, shift, low_bits(shift)));
+      const std::int64_t count = count_of(bucket);
+      if (count > limit) tree.divide(bucket, digit_shift(count, shift, low_bits(shift)));
     }
   }
 
@@ -134,7 +166,7 @@ class Distributor {
   void count_buckets(const Chunk& chunk, const DigitTree& tree, std::size_t first,
                      Part& part) const {
     part.buckets.resize(tree.size());
-    if (first > 0) {
+    if (tree.is_divided()) {
       reader_.for_blocks(chunk, part.begin, part.end, 0,
                          [&](std::int64_t, std::span<const std::uint64_t> keys) {
                            for (const std::uint64_t key : keys) {
