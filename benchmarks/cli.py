@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,10 @@ from ttlg.benchmarks.contenders import available_cores, optional
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.inplace.suites import SUITES as IN_PLACE
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
+from ttlg.benchmarks.sparse.case import SparseCase
+from ttlg.benchmarks.sparse.measure import LIBRARIES as SPARSE_LIBRARIES
+from ttlg.benchmarks.sparse.measure import measure as measure_sparse
+from ttlg.benchmarks.sparse.suites import SUITES as SPARSE
 from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, cases
 
 _REPEATS = 5
@@ -44,12 +48,18 @@ def _summary(suite: Callable[[], Iterable[Case]]) -> str:
 
 
 def _epilog() -> str:
-    """Write a line for each suite in place."""
-    lines = (f"  {name:18} {_summary(suite)}" for name, suite in IN_PLACE.items())
+    """Write a line for each suite in place, and for each sparse one."""
+
+    def lines(suites: Mapping[str, Callable[[], Iterable[Case]]]) -> list[str]:
+        return [f"  {name:18} {_summary(suite)}" for name, suite in suites.items()]
+
     return "\n".join(
         [
             "In place, one suite an experiment; figures of Catanzaro et al., PPoPP 2014:",
-            *lines,
+            *lines(IN_PLACE),
+            "",
+            "Of sparse tensors, drawn by the statistics of published ones:",
+            *lines(SPARSE),
             "",
             "On a GPU: python -m ttlg.benchmarks.gpu --help",
             "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
@@ -72,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=SUITES,
         metavar="NAME",
         help=f"suites to run, of {', '.join(SUITES)}; by default all but sixd, which takes hours, "
-        "and those in place",
+        "those in place and the sparse ones",
     )
     what.add_argument(
         "--ablation",
@@ -114,6 +124,11 @@ def _parser() -> argparse.ArgumentParser:
         help="draw the shares of the ceiling; in place, histograms and heat maps as the paper",
     )
     parser.add_argument(
+        "--memory",
+        action="store_true",
+        help="measure what a sparse transposition needs besides input and result",
+    )
+    parser.add_argument(
         "--list", action="store_true", help="list the suites, or the cases of --suite, and stop"
     )
     return parser
@@ -121,10 +136,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--sample", type=_count, metavar="N", help="how many cases the suites in place draw"
+        "--sample",
+        type=_count,
+        metavar="N",
+        help="how many cases the suites in place draw, or permutations of rank 5 the sparse ones",
     )
     parser.add_argument(
-        "--full", action="store_true", help="let them draw as many as the paper, in its way"
+        "--full",
+        action="store_true",
+        help="let them draw as many as the paper, in its way, or all permutations",
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="TEXT",
+        help="leave out the cases whose names contain none of these",
     )
     parser.add_argument(
         "--largest",
@@ -147,6 +173,8 @@ def _chosen(args: argparse.Namespace) -> list[Case]:
     """List the cases that fit, and say how many do not."""
     suites = args.suite or DEFAULT_SUITES
     every = cases(suites, quick=args.quick, sample=args.sample, full=args.full)
+    if args.only:
+        every = [case for case in every if any(text in case.label for text in args.only)]
     fitting = [case for case in every if case.bytes <= args.largest << 30]
     if len(fitting) < len(every):
         print(f"left out: {len(every) - len(fitting)} cases above {args.largest} GiB")
@@ -154,7 +182,8 @@ def _chosen(args: argparse.Namespace) -> list[Case]:
 
 
 def _describe(line: str, chosen: Sequence[Case]) -> dict[str, Any]:
-    described = machine.describe(line)
+    sparse = any(isinstance(case, SparseCase) for case in chosen)
+    described = machine.describe(line, SPARSE_LIBRARIES if sparse else ())
     if any(case.inplace for case in chosen):
         described["inplace"] = inplace.describe()
     return described
@@ -169,13 +198,19 @@ def _write(measured: report.Report, args: argparse.Namespace) -> None:
         plots.plot(measured, args.plot)
 
 
-def _measure_all(chosen: Sequence[Case], threads: Sequence[int], repeats: int) -> list[Result]:
+def _measure(case: Case, args: argparse.Namespace, repeats: int) -> Sequence[Result]:
+    if isinstance(case, SparseCase):
+        return measure_sparse(case, args.threads, repeats, memory=args.memory)
+    return measure(case, args.threads, repeats)
+
+
+def _measure_all(chosen: Sequence[Case], args: argparse.Namespace, repeats: int) -> list[Result]:
     """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
     results: list[Result] = []
     bar = tqdm(chosen, unit="case", disable=None)
     try:
         for case in bar:
-            for result in measure(case, threads, repeats):
+            for result in _measure(case, args, repeats):
                 results.append(result)
                 tqdm.write(report.line(result))
     except KeyboardInterrupt:
@@ -210,6 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _list_suites()
         return 0
     chosen = _chosen(args)
+    if args.only and not chosen:
+        parser.error(f"no case's name contains {' or '.join(args.only)}")
     if args.list:
         print(*(case.described for case in chosen), sep="\n")
         return 0
@@ -217,7 +254,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.ablation:
             return _ablate(args, repeats)
-        results = _measure_all(chosen, args.threads, repeats)
+        results = _measure_all(chosen, args, repeats)
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1

@@ -26,12 +26,13 @@ class Contender:
     """A name and a call that does the whole work once.
 
     `returns` says that the result is what the call returns; otherwise it is written to the output
-    array that all contenders share.
+    array that all contenders share. `prepare` is called before each sample, and not timed.
     """
 
     name: str
     call: Callable[[], Any]
     returns: bool = False
+    prepare: Callable[[], Any] | None = None
 
 
 def optional(module: str) -> ModuleType | None:

@@ -100,7 +100,9 @@ def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
 
     Each is warmed up and then sampled `repeats` times. Returns the medians, in seconds a call.
     """
-    timers = {entrant.name: timeit.Timer(entrant.call) for entrant in entrants}
+    timers = {
+        entrant.name: timeit.Timer(entrant.call, entrant.prepare or "pass") for entrant in entrants
+    }
     calls = {name: calls_in_a_sample(timer, MIN_SAMPLE_SECONDS) for name, timer in timers.items()}
     samples: dict[str, list[float]] = {name: [] for name in timers}
     generator = random.Random(0)

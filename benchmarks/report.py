@@ -12,9 +12,15 @@ from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
+from ttlg.benchmarks.sparse import contenders as sparse
+from ttlg.benchmarks.sparse.case import SparseCase
+from ttlg.benchmarks.sparse.measure import SparseResult
+from ttlg.benchmarks.sparse.report import NOTES, per_case
 from ttlg.benchmarks.tables import aligned, grouped
 
-CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, *inplace.FORCED, *PEERS, *inplace.PEERS, *COPIES)
+# What ttlg's call is compared with.
+_COMPARED = (*sparse.OPTIONS, *PEERS, *inplace.PEERS, *sparse.PEERS)
+CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, sparse.FRESH, *inplace.FORCED, *_COMPARED, *COPIES)
 
 _COLUMNS = (
     *("suite", "shape", "axes", "dtype", "threads", "kernel"),
@@ -61,6 +67,8 @@ def _result(entry: dict[str, Any]) -> Result:
     case = dict(entry["case"])
     for name in ("shape", "axes"):
         case[name] = tuple(case[name])
+    if "nnz" in case:
+        return SparseResult(**entry | {"case": SparseCase(**case)})
     return Result(**entry | {"case": Case(**case)})
 
 
@@ -79,6 +87,11 @@ def threads_text(count: int) -> str:
     return f"{count} thread{'s' if count > 1 else ''}"
 
 
+def _percent(result: Result, share: float) -> str:
+    """Write a share of the ceiling, of which a sparse result has a small one."""
+    return f"{share:.1%}" if isinstance(result, SparseResult) else f"{share:.0%}"
+
+
 def line(result: Result) -> str:
     """Write one result in a line: GB/s of the ceiling, and each contender's share of it."""
     head = (
@@ -90,7 +103,7 @@ def line(result: Result) -> str:
             f"{name} {result.seconds[name] * 1e9:.0f}" for name in shown
         )
     return f"{head} copy {bandwidth(result.case, result.ceiling):.1f} GB/s; " + ", ".join(
-        f"{name} {result.share(name):.0%}" for name in shown
+        f"{name} {_percent(result, result.share(name))}" for name in shown
     )
 
 
@@ -102,7 +115,8 @@ def _summary(name: str, results: Sequence[Result]) -> tuple[str, str, str]:
         return f"{statistics.median(time for time, _ in times):.0f} ns", f"{longest:.0f} ns", where
     shares = [(result.share(name), result.case.label) for result in results]
     least, where = min(shares)
-    return f"{statistics.median(share for share, _ in shares):.0%}", f"{least:.0%}", where
+    median = statistics.median(share for share, _ in shares)
+    return _percent(results[0], median), _percent(results[0], least), where
 
 
 def _throughput(name: str, results: Sequence[Result]) -> str:
@@ -114,7 +128,7 @@ def _throughput(name: str, results: Sequence[Result]) -> str:
 
 def _comparison(name: str, results: Sequence[Result]) -> tuple[str, str]:
     """Write in how many cases ttlg is slower than a peer, and where it fares worst."""
-    if name not in (*PEERS, *inplace.PEERS):
+    if name not in _COMPARED:
         return "", ""
     least, where = min((result.speed_up(name), result.case.label) for result in results)
     slower = sum(result.speed_up(name) < 1 for result in results)
@@ -132,6 +146,9 @@ def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterato
         rates = _throughput(name, measured), *_summary(name, measured)
         rows.append((name, *rates, *_comparison(name, measured)))
     yield from aligned(rows)
+    sparse_results = [result for result in results if isinstance(result, SparseResult)]
+    if sparse_results:
+        yield from per_case(sparse_results)
 
 
 def table(report: Report) -> str:
@@ -139,7 +156,7 @@ def table(report: Report) -> str:
 
     It has for each contender the median of the throughput, the median and the worst share of the
     copy ceiling (of the suites ``latency`` and ``call``: time), and for each peer the number of
-    cases where ttlg is slower.
+    cases where ttlg is slower. Of sparse suites there is a row for each case as well.
     """
     machine = report.machine
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
@@ -156,6 +173,8 @@ def table(report: Report) -> str:
     if "inplace" in machine:
         lines.append("In place, ttlg: transpose_inplace; -back: into a second array and back.")
         lines += [f"{name}: {text}" for name, text in machine["inplace"].items()]
+    if any(isinstance(result, SparseResult) for result in report.results):
+        lines += NOTES
     for (suite, threads), results in groups(report.results).items():
         lines += ["", *_suite_table(suite, threads, results)]
     return "\n".join(lines)

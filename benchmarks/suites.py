@@ -10,6 +10,7 @@ import numpy as np
 
 from ttlg.benchmarks.case import Case, axes_of, named, shape_text
 from ttlg.benchmarks.inplace import suites as inplace
+from ttlg.benchmarks.sparse import suites as sparse
 from ttlg.benchmarks.ttc57 import TTC57
 
 # Quick runs take at most this many cases of a suite, each cut down to this many bytes.
@@ -166,11 +167,14 @@ SUITES = {
     "fresh": fresh,
     "orders": orders,
     **inplace.SUITES,
+    **sparse.SUITES,
 }
 
 # The 2160 cases of `sixd` take hours; its sample replaces it unless it is asked for. In place
-# is another experiment, with other peers.
-DEFAULT_SUITES = tuple(name for name in SUITES if name not in ("sixd", *inplace.SUITES))
+# and sparse are other experiments, with other peers.
+_SEPARATE = ("sixd", *inplace.SUITES, *sparse.SUITES)
+DEFAULT_SUITES = tuple(name for name in SUITES if name not in _SEPARATE)
+_DRAWING_SUITES = {**inplace.RANDOM_SUITES, **sparse.DRAWING_SUITES}
 
 
 def cases(
@@ -179,12 +183,12 @@ def cases(
     """List the cases of some of `SUITES`, in the order of the names.
 
     `quick` draws a few cases of each suite, always the same, and cuts the large ones down. `sample`
-    is how many cases the suites in place draw, of those that draw them; with `full` they draw as
-    many as the paper, in its way.
+    is how many cases the suites in place draw, of those that draw them, or how many permutations
+    the sparse ones do of a tensor; with `full` they draw as many as the paper, in its way, or all.
     """
     chosen: list[Case] = []
     for name in suites:
-        drawing = inplace.RANDOM_SUITES.get(name)
+        drawing = _DRAWING_SUITES.get(name)
         suite = list(SUITES[name]() if drawing is None else drawing(sample, full))
         if quick:
             drawn = random.Random(QUICK_SEED).sample(

@@ -151,6 +151,7 @@ def test_list_of_cases(listed):
         (["--json", "."], ". is a directory"),
         (["--ablation", "nonsense"], "invalid choice: 'nonsense'"),
         (["--ablation", "loops", "--suite", "cubes"], "not allowed with argument"),
+        (["--suite", "cubes", "--only", "nonsense"], "no case's name contains nonsense"),
         (["--plot", "shares.nonsense"], "shares.nonsense must end in one of"),
     ],
 )

@@ -113,6 +113,22 @@ def test_time_calls_samples_each_contender_and_takes_the_median():
     assert 0.006 <= times["one slow"] < 0.3
 
 
+def test_time_calls_prepares_each_sample_outside_of_its_time():
+    events = []
+
+    def prepare():
+        events.append("prepare")
+        time.sleep(0.1)
+
+    def call():
+        events.append("call")
+        time.sleep(0.006)
+
+    seconds = time_calls([Contender("prepared", call, prepare=prepare)], 2)["prepared"]
+    assert events == ["prepare", "call"] * (1 + 2)
+    assert seconds < 0.1
+
+
 def test_time_calls_repeats_short_calls_in_a_sample():
     calls = []
     seconds = time_calls([Contender("short", lambda: calls.append(1))], 1)["short"]

@@ -7,6 +7,7 @@ import pytest
 
 import ttlg
 from ttlg.benchmarks.inplace import suites as inplace
+from ttlg.benchmarks.sparse import suites as sparse
 from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, QUICK_CASES, SUITES, cases
 from ttlg.benchmarks.ttc57 import TTC57
 
@@ -28,6 +29,9 @@ COUNTS = {
     "inplace-aos": 48,
     "inplace-tensors": 24,
     "inplace-landscape": 64,
+    "sparse-matrices": 9,
+    "sparse-tensors": 3 * 5 + 4 * 23 + 2 * 12,
+    "sparse-options": 9 + 3 * 3,
 }
 
 
@@ -50,8 +54,8 @@ def test_cases_are_valid_and_labels_unique(name):
         assert case.bytes <= 1.1e9 or case.inplace
 
 
-def test_default_leaves_out_only_the_long_suite_and_those_in_place():
-    assert set(SUITES) - set(DEFAULT_SUITES) == {"sixd", *inplace.SUITES}
+def test_default_leaves_out_only_the_long_suite_those_in_place_and_sparse_ones():
+    assert set(SUITES) - set(DEFAULT_SUITES) == {"sixd", *inplace.SUITES, *sparse.SUITES}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
