@@ -1,5 +1,8 @@
 """All algorithms have the same result, bit for bit, on any thread count; how one is chosen."""
 
+import os
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -136,3 +139,20 @@ def test_threads_are_read_as_everywhere():
         sparse.transpose(TENSOR, threads=0)
     with pytest.raises(TypeError, match="threads must be an integer"):
         sparse.transpose(TENSOR, threads="2")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+def test_par_qsort_has_several_threads_sort():
+    rng = np.random.default_rng(0)
+    coords = rng.integers(0, 10**6, (2, 500_000))
+    tensor = (coords, np.zeros(500_000), (10**6, 10**6))
+
+    def share_of_helpers():
+        """Return the processor time of other threads as a share of the caller's."""
+        process, thread = time.process_time(), time.thread_time()
+        sparse.transpose(tensor, algorithm="par_qsort", threads=2)
+        own = time.thread_time() - thread
+        return (time.process_time() - process - own) / own
+
+    # Where others use the cores, a helper may come late.
+    assert any(share_of_helpers() > 0.5 for _ in range(20))
