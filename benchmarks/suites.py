@@ -174,7 +174,6 @@ SUITES = {
 # and sparse are other experiments, with other peers.
 _SEPARATE = ("sixd", *inplace.SUITES, *sparse.SUITES)
 DEFAULT_SUITES = tuple(name for name in SUITES if name not in _SEPARATE)
-_DRAWING_SUITES = {**inplace.RANDOM_SUITES, **sparse.DRAWING_SUITES}
 
 
 def cases(
@@ -188,7 +187,7 @@ def cases(
     """
     chosen: list[Case] = []
     for name in suites:
-        drawing = _DRAWING_SUITES.get(name)
+        drawing = inplace.RANDOM_SUITES.get(name) or sparse.DRAWING_SUITES.get(name)
         suite = list(SUITES[name]() if drawing is None else drawing(sample, full))
         if quick:
             drawn = random.Random(QUICK_SEED).sample(
