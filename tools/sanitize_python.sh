@@ -38,7 +38,7 @@ sanitized tests/python/{inplace,interop} --ignore-glob='*/test_torch_tracing.py'
   &>"$site/first.log" &
 first=$!
 status=0
-sanitized tests/python/{memory,plan,threads,transpose,tune} \
+sanitized tests/python/{memory,plan,sparse,threads,transpose,tune} \
   tests/python/project/test_{config,docs,import}.py \
   --deselect=tests/python/plan/test_predict.py::test_fork_while_other_threads_predict || status=$?
 wait "$first" || status=$?
