@@ -1,10 +1,10 @@
 #include "cpu/this_machine.hpp"
 
 #include <atomic>
-#include <fstream>
 #include <string>
 
 #include "cpu/simd_level.hpp"
+#include "cpu/system_file.hpp"
 #include "cpu/threads/team.hpp"
 
 namespace ttlg::cpu {
@@ -16,15 +16,19 @@ void read_caches(Machine& machine) {
   for (int index = 0;; ++index) {
     const std::string folder =
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    std::ifstream size_file(folder + "size");
-    std::int64_t size = 0;
+    const SystemFile size_file = open_system_file(folder + "size");
+    long long size = 0;
     char unit = ' ';
-    if (!(size_file >> size >> unit) || size <= 0) return;
+    if (!size_file || std::fscanf(size_file.get(), "%lld %c", &size, &unit) < 1 || size <= 0)
+      return;
     size *= unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1;
     int level = 0;
-    std::string type;
-    std::ifstream(folder + "level") >> level;
-    std::ifstream(folder + "type") >> type;
+    const SystemFile level_file = open_system_file(folder + "level");
+    if (!level_file || std::fscanf(level_file.get(), "%d", &level) != 1) return;
+    char text[32] = "";
+    const SystemFile type_file = open_system_file(folder + "type");
+    if (!type_file || std::fscanf(type_file.get(), "%31s", text) != 1) return;
+    const std::string type = text;
     if (type == "Instruction") continue;
     if (level == 1) machine.l1_cache_bytes = size;
     if (level == 2) machine.l2_cache_bytes = size;

@@ -3,22 +3,26 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdio>
 #include <string>
 #include <utility>
+
+#include "cpu/system_file.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 // The processors of a list such as "0-3,8-11"; empty where there is no such file.
 std::vector<int> read_list(const std::string& path) {
-  std::ifstream file(path);
+  const SystemFile file = open_system_file(path);
   std::vector<int> listed;
-  for (int first = 0; file >> first;) {
+  int first = 0;
+  while (file && std::fscanf(file.get(), "%d", &first) == 1) {
     int last = first;
-    if (file.peek() == '-') file.ignore() >> last;
+    int next = std::fgetc(file.get());
+    if (next == '-' && std::fscanf(file.get(), "%d", &last) == 1) next = std::fgetc(file.get());
     for (int each = first; each <= last; ++each) listed.push_back(each);
-    if (file.peek() == ',') file.ignore();
+    if (next != ',') break;
   }
   return listed;
 }
