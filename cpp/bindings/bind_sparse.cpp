@@ -16,6 +16,7 @@
 #include "plan/sparse/predict.hpp"
 #include "sparse/check.hpp"
 #include "sparse/transpose.hpp"
+#include "tensor/axes.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
@@ -31,18 +32,12 @@ Algorithm parse_algorithm(const std::string& name) {
   return parse_kernel(sparse::kAlgorithms, name, "sparse tensors are sorted by one of");
 }
 
-Problem make_problem(const Integers& extents, const std::vector<int>& perm) {
-  Problem problem{.extents = extents, .perm = perm};
-  std::vector<bool> seen(perm.size());
-  bool is_permutation = perm.size() == extents.size() && !perm.empty();
-  for (const int mode : perm) {
-    const auto number = static_cast<std::size_t>(mode);
-    is_permutation = is_permutation && mode >= 0 && number < seen.size() && !seen[number];
-    if (is_permutation) seen[number] = true;
-  }
-  if (!is_permutation) {
-    throw py::value_error("perm " + text_of(Integers(perm.begin(), perm.end())) +
-                          " is no permutation of the modes of shape " + text_of(extents));
+Problem make_problem(const Integers& extents, const Integers& perm) {
+  Problem problem{.extents = extents, .perm = std::vector<int>(perm.size())};
+  if (perm.empty() || perm.size() > kMaxRank || perm.size() != extents.size() ||
+      normalize_axes(perm, problem.perm).error != AxesError::none) {
+    throw py::value_error("perm " + text_of(perm) + " is no permutation of the modes of shape " +
+                          text_of(extents));
   }
   for (const std::int64_t extent : extents) {
     if (extent < 0) throw py::value_error("shape " + text_of(extents) + " has negative extents");
@@ -53,8 +48,7 @@ Problem make_problem(const Integers& extents, const std::vector<int>& perm) {
 // One-dimensional, contiguous, int32 or int64.
 Indices read_indices(const py::array& array, std::int64_t size, const std::string& name) {
   const py::dtype dtype = array.dtype();
-  const bool is_wide =
-      dtype.is(py::dtype::of<std::int64_t>()) || dtype.equal(py::dtype::of<std::int64_t>());
+  const bool is_wide = dtype.equal(py::dtype::of<std::int64_t>());
   if (!is_wide && !dtype.equal(py::dtype::of<std::int32_t>())) {
     throw py::type_error(name + " must be of dtype int32 or int64, not " +
                          py::str(dtype).cast<std::string>());
@@ -134,7 +128,7 @@ void check_width(const Problem& problem, bool wide) {
 
 py::tuple transpose(const std::vector<std::optional<py::array>>& modes,
                     const std::optional<py::array>& row_pointers, const py::array& values,
-                    const Integers& extents, const std::vector<int>& perm, bool wide, bool compress,
+                    const Integers& extents, const Integers& perm, bool wide, bool compress,
                     const std::string& algorithm, int threads) {
   renew_pool_limit();
   const Algorithm chosen = parse_algorithm(algorithm);
@@ -154,7 +148,7 @@ py::tuple transpose(const std::vector<std::optional<py::array>>& modes,
         first + static_cast<std::int64_t>(row) * problem.nonzeros * problem.out_index_bytes, wide};
   }
   if (compress) {
-    const std::int64_t rows = problem.extents[static_cast<std::size_t>(perm[0])];
+    const std::int64_t rows = problem.extents[static_cast<std::size_t>(problem.perm[0])];
     pointers = new_indices({checked_add(rows, 1)}, wide);
     output.row_pointers = {const_cast<void*>(py::array(pointers).data()), wide};
   }
@@ -180,7 +174,7 @@ py::tuple transpose(const std::vector<std::optional<py::array>>& modes,
   return py::make_tuple(coordinates, pointers, new_values);
 }
 
-double predict(std::int64_t nonzeros, const Integers& extents, const std::vector<int>& perm,
+double predict(std::int64_t nonzeros, const Integers& extents, const Integers& perm,
                std::int64_t value_bytes, int index_bytes, bool in_rows, bool out_rows,
                bool is_sorted, const std::string& algorithm, int threads) {
   Problem problem = make_problem(extents, perm);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/threads/threads.hpp"
+#include "plan/sparse/plan.hpp"
 #include "sparse/chunk.hpp"
 #include "sparse/chunk_reader.hpp"
 #include "sparse/chunk_sort.hpp"
@@ -61,10 +62,8 @@ class Sorter {
 
  private:
   using RecordHere = Record<Stored, Payload>;
-  // A sorter's two copies of a chunk take half of the cache.
   static std::int64_t capacity(const Task& task) {
-    const std::int64_t fits = task.cache_bytes / std::int64_t{4 * sizeof(RecordHere)};
-    return std::min(task.count, std::max(fits, std::int64_t{1024}));
+    return std::min(task.count, chunk_capacity(task.cache_bytes, sizeof(RecordHere)));
   }
 
   bool has_bits_to_sort() const { return task_.sorted.low < task_.sorted.high; }

@@ -1,6 +1,7 @@
 // How a sparse tensor is transposed, as a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "plan/sparse/algorithm.hpp"
@@ -12,7 +13,7 @@ namespace ttlg::sparse {
 struct Plan {
   Problem problem;
   Algorithm algorithm = Algorithm::automatic;
-  int sorted_modes = 0;  // the input is in order by so many of its first modes
+  int sorted_modes = 0;  // the input is in order by its first modes, of this number
   int threads = 1;
   std::int64_t cache_bytes = 0;  // that a thread has for itself
 
@@ -25,8 +26,8 @@ struct Plan {
 // nonzeros, and that no order of the outermost modes saves more.
 bool may_scatter(const Plan& plan);
 
-// Of so many nonzeros at a time is looked how many keys they have; an eighth of all at most. As
-// many places as these have are in a large cache.
+// The sample that tells how many keys neighbours have: windows of nonzeros that follow one another,
+// an eighth of all at most. A large cache holds the places of one window.
 inline constexpr std::int64_t kSampledWindows = 4;
 std::int64_t sampled_window(std::int64_t nonzeros);
 
@@ -34,6 +35,12 @@ std::int64_t sampled_window(std::int64_t nonzeros);
 // whether more would make a difference.
 int modes_in_order(const Problem& problem);
 bool depends_on_order(const Problem& problem, Algorithm algorithm);
+
+// How many records of these bytes a thread sorts at a time: two copies of them, as arrays, take
+// half of its cache.
+inline std::int64_t chunk_capacity(std::int64_t cache_bytes, std::int64_t record_bytes) {
+  return std::max(cache_bytes / (4 * record_bytes), std::int64_t{1024});
+}
 
 Plan make_plan(const Problem& problem, Algorithm algorithm, int sorted_modes, int threads,
                std::int64_t cache_bytes);

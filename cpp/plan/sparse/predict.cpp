@@ -12,11 +12,10 @@ namespace {
 
 double& at(Terms& terms, Term term) { return terms[static_cast<std::size_t>(term)]; }
 
-// How many nonzeros a thread sorts at once, as `radix_sort` does.
+// Of keys in 4 bytes, and values.
 double chunk_size(const Plan& plan) {
-  return std::max(1024.0,
-                  as_double(plan.cache_bytes) /
-                      (4 * (4 + as_double(std::min<std::int64_t>(plan.problem.value_bytes, 16)))));
+  return as_double(
+      chunk_capacity(plan.cache_bytes, 4 + std::min<std::int64_t>(plan.problem.value_bytes, 16)));
 }
 
 void add_radix_sort(const Plan& plan, Terms& terms) {
@@ -140,7 +139,7 @@ bool prefers_scatter(const Plan& plan, double share) {
 double predicted_seconds(const Plan& plan) {
   const double sorted = seconds_of(plan, terms_of(plan));
   if (plan.algorithm != Algorithm::automatic || !may_scatter(plan)) return sorted;
-  // So many of the nonzeros of a window have a key of their own.
+  // The share of the nonzeros of a window that have a key of their own.
   const double keys = static_cast<double>(plan.key.max >> plan.sorted.low) + 1;
   const double window = as_double(std::max<std::int64_t>(1, sampled_window(plan.problem.nonzeros)));
   const double share = keys * -std::expm1(-window / keys) / window;

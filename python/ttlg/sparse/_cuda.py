@@ -45,7 +45,7 @@ def transpose_coo(
     is_sorted : bool
         The coordinates are in lexicographic order, with or without repetitions.
     empty : callable
-        Allocates so many bytes on the device, for use on the stream: an array of uint8 that begins
+        Allocates a number of bytes on the device, for use on the stream: an array of uint8 that begins
         at a multiple of 256.
     pointer_of : callable
         Returns the address of an array on the device.
