@@ -15,6 +15,10 @@
 namespace ttlg::sparse {
 namespace {
 
+// How many nonzeros ahead the line is asked for that one will be written to. A processor retires
+// stores in order: without that, each one that misses the caches holds up those that follow.
+constexpr std::size_t kAhead = 16;
+
 // Calls function(width) with a width that the compiler knows, or with 0.
 template <typename Function>
 void with_width(std::int64_t bytes, const Function& function) {
@@ -103,9 +107,13 @@ class Scatter {
         const std::byte* const values = task_.values + begin * static_cast<std::int64_t>(bytes);
         std::byte* const to = task_.output.values;
         const Index* const here = columns + begin;
-        task_.reader.for_rows(begin, static_cast<std::size_t>(end - begin),
+        const auto last = static_cast<std::size_t>(end - begin) - 1;
+        task_.reader.for_rows(begin, last + 1,
                               [=](std::int64_t row, std::size_t i, std::size_t row_end) {
                                 for (; i < row_end; ++i) {
+                                  const std::size_t ahead = next[here[std::min(i + kAhead, last)]];
+                                  __builtin_prefetch(new_columns + ahead, 1);
+                                  __builtin_prefetch(to + ahead * bytes, 1);
                                   const std::size_t place = next[here[i]]++;
                                   new_columns[place] = static_cast<Index>(row);
                                   std::memcpy(to + place * bytes, values + i * bytes, bytes);
@@ -147,41 +155,48 @@ class Scatter {
 
   void move(std::int64_t first, std::span<const std::uint64_t> keys,
             std::span<Counter> next) const {
-    std::int64_t buffer[kBlock];
-    const std::span places(buffer, keys.size());
+    std::int64_t places[kBlock + kAhead];
     const int low = task_.sorted.low;
-    for (std::size_t j = 0; j < keys.size(); ++j) {
+    const std::size_t count = keys.size();
+    for (std::size_t j = 0; j < count; ++j) {
       places[j] = static_cast<std::int64_t>(next[static_cast<std::size_t>(keys[j] >> low)]++);
     }
+    std::fill_n(places + count, kAhead, places[count - 1]);
     for (const Field& field : task_.key.fields) {
       const NewIndices& mode = task_.output.modes[static_cast<std::size_t>(field.out_mode)];
       if (!mode) continue;  // row pointers instead
-      with_type(mode, [&](auto* to) { move_coordinates(field.in_mode, first, places, to); });
+      with_type(mode, [&](auto* to) {
+        move_coordinates(field.in_mode, first, count, places, to);
+      });
     }
     with_width(task_.value_bytes, [&](auto width) {
       const std::size_t bytes = width > 0 ? width : static_cast<std::size_t>(task_.value_bytes);
       const std::byte* from = task_.values + first * task_.value_bytes;
       std::byte* const to = task_.output.values;
-      for (const std::int64_t place : places) {
-        std::memcpy(to + static_cast<std::size_t>(place) * bytes, from, bytes);
-        from += bytes;
+      for (std::size_t j = 0; j < count; ++j) {
+        __builtin_prefetch(to + static_cast<std::size_t>(places[j + kAhead]) * bytes, 1);
+        std::memcpy(to + static_cast<std::size_t>(places[j]) * bytes, from + j * bytes, bytes);
       }
     });
   }
 
   template <typename Index>
-  void move_coordinates(int in_mode, std::int64_t first, std::span<const std::int64_t> places,
-                        Index* to) const {
+  void move_coordinates(int in_mode, std::int64_t first, std::size_t count,
+                        const std::int64_t* places, Index* to) const {
+    const auto put = [=](std::size_t j, auto index) {
+      __builtin_prefetch(to + places[j + kAhead], 1);
+      to[places[j]] = static_cast<Index>(index);
+    };
     const Indices& mode = task_.reader.input().modes[static_cast<std::size_t>(in_mode)];
     if (!mode) {
-      task_.reader.for_rows(first, places.size(), [=](std::int64_t row, auto begin, auto end) {
-        for (; begin < end; ++begin) to[places[begin]] = static_cast<Index>(row);
+      task_.reader.for_rows(first, count, [=](std::int64_t row, auto begin, auto end) {
+        for (; begin < end; ++begin) put(begin, row);
       });
       return;
     }
     with_type(mode, [&](const auto* indices) {
       const auto* const from = indices + first;
-      for (std::size_t j = 0; j < places.size(); ++j) to[places[j]] = static_cast<Index>(from[j]);
+      for (std::size_t j = 0; j < count; ++j) put(j, from[j]);
     });
   }
 
