@@ -128,10 +128,11 @@ bool is_sorted(const Problem& problem, const Input& input, int threads) {
   const KeyReader reader(key, input, problem.extents[0]);
   return !any_share(problem.nonzeros, threads, [&](std::int64_t begin, std::int64_t end) {
     std::uint64_t keys[kBlock];
+    std::int64_t row = 0;
     std::uint64_t before = begin > 0 ? reader.at(begin - 1) : 0;
     for (; begin < end; begin += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, end - begin));
-      reader.read(begin, {keys, count});
+      reader.read(begin, {keys, count}, 0, row);
       bool out_of_order = before > keys[0];
       for (std::size_t j = 1; j < count; ++j) out_of_order |= keys[j - 1] > keys[j];
       if (out_of_order) return true;

@@ -28,10 +28,11 @@ class ChunkReader {
   void for_blocks(const Chunk& chunk, std::int64_t begin, std::int64_t end, int low,
                   const Work& work) const {
     std::uint64_t keys[kBlock];
+    std::int64_t row = 0;
     for (; begin < end; begin += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, end - begin));
       const std::span block(keys, count);
-      task_.reader.read(begin, block, low);
+      task_.reader.read(begin, block, low, row);
       if (chunk.base != 0) {
         for (std::uint64_t& key : block) key -= chunk.base;
       }

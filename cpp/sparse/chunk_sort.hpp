@@ -22,7 +22,7 @@ class ChunkSort {
   ChunkSort(std::size_t capacity, cpu::ResultPool& pool)
       : keys_(2 * capacity, pool),
         payloads_(2 * capacity, pool),
-        counts_(kMaxPasses << kMaxDigitBits, pool),
+        counts_((64 / kMaxDigitBits + 1) << kMaxDigitBits, pool),
         capacity_(capacity) {}
 
   // Where arrays may be that are to be sorted.
@@ -40,7 +40,10 @@ class ChunkSort {
       return sort(to, count, low, bits);
     }
     const Digits digits(count, low, bits);
-    count_digits(digits, count, [=](std::size_t j) { return records[j].key; });
+    count_digits(digits, count, [=](std::size_t j) {
+      __builtin_prefetch(records + j + kReadAhead);
+      return records[j].key;
+    });
     distribute(
         digits, 0, count, [=](std::size_t j) { return records[j].key; },
         [=](std::size_t j) { return records[j].payload; }, to);
@@ -58,8 +61,12 @@ class ChunkSort {
  private:
   static constexpr std::size_t kInsertionLimit = 24;
   static constexpr int kMinDigitBits = 4;
-  static constexpr int kMaxDigitBits = 11;
-  static constexpr std::size_t kMaxPasses = 64 / kMinDigitBits;
+  static constexpr int kMaxDigitBits = 14;
+  // How many records ahead the lines are asked for that one will be written to: there may be more
+  // than L1 holds.
+  static constexpr std::size_t kAhead = 16;
+  // The same for records that are read for the first time, from memory.
+  static constexpr std::size_t kReadAhead = 2048 / sizeof(RecordHere);
 
   // Few records get short digits, whose counters take less time than they.
   struct Digits {
@@ -122,12 +129,20 @@ class ChunkSort {
     }
     const std::size_t mask = digits.values() - 1;
     const int shift = digits.shift(pass);
-    for (std::size_t j = 0; j < count; ++j) {
+    const auto put = [=](std::size_t j) {
       const Stored key = key_at(j);
       const std::uint32_t place = next[(key >> shift) & mask]++;
       to.keys[place] = key;
       to.payloads[place] = payload_at(j);
+    };
+    std::size_t j = 0;
+    for (; j + kAhead < count; ++j) {
+      const std::uint32_t place = next[(key_at(j + kAhead) >> shift) & mask];
+      __builtin_prefetch(to.keys + place, 1);
+      __builtin_prefetch(to.payloads + place, 1);
+      put(j);
     }
+    for (; j < count; ++j) put(j);
   }
 
   ArraysHere sort_from(const Digits& digits, int pass, std::size_t count, ArraysHere arrays) const {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/simd_level.hpp"
 #include "sparse/chunk.hpp"
 #include "sparse/chunk_reader.hpp"
 #include "sparse/records.hpp"
@@ -24,7 +25,10 @@ class ChunkWriter {
     std::int64_t last = 0;
   };
 
-  ChunkWriter(const Task& task, bool has_numbers) : task_(task), has_numbers_(has_numbers) {}
+  // Around the caches where there are several chunks, because one takes half of a cache; then each
+  // thread has to call finish() in the end.
+  ChunkWriter(const Task& task, bool has_numbers, bool has_several)
+      : task_(task), has_numbers_(has_numbers), around_caches_(has_several) {}
 
   void write(const Chunk& chunk, const Arrays<Stored, Payload>& sorted) const {
     const auto count = static_cast<std::size_t>(chunk.count());
@@ -33,10 +37,12 @@ class ChunkWriter {
         std::copy_n(sorted.payloads, count, task_.order + chunk.begin);
     } else {
       write_coordinates(task_.key, chunk.base, std::span<const Stored>(sorted.keys, count),
-                        chunk.begin, task_.output);
+                        chunk.begin, task_.output, around_caches_);
       write_values(chunk.begin, {sorted.payloads, count});
     }
   }
+
+  void finish() const { table_.fence(); }
 
   // Of the rows that begin within the chunk.
   RowRange write_row_pointers(const Chunk& chunk, const Stored* keys) const {
@@ -81,7 +87,10 @@ class ChunkWriter {
   void write_values(std::int64_t begin, std::span<const Payload> payloads) const {
     const std::int64_t bytes = task_.value_bytes;
     std::byte* to = task_.output.values + begin * bytes;
-    if (!has_numbers_) {
+    if (!has_numbers_ && around_caches_) {
+      table_.stream(to, reinterpret_cast<const std::byte*>(payloads.data()),
+                    static_cast<std::int64_t>(payloads.size_bytes()));
+    } else if (!has_numbers_) {
       std::memcpy(to, payloads.data(), payloads.size_bytes());
     } else if constexpr (kMayBeNumber<Payload>) {
       for (const Payload number : payloads) {
@@ -94,6 +103,8 @@ class ChunkWriter {
 
   const Task& task_;
   const bool has_numbers_;
+  const bool around_caches_;
+  const cpu::Kernels& table_ = cpu::kernels();
 };
 
 }  // namespace ttlg::sparse

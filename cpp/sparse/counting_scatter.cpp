@@ -75,9 +75,10 @@ class Scatter {
   template <typename Work>
   void for_blocks(std::int64_t begin, std::int64_t end, int low, const Work& work) const {
     std::uint64_t keys[kBlock];
+    std::int64_t row = 0;
     for (; begin < end; begin += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, end - begin));
-      task_.reader.read(begin, {keys, count}, low);
+      task_.reader.read(begin, {keys, count}, low, row);
       work(begin, std::span<const std::uint64_t>(keys, count));
     }
   }
@@ -165,9 +166,7 @@ class Scatter {
     for (const Field& field : task_.key.fields) {
       const NewIndices& mode = task_.output.modes[static_cast<std::size_t>(field.out_mode)];
       if (!mode) continue;  // row pointers instead
-      with_type(mode, [&](auto* to) {
-        move_coordinates(field.in_mode, first, count, places, to);
-      });
+      with_type(mode, [&](auto* to) { move_coordinates(field.in_mode, first, count, places, to); });
     }
     with_width(task_.value_bytes, [&](auto width) {
       const std::size_t bytes = width > 0 ? width : static_cast<std::size_t>(task_.value_bytes);
@@ -222,12 +221,13 @@ double scattered_share(const Task& task) {
   std::vector<std::uint64_t> seen((static_cast<std::size_t>(task.key.max >> low) >> 6) + 1);
   std::int64_t scattered = 0;
   std::uint64_t keys[kBlock];
+  std::int64_t row = 0;
   for (std::int64_t number = 0; number < kSampledWindows; ++number) {
     std::ranges::fill(seen, 0);
     const std::int64_t begin = (task.count - window) / (kSampledWindows - 1) * number;
     for (std::int64_t i = 0; i < window; i += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, window - i));
-      task.reader.read(begin + i, {keys, count}, low);
+      task.reader.read(begin + i, {keys, count}, low, row);
       for (const std::uint64_t key : std::span(keys, count)) {
         std::uint64_t& word = seen[static_cast<std::size_t>(key >> low >> 6)];
         const std::uint64_t bit = std::uint64_t{1} << (key >> low & 63);

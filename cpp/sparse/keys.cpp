@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "cpu/simd_level.hpp"
+
 namespace ttlg::sparse {
 namespace {
 
@@ -29,58 +31,100 @@ void add_field(const Field& field, const Index* indices, const std::int64_t* ord
 }
 
 template <typename Index, typename Stored>
-void write_field(const Field& field, std::uint64_t base, std::span<const Stored> keys, Index* to) {
+void write_field(const Field& field, std::uint64_t base, std::span<const Stored> keys, Index* to,
+                 bool around_caches) {
   const std::uint64_t mask = field.mask();
   const int shift = field.shift;
-  for (const Stored key : keys) *to++ = static_cast<Index>(((base + key) >> shift) & mask);
+  const auto decode = [=](std::span<const Stored> some, Index* place) {
+    for (const Stored key : some) *place++ = static_cast<Index>(((base + key) >> shift) & mask);
+  };
+  if (!around_caches) return decode(keys, to);
+  Index block[kBlock];
+  const auto stream = cpu::kernels().stream;
+  // Blocks end where lines do.
+  std::size_t count = kBlock - reinterpret_cast<std::uintptr_t>(to) % 64 / sizeof(Index);
+  while (!keys.empty()) {
+    count = std::min(count, keys.size());
+    decode(keys.first(count), block);
+    stream(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(block),
+           static_cast<std::int64_t>(count * sizeof(Index)));
+    keys = keys.subspan(count);
+    to += count;
+    count = kBlock;
+  }
 }
 
 template <typename Stored>
 void write_fields(const Key& key, std::uint64_t base, std::span<const Stored> keys,
-                  std::int64_t position, const Output& output) {
+                  std::int64_t position, const Output& output, bool around_caches) {
   for (const Field& field : key.fields) {
     const NewIndices& mode = output.modes[static_cast<std::size_t>(field.out_mode)];
     if (!mode) continue;  // row pointers instead
-    with_type(mode, [&](auto* to) { write_field(field, base, keys, to + position); });
+    with_type(mode,
+              [&](auto* to) { write_field(field, base, keys, to + position, around_caches); });
   }
 }
 
 }  // namespace
 
-std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position) {
+std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position,
+                    std::int64_t near) {
   return with_type(row_pointers, [&](const auto* pointers) {
-    return static_cast<std::int64_t>(std::upper_bound(pointers, pointers + rows + 1, position) -
-                                     pointers) -
+    if (pointers[near] > position) near = 0;
+    std::int64_t step = 1;
+    while (step < rows - near && pointers[near + step] <= position) step *= 2;
+    const auto* const end = pointers + std::min(near + step, rows) + 1;
+    return static_cast<std::int64_t>(std::upper_bound(pointers + near, end, position) - pointers) -
            1;
   });
 }
 
-void KeyReader::read(std::int64_t begin, std::span<std::uint64_t> keys, int low) const {
+void KeyReader::read(std::int64_t begin, std::span<std::uint64_t> keys, int low,
+                     std::int64_t& row) const {
   std::ranges::fill(keys, 0);
-  for (const Field& field : key_.fields) {
-    if (field.shift + field.bits <= low) break;
-    const Indices& mode = input_.modes[static_cast<std::size_t>(field.in_mode)];
-    if (!mode) {
-      for_rows(begin, keys.size(), [=](std::int64_t row, std::size_t from, std::size_t to) {
-        const std::uint64_t bits = static_cast<std::uint64_t>(row) << field.shift;
-        for (; from < to; ++from) keys[from] |= bits;
-      });
-    } else if (order_) {
-      with_type(mode, [&](const auto* from) { add_field(field, from, order_ + begin, keys); });
-    } else {
-      with_type(mode, [&](const auto* from) { add_field(field, from + begin, nullptr, keys); });
-    }
+  const auto wanted = std::ranges::find_if(
+      key_.fields, [=](const Field& field) { return field.shift + field.bits <= low; });
+  const std::span fields(key_.fields.begin(), wanted);
+  for (const Field& field : fields) {
+    if (is_row(field)) row = begin_with_rows(field, begin, keys, row);
+  }
+  for (const Field& field : fields) {
+    if (is_row(field)) continue;
+    with_type(input_.modes[static_cast<std::size_t>(field.in_mode)], [&](const auto* from) {
+      if (order_) {
+        add_field(field, from, order_ + begin, keys);
+      } else {
+        add_field(field, from + begin, nullptr, keys);
+      }
+    });
   }
 }
 
+// Steps of one where rows begin, and then their sums: a loop for each row would be mispredicted at
+// its end, and most rows are short.
+std::int64_t KeyReader::begin_with_rows(const Field& field, std::int64_t begin,
+                                        std::span<std::uint64_t> keys, std::int64_t near) const {
+  const auto end = begin + static_cast<std::int64_t>(keys.size());
+  const std::uint64_t step = std::uint64_t{1} << field.shift;
+  const std::int64_t first = row_of(input_.row_pointers, rows_, begin, near);
+  with_type(input_.row_pointers, [&](const auto* pointers) {
+    for (std::int64_t row = first + 1; pointers[row] < end; ++row) {
+      keys[static_cast<std::size_t>(pointers[row] - begin)] += step;
+    }
+  });
+  std::uint64_t row = static_cast<std::uint64_t>(first) << field.shift;
+  for (std::uint64_t& key : keys) key = row += key;
+  return static_cast<std::int64_t>(row >> field.shift);
+}
+
 void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint64_t> keys,
-                       std::int64_t position, const Output& output) {
-  write_fields(key, base, keys, position, output);
+                       std::int64_t position, const Output& output, bool around_caches) {
+  write_fields(key, base, keys, position, output, around_caches);
 }
 
 void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint32_t> keys,
-                       std::int64_t position, const Output& output) {
-  write_fields(key, base, keys, position, output);
+                       std::int64_t position, const Output& output, bool around_caches) {
+  write_fields(key, base, keys, position, output, around_caches);
 }
 
 }  // namespace ttlg::sparse

@@ -14,8 +14,10 @@ namespace ttlg::sparse {
 // How many nonzeros are handled at a time, so that their keys stay in L1.
 inline constexpr int kBlock = 512;
 
-// The row of a nonzero: the last that begins there or before.
-std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position);
+// The row of a nonzero: the last that begins there or before. Is soon found where it is a little
+// after the row `near`.
+std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position,
+                    std::int64_t near = 0);
 
 // Makes the keys of nonzeros of the input: those numbered from `begin` on, or the `begin`-th and
 // following of `order` where there is one.
@@ -25,12 +27,14 @@ class KeyReader {
             const std::int64_t* order = nullptr)
       : key_(key), input_(input), rows_(rows), order_(order) {}
 
-  // keys.size() <= kBlock. The bits below `low` may be left out.
-  void read(std::int64_t begin, std::span<std::uint64_t> keys, int low = 0) const;
+  // keys.size() <= kBlock. The bits below `low` may be left out. `row`: of the last nonzero that
+  // was read before, or 0; is set to that of the last one here.
+  void read(std::int64_t begin, std::span<std::uint64_t> keys, int low, std::int64_t& row) const;
 
   std::uint64_t at(std::int64_t position) const {
     std::uint64_t key;
-    read(position, {&key, 1});
+    std::int64_t row = 0;
+    read(position, {&key, 1}, 0, row);
     return key;
   }
 
@@ -52,16 +56,24 @@ class KeyReader {
   }
 
  private:
+  // Whether row pointers tell it.
+  bool is_row(const Field& field) const {
+    return !input_.modes[static_cast<std::size_t>(field.in_mode)];
+  }
+  std::int64_t begin_with_rows(const Field& field, std::int64_t begin,
+                               std::span<std::uint64_t> keys, std::int64_t near) const;
+
   const Key& key_;
   const Input& input_;
   std::int64_t rows_;
   const std::int64_t* order_;
 };
 
-// Writes the coordinates of base + keys[j] to places position + j of the output.
+// Writes the coordinates of base + keys[j] to places position + j of the output; around the caches
+// where asked for, which a fence has to follow.
 void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint64_t> keys,
-                       std::int64_t position, const Output& output);
+                       std::int64_t position, const Output& output, bool around_caches);
 void write_coordinates(const Key& key, std::uint64_t base, std::span<const std::uint32_t> keys,
-                       std::int64_t position, const Output& output);
+                       std::int64_t position, const Output& output, bool around_caches);
 
 }  // namespace ttlg::sparse

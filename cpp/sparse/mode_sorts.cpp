@@ -107,9 +107,10 @@ class Entries {
   void read(const Numbers& numbers, std::size_t count, Entry* entries) const {
     const KeyReader reader(key_, input_, problem_.extents[0], numbers.data());
     std::uint64_t keys[kBlock];
+    std::int64_t row = 0;
     for (std::size_t begin = 0; begin < count; begin += kBlock) {
       const std::size_t size = std::min<std::size_t>(kBlock, count - begin);
-      reader.read(static_cast<std::int64_t>(begin), {keys, size});
+      reader.read(static_cast<std::int64_t>(begin), {keys, size}, 0, row);
       for (std::size_t j = 0; j < size; ++j) entries[begin + j] = {keys[j], numbers[begin + j]};
     }
   }

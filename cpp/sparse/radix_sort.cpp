@@ -34,7 +34,7 @@ class Sorter {
       : task_(task),
         capacity_(capacity(task)),
         reader_(task, has_numbers),
-        writer_(task, has_numbers),
+        writer_(task, has_numbers, capacity_ < task.count),
         distributor_(task, reader_, capacity_) {}
 
   // Whether the keys fit `Stored`.
@@ -123,6 +123,7 @@ class Sorter {
             writer_.write(chunks[i], sorted);
             if (!rows.empty()) rows[i] = writer_.write_row_pointers(chunks[i], sorted.keys);
           }
+          writer_.finish();
         });
     if (task_.output.row_pointers) writer_.write_pointers_between(chunks, rows);
   }

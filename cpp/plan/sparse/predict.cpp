@@ -31,7 +31,7 @@ void add_radix_sort(const Plan& plan, Terms& terms) {
                           : sorted - (sorted <= 12 && chunks > 0 ? sorted : chunks);
   const double in_chunk = std::min(nonzeros, chunk_size(plan));
   const double digit_bits =
-      std::clamp(std::floor(std::log2(std::max(1.0, in_chunk))) - 2, 4.0, 11.0);
+      std::clamp(std::floor(std::log2(std::max(1.0, in_chunk))) - 2, 4.0, 14.0);
   at(terms, Term::sorted) += nonzeros * std::ceil(std::max(0.0, left) / digit_bits);
 }
 
