@@ -156,21 +156,20 @@ py::tuple transpose(const std::vector<std::optional<py::array>>& modes,
   const py::array new_values = new_ndarray(values.dtype().ptr(), shape);
   output.values = static_cast<std::byte*>(const_cast<void*>(new_values.data()));
 
-  std::string fault;
+  sparse::Findings found;
   {
     const auto machine = cpu::this_machine();
     const GilRelease release;
-    fault = find_fault(problem, input, threads);
-    if (fault.empty()) {
-      int sorted_modes = modes_in_order(problem);
-      if (depends_on_order(problem, chosen) && is_sorted(problem, input, threads)) {
-        sorted_modes = problem.rank();
-      }
+    const bool with_order = depends_on_order(problem, chosen);
+    found = check(problem, input, with_order, threads);
+    if (found.fault.empty()) {
+      const int sorted_modes =
+          with_order && found.is_sorted ? problem.rank() : modes_in_order(problem);
       transpose(make_plan(problem, chosen, sorted_modes, threads, machine->l2_cache_bytes), input,
                 output, result_pool());
     }
   }
-  if (!fault.empty()) throw py::value_error(fault + "; shape " + text_of(extents));
+  if (!found.fault.empty()) throw py::value_error(found.fault + "; shape " + text_of(extents));
   return py::make_tuple(coordinates, pointers, new_values);
 }
 

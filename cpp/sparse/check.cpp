@@ -15,19 +15,6 @@ namespace {
 
 constexpr std::int64_t kShare = 1 << 15;
 
-// Whether some(begin, end) is true for any of the shares of 0..count-1.
-template <typename Some>
-bool any_share(std::int64_t count, int threads, const Some& some) {
-  std::atomic<bool> found = false;
-  const std::int64_t shares = (count + kShare - 1) / kShare;
-  cpu::parallel_ranges(threads, shares, 16, [&](std::int64_t begin, std::int64_t end) {
-    for (; begin < end && !found.load(std::memory_order_relaxed); ++begin) {
-      if (some(begin * kShare, std::min((begin + 1) * kShare, count))) found = true;
-    }
-  });
-  return found;
-}
-
 template <typename Index>
 bool is_outside(Index index, std::int64_t extent) {
   return index < 0 || index >= extent;
@@ -36,6 +23,7 @@ bool is_outside(Index index, std::int64_t extent) {
 // Without a branch for each index.
 template <typename Index>
 bool any_outside(const Index* indices, std::int64_t count, std::int64_t extent) {
+  if (extent == 0) return count > 0;
   using Unsigned = std::make_unsigned_t<Index>;
   const auto last =
       static_cast<Unsigned>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
@@ -45,15 +33,11 @@ bool any_outside(const Index* indices, std::int64_t count, std::int64_t extent) 
 }
 
 template <typename Index>
-std::string fault_in_mode(const Index* indices, std::int64_t count, std::int64_t extent, int mode,
-                          int threads) {
-  const bool any = extent == 0 || any_share(count, threads, [&](std::int64_t begin, auto end) {
-                     return any_outside(indices + begin, end - begin, extent);
-                   });
-  if (!any) return {};
+std::string fault_in_mode(const Index* indices, std::int64_t count, std::int64_t extent, int mode) {
   const std::int64_t at = std::find_if(indices, indices + count,
                                        [&](Index index) { return is_outside(index, extent); }) -
                           indices;
+  if (at == count) return {};
   return "the coordinate of nonzero " + std::to_string(at) + " in mode " + std::to_string(mode) +
          " is " + std::to_string(indices[at]) + ", and the extent there is " +
          std::to_string(extent);
@@ -76,70 +60,102 @@ std::string fault_in_rows(const Pointer* pointers, std::int64_t rows, std::int64
          ", less than the one before, " + std::to_string(at[-1]);
 }
 
-// Compares neighbours mode by mode, where no key holds all of them.
-bool is_out_of_order(const Input& input, std::int64_t position) {
-  for (const Indices& mode : input.modes) {
-    const auto difference = with_type(mode, [&](const auto* indices) {
-      return indices[position] < indices[position - 1]   ? -1
-             : indices[position] > indices[position - 1] ? 1
-                                                         : 0;
-    });
-    if (difference != 0) return difference < 0;
+// The order of the nonzeros as they come.
+class Order {
+ public:
+  Order(const Problem& problem, const Input& input)
+      : input_(input), reader_(key_, input, problem.extents[0]) {
+    Problem unchanged = problem;
+    unchanged.perm.resize(problem.extents.size());
+    std::iota(unchanged.perm.begin(), unchanged.perm.end(), 0);
+    int bits = 0;
+    for (const std::int64_t extent : problem.extents) bits += bits_of(extent);
+    fits_key_ = bits <= kMaxKeyBits;
+    if (fits_key_) key_ = key_of(unchanged, unchanged.perm);
+  }
+
+  // Whether a nonzero from `begin` up to `end` comes before the one in front of it; they are
+  // kBlock at most. `row` as for KeyReader::read.
+  bool is_broken(std::int64_t begin, std::int64_t end, std::int64_t& row) const {
+    if (!fits_key_) {  // row pointers do not come so far
+      for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < end; ++i) {
+        if (is_less(i, i - 1)) return true;
+      }
+      return false;
+    }
+    std::uint64_t keys[kBlock];
+    const auto count = static_cast<std::size_t>(end - begin);
+    reader_.read(begin, {keys, count}, 0, row);
+    bool broken = begin > 0 && reader_.at(begin - 1) > keys[0];
+    for (std::size_t j = 1; j < count; ++j) broken |= keys[j - 1] > keys[j];
+    return broken;
+  }
+
+ private:
+  // Mode by mode, where no key holds all of them.
+  bool is_less(std::int64_t i, std::int64_t j) const {
+    for (const Indices& mode : input_.modes) {
+      const auto difference = with_type(mode, [&](const auto* indices) {
+        return indices[i] < indices[j] ? -1 : indices[i] > indices[j] ? 1 : 0;
+      });
+      if (difference != 0) return difference < 0;
+    }
+    return false;
+  }
+
+  const Input& input_;
+  Key key_;
+  bool fits_key_ = false;
+  KeyReader reader_;
+};
+
+// Whether any coordinate from `begin` up to `end` is outside the shape.
+bool any_outside(const Problem& problem, const Input& input, std::int64_t begin, std::int64_t end) {
+  for (std::size_t mode = 0; mode < input.modes.size(); ++mode) {
+    const bool any = input.modes[mode] && with_type(input.modes[mode], [&](const auto* indices) {
+                       return any_outside(indices + begin, end - begin, problem.extents[mode]);
+                     });
+    if (any) return true;
   }
   return false;
 }
 
 }  // namespace
 
-std::string find_fault(const Problem& problem, const Input& input, int threads) {
+// Block by block, so that coordinates come from memory once.
+Findings check(const Problem& problem, const Input& input, bool with_order, int threads) {
+  std::string fault;
   if (input.row_pointers) {
-    std::string fault = with_type(input.row_pointers, [&](const auto* pointers) {
+    fault = with_type(input.row_pointers, [&](const auto* pointers) {
       return fault_in_rows(pointers, problem.extents[0], problem.nonzeros);
     });
-    if (!fault.empty()) return fault;
+    if (!fault.empty()) return {fault};
   }
-  for (int mode = 0; problem.nonzeros > 0 && mode < problem.rank(); ++mode) {
-    const auto number = static_cast<std::size_t>(mode);
-    if (!input.modes[number]) continue;
-    std::string fault = with_type(input.modes[number], [&](const auto* indices) {
-      return fault_in_mode(indices, problem.nonzeros, problem.extents[number], mode, threads);
-    });
-    if (!fault.empty()) return fault;
-  }
-  return {};
-}
-
-bool is_sorted(const Problem& problem, const Input& input, int threads) {
-  std::vector<int> modes(problem.extents.size());
-  std::iota(modes.begin(), modes.end(), 0);
-  Problem unchanged = problem;
-  unchanged.perm = modes;
-  int bits = 0;
-  for (const std::int64_t extent : problem.extents) bits += bits_of(extent);
-  if (bits > kMaxKeyBits) {  // row pointers do not come so far
-    return !any_share(problem.nonzeros, threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < end; ++i) {
-        if (is_out_of_order(input, i)) return true;
-      }
-      return false;
-    });
-  }
-  const Key key = key_of(unchanged, modes);
-  const KeyReader reader(key, input, problem.extents[0]);
-  return !any_share(problem.nonzeros, threads, [&](std::int64_t begin, std::int64_t end) {
-    std::uint64_t keys[kBlock];
+  const Order order(problem, input);
+  std::atomic<bool> is_outside = false;
+  std::atomic<bool> is_sorted = true;
+  const std::int64_t shares = (problem.nonzeros + kShare - 1) / kShare;
+  cpu::parallel_ranges(threads, shares, 16, [&](std::int64_t share, std::int64_t last) {
+    const std::int64_t end = std::min(last * kShare, problem.nonzeros);
     std::int64_t row = 0;
-    std::uint64_t before = begin > 0 ? reader.at(begin - 1) : 0;
-    for (; begin < end; begin += kBlock) {
-      const auto count = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, end - begin));
-      reader.read(begin, {keys, count}, 0, row);
-      bool out_of_order = before > keys[0];
-      for (std::size_t j = 1; j < count; ++j) out_of_order |= keys[j - 1] > keys[j];
-      if (out_of_order) return true;
-      before = keys[count - 1];
+    for (std::int64_t begin = share * kShare; begin < end; begin += kBlock) {
+      const std::int64_t block_end = std::min(begin + kBlock, end);
+      if (any_outside(problem, input, begin, block_end)) is_outside = true;
+      if (is_outside.load(std::memory_order_relaxed)) return;
+      if (with_order && is_sorted.load(std::memory_order_relaxed) &&
+          order.is_broken(begin, block_end, row)) {
+        is_sorted = false;
+      }
     }
-    return false;
   });
+  for (std::size_t mode = 0; is_outside && fault.empty(); ++mode) {
+    if (!input.modes[mode]) continue;
+    fault = with_type(input.modes[mode], [&](const auto* indices) {
+      return fault_in_mode(indices, problem.nonzeros, problem.extents[mode],
+                           static_cast<int>(mode));
+    });
+  }
+  return {fault, is_sorted};
 }
 
 }  // namespace ttlg::sparse

@@ -8,10 +8,11 @@
 
 namespace ttlg::sparse {
 
-// Says what is wrong with row pointers or coordinates, and where; empty where nothing is.
-std::string find_fault(const Problem& problem, const Input& input, int threads);
+struct Findings {
+  std::string fault;      // of row pointers or coordinates, and where; empty where there is none
+  bool is_sorted = true;  // in lexicographic order of the input's modes, if that is asked
+};
 
-// Whether the nonzeros are in lexicographic order of the input's modes. They have no fault.
-bool is_sorted(const Problem& problem, const Input& input, int threads);
+Findings check(const Problem& problem, const Input& input, bool with_order, int threads);
 
 }  // namespace ttlg::sparse

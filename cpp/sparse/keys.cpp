@@ -1,33 +1,62 @@
 #include "sparse/keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <type_traits>
+#include <vector>
 
 #include "cpu/simd_level.hpp"
 
 namespace ttlg::sparse {
 namespace {
 
+// Not negative: without a sign to extend there is an instruction for it on any processor.
 template <typename Index>
-void add_field(const Field& field, const Index* indices, const std::int64_t* order,
-               std::span<std::uint64_t> keys) {
-  const int shift = field.shift;
+std::uint64_t unsigned_bits(Index index) {
+  return static_cast<std::make_unsigned_t<Index>>(index);
+}
+
+template <typename Index>
+void gather_field(const Field& field, const Index* indices, const std::int64_t* order,
+                  std::span<std::uint64_t> keys) {
+  for (std::uint64_t& key : keys) key |= unsigned_bits(indices[*order++]) << field.shift;
+}
+
+// How many fields are put into keys at once, which would be read and written for each otherwise.
+constexpr std::size_t kFieldsAtOnce = 4;
+
+template <std::size_t Count, typename Index>
+void add_fields(const Field* fields, const std::array<const Index*, kFieldsAtOnce> indices,
+                std::span<std::uint64_t> keys) {
+  int shifts[Count];
+  for (std::size_t i = 0; i < Count; ++i) shifts[i] = fields[i].shift;
   std::uint64_t* const to = keys.data();
   const std::size_t count = keys.size();
-  if (order) {
-    for (std::size_t j = 0; j < count; ++j) {
-      to[j] |= static_cast<std::uint64_t>(indices[order[j]]) << shift;
-    }
-  } else if constexpr (sizeof(Index) == 4) {
-    // Not negative: without a sign to extend there is an instruction for it on any processor.
-    for (std::size_t j = 0; j < count; ++j) {
-      to[j] |= std::uint64_t{static_cast<std::uint32_t>(indices[j])} << shift;
-    }
-  } else {
-    for (std::size_t j = 0; j < count; ++j) {
-      to[j] |= static_cast<std::uint64_t>(indices[j]) << shift;
-    }
+  for (std::size_t j = 0; j < count; ++j) {
+    std::uint64_t key = to[j];
+    for (std::size_t i = 0; i < Count; ++i) key |= unsigned_bits(indices[i][j]) << shifts[i];
+    to[j] = key;
   }
+}
+
+// Of the input's nonzeros from `begin` on. Returns how many fields it has added, the first ones.
+template <typename Index>
+std::size_t add_some(std::span<const Field> fields, const std::vector<Indices>& modes,
+                     std::int64_t begin, std::span<std::uint64_t> keys) {
+  std::array<const Index*, kFieldsAtOnce> indices{};
+  std::size_t count = 0;
+  for (; count < std::min(fields.size(), kFieldsAtOnce); ++count) {
+    const Indices& mode = modes[static_cast<std::size_t>(fields[count].in_mode)];
+    if (!mode || mode.is_wide != (sizeof(Index) == 8)) break;
+    indices[count] = static_cast<const Index*>(mode.data) + begin;
+  }
+  const Field* const first = fields.data();
+  if (count == 1) add_fields<1>(first, indices, keys);
+  if (count == 2) add_fields<2>(first, indices, keys);
+  if (count == 3) add_fields<3>(first, indices, keys);
+  if (count == 4) add_fields<4>(first, indices, keys);
+  return count;
 }
 
 template <typename Index, typename Stored>
@@ -84,19 +113,22 @@ void KeyReader::read(std::int64_t begin, std::span<std::uint64_t> keys, int low,
   std::ranges::fill(keys, 0);
   const auto wanted = std::ranges::find_if(
       key_.fields, [=](const Field& field) { return field.shift + field.bits <= low; });
-  const std::span fields(key_.fields.begin(), wanted);
+  std::span<const Field> fields(key_.fields.begin(), wanted);
   for (const Field& field : fields) {
-    if (is_row(field)) row = begin_with_rows(field, begin, keys, row);
+    if (!mode_of(field)) row = begin_with_rows(field, begin, keys, row);
   }
-  for (const Field& field : fields) {
-    if (is_row(field)) continue;
-    with_type(input_.modes[static_cast<std::size_t>(field.in_mode)], [&](const auto* from) {
-      if (order_) {
-        add_field(field, from, order_ + begin, keys);
-      } else {
-        add_field(field, from + begin, nullptr, keys);
-      }
-    });
+  while (!fields.empty()) {
+    const Indices& mode = mode_of(fields.front());
+    std::size_t done = 1;
+    if (order_) {
+      with_type(mode, [&](const auto* from) {
+        gather_field(fields.front(), from, order_ + begin, keys);
+      });
+    } else if (mode) {
+      done = mode.is_wide ? add_some<std::int64_t>(fields, input_.modes, begin, keys)
+                          : add_some<std::int32_t>(fields, input_.modes, begin, keys);
+    }
+    fields = fields.subspan(done);
   }
 }
 

@@ -56,9 +56,9 @@ class KeyReader {
   }
 
  private:
-  // Whether row pointers tell it.
-  bool is_row(const Field& field) const {
-    return !input_.modes[static_cast<std::size_t>(field.in_mode)];
+  // Missing for the rows that row pointers tell.
+  const Indices& mode_of(const Field& field) const {
+    return input_.modes[static_cast<std::size_t>(field.in_mode)];
   }
   std::int64_t begin_with_rows(const Field& field, std::int64_t begin,
                                std::span<std::uint64_t> keys, std::int64_t near) const;

@@ -9,7 +9,7 @@
 
 namespace ttlg::sparse {
 
-// Writes all of the output. The input has no fault (`find_fault`). Throws bad_alloc before anything
+// Writes all of the output. The input has no fault (`check`). Throws bad_alloc before anything
 // is written, or after: the output is new memory.
 void transpose(const Plan& plan, const Input& input, const Output& output, cpu::ResultPool& pool);
 

@@ -30,12 +30,12 @@ struct Checked {
   std::string fault() const {
     Problem checked = problem();
     checked.perm.resize(extents.size());
-    return find_fault(checked, input(), 2);
+    return check(checked, input(), false, 2).fault;
   }
   bool in_order() const {
     Problem checked = problem();
     checked.perm.resize(extents.size());
-    return is_sorted(checked, input(), 2);
+    return check(checked, input(), true, 2).is_sorted;
   }
 };
 

@@ -158,7 +158,8 @@ Tensor<Index> transposed(const Tensor<Index>& tensor, const std::vector<int>& pe
     output.row_pointers = {new_rows.data(), kWide};
   }
   int sorted_modes = modes_in_order(problem);
-  if (depends_on_order(problem, options.algorithm) && is_sorted(problem, input, options.threads)) {
+  if (depends_on_order(problem, options.algorithm) &&
+      check(problem, input, true, options.threads).is_sorted) {
     sorted_modes = problem.rank();
   }
   Plan plan =
