@@ -17,7 +17,7 @@ namespace {
 
 // How many nonzeros ahead the line is asked for that one will be written to. A processor retires
 // stores in order: without that, each one that misses the caches holds up those that follow.
-constexpr std::size_t kAhead = 16;
+constexpr std::size_t kAhead = 32;
 
 // Calls function(width) with a width that the compiler knows, or with 0.
 template <typename Function>
@@ -127,31 +127,32 @@ class Scatter {
 
   // Counts become the places of the first nonzeros; where keys begin, so do rows.
   void find_places() const {
+    if (!task_.output.row_pointers) return find_places([](std::uint64_t, Counter) {});
+    with_type(task_.output.row_pointers, [this](auto* pointers) {
+      using Pointer = std::remove_reference_t<decltype(*pointers)>;
+      const int row_shift = task_.row_shift();
+      const int low = task_.sorted.low;
+      std::int64_t row = -1;
+      find_places([=, &row](std::uint64_t bucket, Counter place) {
+        const std::int64_t next_row =
+            row_shift < 0 ? 0 : static_cast<std::int64_t>((bucket << low) >> row_shift);
+        while (row < next_row) pointers[++row] = static_cast<Pointer>(place);
+      });
+      while (row < task_.rows) pointers[++row] = static_cast<Pointer>(task_.count);
+    });
+  }
+
+  // Calls begin(bucket, place) for each.
+  template <typename Begin>
+  void find_places(const Begin& begin) const {
     Counter place = 0;
-    std::int64_t row = -1;
-    const int row_shift = task_.row_shift();
     for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
-      if (task_.output.row_pointers) {
-        const std::uint64_t key = std::uint64_t{bucket} << task_.sorted.low;
-        row = write_rows(row, row_shift < 0 ? 0 : static_cast<std::int64_t>(key >> row_shift),
-                         static_cast<std::int64_t>(place));
-      }
+      begin(bucket, place);
       for (std::size_t part = 0; part < static_cast<std::size_t>(task_.threads); ++part) {
         Counter& next = next_[part * buckets_ + bucket];
         place = static_cast<Counter>(place + std::exchange(next, place));
       }
     }
-    if (task_.output.row_pointers) write_rows(row, task_.rows, task_.count);
-  }
-
-  // Rows after `before` up to `row` begin at this place. Returns the last of them.
-  std::int64_t write_rows(std::int64_t before, std::int64_t row, std::int64_t place) const {
-    with_type(task_.output.row_pointers, [&](auto* pointers) {
-      while (before < row) {
-        pointers[++before] = static_cast<std::remove_reference_t<decltype(*pointers)>>(place);
-      }
-    });
-    return before;
   }
 
   void move(std::int64_t first, std::span<const std::uint64_t> keys,
@@ -214,8 +215,7 @@ void counting_scatter(const Task& task) {
   }
 }
 
-double scattered_share(const Task& task) {
-  const std::int64_t window = sampled_window(task.count);
+double scattered_share(const Task& task, std::int64_t window) {
   if (window == 0) return 1;
   const int low = task.sorted.low;
   std::vector<std::uint64_t> seen((static_cast<std::size_t>(task.key.max >> low) >> 6) + 1);

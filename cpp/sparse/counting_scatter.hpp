@@ -10,8 +10,8 @@ namespace ttlg::sparse {
 // task sorts by the highest bits, and its result is no order.
 void counting_scatter(const Task& task);
 
-// The share of nonzeros whose key is not one of those shortly before: their places are in no cache.
-// Of a sample of the nonzeros.
-double scattered_share(const Task& task);
+// The share of nonzeros whose key is not one of those shortly before, at most `window` nonzeros:
+// their places are in no cache. Of a sample of the nonzeros.
+double scattered_share(const Task& task, std::int64_t window);
 
 }  // namespace ttlg::sparse

@@ -138,7 +138,7 @@ void transpose(const Plan& plan, const Input& given, const Output& output, cpu::
   if (has_none || (plan.fits_key && plan.algorithm == Algorithm::automatic)) {
     const KeyReader reader(plan.key, given, plan.problem.extents[0]);
     const Task task = make_task(plan, plan.key, plan.sorted, reader, given, output, pool);
-    if (may_scatter(plan) && prefers_scatter(plan, scattered_share(task))) {
+    if (may_scatter(plan) && prefers_scatter(plan, scattered_share(task, sampled_window(plan)))) {
       counting_scatter(task);
     } else {
       radix_sort(task);

@@ -19,8 +19,14 @@ bool may_scatter(const Plan& plan) {
          static_cast<std::uint64_t>(plan.problem.nonzeros / plan.threads);
 }
 
-std::int64_t sampled_window(std::int64_t nonzeros) {
-  return std::min<std::int64_t>(1 << 16, nonzeros / (8 * kSampledWindows));
+std::int64_t sampled_window(const Plan& plan) {
+  const std::int64_t lines = plan.cache_bytes / 2 / 64;
+  return std::min(lines / placed_arrays(plan.problem),
+                  plan.problem.nonzeros / (8 * kSampledWindows));
+}
+
+std::int64_t placed_arrays(const Problem& problem) {
+  return problem.rank() + (problem.out_rows ? 0 : 1);
 }
 
 int modes_in_order(const Problem& problem) { return problem.in_rows ? 1 : 0; }

@@ -26,10 +26,14 @@ struct Plan {
 // nonzeros, and that no order of the outermost modes saves more.
 bool may_scatter(const Plan& plan);
 
+// Of coordinates and values, in the output.
+std::int64_t placed_arrays(const Problem& problem);
+
 // The sample that tells how many keys neighbours have: windows of nonzeros that follow one another,
-// an eighth of all at most. A large cache holds the places of one window.
-inline constexpr std::int64_t kSampledWindows = 4;
-std::int64_t sampled_window(std::int64_t nonzeros);
+// an eighth of all at most. Half of a thread's cache holds the lines that one window is put to; a
+// key that comes again within it finds its lines there.
+inline constexpr std::int64_t kSampledWindows = 8;
+std::int64_t sampled_window(const Plan& plan);
 
 // How many of the input's modes are known to be in order without a look at the coordinates, and
 // whether more would make a difference.

@@ -22,7 +22,7 @@ enum class Term {
   compared,      // comparisons by quicksorts
   gathered,      // coordinates and values read in the new order
   placed,        // coordinates and values put to their places at once
-  scattered,     // those of them whose places are in no cache
+  scattered,     // those of them whose places are in no cache, by how often the output doubles it
   count          // of the terms
 };
 
