@@ -99,7 +99,6 @@ void write_fields(const Key& key, std::uint64_t base, std::span<const Stored> ke
 std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position,
                     std::int64_t near) {
   return with_type(row_pointers, [&](const auto* pointers) {
-    if (pointers[near] > position) near = 0;
     std::int64_t step = 1;
     while (step < rows - near && pointers[near + step] <= position) step *= 2;
     const auto* const end = pointers + std::min(near + step, rows) + 1;

@@ -14,8 +14,8 @@ namespace ttlg::sparse {
 // How many nonzeros are handled at a time, so that their keys stay in L1.
 inline constexpr int kBlock = 512;
 
-// The row of a nonzero: the last that begins there or before. Is soon found where it is a little
-// after the row `near`.
+// The row of a nonzero: the last that begins there or before. It is not before the row `near`, and
+// soon found if it is a little after it.
 std::int64_t row_of(const Indices& row_pointers, std::int64_t rows, std::int64_t position,
                     std::int64_t near = 0);
 
