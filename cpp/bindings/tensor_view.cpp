@@ -53,6 +53,17 @@ void check_reachable(const dlpack::Device& device, const std::string& name) {
                          "PyTorch, jax.device_get in JAX)");
 }
 
+// CuPy 14 divides strides of bytes by the size of an element as if none were negative. No memory
+// has room for the positive steps that come of it.
+std::int64_t byte_stride(std::int64_t elements, std::int64_t itemsize) {
+  const auto count = static_cast<std::uint64_t>(elements);
+  const auto size = static_cast<std::uint64_t>(itemsize);
+  const std::uint64_t bytes = count * size;
+  const auto stride = static_cast<std::int64_t>(bytes);
+  if (elements > 0 && stride < 0 && bytes / size == count) return stride;
+  return checked_mul(elements, itemsize);
+}
+
 void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t flags,
                const std::string& name) {
   view.name = name;
@@ -75,7 +86,7 @@ void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t fla
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
     // Producers write anything as the stride of an axis along which no step is taken.
     if (view.shape[axis] == 1) continue;
-    view.byte_strides[axis] = checked_mul(tensor.strides[axis], view.itemsize);
+    view.byte_strides[axis] = byte_stride(tensor.strides[axis], view.itemsize);
   }
 }
 

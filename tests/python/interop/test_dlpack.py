@@ -68,6 +68,17 @@ def test_any_strides(view):
     assert transposed(Producer(array), (1, 2, 0), expected.shape, "f8") == bits(expected)
 
 
+@pytest.mark.parametrize("dtype", ["i2", "f4", "f8", "c16"])
+def test_negative_strides_divided_as_unsigned(dtype):
+    """CuPy 14 exports them so."""
+    array = random_array((3, 4, 6), dtype)[::-1, :, ::-2]
+    strides = tuple(step % 2**64 // array.itemsize for step in array.strides)
+    assert max(strides) > 2**59
+    expected = array.transpose(1, 2, 0)
+    x = Producer(array, strides=strides)
+    assert transposed(x, (1, 2, 0), expected.shape, dtype) == bits(expected)
+
+
 @pytest.mark.parametrize("garbage", [0, -1, 10**9, 2**62, 2**63 - 1, -(2**62), -(2**63)])
 def test_strides_of_axes_of_one_element_mean_nothing(garbage):
     array = random_array((4, 6), "f4")
