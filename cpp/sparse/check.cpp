@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cpu/threads/threads.hpp"
-#include "plan/sparse/key.hpp"
+#include "plan/sparse/plan.hpp"
 #include "sparse/keys.hpp"
 
 namespace ttlg::sparse {
@@ -64,20 +64,17 @@ std::string fault_in_rows(const Pointer* pointers, std::int64_t rows, std::int64
 class Order {
  public:
   Order(const Problem& problem, const Input& input)
-      : input_(input), reader_(key_, input, problem.extents[0]) {
+      : input_(input), reader_(plan_.key, input, problem.extents[0]) {
     Problem unchanged = problem;
     unchanged.perm.resize(problem.extents.size());
     std::iota(unchanged.perm.begin(), unchanged.perm.end(), 0);
-    int bits = 0;
-    for (const std::int64_t extent : problem.extents) bits += bits_of(extent);
-    fits_key_ = bits <= kMaxKeyBits;
-    if (fits_key_) key_ = key_of(unchanged, unchanged.perm);
+    plan_ = make_plan(unchanged, Algorithm::automatic, 0, 1, 0);
   }
 
   // Whether a nonzero from `begin` up to `end` comes before the one in front of it; they are
   // kBlock at most. `row` as for KeyReader::read.
   bool is_broken(std::int64_t begin, std::int64_t end, std::int64_t& row) const {
-    if (!fits_key_) {  // row pointers do not come so far
+    if (!plan_.fits_key) {  // row pointers do not come so far
       for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < end; ++i) {
         if (is_less(i, i - 1)) return true;
       }
@@ -104,8 +101,7 @@ class Order {
   }
 
   const Input& input_;
-  Key key_;
-  bool fits_key_ = false;
+  Plan plan_;  // for its key
   KeyReader reader_;
 };
 
