@@ -71,11 +71,12 @@ class Order {
     plan_ = make_plan(unchanged, Algorithm::automatic, 0, 1, 0);
   }
 
-  // Whether a nonzero from `begin` up to `end` comes before the one in front of it; they are
-  // kBlock at most. `row` as for KeyReader::read.
+  // Whether a nonzero from `begin` up to `end` comes before the one in front of it; they are fewer
+  // than kBlock. `row` as for KeyReader::read.
   bool is_broken(std::int64_t begin, std::int64_t end, std::int64_t& row) const {
+    if (begin > 0) --begin;
     if (!plan_.fits_key) {  // row pointers do not come so far
-      for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < end; ++i) {
+      for (std::int64_t i = begin + 1; i < end; ++i) {
         if (is_less(i, i - 1)) return true;
       }
       return false;
@@ -83,7 +84,7 @@ class Order {
     std::uint64_t keys[kBlock];
     const auto count = static_cast<std::size_t>(end - begin);
     reader_.read(begin, {keys, count}, 0, row);
-    bool broken = begin > 0 && reader_.at(begin - 1) > keys[0];
+    bool broken = false;
     for (std::size_t j = 1; j < count; ++j) broken |= keys[j - 1] > keys[j];
     return broken;
   }
@@ -134,8 +135,9 @@ Findings check(const Problem& problem, const Input& input, bool with_order, int 
   cpu::parallel_ranges(threads, shares, 16, [&](std::int64_t share, std::int64_t last) {
     const std::int64_t end = std::min(last * kShare, problem.nonzeros);
     std::int64_t row = 0;
-    for (std::int64_t begin = share * kShare; begin < end; begin += kBlock) {
-      const std::int64_t block_end = std::min(begin + kBlock, end);
+    std::int64_t block_end = 0;
+    for (std::int64_t begin = share * kShare; begin < end; begin = block_end) {
+      block_end = std::min<std::int64_t>(begin + kBlock - 1, end);
       if (any_outside(problem, input, begin, block_end)) is_outside = true;
       if (is_outside.load(std::memory_order_relaxed)) return;
       if (with_order && is_sorted.load(std::memory_order_relaxed) &&
