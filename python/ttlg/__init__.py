@@ -14,6 +14,8 @@ from sys import modules as _modules
 
 from ttlg import schemes, sparse
 from ttlg._calibrate import calibrate, reset_calibration
+from ttlg._contract.contraction import Contraction, Estimate
+from ttlg._contract.functions import contraction, einsum, predict_contraction, tensordot
 from ttlg._core import CudaError, __version__
 from ttlg._files.transpose_file import transpose_file
 from ttlg._functions.copies import ascontiguousarray, asfortranarray, asorder, copyto
@@ -39,11 +41,13 @@ __all__ = [
     "CacheInfo",
     "Candidate",
     "Config",
+    "Contraction",
     "CpuKernel",
     "CudaCandidate",
     "CudaError",
     "CudaInplaceKernel",
     "CudaKernel",
+    "Estimate",
     "InplaceKernel",
     "Plan",
     "Prediction",
@@ -58,7 +62,9 @@ __all__ = [
     "cache_info",
     "cache_resize",
     "calibrate",
+    "contraction",
     "copyto",
+    "einsum",
     "get_include",
     "get_num_threads",
     "learning",
@@ -66,6 +72,7 @@ __all__ = [
     "permute_dims",
     "plan",
     "plan_for",
+    "predict_contraction",
     "predict_time",
     "predict_times",
     "rearrange",
@@ -77,6 +84,7 @@ __all__ = [
     "show_config",
     "soa_to_aos",
     "sparse",
+    "tensordot",
     "swapaxes",
     "threads",
     "transpose",

@@ -2,6 +2,7 @@
 
 import operator
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ttlg import _core
@@ -37,9 +38,20 @@ def cache_info() -> CacheInfo:
     return CacheInfo(*_core.cache_info())
 
 
+_also_cleared: list[Callable[[], None]] = []
+
+
+def on_clear(forget: Callable[[], None]) -> Callable[[], None]:
+    """Let `cache_clear` call a function."""
+    _also_cleared.append(forget)
+    return forget
+
+
 def cache_clear() -> None:
-    """Forget all cached plans and reset the counts."""
+    """Forget all cached plans, those of contractions too, and reset the counts."""
     _core.cache_clear()
+    for forget in _also_cleared:
+        forget()
 
 
 def cache_resize(n: int) -> None:

@@ -1,0 +1,1 @@
+"""Contractions of tensors: transpositions and matrix products, planned by predicted time."""

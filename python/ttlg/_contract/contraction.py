@@ -1,0 +1,241 @@
+"""Contractions as plans."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import opt_einsum
+
+from ttlg._contract.costs import STEP_SECONDS, Costs
+from ttlg._contract.equation import Equation, extents_of
+from ttlg._contract.libraries import deliver
+from ttlg._contract.steps import Pairing, Tensor, reduce
+
+
+class Estimate(NamedTuple):
+    """The predicted time of a contraction.
+
+    Attributes
+    ----------
+    seconds : float
+        Of the whole, in seconds.
+    transposing : float
+        Of the transpositions of operands and intermediate results, in seconds.
+    multiplying : float
+        Of the matrix products, and of what is multiplied or summed element by element, in seconds.
+    layouts : tuple of str
+        What each step does.
+    alternatives : tuple of tuple of float
+        For each step the seconds of the ways that were compared, the chosen one first.
+    """
+
+    seconds: float
+    transposing: float
+    multiplying: float
+    layouts: tuple[str, ...]
+    alternatives: tuple[tuple[float, ...], ...]
+
+
+class Contraction:
+    """A planned contraction, which `ttlg.contraction` makes.
+
+    Attributes
+    ----------
+    equation : str
+        The whole equation, without ellipses.
+    shapes : tuple of tuple of int
+        Shapes of the operands.
+    dtype : str
+        Dtype of all operands.
+    path : tuple of tuple of int
+        The operands of each step, as opt_einsum counts them.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> contraction = ttlg.contraction("ijk,kl->ijl", (4, 5, 6), (6, 7))
+    >>> contraction(np.ones((4, 5, 6)), np.ones((6, 7))).shape
+    (4, 5, 7)
+    """
+
+    def __init__(
+        self,
+        equation: Equation,
+        tensors: Sequence[Tensor],
+        costs: Costs,
+        threads: int | None,
+        optimize: Any,
+    ) -> None:
+        self._equation = equation
+        self.equation = str(equation)
+        self.shapes = tuple(tensor.shape for tensor in tensors)
+        self.dtype = str(costs.dtype)
+        self._costs = costs
+        self._threads = threads
+        extents = extents_of(equation, self.shapes)
+        self._elements = math.prod(extents.values())
+        self.path: tuple[tuple[int, ...], ...] = ()
+        self._steps: list[tuple[int, int, Pairing]] = []
+        # Views, sums of one operand, and dtypes without BLAS are the library's own.
+        if len(tensors) > 1 and costs.products.multiplies(costs.dtype):
+            self.path = tuple(_pairs(_path(self.equation, self.shapes, optimize), len(tensors)))
+            self._steps = list(_steps(self.path, tensors, equation.output, extents, costs))
+
+    def __call__(self, *operands: Any, out: Any = None) -> Any:
+        """Contract arrays of the planned shapes.
+
+        Parameters
+        ----------
+        *operands : array
+            One for each term of the equation, of the library, dtype and shape that was planned for.
+            Other strides than planned for are slower.
+        out : array, optional
+            Where to write, as for `ttlg.einsum`.
+
+        Returns
+        -------
+        array
+            As of `ttlg.einsum`.
+
+        Raises
+        ------
+        ValueError
+            Number or shapes of the operands are not those planned for.
+        """
+        shapes = tuple(tuple(x.shape) for x in operands)
+        if shapes != self.shapes:
+            raise ValueError(
+                f"{self.equation} was planned for operands of shapes {self.shapes}, not {shapes}; "
+                "call ttlg.einsum, or plan for these"
+            )
+        return deliver(self.run(operands), out)
+
+    def run(self, operands: Sequence[Any]) -> Any:
+        """Contract, without a look at the operands."""
+        if not self._steps:
+            return self._costs.products.einsum(self.equation, *operands)
+        left = list(operands)
+        for first, second, pairing in self._steps:
+            # The larger position first, so that the other stays what it is.
+            y, x = left.pop(second), left.pop(first)
+            left.append(pairing((x, y), self._threads))
+        return left[0]
+
+    def estimate(self) -> Estimate:
+        """Return the predicted time of the ways that are chosen now.
+
+        Returns
+        -------
+        Estimate
+            Seconds, and what they consist of.
+        """
+        if not self._steps:
+            seconds = self._costs.pass_over(self._elements) + STEP_SECONDS
+            return Estimate(seconds, 0.0, seconds, ("the library's own einsum",), ((seconds,),))
+        pairings = [pairing for _, _, pairing in self._steps]
+        transposing = sum(pairing.chosen.moving for pairing in pairings)
+        multiplying = sum(pairing.reducing + pairing.chosen.product for pairing in pairings)
+        return Estimate(
+            transposing + multiplying,
+            transposing,
+            multiplying,
+            tuple(_describe(pairing) for pairing in pairings),
+            tuple(_alternatives(pairing) for pairing in pairings),
+        )
+
+    def explain(self) -> str:
+        """Say what each step does and how long it is predicted to take.
+
+        Returns
+        -------
+        str
+            A table with a line for each step: its equation, what is a view and what is transposed,
+            and milliseconds.
+        """
+        estimate = self.estimate()
+        lines = [
+            f"{self.equation}, {self.dtype}: {_milliseconds(estimate.seconds)} predicted, "
+            f"{_milliseconds(estimate.transposing)} of them for transpositions"
+        ]
+        for number, (layout, seconds) in enumerate(
+            zip(estimate.layouts, estimate.alternatives, strict=True)
+        ):
+            step = self._steps[number][2].equation if self._steps else self.equation
+            lines.append(f"  {step}: {_milliseconds(seconds[0])}, {layout}")
+            if len(seconds) > 1:
+                others = f"{len(seconds) - 1} other ways from {_milliseconds(min(seconds[1:]))}"
+                lines.append(f"    {others}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        return f"<ttlg.Contraction {self.equation} {self.dtype}, {self.estimate().seconds:.3g} s predicted>"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms"
+
+
+def _describe(pairing: Pairing) -> str:
+    """Say what becomes of both operands, and what multiplies them."""
+    run = pairing.chosen
+    parts = []
+    for number, factor in zip(run.order, run.factors, strict=True):
+        term = pairing.terms[number]
+        if factor.moved is None:
+            parts.append(f"{term} as it lies")
+        else:
+            parts.append(f"{term} moved to " + "".join(term[axis] for axis in factor.moved))
+    if not run.is_matmul:
+        return ", ".join(parts) + ", elements multiplied"
+    *stack, m, n = run.product_shape
+    product = f"{m} x {run.inner} by {run.inner} x {n}"
+    count = math.prod(stack)
+    times = f"{count} products of " if count > 1 else ""
+    summed = ", then summed" if run.summed else ""
+    return ", ".join(parts) + f", {times}{product}{summed}"
+
+
+def _alternatives(pairing: Pairing) -> tuple[float, ...]:
+    others = [run for run in pairing.runs if run is not pairing.chosen]
+    return tuple(pairing.reducing + run.seconds for run in (pairing.chosen, *others))
+
+
+def _path(equation: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> Any:
+    if len(shapes) == 2:
+        return [(0, 1)]
+    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=optimize)
+    return path
+
+
+def _pairs(path: Sequence[Sequence[int]], number: int) -> Iterator[tuple[int, int]]:
+    """Divide steps of more than two operands; those of one are left to the next."""
+    for numbers in path:
+        taken = sorted(numbers)
+        while len(taken) > 1:
+            first, second = taken[:2]
+            yield first, second
+            number -= 1
+            # The result is the last of the list, and those behind the two have moved.
+            taken = [each - 2 for each in taken[2:]] + [number - 1]
+
+
+def _steps(
+    path: Sequence[tuple[int, ...]],
+    tensors: Sequence[Tensor],
+    output: str,
+    extents: dict[str, int],
+    costs: Costs,
+) -> Iterator[tuple[int, int, Pairing]]:
+    left = list(tensors)
+    for first, second in path:
+        y, x = left.pop(second), left.pop(first)
+        needed = set(output).union(*(tensor.term for tensor in left))
+        kept = (
+            output
+            if not left
+            else "".join(label for label in dict.fromkeys(x.term + y.term) if label in needed)
+        )
+        pairing = Pairing((x, y), extents, kept, costs, is_last=not left)
+        left.append(pairing.result)
+        yield first, second, pairing

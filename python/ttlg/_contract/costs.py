@@ -1,0 +1,166 @@
+"""Seconds of what contractions consist of: transpositions and matrix products.
+
+Those of products are measured, each kind once: where an extent is small, products of as many
+multiplications differ by factors that no formula of a few terms gives. A kind is measured on
+matrices of at most some megabytes, which takes about a millisecond.
+"""
+
+import math
+import time
+from typing import Any
+
+from ttlg._contract.libraries import Products
+from ttlg._contract.operands import Extents, Operand, contiguous
+from ttlg._planning.predict import predict_time
+
+# A measured product has no more multiplications, and no larger factor or result.
+_MOST_WORK = 2**25
+_MOST_ELEMENTS = 2**21
+# Of products measured again within this time, in seconds, the fastest counts.
+_LONGEST = 3e-3
+# Between the calls of a contraction: views, and the call itself.
+STEP_SECONDS = 2e-6
+# Floating-point operations of a GPU for each byte that it moves, where no one says how many.
+_NOMINAL_INTENSITY = 10
+
+
+class Costs:
+    """What takes how long, for one library, dtype, device and number of threads.
+
+    Parameters
+    ----------
+    products : Products
+        What multiplies.
+    dtype : dtype or str
+        As `predict_time` takes it.
+    itemsize : int
+        Bytes of an element.
+    threads : int or None
+        Of transpositions.
+    device : str
+        As for `predict_time`. Products are measured on the host alone.
+    flops : float, optional
+        Floating-point operations of a matrix product a second, instead of measurements.
+    """
+
+    def __init__(
+        self,
+        products: Products,
+        dtype: Any,
+        itemsize: int,
+        threads: int | None,
+        device: str = "cpu",
+        flops: float | None = None,
+    ) -> None:
+        self.products = products
+        self.dtype = dtype
+        self.itemsize = itemsize
+        self.threads = threads
+        self.device = device
+        self._measured: dict[tuple[Any, ...], float] = {}
+        self._byte = self.copy(2**26) / 2**27
+        operations = 8 if "complex" in str(dtype) else 2
+        if flops is None and device != "cpu":
+            flops = _NOMINAL_INTENSITY / self._byte
+        self._is_measured = flops is None
+        self._step = 0.0 if flops is None else operations / flops
+
+    def takes(
+        self, free_stride: int | None, summed_stride: int | None, free: int, summed: int
+    ) -> bool:
+        """Whether BLAS takes matrices of these strides, of which None stands for one index."""
+        itemsize = self.itemsize
+        if free_stride is None or summed_stride is None:
+            only = free_stride if summed_stride is None else summed_stride
+            return only is None or (only > 0 and only % itemsize == 0)
+        for fast, slow, extent in (
+            (free_stride, summed_stride, free),
+            (summed_stride, free_stride, summed),
+        ):
+            if fast == itemsize and slow % itemsize == 0 and slow >= extent * itemsize:
+                return True
+        return False
+
+    def move(self, operand: Operand, order: tuple[str, ...], extents: Extents) -> float:
+        """Return the seconds that it takes to transpose an operand to this order of its labels."""
+        in_order = contiguous(operand.labels, extents, self.itemsize) == operand
+        return predict_time(
+            [extents[label] for label in operand.labels],
+            [operand.labels.index(label) for label in order],
+            self.dtype,
+            strides=None if in_order else operand.strides,
+            device=self.device,
+            threads=self.threads,
+            output="warm",
+        )
+
+    def copy(self, size: int) -> float:
+        """Return the seconds that it takes to copy so many bytes."""
+        return predict_time(
+            (max(size, 1),), (0,), "uint8", device=self.device, threads=self.threads, output="warm"
+        )
+
+    def pass_over(self, elements: int) -> float:
+        """Return the seconds that it takes to read or write so many elements."""
+        return elements * self.itemsize * self._byte
+
+    def least_product(self, multiplications: int) -> float:
+        """Return seconds that no matrix product falls far below."""
+        if self._is_measured and not self._step:
+            self._step = self.product(1, 256, 256, 256, "fs", "sf") / 256**3
+        return multiplications * self._step / 1.3
+
+    def product(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
+        """Return the seconds of so many products of m x k and k x n matrices.
+
+        `first` and `second` give the order in memory of the stack (l), the free indices (f) and
+        the summed ones (s) of each factor.
+        """
+        work = count * m * n * k
+        if not self._is_measured:
+            return work * self._step + self.pass_over(count * (m * k + k * n + m * n))
+        kind = [_rounded(each) for each in (count, m, n, k)]
+        while math.prod(kind) > _MOST_WORK or _elements(*kind) > _MOST_ELEMENTS:
+            kind[kind.index(max(kind))] //= 2
+        key = (*kind, first, second)
+        if key not in self._measured:
+            self._measured[key] = self._measure(*key)
+        # What has been measured was in the caches.
+        more = _elements(count, m, n, k) - _elements(*kind)
+        seconds = self._measured[key] * (work / math.prod(kind))
+        return seconds + self.pass_over(max(more, 0))
+
+    def _measure(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
+        factors = [
+            self._factor({"l": count, "f": free, "s": k}, memory, order)
+            for free, memory, order in ((m, first, "lfs"), (n, second, "lsf"))
+        ]
+        best = math.inf
+        begin = end = time.perf_counter()
+        for number in range(4):
+            if end - begin > _LONGEST and number > 1:
+                break
+            start = time.perf_counter()
+            self.products.matmul(*factors, (count, m, n))
+            end = time.perf_counter()
+            best = min(best, end - start)
+        return best
+
+    def _factor(self, sizes: dict[str, int], memory: str, order: str) -> Any:
+        """Make an array of the axes `order` that lies in memory in the order `memory`."""
+        missing = "".join(name for name in order if name not in memory)
+        names = missing + memory
+        x = self.products.ones(names, sizes | dict.fromkeys(missing, 1), self.dtype)
+        return self.products.permute(x, tuple(names.index(name) for name in order))
+
+
+def _rounded(extent: int) -> int:
+    """Round to a number of two binary digits, from 16 on."""
+    if extent <= 16:
+        return extent
+    unit = 1 << (extent.bit_length() - 2)
+    return (extent + unit // 2) // unit * unit
+
+
+def _elements(count: int, m: int, n: int, k: int) -> int:
+    return count * (m * k + k * n + m * n)

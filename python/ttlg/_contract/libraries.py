@@ -1,0 +1,199 @@
+"""What contractions ask of the libraries of their operands: views and products."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ttlg import _core
+from ttlg._functions.copies import copyto
+from ttlg._libraries import library_of
+from ttlg._libraries.advice import type_name
+
+# From here on a result of NumPy is allocated from the pool.
+POOLED_FROM = 1 << 16
+
+
+class Products:
+    """Views and products of a library with NumPy's methods."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def is_traced(self) -> bool:
+        """Whether a compiler looks at this very code."""
+        return False
+
+    def multiplies(self, dtype: Any) -> bool:
+        """Whether matrix products of this dtype are faster than sums of products."""
+        return True
+
+    def kind_of(self, operands: Sequence[Any]) -> tuple[Any, int, str]:
+        """Return dtype, bytes of an element and device."""
+        x = operands[0]
+        device = getattr(x, "device", None)
+        number = getattr(device, "id", None)
+        return x.dtype, x.itemsize, "cpu" if number is None else f"cuda:{number}"
+
+    def loops_over(self, number: int) -> bool:
+        """Whether stacks of matrices may have so many axes without being copied."""
+        return number <= 1
+
+    def strides(self, x: Any) -> tuple[int, ...]:
+        """Return the strides of `x` in bytes."""
+        strides: tuple[int, ...] = x.strides
+        return strides
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """View `x` with its axes in another order."""
+        return x.transpose(axes)
+
+    def matmul(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
+        """Multiply stacks of matrices."""
+        return self.module.matmul(first, second)
+
+    def multiply(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
+        """Multiply elements."""
+        return self.module.multiply(first, second)
+
+    def einsum(self, equation: str, *operands: Any) -> Any:
+        """Contract by the library's own function."""
+        return self.module.einsum(equation, *operands)
+
+    def ones(self, names: str, sizes: dict[str, int], dtype: Any) -> Any:
+        """Allocate an array whose axes are called so."""
+        return self.module.ones([sizes[name] for name in names], dtype=dtype)
+
+
+class NumPyProducts(Products):
+    """NumPy: products into memory of the result pool."""
+
+    def __init__(self) -> None:
+        super().__init__(np)
+
+    permute = staticmethod(np.ndarray.transpose)
+
+    def multiplies(self, dtype: Any) -> bool:
+        """Whether BLAS has it."""
+        return dtype.char in "fdFD"
+
+    def loops_over(self, number: int) -> bool:
+        """NumPy calls BLAS for each matrix, wherever it lies."""
+        return True
+
+    def matmul(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
+        """Multiply stacks of matrices."""
+        return np.matmul(first, second, out=_new(shape, first.dtype))
+
+    def multiply(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
+        """Multiply elements."""
+        return np.multiply(first, second, out=_new(shape, first.dtype))
+
+    def einsum(self, equation: str, *operands: Any) -> Any:
+        """Contract by NumPy, in pairs where there are more than two operands."""
+        return np.asarray(np.einsum(equation, *operands, optimize=len(operands) > 2))
+
+
+def _new(shape: tuple[int, ...], dtype: Any) -> Any:
+    size = dtype.itemsize
+    for extent in shape:
+        size *= extent
+    return _core.new_ndarray(shape, dtype) if size >= POOLED_FROM else None
+
+
+class TorchProducts(Products):
+    """PyTorch, of which autograd sees every step."""
+
+    def is_traced(self) -> bool:
+        """Whether `torch.compile` looks at this very code."""
+        compiling: bool = self.module.compiler.is_dynamo_compiling()
+        return compiling
+
+    def kind_of(self, operands: Sequence[Any]) -> tuple[Any, int, str]:
+        """Return dtype, bytes of an element and device."""
+        x = operands[0]
+        return x.dtype, x.element_size(), f"cuda:{x.device.index}" if x.is_cuda else "cpu"
+
+    def strides(self, x: Any) -> tuple[int, ...]:
+        """Return the strides of `x` in bytes."""
+        itemsize = x.element_size()
+        return tuple(stride * itemsize for stride in x.stride())
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """View `x` with its axes in another order."""
+        return x.permute(axes)
+
+
+class JaxProducts(Products):
+    """JAX, which lays matrices out itself."""
+
+    def multiplies(self, dtype: Any) -> bool:
+        """Leave all of it to XLA."""
+        return False
+
+    def kind_of(self, operands: Sequence[Any]) -> tuple[Any, int, str]:
+        """Return dtype, bytes of an element and device; XLA minds where the arrays are."""
+        return operands[0].dtype, operands[0].dtype.itemsize, "cpu"
+
+    def strides(self, x: Any) -> tuple[int, ...]:
+        """Return nothing that anyone looks at: arrays of JAX have no strides."""
+        return (0,) * x.ndim
+
+
+NUMPY = NumPyProducts()
+# Of a library that only plans are made for.
+ANY = Products(None)
+_KINDS = {
+    "Torch": ("torch", TorchProducts),
+    "CuPy": ("cupy", Products),
+    "Jax": ("jax.numpy", JaxProducts),
+}
+_made: dict[str, Products] = {}
+
+
+def products_of(operands: Sequence[Any]) -> tuple[Products, Sequence[Any]]:
+    """Return the products of the library that all operands are of, and the operands as its arrays."""
+    names = {type(library_of(x)).__name__ for x in operands if not _is_plain(x)}
+    if not names or names <= {"NumPy", "Buffers"}:
+        return NUMPY, _ndarrays(operands)
+    if len(names) > 1 or any(map(_is_plain, operands)):
+        kinds = ", ".join(dict.fromkeys(type_name(x) for x in operands))
+        raise TypeError(f"operands of several libraries ({kinds}); convert them to one")
+    name = names.pop()
+    if name not in _KINDS:
+        raise TypeError(
+            f"operands of type {type_name(operands[0])} cannot be contracted; pass arrays of "
+            "NumPy, PyTorch, CuPy or JAX"
+        )
+    if name not in _made:
+        module, kind = _KINDS[name]
+        _made[name] = kind(sys.modules[module])
+    return _made[name], operands
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether `x` is a number or a list of Python, which NumPy takes."""
+    return isinstance(x, int | float | complex | np.generic | list | tuple)
+
+
+def _ndarrays(operands: Sequence[Any]) -> list[Any]:
+    """Return arrays of one dtype, without their class."""
+    for number, x in enumerate(operands):
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(f"operand {number} is a masked array, whose mask would be lost")
+    arrays = [np.asarray(x) for x in operands]
+    dtype = np.result_type(*arrays)
+    return [x.astype(dtype, copy=False) for x in arrays]
+
+
+def deliver(result: Any, out: Any) -> Any:
+    """Return a result, or copy it to `out`."""
+    if out is None:
+        return result
+    if tuple(out.shape) != tuple(result.shape):
+        raise ValueError(
+            f"out has shape {tuple(out.shape)}, but the result has shape {tuple(result.shape)}"
+        )
+    copyto(out, result)
+    return out

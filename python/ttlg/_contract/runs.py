@@ -1,0 +1,198 @@
+"""Contractions of pairs as calls of a library, worked out once."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ttlg._contract.costs import STEP_SECONDS, Costs
+from ttlg._contract.libraries import Products
+from ttlg._contract.operands import Extents, Operand
+from ttlg._contract.pairs import Candidate
+from ttlg._functions.transpose import transpose
+
+# Up to so many bytes an operand is multiplied by as it lies.
+_SMALL = 1 << 15
+
+
+class Factor(NamedTuple):
+    """What brings an operand into the form of a factor; None where nothing has to be done."""
+
+    moved: tuple[int, ...] | None
+    axes: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+
+
+class Run(NamedTuple):
+    """A way to contract two arrays.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Which operand is the first factor, and which the second.
+    factors : tuple of Factor
+        What is done to each, in this order.
+    is_matmul : bool
+        Whether matrices are multiplied, or elements.
+    inner : int
+        How many products each element of the product is the sum of.
+    product_shape : tuple of int
+        Shape of the product.
+    summed : tuple of int or None
+        Axes of the product that are summed.
+    labels : str
+        Labels of the result as it lies in memory, slowest first.
+    shape : tuple of int
+        One extent for each of them.
+    axes : tuple of int or None
+        Their order in the result.
+    moving, product : float
+        Seconds of the transpositions, and of the rest.
+    """
+
+    order: tuple[int, int]
+    factors: tuple[Factor, Factor]
+    is_matmul: bool
+    inner: int
+    product_shape: tuple[int, ...]
+    summed: tuple[int, ...] | None
+    labels: str
+    shape: tuple[int, ...]
+    axes: tuple[int, ...] | None
+    moving: float
+    product: float
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time in seconds."""
+        return self.moving + self.product
+
+    def __call__(self, products: Products, operands: Sequence[Any], threads: int | None) -> Any:
+        """Contract two arrays."""
+        factors = []
+        for number, (moved, axes, shape) in zip(self.order, self.factors, strict=True):
+            x = operands[number]
+            if moved is not None:
+                x = transpose(x, moved, threads=threads)
+            if axes is not None:
+                x = products.permute(x, axes)
+            if shape is not None:
+                x = x.reshape(shape)
+            factors.append(x)
+        multiply = products.matmul if self.is_matmul else products.multiply
+        product = multiply(factors[0], factors[1], self.product_shape)
+        if self.summed is not None:
+            product = product.sum(self.summed)
+        if self.shape != self.product_shape:
+            product = product.reshape(self.shape)
+        return product if self.axes is None else products.permute(product, self.axes)
+
+    def ordered(self, term: str) -> "Run":
+        """Give the axes of the result the order `term`, which may have axes of one index more."""
+        ones = "".join(label for label in term if label not in self.labels)
+        labels = ones + self.labels
+        return self._replace(
+            labels=labels,
+            shape=(1,) * len(ones) + self.shape,
+            axes=None if labels == term else tuple(labels.index(label) for label in term),
+        )
+
+
+def _size(labels: Sequence[str], extents: Extents) -> int:
+    return math.prod(extents[label] for label in "".join(labels))
+
+
+def _factor(
+    term: str,
+    moved: Sequence[str] | None,
+    groups: Sequence[Sequence[str]],
+    extents: Extents,
+) -> Factor:
+    """Bring the axes `term` into groups, each of which becomes one axis.
+
+    Of axes of one index, which are in no group, nothing is left.
+    """
+    ones = "".join(label for label in term if extents[label] == 1)
+    axes = None
+    if moved is not None:
+        before, term = term, ones + "".join(moved)
+        axes = tuple(before.index(label) for label in term)
+    wanted = ones + "".join(label for group in groups for label in group)
+    order = tuple(term.index(label) for label in wanted)
+    shape = tuple(_size(group, extents) for group in groups)
+    return Factor(
+        axes,
+        None if order == tuple(range(len(order))) else order,
+        None if shape == tuple(extents[label] for label in wanted) else shape,
+    )
+
+
+def matrix_run(candidate: Candidate, terms: tuple[str, str], extents: Extents) -> Run:
+    """Turn a candidate of a pair into calls."""
+    order = (1, 0) if candidate.swapped else (0, 1)
+    factors = []
+    for place, number in enumerate(order):
+        factor = candidate.factors[number]
+        stack = [[label] if label in factor.labels else [] for label in candidate.loops]
+        matrix = [candidate.free[number], candidate.summed]
+        groups = [*stack, *(matrix if place == 0 else matrix[::-1])]
+        factors.append(_factor(terms[number], factor.moved, groups, extents))
+    labels = "".join(candidate.result)
+    return Run(
+        order,
+        (factors[0], factors[1]),
+        True,
+        _size(candidate.summed, extents),
+        (
+            *(_size([label], extents) for label in candidate.loops),
+            *(_size(candidate.free[number], extents) for number in order),
+        ),
+        tuple(axis for axis, label in enumerate(candidate.loops) if label in candidate.summed_loops)
+        or None,
+        labels,
+        tuple(extents[label] for label in labels),
+        None,
+        candidate.moving,
+        candidate.product,
+    )
+
+
+def elementwise_run(
+    operands: tuple[Operand, Operand], terms: tuple[str, str], extents: Extents, costs: Costs
+) -> Run:
+    """Multiply element by element: nothing is summed.
+
+    The result lies as its larger operand does, or has the free indices of that one last, so that
+    long runs of the memory of each are read.
+    """
+    sizes = [_size(operand.labels, extents) for operand in operands]
+    large, small = (0, 1) if sizes[0] >= sizes[1] else (1, 0)
+    shared = frozenset(operands[0].labels) & frozenset(operands[1].labels)
+    free = [[label for label in each.labels if label not in shared] for each in operands]
+    if free[large] and free[small]:
+        stacked = [label for label in operands[large].labels if label in shared]
+        labels = "".join([*stacked, *free[small], *free[large]])
+    else:
+        labels = "".join(operands[small if free[small] else large].labels)
+    moving, factors = 0.0, []
+    for operand, term, size in zip(operands, terms, sizes, strict=True):
+        wanted = tuple(label for label in labels if label in operand.labels)
+        is_moved = wanted != operand.labels and size * costs.itemsize > _SMALL
+        if is_moved:
+            moving += costs.move(operand, wanted, extents)
+        groups = [[label] if label in wanted else [] for label in labels]
+        factors.append(_factor(term, wanted if is_moved else None, groups, extents))
+    shape = tuple(extents[label] for label in labels)
+    product = costs.pass_over(sum(sizes) + math.prod(shape)) + STEP_SECONDS
+    return Run(
+        (0, 1),
+        (factors[0], factors[1]),
+        False,
+        1,
+        shape,
+        None,
+        labels,
+        shape,
+        None,
+        moving,
+        product,
+    )
