@@ -9,7 +9,7 @@ import opt_einsum
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.libraries import deliver
-from ttlg._contract.steps import Pairing, Tensor, reduce
+from ttlg._contract.steps import Pairing, Tensor
 
 
 class Estimate(NamedTuple):
@@ -63,7 +63,6 @@ class Contraction:
         equation: Equation,
         tensors: Sequence[Tensor],
         costs: Costs,
-        threads: int | None,
         optimize: Any,
     ) -> None:
         self._equation = equation
@@ -71,7 +70,6 @@ class Contraction:
         self.shapes = tuple(tensor.shape for tensor in tensors)
         self.dtype = str(costs.dtype)
         self._costs = costs
-        self._threads = threads
         extents = extents_of(equation, self.shapes)
         self._elements = math.prod(extents.values())
         self.path: tuple[tuple[int, ...], ...] = ()
@@ -114,11 +112,13 @@ class Contraction:
         """Contract, without a look at the operands."""
         if not self._steps:
             return self._costs.products.einsum(self.equation, *operands)
+        if len(operands) == 2:
+            return self._steps[0][2].call(*operands)
         left = list(operands)
         for first, second, pairing in self._steps:
             # The larger position first, so that the other stays what it is.
             y, x = left.pop(second), left.pop(first)
-            left.append(pairing((x, y), self._threads))
+            left.append(pairing.call(x, y))
         return left[0]
 
     def estimate(self) -> Estimate:
@@ -153,10 +153,8 @@ class Contraction:
             and milliseconds.
         """
         estimate = self.estimate()
-        lines = [
-            f"{self.equation}, {self.dtype}: {_milliseconds(estimate.seconds)} predicted, "
-            f"{_milliseconds(estimate.transposing)} of them for transpositions"
-        ]
+        whole, transposing = map(_milliseconds, (estimate.seconds, estimate.transposing))
+        lines = [f"{self.equation}, {self.dtype}: {whole} predicted, {transposing} to transpose"]
         for number, (layout, seconds) in enumerate(
             zip(estimate.layouts, estimate.alternatives, strict=True)
         ):

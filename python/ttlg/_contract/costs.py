@@ -57,7 +57,7 @@ class Costs:
         self.itemsize = itemsize
         self.threads = threads
         self.device = device
-        self._measured: dict[tuple[Any, ...], float] = {}
+        self._measured: dict[tuple[tuple[int, int, int, int], str, str], float] = {}
         self._byte = self.copy(2**26) / 2**27
         operations = 8 if "complex" in str(dtype) else 2
         if flops is None and device != "cpu":
@@ -100,11 +100,11 @@ class Costs:
             (max(size, 1),), (0,), "uint8", device=self.device, threads=self.threads, output="warm"
         )
 
-    def pass_over(self, elements: int) -> float:
+    def pass_over(self, elements: float) -> float:
         """Return the seconds that it takes to read or write so many elements."""
         return elements * self.itemsize * self._byte
 
-    def least_product(self, multiplications: int) -> float:
+    def least_product(self, multiplications: float) -> float:
         """Return seconds that no matrix product falls far below."""
         if self._is_measured and not self._step:
             self._step = self.product(1, 256, 256, 256, "fs", "sf") / 256**3
@@ -119,29 +119,27 @@ class Costs:
         work = count * m * n * k
         if not self._is_measured:
             return work * self._step + self.pass_over(count * (m * k + k * n + m * n))
-        kind = [_rounded(each) for each in (count, m, n, k)]
-        while math.prod(kind) > _MOST_WORK or _elements(*kind) > _MOST_ELEMENTS:
-            kind[kind.index(max(kind))] //= 2
-        key = (*kind, first, second)
+        kind = _measured_kind(count, m, n, k)
+        key = (kind, first, second)
         if key not in self._measured:
-            self._measured[key] = self._measure(*key)
+            self._measured[key] = self._measure(kind, first, second)
         # What has been measured was in the caches.
         more = _elements(count, m, n, k) - _elements(*kind)
         seconds = self._measured[key] * (work / math.prod(kind))
         return seconds + self.pass_over(max(more, 0))
 
-    def _measure(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
-        factors = [
-            self._factor({"l": count, "f": free, "s": k}, memory, order)
-            for free, memory, order in ((m, first, "lfs"), (n, second, "lsf"))
-        ]
+    def _measure(self, kind: tuple[int, int, int, int], first: str, second: str) -> float:
+        count, m, n, k = kind
+        one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
+        other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
+        multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
         best = math.inf
         begin = end = time.perf_counter()
         for number in range(4):
             if end - begin > _LONGEST and number > 1:
                 break
             start = time.perf_counter()
-            self.products.matmul(*factors, (count, m, n))
+            multiply(one, other)
             end = time.perf_counter()
             best = min(best, end - start)
         return best
@@ -152,6 +150,14 @@ class Costs:
         names = missing + memory
         x = self.products.ones(names, sizes | dict.fromkeys(missing, 1), self.dtype)
         return self.products.permute(x, tuple(names.index(name) for name in order))
+
+
+def _measured_kind(count: int, m: int, n: int, k: int) -> tuple[int, int, int, int]:
+    """Round extents, and halve the largest until they are quickly multiplied."""
+    kind = [_rounded(each) for each in (count, m, n, k)]
+    while math.prod(kind) > _MOST_WORK or _elements(*kind) > _MOST_ELEMENTS:
+        kind[kind.index(max(kind))] //= 2
+    return kind[0], kind[1], kind[2], kind[3]
 
 
 def _rounded(extent: int) -> int:

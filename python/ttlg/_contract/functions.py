@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import opt_einsum
+from numpy import ndarray
 
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._arguments.layouts import read_extents
@@ -14,8 +15,8 @@ from ttlg._contract.costs import Costs
 from ttlg._contract.equation import from_lists, parse
 from ttlg._contract.libraries import ANY, NUMPY, Products, deliver, products_of
 from ttlg._contract.steps import Tensor
+from ttlg._core import resolve_threads
 from ttlg._settings.planner_cache import on_clear
-from ttlg._settings.threads import get_num_threads
 from ttlg._typing import Integers
 
 if TYPE_CHECKING:
@@ -41,10 +42,18 @@ def _costs_of(
     device: str,
     flops: float | None,
 ) -> Costs:
-    key = (products, str(dtype), threads or get_num_threads(), device, flops)
+    key = (products, str(dtype), threads or resolve_threads(None), device, flops)
     if key not in _costs:
         _costs[key] = Costs(products, dtype, itemsize, threads, device, flops)
     return _costs[key]
+
+
+def costs_for(dtype: str, device: str, threads: int | None, flops: float | None) -> Costs:
+    """Return the costs of contractions of NumPy, or of a GPU that need not be there."""
+    on_host = device == "cpu"
+    kind = np.dtype(dtype) if on_host else dtype
+    products = NUMPY if on_host else ANY
+    return _costs_of(products, kind, itemsize_of(dtype), threads, device, flops)
 
 
 def _keep(key: Any, contraction: Contraction) -> Contraction:
@@ -118,21 +127,10 @@ def einsum(
     >>> ttlg.einsum("ijk,kjl->li", a, b).shape
     (3, 4)
     """
+    contraction = _contractions.get(_key_of(operands, optimize, threads))
+    if contraction is not None:
+        return _result(contraction.run(operands[1:]), out)
     equation, *arrays = operands if operands else (None,)
-    if equation.__class__ is str:
-        try:
-            key = (
-                equation,
-                threads,
-                optimize,
-                get_num_threads(),
-                *[(x.shape, x.strides, x.dtype) for x in arrays if x.__class__ is np.ndarray],
-            )
-            contraction = _contractions.get(key) if len(key) == 4 + len(arrays) else None
-        except TypeError:  # a path, or an optimizer that cannot be hashed
-            contraction = None
-        if contraction is not None:
-            return _result(contraction.run(arrays), out)
     if not isinstance(equation, str):
         if len(operands) < 2:
             raise TypeError("einsum needs an equation such as 'ij,jk->ik' and its operands")
@@ -140,6 +138,28 @@ def einsum(
     if not arrays:
         raise ValueError(f"equation {equation!r} needs operands")
     return _result(_contract(equation, arrays, optimize, threads), out)
+
+
+def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None) -> Any:
+    """Return what tells contractions of two arrays of NumPy apart, or None for others.
+
+    The first of `operands` is the equation, or the axes of `tensordot`.
+    """
+    if len(operands) == 3:
+        text, x, y = operands
+        if x.__class__ is ndarray and y.__class__ is ndarray and optimize.__class__ is str:
+            dtype = x.dtype
+            if y.dtype is dtype and (text.__class__ is str or _is_hashable(text)):
+                most = threads or resolve_threads(None)
+                return text, optimize, x.shape, x.strides, y.shape, y.strides, dtype, most
+    return None
+
+
+def _is_hashable(axes: Any) -> bool:
+    """Whether axes are a number or tuples."""
+    if axes.__class__ is not tuple:
+        return axes.__class__ is int
+    return all(each.__class__ is tuple or each.__class__ is int for each in axes)
 
 
 def _result(result: Any, out: Any) -> Any:
@@ -155,15 +175,15 @@ def _contract(equation: str, arrays: Sequence[Any], optimize: Any, threads: int 
         return products.einsum(equation, *operands)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
-    key = (products, equation, threads, _hashable(optimize), get_num_threads(), dtype, device)
+    key = (products, equation, threads, _hashable(optimize), resolve_threads(None), dtype, device)
     contraction = _contractions.get((*key, *tensors))
     if contraction is None:
         costs = _costs_of(products, dtype, itemsize, threads, device, None)
-        contraction = _plan(equation, tensors, costs, threads, optimize)
+        contraction = _plan(equation, tensors, costs, optimize)
         _keep((*key, *tensors), contraction)
-        if products is NUMPY and all(x.__class__ is np.ndarray for x in arrays):
-            kinds = [(x.shape, x.strides, x.dtype) for x in arrays]
-            _keep((equation, threads, key[3], key[4], *kinds), contraction)
+        direct = _key_of((equation, *arrays), optimize, threads)
+        if direct is not None:
+            _keep(direct, contraction)
     return contraction.run(operands)
 
 
@@ -175,12 +195,11 @@ def _plan(
     text: str,
     tensors: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     costs: Costs,
-    threads: int | None,
     optimize: Any,
 ) -> Contraction:
     equation = parse(text, [shape for shape, _ in tensors])
     named = [Tensor(term, *each) for term, each in zip(equation.terms, tensors, strict=True)]
-    return Contraction(equation, named, costs, threads, optimize)
+    return Contraction(equation, named, costs, optimize)
 
 
 def tensordot(
@@ -222,6 +241,10 @@ def tensordot(
     >>> ttlg.tensordot(np.ones((4, 5, 6)), np.ones((6, 5, 3)), ((1, 2), (1, 0))).shape
     (4, 3)
     """
+    key = _key_of((axes, a, b), "tensordot", threads)
+    planned = None if key is None else _contractions.get(key)
+    if planned is not None:
+        return deliver(planned.run((a, b)), out)
     ranks = [len(np.shape(x)) for x in (a, b)]
     first, second = _paired_axes(axes, *ranks)
     symbols = [opt_einsum.get_symbol(number) for number in range(sum(ranks))]
@@ -237,7 +260,11 @@ def tensordot(
         right[j] = left[i]
     kept = [x for i, x in enumerate(left) if i not in first]
     kept += [x for j, x in enumerate(right) if j not in second]
-    result = _contract("".join([*left, ",", *right, "->", *kept]), (a, b), "auto", threads)
+    equation = "".join([*left, ",", *right, "->", *kept])
+    result = _contract(equation, (a, b), "auto", threads)
+    planned = _contractions.get(_key_of((equation, a, b), "auto", threads))
+    if key is not None and planned is not None:
+        _keep(key, planned)
     return deliver(result, out)
 
 
@@ -323,8 +350,6 @@ def contraction(
         raise ValueError(
             f"strides of {len(strides)} operands are given, but there are {len(extents)}"
         )
-    on_host = device == "cpu"
-    kind = np.dtype(dtype) if on_host else dtype
     itemsize = itemsize_of(dtype)
     tensors = []
     for shape, given in zip(extents, strides or [None] * len(extents), strict=True):
@@ -333,9 +358,8 @@ def contraction(
         if len(own) != len(shape):
             raise ValueError(f"strides {own} are not as many as the axes of shape {shape}")
         tensors.append((shape, own))
-    products = NUMPY if on_host else ANY
-    costs = _costs_of(products, kind, itemsize, threads, device, flops)
-    return _plan(equation, tensors, costs, threads, optimize)
+    costs = costs_for(str(np.dtype(dtype)) if device == "cpu" else dtype, device, threads, flops)
+    return _plan(equation, tensors, costs, optimize)
 
 
 def predict_contraction(
@@ -378,21 +402,27 @@ def predict_contraction(
     >>> estimate.seconds == estimate.transposing + estimate.multiplying
     True
     """
-    key = ("predict", equation, shapes, str(dtype), device, threads, optimize, flops)
-    try:
-        planned = _contractions.get(key)
-    except TypeError:
-        key, planned = None, None  # lists as shapes
+    asked = tuple(map(tuple, shapes))
+    key = (
+        equation,
+        asked,
+        str(dtype),
+        device,
+        threads,
+        resolve_threads(None),
+        _hashable(optimize),
+        flops,
+    )
+    planned = _contractions.get(key)
     if planned is None:
         planned = contraction(
             equation,
-            *shapes,
+            *asked,
             dtype=dtype,
             device=device,
             threads=threads,
             optimize=optimize,
             flops=flops,
         )
-        if key is not None:
-            _keep(key, planned)
+        _keep(key, planned)
     return planned.estimate()

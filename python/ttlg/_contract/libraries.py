@@ -1,7 +1,8 @@
 """What contractions ask of the libraries of their operands: views and products."""
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,13 @@ class Products:
         """View `x` with its axes in another order."""
         return x.transpose(axes)
 
-    def matmul(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
-        """Multiply stacks of matrices."""
-        return self.module.matmul(first, second)
-
-    def multiply(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
-        """Multiply elements."""
-        return self.module.multiply(first, second)
+    def multiplier(
+        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
+    ) -> Callable[[Any, Any], Any]:
+        """Return what multiplies stacks of matrices, or elements, to a product of this shape."""
+        function: Callable[[Any, Any], Any]
+        function = self.module.matmul if is_matmul else self.module.multiply
+        return function
 
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by the library's own function."""
@@ -72,8 +73,6 @@ class NumPyProducts(Products):
     def __init__(self) -> None:
         super().__init__(np)
 
-    permute = staticmethod(np.ndarray.transpose)
-
     def multiplies(self, dtype: Any) -> bool:
         """Whether BLAS has it."""
         return dtype.char in "fdFD"
@@ -82,24 +81,18 @@ class NumPyProducts(Products):
         """NumPy calls BLAS for each matrix, wherever it lies."""
         return True
 
-    def matmul(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
-        """Multiply stacks of matrices."""
-        return np.matmul(first, second, out=_new(shape, first.dtype))
-
-    def multiply(self, first: Any, second: Any, shape: tuple[int, ...]) -> Any:
-        """Multiply elements."""
-        return np.multiply(first, second, out=_new(shape, first.dtype))
+    def multiplier(
+        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
+    ) -> Callable[[Any, Any], Any]:
+        """Return what multiplies into memory of the result pool, where that is faster."""
+        function = np.matmul if is_matmul else np.multiply
+        if math.prod(shape) * itemsize < POOLED_FROM:
+            return function
+        return lambda x, y: function(x, y, out=_core.new_ndarray(shape, x.dtype))
 
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by NumPy, in pairs where there are more than two operands."""
         return np.asarray(np.einsum(equation, *operands, optimize=len(operands) > 2))
-
-
-def _new(shape: tuple[int, ...], dtype: Any) -> Any:
-    size = dtype.itemsize
-    for extent in shape:
-        size *= extent
-    return _core.new_ndarray(shape, dtype) if size >= POOLED_FROM else None
 
 
 class TorchProducts(Products):
@@ -118,7 +111,8 @@ class TorchProducts(Products):
     def strides(self, x: Any) -> tuple[int, ...]:
         """Return the strides of `x` in bytes."""
         itemsize = x.element_size()
-        return tuple(stride * itemsize for stride in x.stride())
+        strides: tuple[int, ...] = x.stride()
+        return tuple(stride * itemsize for stride in strides)
 
     def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
         """View `x` with its axes in another order."""
@@ -137,8 +131,8 @@ class JaxProducts(Products):
         return operands[0].dtype, operands[0].dtype.itemsize, "cpu"
 
     def strides(self, x: Any) -> tuple[int, ...]:
-        """Return nothing that anyone looks at: arrays of JAX have no strides."""
-        return (0,) * x.ndim
+        """Return what no one looks at: arrays of JAX have no strides."""
+        return (0,) * len(x.shape)
 
 
 NUMPY = NumPyProducts()

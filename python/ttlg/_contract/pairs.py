@@ -210,7 +210,6 @@ class Pair:
             for name, labels in (("f", free), ("s", summed))
             if labels
         }
-        itemsize = self.costs.itemsize
         if not self.costs.takes(
             strides.get("f"), strides.get("s"), self.size(free), self.size(summed)
         ):

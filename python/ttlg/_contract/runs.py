@@ -1,14 +1,16 @@
 """Contractions of pairs as calls of a library, worked out once."""
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.libraries import Products
 from ttlg._contract.operands import Extents, Operand
 from ttlg._contract.pairs import Candidate
 from ttlg._functions.transpose import transpose
+
+Call: TypeAlias = Callable[[Any, Any], Any]
 
 # Up to so many bytes an operand is multiplied by as it lies.
 _SMALL = 1 << 15
@@ -66,25 +68,29 @@ class Run(NamedTuple):
         """Predicted time in seconds."""
         return self.moving + self.product
 
-    def __call__(self, products: Products, operands: Sequence[Any], threads: int | None) -> Any:
-        """Contract two arrays."""
-        factors = []
-        for number, (moved, axes, shape) in zip(self.order, self.factors, strict=True):
-            x = operands[number]
-            if moved is not None:
-                x = transpose(x, moved, threads=threads)
-            if axes is not None:
-                x = products.permute(x, axes)
+    def compiled(self, products: Products, itemsize: int, threads: int | None) -> Call:
+        """Return what contracts two arrays, with all decided that does not depend on them."""
+        first, second = (_compiled(factor, products, threads) for factor in self.factors)
+        multiply = products.multiplier(self.is_matmul, self.product_shape, itemsize)
+        swapped, summed, axes = self.order == (1, 0), self.summed, self.axes
+        shape = None if self.shape == self.product_shape else self.shape
+        permute = products.permute
+
+        def contract(x: Any, y: Any) -> Any:
+            if swapped:
+                x, y = y, x
+            if first is not None:
+                x = first(x)
+            if second is not None:
+                y = second(y)
+            product = multiply(x, y)
+            if summed is not None:
+                product = product.sum(summed)
             if shape is not None:
-                x = x.reshape(shape)
-            factors.append(x)
-        multiply = products.matmul if self.is_matmul else products.multiply
-        product = multiply(factors[0], factors[1], self.product_shape)
-        if self.summed is not None:
-            product = product.sum(self.summed)
-        if self.shape != self.product_shape:
-            product = product.reshape(self.shape)
-        return product if self.axes is None else products.permute(product, self.axes)
+                product = product.reshape(shape)
+            return product if axes is None else permute(product, axes)
+
+        return contract
 
     def ordered(self, term: str) -> "Run":
         """Give the axes of the result the order `term`, which may have axes of one index more."""
@@ -95,6 +101,24 @@ class Run(NamedTuple):
             shape=(1,) * len(ones) + self.shape,
             axes=None if labels == term else tuple(labels.index(label) for label in term),
         )
+
+
+def _compiled(
+    factor: Factor, products: Products, threads: int | None
+) -> Callable[[Any], Any] | None:
+    moved, axes, shape = factor
+    if moved is None and axes is None:
+        return None if shape is None else lambda x: x.reshape(shape)
+    permute = products.permute
+
+    def bring(x: Any) -> Any:
+        if moved is not None:
+            x = transpose(x, moved, threads=threads)
+        if axes is not None:
+            x = permute(x, axes)
+        return x if shape is None else x.reshape(shape)
+
+    return bring
 
 
 def _size(labels: Sequence[str], extents: Extents) -> int:

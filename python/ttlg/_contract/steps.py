@@ -1,7 +1,6 @@
 """The steps of a contraction of any number of tensors."""
 
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttlg import _core
@@ -9,14 +8,13 @@ from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.libraries import Products
 from ttlg._contract.operands import Extents, in_memory_order
 from ttlg._contract.pairs import Pair
-from ttlg._contract.runs import Run, elementwise_run, matrix_run
+from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run
 
-# What is tried on the calls of a contraction: runs predicted to take up to so many times as long as
-# the best, each so many times, where they take longer than so many seconds.
-_WORTH_TRYING = 1.6
-_MOST_TRIED = 5
-_TRIALS = 2
+# What is tried on the calls of a contraction that takes longer than so many seconds: runs predicted
+# to take up to so many times as long as the best.
 _LONG = 2e-4
+_WORTH_TRYING = 1.4
+_MOST_TRIED = 4
 
 
 class Tensor(NamedTuple):
@@ -140,36 +138,53 @@ class Pairing:
             tuple(extents[label] for label in term),
             tuple(in_memory[label] for label in term),
         )
-        self._trials = self._worth_trying() if costs.device == "cpu" else []
+        # Contracts two arrays, and changes while ways are tried.
+        self.call = self._reducing(self._compiled(self.chosen))
+        if costs.device == "cpu":
+            self._trials: list[tuple[Run, Call, list[float]]]
+            self._trials = [(run, self._compiled(run), []) for run in self._worth_trying()]
+            if len(self._trials) > 1:
+                self.call = self._reducing(self._try)
 
     @property
     def equation(self) -> str:
         """What is done to the two tensors."""
         return ",".join(self.terms) + "->" + self.result.term
 
-    def __call__(self, operands: Sequence[Any], threads: int | None) -> Any:
-        """Contract two arrays."""
-        if self.reducing:
-            operands = [
-                reduction(self.costs.products, x) if reduction else x
-                for reduction, x in zip(self.reductions, operands, strict=True)
-            ]
-        if self._trials and _core.is_learning():
-            return self._try(operands, threads)
-        return self.chosen(self.costs.products, operands, threads)
+    def _compiled(self, run: Run) -> Call:
+        return run.compiled(self.costs.products, self.costs.itemsize, self.costs.threads)
 
-    def _worth_trying(self) -> list[tuple[Run, list[float]]]:
+    def _reducing(self, contract: Call) -> Call:
+        """Leave one axis for each label that is needed first."""
+        if not self.reducing:
+            return contract
+        first, second = self.reductions
+        products = self.costs.products
+
+        def reduce_and_contract(x: Any, y: Any) -> Any:
+            x = first(products, x) if first else x
+            y = second(products, y) if second else y
+            return contract(x, y)
+
+        return reduce_and_contract
+
+    def _worth_trying(self) -> list[Run]:
         best = self.runs[0].seconds
-        tried = [run for run in self.runs if run.seconds <= _WORTH_TRYING * best][:_MOST_TRIED]
-        return [(run, []) for run in tried] if best > _LONG and len(tried) > 1 else []
+        if best < _LONG:
+            return []
+        return [run for run in self.runs if run.seconds <= _WORTH_TRYING * best][:_MOST_TRIED]
 
-    def _try(self, operands: Sequence[Any], threads: int | None) -> Any:
-        """Contract by the run with the fewest trials, and keep the fastest in the end."""
-        run, times = min(self._trials, key=lambda each: len(each[1]))
+    def _try(self, x: Any, y: Any) -> Any:
+        """Contract by each run once, by the two fastest once more, and by the fastest from then on."""
+        if not _core.is_learning():
+            return self._trials[0][1](x, y)
+        _, contract, times = min(self._trials, key=lambda each: len(each[2]))
         start = time.perf_counter()
-        result = run(self.costs.products, operands, threads)
+        result = contract(x, y)
         times.append(time.perf_counter() - start)
-        if len(self._trials[-1][1]) == _TRIALS:
-            self.chosen = min(self._trials, key=lambda each: min(each[1]))[0]
-            self._trials = []
+        if len({len(each[2]) for each in self._trials}) == 1:  # each as often as the others
+            self._trials = sorted(self._trials, key=lambda each: min(each[2]))[:2]
+            if len(times) > 1:
+                self.chosen, fastest, _ = self._trials[0]
+                self.call = self._reducing(fastest)
         return result
