@@ -20,7 +20,7 @@ from typing import Any
 
 from cotengra.scoring import ExactObjective, ensure_basic_quantities_are_computed
 
-from ttlg._contract.nodes import NodeCosts, log_seconds, node_costs
+from ttlg._contract.nodes import NodeCosts, node_costs
 
 __all__ = ["TimeObjective", "combo_factor"]
 
@@ -46,7 +46,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
     -----
     To be passed as ``minimize=`` to the optimizers of cotengra 0.7 or newer. The time of a node is
     that of the transpositions that its operands need, if they are C-contiguous, and of its product;
-    the score of a trial is the logarithm to base 2 of seconds. It works with slicing, subtree
+    the score of a trial is the logarithm to base 2 of nanoseconds. It works with slicing, subtree
     reconfiguration and simulated annealing, in which times are estimated from the numbers of
     operations and elements.
 
@@ -54,7 +54,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
     --------
     >>> from ttlg.cotengra import TimeObjective
     >>> TimeObjective("complex64", flops=1e11)
-    TimeObjective(dtype=complex64, device=cpu, threads=None, flops=100000000000.0)
+    TimeObjective(device=cpu, dtype=complex64, flops=100000000000.0, threads=None)
     """
 
     __slots__ = ("device", "dtype", "flops", "threads")
@@ -80,7 +80,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
         ensure_basic_quantities_are_computed(trial)
         tree = trial["tree"]
         seconds = sum(self._seconds(tree, node) for node in tree.children)
-        return log_seconds(tree.multiplicity * seconds)
+        return _score(tree.multiplicity * seconds)
 
     def cost_local_tree_node(self, tree: Any, node: Any) -> float:
         """Return the time of one contraction of a tree, counted in multiplications.
@@ -95,12 +95,11 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
 
     def score_local(self, **figures: Any) -> float:
         """Score one or more contractions by their numbers of operations and elements."""
-        return log_seconds(self._estimate(_total(figures["flops"]), _total(figures["size"])))
+        return _score(self._estimate(_total(figures["flops"]), _total(figures["size"])))
 
     def score_slice_index(self, costs: Any, ix: Any) -> float:
         """Score an index by what slicing it saves."""
-        saved = self._estimate(costs._flop_reductions[ix], costs._write_reductions[ix])
-        return math.log(1 + 1e9 * saved)
+        return _score(self._estimate(costs._flop_reductions[ix], costs._write_reductions[ix]))
 
     def get_dynamic_programming_minimize(self) -> str:
         """Return what comes nearest among the objectives of the exhaustive search."""
@@ -109,6 +108,11 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
     def _estimate(self, multiplications: float, elements: float) -> float:
         costs = self._nodes.costs
         return costs.least_product(multiplications) + _PASSES * costs.pass_over(elements)
+
+
+def _score(seconds: float) -> float:
+    """Return the logarithm of nanoseconds: cotengra takes powers of scores, so none is negative."""
+    return math.log2(1 + 1e9 * seconds)
 
 
 def _total(figures: Any) -> float:

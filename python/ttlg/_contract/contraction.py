@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import opt_einsum
-
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.libraries import deliver
@@ -202,7 +200,9 @@ def _alternatives(pairing: Pairing) -> tuple[float, ...]:
 def _path(equation: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> Any:
     if len(shapes) == 2:
         return [(0, 1)]
-    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=optimize)
+    from opt_einsum import contract_path
+
+    path, _ = contract_path(equation, *shapes, shapes=True, optimize=optimize)
     return path
 
 

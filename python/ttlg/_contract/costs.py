@@ -18,6 +18,9 @@ _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
 # Of products measured again within this time, in seconds, the fastest counts.
 _LONGEST = 3e-3
+# What was measured was in a cache, mostly in the last one; what is larger takes longer to come from
+# memory by this share of a pass over it.
+_FROM_MEMORY = 0.4
 # Between the calls of a contraction: views, and the call itself.
 STEP_SECONDS = 2e-6
 # Floating-point operations of a GPU for each byte that it moves, where no one says how many.
@@ -123,10 +126,9 @@ class Costs:
         key = (kind, first, second)
         if key not in self._measured:
             self._measured[key] = self._measure(kind, first, second)
-        # What has been measured was in the caches.
         more = _elements(count, m, n, k) - _elements(*kind)
         seconds = self._measured[key] * (work / math.prod(kind))
-        return seconds + self.pass_over(max(more, 0))
+        return seconds + _FROM_MEMORY * self.pass_over(max(more, 0))
 
     def _measure(self, kind: tuple[int, int, int, int], first: str, second: str) -> float:
         count, m, n, k = kind

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import opt_einsum
-from opt_einsum.parser import parse_einsum_input
 
 
 class Equation(NamedTuple):
@@ -20,6 +18,8 @@ class Equation(NamedTuple):
 
 def parse(text: str, shapes: Sequence[Sequence[int]]) -> Equation:
     """Read an equation for operands of these shapes, with what it leaves open filled in."""
+    from opt_einsum.parser import parse_einsum_input  # takes milliseconds to import
+
     # Where there are ellipses, the parser looks at the shapes of arrays.
     arrays = [np.broadcast_to(np.float64(0), shape) for shape in shapes]
     try:
@@ -36,6 +36,13 @@ def parse(text: str, shapes: Sequence[Sequence[int]]) -> Equation:
     return equation
 
 
+def symbols_of(number: int) -> list[str]:
+    """Return so many labels of one character, in alphabetical order."""
+    from opt_einsum import get_symbol
+
+    return [get_symbol(place) for place in range(number)]
+
+
 def from_lists(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     """Turn NumPy's other form, arrays and lists of labels in turns, into an equation."""
     *pairs, output = operands if len(operands) % 2 else (*operands, None)
@@ -45,7 +52,7 @@ def from_lists(operands: Sequence[Any]) -> tuple[str, list[Any]]:
         ordered = sorted(labels)
     except TypeError:
         ordered = list(labels)
-    symbols = {label: opt_einsum.get_symbol(n) for n, label in enumerate(ordered)}
+    symbols = dict(zip(ordered, symbols_of(len(ordered)), strict=True))
     terms = ["".join("..." if x is Ellipsis else symbols[x] for x in each) for each in lists]
     if output is None:
         return ",".join(terms), list(pairs[::2])

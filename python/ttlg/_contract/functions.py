@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-import opt_einsum
 from numpy import ndarray
 
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._arguments.layouts import read_extents
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.costs import Costs
-from ttlg._contract.equation import from_lists, parse
+from ttlg._contract.equation import from_lists, parse, symbols_of
 from ttlg._contract.libraries import ANY, NUMPY, Products, deliver, products_of
 from ttlg._contract.steps import Tensor
 from ttlg._core import resolve_threads
@@ -75,12 +74,10 @@ def einsum(
 
     Parameters
     ----------
-    equation : str
-        As for `numpy.einsum`, which says all that can be written: repeated, broadcast and summed
-        labels, an ellipsis, an output left out.
-    *operands : array
-        Arrays of NumPy, PyTorch, CuPy or JAX, all of one library; NumPy's other form, arrays and
-        lists of labels in turns without an equation, will do too.
+    *operands : str and arrays
+        The equation, as for `numpy.einsum`: repeated, broadcast and summed labels, an ellipsis and
+        an output left out are understood. Then arrays of NumPy, PyTorch, CuPy or JAX, all of one
+        library. NumPy's other form, arrays and lists of labels in turns, will do too.
     out : array, optional
         A writable array of the result's shape and dtype, which is returned.
     optimize : str or bool or list or PathOptimizer, optional
@@ -247,7 +244,7 @@ def tensordot(
         return deliver(planned.run((a, b)), out)
     ranks = [len(np.shape(x)) for x in (a, b)]
     first, second = _paired_axes(axes, *ranks)
-    symbols = [opt_einsum.get_symbol(number) for number in range(sum(ranks))]
+    symbols = symbols_of(sum(ranks))
     left, right = symbols[: ranks[0]], symbols[ranks[0] :]
     shapes = np.shape(a), np.shape(b)
     for i, j in zip(first, second, strict=True):
@@ -375,7 +372,11 @@ def predict_contraction(
 
     Parameters
     ----------
-    equation, *shapes, dtype, device, threads, optimize, flops
+    equation : str
+        As for `contraction`.
+    *shapes : iterable of int
+        The shape of each operand.
+    dtype, device, threads, optimize, flops : optional
         As for `contraction`.
 
     Returns

@@ -13,6 +13,38 @@ from ttlg._settings.planner_cache import on_clear
 _SMALL = 2**12
 
 
+class _Side:
+    """The labels of an operand, in groups that are stacked (l), free (f) or summed (s)."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        others: Collection[str],
+        kept: Collection[str],
+        extents: Mapping[str, int],
+    ) -> None:
+        groups = ""
+        lengths: list[int] = []
+        for label in labels:
+            extent = extents[label]
+            if extent == 1:
+                continue
+            group = ("l" if label in kept else "s") if label in others else "f"
+            if groups.endswith(group):
+                lengths[-1] *= extent
+            else:
+                groups += group
+                lengths.append(extent)
+        self.groups = groups
+        self.lengths = tuple(lengths)
+
+    def size(self, group: str) -> int:
+        """Return the number of indices of the labels of a group together."""
+        return math.prod(
+            length for name, length in zip(self.groups, self.lengths, strict=True) if name == group
+        )
+
+
 class NodeCosts:
     """Predicted seconds of contracting two tensors, for labels of any kind.
 
@@ -24,7 +56,6 @@ class NodeCosts:
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
         self._moves: dict[tuple[str, tuple[int, ...]], float] = {}
-        self._products: dict[tuple[int, int, int, int], float] = {}
 
     def seconds(
         self,
@@ -34,26 +65,24 @@ class NodeCosts:
         extents: Mapping[str, int],
     ) -> float:
         """Return the time of one contraction."""
-        of_left, of_right = set(left), set(right)
-        moving, sizes = 0.0, dict.fromkeys("lmnk", 1)
-        for operand, others, free in ((left, of_right, "m"), (right, of_left, "n")):
-            groups = ""
-            lengths: list[int] = []
-            for label in operand:
-                shared = label in others
-                group = ("l" if label in kept else "k") if shared else free
-                extent = extents[label]
-                if extent == 1:
-                    continue
-                if free == "m" or not shared:
-                    sizes[group] *= extent
-                if groups.endswith(group):
-                    lengths[-1] *= extent
-                else:
-                    groups += group
-                    lengths.append(extent)
-            moving += self._move(groups, tuple(lengths))
-        return moving + self._product(sizes["l"], sizes["m"], sizes["n"], sizes["k"])
+        sides = _Side(left, set(right), kept, extents), _Side(right, set(left), kept, extents)
+        moves = [self._move(side.groups, side.lengths) for side in sides]
+        memory = [
+            "".join(name for name in "lfs" if name in side.groups) if moved else side.groups
+            for side, moved in zip(sides, moves, strict=True)
+        ]
+        stack, summed = sides[0].size("l"), sides[0].size("s")
+        free = [side.size("f") for side in sides]
+        product = self._product(stack, free[0], free[1], summed, memory[0], memory[1])
+        swapped = self._product(stack, free[1], free[0], summed, memory[1], memory[0])
+        seconds = sum(moves) + min(product, swapped)
+        for one, other in ((0, 1), (1, 0)):
+            # Matrices one after the other in memory, each of which is multiplied by the same one.
+            if moves[one] > 0 and sides[one].groups == "fsf":
+                repeated, _, rest = sides[one].lengths
+                looped = self._product(repeated, free[other], rest, summed, memory[other], "lsf")
+                seconds = min(seconds, moves[other] + looped)
+        return seconds
 
     def _move(self, groups: str, lengths: tuple[int, ...]) -> float:
         """Return the time to bring groups of labels together; nothing where BLAS takes a view."""
@@ -63,23 +92,17 @@ class NodeCosts:
         if key not in self._moves:
             names = [group + str(place) for place, group in enumerate(groups)]
             extents = dict(zip(names, lengths, strict=True))
-            order = tuple(sorted(names, key=lambda name: "lmnk".index(name[0])))
+            order = tuple(sorted(names, key=lambda name: "lfs".index(name[0])))
             operand = contiguous(names, extents, self.costs.itemsize)
             self._moves[key] = self.costs.move(operand, order, extents)
         return self._moves[key]
 
-    def _product(self, count: int, m: int, n: int, k: int) -> float:
+    def _product(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
         work = count * m * n * k
         if work <= _SMALL or count == k == 1:
             elements = count * (m * k + k * n + m * n)
             return STEP_SECONDS + self.costs.pass_over(elements) + self.costs.least_product(work)
-        key = (count, m, n, k)
-        if key not in self._products:
-            names = [name for name, size in (("l", count), ("f", m), ("s", k)) if size > 1]
-            first = "".join(names)
-            second = "".join(name for name, size in (("l", count), ("s", k), ("f", n)) if size > 1)
-            self._products[key] = STEP_SECONDS + self.costs.product(count, m, n, k, first, second)
-        return self._products[key]
+        return STEP_SECONDS + self.costs.product(count, m, n, k, first, second)
 
 
 @functools.lru_cache(64)
@@ -93,8 +116,3 @@ on_clear(_node_costs.cache_clear)
 def node_costs(dtype: str, device: str, threads: int | None, flops: float | None) -> NodeCosts:
     """Return what has answered such questions before."""
     return _node_costs(costs_for(dtype, device, threads, flops))
-
-
-def log_seconds(seconds: float) -> float:
-    """Return what searches compare."""
-    return math.log2(max(seconds, 1e-12))

@@ -20,6 +20,9 @@ _MOST_TIMED = 12
 # likely to be fast.
 _EXTENT_OF_HALF_SPEED = 8
 _PRODUCT_SECONDS = 2e-7
+# A library's sum of products that it has written reads them from memory again, and is slow where the
+# runs are short.
+_SUM_PASSES = 4
 # Up to so many multiplications the choice would take longer than it can save.
 _SMALL = 2**14
 
@@ -268,4 +271,4 @@ class Pair:
         free: tuple[tuple[str, ...], tuple[str, ...]],
     ) -> float:
         products = self.size(loops) * self.size(free[0]) * self.size(free[1])
-        return self.costs.pass_over(products + products // self.size(summed))
+        return self.costs.pass_over(_SUM_PASSES * products)

@@ -13,7 +13,7 @@ import pytest
 import ttlg
 
 REPOSITORY = Path(__file__).parents[3]
-APART = re.compile(r"ttlg\.(__main__|_core|_libraries|benchmarks|dask|torch|zarr)\b")
+APART = re.compile(r"ttlg\.(__main__|_core|_libraries|benchmarks|cotengra|dask|torch|zarr)\b")
 MODULES = ["ttlg"] + [
     module.name
     for module in pkgutil.walk_packages(ttlg.__path__, "ttlg.")
@@ -43,6 +43,7 @@ def test_examples(module):
     [
         ("torch", "2.5", 4, ["transpose"]),
         ("dask.array", None, 20, ["transpose", "store", "Target"]),
+        ("cotengra", "0.7", 10, ["TimeObjective", "combo_factor"]),
     ],
 )
 def test_modules_for_other_libraries(library, minversion, examples, names):
@@ -77,9 +78,7 @@ def test_docstrings_name_every_parameter(function):
         name for name in inspect.signature(function).parameters if name not in ("self", "cls")
     ]
     section = re.search(r"^Parameters\n-+\n(.*?)(?:^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    listed = (
-        re.findall(r"^(?:\*\*)?(\w+(?:, \w+)*) : ", section[1], re.MULTILINE) if section else []
-    )
+    listed = re.findall(r"^\*{0,2}(\w+(?:, \w+)*) : ", section[1], re.MULTILINE) if section else []
     assert ", ".join(listed).split(", ") == (parameters or [""])
 
 

@@ -31,7 +31,7 @@ def test_the_reference_has_every_public_name_once():
         assert sorted(documented(f"{module}.rst")) == sorted(getattr(ttlg, module).__all__)
 
 
-@pytest.mark.parametrize("module", ["dask", "zarr"])
+@pytest.mark.parametrize("module", ["cotengra", "dask", "opt_einsum", "zarr"])
 def test_the_reference_has_the_names_of_optional_modules(module):
     """As the module's source lists them, since what it imports may not be installed."""
     source = (REPOSITORY / f"python/ttlg/{module}.py").read_text()

@@ -9,10 +9,17 @@ import ttlg
 
 PACKAGE = Path(ttlg.__file__).resolve().parent  # the sources, where it is made of links
 
-RARELY_USED = {"html", "matplotlib", "pathlib", "random", "tempfile", "tqdm", "urllib.parse"} | {
-    f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.text", "tune")
-}
-PEERS = {"cupy", "jax", "ml_dtypes", "scipy", "sparse", "torch", "zarr"}
+RARELY_USED = {
+    "html",
+    "matplotlib",
+    "opt_einsum",
+    "pathlib",
+    "random",
+    "tempfile",
+    "tqdm",
+    "urllib.parse",
+} | {f"ttlg._{part}" for part in ("calibrate.run", "cli", "files.npy", "plan.text", "tune")}
+PEERS = {"cotengra", "cupy", "jax", "ml_dtypes", "scipy", "sparse", "torch", "zarr"}
 
 
 def test_modules_that_few_programs_need_are_not_imported(run_python):
