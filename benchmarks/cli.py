@@ -12,6 +12,7 @@ from tqdm import tqdm
 from ttlg.benchmarks import ablations, command, machine, plots, report
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores, optional
+from ttlg.benchmarks.contraction import run as contractions
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.inplace.suites import SUITES as IN_PLACE
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
@@ -61,6 +62,9 @@ def _epilog() -> str:
             "Of sparse tensors, drawn by the statistics of published ones:",
             *lines(SPARSE),
             "",
+            f"Contractions, by --suite {contractions.SUITE}; --only nine is one of its parts:",
+            *contractions.summary(),
+            "",
             "On a GPU: python -m ttlg.benchmarks.gpu --help",
             "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
             "Calls while others use the cores: python -m ttlg.benchmarks.busy --help",
@@ -79,10 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--suite",
         nargs="+",
-        choices=SUITES,
+        choices=[*SUITES, contractions.SUITE],
         metavar="NAME",
         help=f"suites to run, of {', '.join(SUITES)}; by default all but sixd, which takes hours, "
-        "those in place and the sparse ones",
+        f"those in place and the sparse ones; or {contractions.SUITE} alone",
     )
     what.add_argument(
         "--ablation",
@@ -139,12 +143,13 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=_count,
         metavar="N",
-        help="how many cases the suites in place draw, or permutations of rank 5 the sparse ones",
+        help="how many cases the suites in place draw, or permutations of rank 5 the sparse ones, "
+        "or random contractions there are",
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="let them draw as many as the paper, in its way, or all permutations",
+        help="let them draw as many as the paper, in its way, or all permutations; all of TCCG",
     )
     parser.add_argument(
         "--only",
@@ -244,13 +249,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.list and args.suite is None:
         _list_suites()
         return 0
+    repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
+    if args.suite and contractions.SUITE in args.suite:
+        return contractions.run(parser, args, repeats)
     chosen = _chosen(args)
     if args.only and not chosen:
         parser.error(f"no case's name contains {' or '.join(args.only)}")
     if args.list:
         print(*(case.described for case in chosen), sep="\n")
         return 0
-    repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
     try:
         if args.ablation:
             return _ablate(args, repeats)

@@ -1,0 +1,80 @@
+"""``ttlg bench --suite contractions``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from ttlg.benchmarks import command, machine
+from ttlg.benchmarks.contenders import optional
+from ttlg.benchmarks.contraction import report
+from ttlg.benchmarks.contraction.case import ContractionCase
+from ttlg.benchmarks.contraction.contenders import LIBRARIES, products
+from ttlg.benchmarks.contraction.measure import ContractionResult, measure
+from ttlg.benchmarks.contraction.suites import PARTS, cases
+from ttlg.benchmarks.measure import WrongResultError
+
+SUITE = "contractions"
+
+
+def summary() -> list[str]:
+    """Say in a line each what the parts of the suite are."""
+    return [f"  {name:18} {(part.__doc__ or '').splitlines()[0]}" for name, part in PARTS.items()]
+
+
+def _chosen(parser: argparse.ArgumentParser, args: argparse.Namespace) -> list[ContractionCase]:
+    every = cases(quick=args.quick, sample=args.sample, full=args.full)
+    if args.only:
+        every = [case for case in every if any(text in case.label for text in args.only)]
+        if not every:
+            parser.error(f"no case's name contains {' or '.join(args.only)}")
+    fitting = [case for case in every if max(case.sizes) <= args.largest << 30]
+    if len(fitting) < len(every):
+        print(f"left out: {len(every) - len(fitting)} cases above {args.largest} GiB")
+    return fitting
+
+
+def _measure_all(
+    chosen: Sequence[ContractionCase], args: argparse.Namespace, repeats: int
+) -> list[ContractionResult]:
+    """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
+    results: list[ContractionResult] = []
+    bar = tqdm(chosen, unit="case", disable=None)
+    try:
+        for case in bar:
+            for result in measure(case, args.threads, repeats):
+                results.append(result)
+                tqdm.write(report.line(result))
+    except KeyboardInterrupt:
+        print(f"interrupted after {len(results)} results", file=sys.stderr)
+    finally:
+        bar.close()
+    return results
+
+
+def run(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int) -> int:
+    """Run the suite by the options of ``ttlg bench``, and return the exit status."""
+    if len(args.suite) > 1 or args.csv or args.plot or args.memory:
+        parser.error(f"{SUITE} are measured alone, without other suites, --csv, --plot, --memory")
+    chosen = _chosen(parser, args)
+    if args.list:
+        print(*(case.described for case in chosen), sep="\n")
+        return 0
+    if optional("threadpoolctl") is None:
+        print(
+            "ttlg bench: without threadpoolctl, products use as many threads as OPENBLAS_NUM_THREADS"
+            " and the like say",
+            file=sys.stderr,
+        )
+    try:
+        results = _measure_all(chosen, args, repeats)
+    except WrongResultError as error:
+        print(f"ttlg bench: {error}", file=sys.stderr)
+        return 1
+    if not results:
+        return 1
+    print("\n" + report.table(machine.describe(args.line, LIBRARIES), results))
+    measured = [report.record(result) for result in results]
+    command.write_record(args, LIBRARIES, products=products(), results=measured)
+    return 0 if len(results) == len(chosen) * len(args.threads) else 1
