@@ -20,12 +20,14 @@ from typing import Any
 
 from cotengra.scoring import ExactObjective, ensure_basic_quantities_are_computed
 
+from ttlg._contract.costs import Costs
 from ttlg._contract.nodes import NodeCosts, node_costs
 
 __all__ = ["TimeObjective", "combo_factor"]
 
-# An intermediate result is written, read and written once more by a transposition, and read.
-_PASSES = 4
+# Products in networks have one long side and two short ones.
+_LONG_SIDE = 2**14
+_SHORT_SIDE = 16
 
 
 class TimeObjective(ExactObjective):  # type: ignore[misc]
@@ -87,7 +89,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
 
         cotengra takes it as a bound of the costs by `get_dynamic_programming_minimize`.
         """
-        return self._seconds(tree, node) / self._nodes.costs.least_product(1)
+        return self._seconds(tree, node) / _multiplication(self._nodes.costs)
 
     def _seconds(self, tree: Any, node: Any) -> float:
         left, right = map(tree.get_inds, tree.children[node])
@@ -107,12 +109,18 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
 
     def _estimate(self, multiplications: float, elements: float) -> float:
         costs = self._nodes.costs
-        return costs.least_product(multiplications) + _PASSES * costs.pass_over(elements)
+        return _multiplication(costs) * multiplications + costs.pass_over(elements)
 
 
 def _score(seconds: float) -> float:
     """Return the logarithm of nanoseconds: cotengra takes powers of scores, so none is negative."""
     return math.log2(1 + 1e9 * seconds)
+
+
+def _multiplication(costs: Costs) -> float:
+    """Return the seconds of a multiplication in a network."""
+    seconds = costs.product(1, _SHORT_SIDE, _LONG_SIDE, _SHORT_SIDE, "fs", "sf")
+    return seconds / (_LONG_SIDE * _SHORT_SIDE**2)
 
 
 def _total(figures: Any) -> float:
@@ -137,8 +145,8 @@ def combo_factor(
     -------
     int
         For cotengra's objective ``f"combo-{factor}"``, which adds the elements that are written,
-        times the factor, to the multiplications: 64 where no one says otherwise. Each is written,
-        transposed and read.
+        times the factor, to the multiplications: 64 where no one says otherwise. The time of reading
+        is part of that of multiplications, for matrices with short sides.
 
     Examples
     --------
@@ -147,4 +155,4 @@ def combo_factor(
     True
     """
     costs = node_costs(str(dtype), device, threads, flops).costs
-    return max(1, round(_PASSES * costs.pass_over(10**6) / costs.least_product(10**6)))
+    return max(1, round(costs.pass_over(1) / _multiplication(costs)))

@@ -7,7 +7,10 @@ matrices of at most some megabytes, which takes about a millisecond.
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ttlg._contract.libraries import Products
 from ttlg._contract.operands import Extents, Operand, contiguous
@@ -18,9 +21,12 @@ _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
 # Of products measured again within this time, in seconds, the fastest counts.
 _LONGEST = 3e-3
-# What was measured was in a cache, mostly in the last one; what is larger takes longer to come from
-# memory by this share of a pass over it.
-_FROM_MEMORY = 0.4
+# What was measured was in a cache, mostly in the last one. What is more than these bytes takes longer
+# to come from memory, by this share of a pass over it.
+_IN_CACHES = 2**23
+_FROM_MEMORY = 0.5
+# Bytes that are copied to learn how fast memory is.
+_COPIED = 2**25
 # Between the calls of a contraction: views, and the call itself.
 STEP_SECONDS = 2e-6
 # Floating-point operations of a GPU for each byte that it moves, where no one says how many.
@@ -61,11 +67,11 @@ class Costs:
         self.threads = threads
         self.device = device
         self._measured: dict[tuple[tuple[int, int, int, int], str, str], float] = {}
-        self._byte = self.copy(2**26) / 2**27
+        self._is_measured = flops is None and device == "cpu"
+        self._byte = self._copied() if self._is_measured else self._copy_predicted()
         operations = 8 if "complex" in str(dtype) else 2
         if flops is None and device != "cpu":
             flops = _NOMINAL_INTENSITY / self._byte
-        self._is_measured = flops is None
         self._step = 0.0 if flops is None else operations / flops
 
     def takes(
@@ -97,11 +103,18 @@ class Costs:
             output="warm",
         )
 
-    def copy(self, size: int) -> float:
-        """Return the seconds that it takes to copy so many bytes."""
-        return predict_time(
-            (max(size, 1),), (0,), "uint8", device=self.device, threads=self.threads, output="warm"
+    def _copy_predicted(self) -> float:
+        """Return the seconds that it takes to read or write a byte, by the model."""
+        seconds = predict_time(
+            (_COPIED,), (0,), "uint8", device=self.device, threads=self.threads, output="warm"
         )
+        return seconds / (2 * _COPIED)
+
+    def _copied(self) -> float:
+        """Return the same as measured, on one thread as most of a library's functions."""
+        x = np.ones(_COPIED, np.uint8)
+        y = x.copy()
+        return _fastest(lambda: np.copyto(y, x)) / (2 * _COPIED)
 
     def pass_over(self, elements: float) -> float:
         """Return the seconds that it takes to read or write so many elements."""
@@ -126,25 +139,16 @@ class Costs:
         key = (kind, first, second)
         if key not in self._measured:
             self._measured[key] = self._measure(kind, first, second)
-        more = _elements(count, m, n, k) - _elements(*kind)
+        more = max(_elements(count, m, n, k) - _IN_CACHES // self.itemsize, 0)
         seconds = self._measured[key] * (work / math.prod(kind))
-        return seconds + _FROM_MEMORY * self.pass_over(max(more, 0))
+        return seconds + _FROM_MEMORY * self.pass_over(more)
 
     def _measure(self, kind: tuple[int, int, int, int], first: str, second: str) -> float:
         count, m, n, k = kind
         one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
-        best = math.inf
-        begin = end = time.perf_counter()
-        for number in range(4):
-            if end - begin > _LONGEST and number > 1:
-                break
-            start = time.perf_counter()
-            multiply(one, other)
-            end = time.perf_counter()
-            best = min(best, end - start)
-        return best
+        return _fastest(lambda: multiply(one, other))
 
     def _factor(self, sizes: dict[str, int], memory: str, order: str) -> Any:
         """Make an array of the axes `order` that lies in memory in the order `memory`."""
@@ -152,6 +156,20 @@ class Costs:
         names = missing + memory
         x = self.products.ones(names, sizes | dict.fromkeys(missing, 1), self.dtype)
         return self.products.permute(x, tuple(names.index(name) for name in order))
+
+
+def _fastest(call: Callable[[], object]) -> float:
+    """Return the seconds of the fastest of a few calls."""
+    best = math.inf
+    begin = end = time.perf_counter()
+    for number in range(6):
+        if end - begin > _LONGEST and number > 2:
+            break
+        start = time.perf_counter()
+        call()
+        end = time.perf_counter()
+        best = min(best, end - start)
+    return best
 
 
 def _measured_kind(count: int, m: int, n: int, k: int) -> tuple[int, int, int, int]:

@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.functions import costs_for
@@ -13,30 +14,33 @@ from ttlg._settings.planner_cache import on_clear
 _SMALL = 2**12
 
 
-class _Side:
-    """The labels of an operand, in groups that are stacked (l), free (f) or summed (s)."""
+def _groups(
+    labels: Sequence[str],
+    others: Collection[str],
+    kept: Collection[str],
+    extents: Mapping[str, int],
+) -> tuple[str, tuple[int, ...]]:
+    """Join neighbours that are stacked (l), free (f) or summed (s), and return their lengths."""
+    groups = ""
+    lengths: list[int] = []
+    for label in labels:
+        extent = extents[label]
+        if extent == 1:
+            continue
+        group = ("l" if label in kept else "s") if label in others else "f"
+        if groups.endswith(group):
+            lengths[-1] *= extent
+        else:
+            groups += group
+            lengths.append(extent)
+    return groups, tuple(lengths)
 
-    def __init__(
-        self,
-        labels: Sequence[str],
-        others: Collection[str],
-        kept: Collection[str],
-        extents: Mapping[str, int],
-    ) -> None:
-        groups = ""
-        lengths: list[int] = []
-        for label in labels:
-            extent = extents[label]
-            if extent == 1:
-                continue
-            group = ("l" if label in kept else "s") if label in others else "f"
-            if groups.endswith(group):
-                lengths[-1] *= extent
-            else:
-                groups += group
-                lengths.append(extent)
-        self.groups = groups
-        self.lengths = tuple(lengths)
+
+class _Side(NamedTuple):
+    """An operand as its groups of labels."""
+
+    groups: str
+    lengths: tuple[int, ...]
 
     def size(self, group: str) -> int:
         """Return the number of indices of the labels of a group together."""
@@ -56,6 +60,7 @@ class NodeCosts:
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
         self._moves: dict[tuple[str, tuple[int, ...]], float] = {}
+        self._known: dict[tuple[str, tuple[int, ...], str, tuple[int, ...]], float] = {}
 
     def seconds(
         self,
@@ -65,7 +70,14 @@ class NodeCosts:
         extents: Mapping[str, int],
     ) -> float:
         """Return the time of one contraction."""
-        sides = _Side(left, set(right), kept, extents), _Side(right, set(left), kept, extents)
+        one = _groups(left, set(right), kept, extents)
+        other = _groups(right, set(left), kept, extents)
+        key = (*one, *other)
+        if key not in self._known:
+            self._known[key] = self._seconds((_Side(*one), _Side(*other)))
+        return self._known[key]
+
+    def _seconds(self, sides: tuple[_Side, _Side]) -> float:
         moves = [self._move(side.groups, side.lengths) for side in sides]
         memory = [
             "".join(name for name in "lfs" if name in side.groups) if moved else side.groups

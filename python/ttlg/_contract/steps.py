@@ -142,7 +142,9 @@ class Pairing:
         self.call = self._reducing(self._compiled(self.chosen))
         if costs.device == "cpu":
             self._trials: list[tuple[Run, Call, list[float]]]
-            tried = [run for run in self._worth_trying() if is_last or run.labels == self.chosen.labels]
+            tried = [
+                run for run in self._worth_trying() if is_last or run.labels == self.chosen.labels
+            ]
             self._trials = [(run, self._compiled(run), []) for run in tried]
             if len(self._trials) > 1:
                 self.call = self._reducing(self._try)
