@@ -16,7 +16,7 @@ namespace {
 
 namespace py = pybind11;
 using Enumeration = ttlg::Enumeration<std::int64_t>;
-using Integers = py::array_t<std::int64_t, py::array::c_style>;
+using IntegerArray = py::array_t<std::int64_t, py::array::c_style>;
 
 // In the order of Scheme.
 constexpr std::array kNames = {"V1", "V1R", "V1D", "V2", "V1B", "V1BF"};
@@ -29,13 +29,13 @@ Enumeration make_enumeration(const std::string& scheme, std::int64_t m, std::int
           {.m = m, .n = n, .w = w, .reversed = reversed}};
 }
 
-Integers new_integers(const Integers& like) {
-  return Integers(std::vector<py::ssize_t>(like.shape(), like.shape() + like.ndim()));
+IntegerArray new_integers(const IntegerArray& like) {
+  return IntegerArray(std::vector<py::ssize_t>(like.shape(), like.shape() + like.ndim()));
 }
 
-py::tuple decode(const Enumeration& enumeration, const Integers& k) {
-  Integers x = new_integers(k);
-  Integers y = new_integers(k);
+py::tuple decode(const Enumeration& enumeration, const IntegerArray& k) {
+  IntegerArray x = new_integers(k);
+  IntegerArray y = new_integers(k);
   const std::int64_t* const from = k.data();
   std::int64_t* const to_x = x.mutable_data();
   std::int64_t* const to_y = y.mutable_data();
@@ -50,8 +50,8 @@ py::tuple decode(const Enumeration& enumeration, const Integers& k) {
   return py::make_tuple(x, y);
 }
 
-Integers encode(const Enumeration& enumeration, const Integers& x, const Integers& y) {
-  Integers k = new_integers(x);
+IntegerArray encode(const Enumeration& enumeration, const IntegerArray& x, const IntegerArray& y) {
+  IntegerArray k = new_integers(x);
   const std::int64_t* const from_x = x.data();
   const std::int64_t* const from_y = y.data();
   std::int64_t* const to = k.mutable_data();

@@ -12,9 +12,10 @@ std::string version_text(int version) {
 }  // namespace
 
 Config query() {
-  Config config{.built = true,
-                .toolkit = version_text(CUDART_VERSION),
-                .architectures = TTLG_CUDA_ARCHITECTURES};
+  Config config;
+  config.built = true;
+  config.toolkit = version_text(CUDART_VERSION);
+  config.architectures = TTLG_CUDA_ARCHITECTURES;
   int driver = 0;
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
     config.driver = version_text(driver);
