@@ -72,8 +72,9 @@ class Contraction:
         self._elements = math.prod(extents.values())
         self.path: tuple[tuple[int, ...], ...] = ()
         self._steps: list[tuple[int, int, Pairing]] = []
-        # Views, sums of one operand, and dtypes without BLAS are the library's own.
-        if len(tensors) > 1 and costs.products.multiplies(costs.dtype):
+        # Views, sums of one operand, and dtypes without BLAS are the library's own, whose equations
+        # have no more labels than there are letters.
+        if len(tensors) > 1 and (costs.products.multiplies(costs.dtype) or len(extents) > 52):
             self.path = tuple(_pairs(_path(self.equation, self.shapes, optimize), len(tensors)))
             self._steps = list(_steps(self.path, tensors, equation.output, extents, costs))
 

@@ -1,5 +1,6 @@
 """Contractions by equations and by axes."""
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -52,6 +53,9 @@ def costs_for(dtype: str, device: str, threads: int | None, flops: float | None)
     on_host = device == "cpu"
     kind = np.dtype(dtype) if on_host else dtype
     products = NUMPY if on_host else ANY
+    resolve_threads(threads)  # refuses what is no number of threads
+    if flops is not None and not 0 < flops < math.inf:
+        raise ValueError(f"flops must be a positive number of operations a second, not {flops!r}")
     return _costs_of(products, kind, itemsize_of(dtype), threads, device, flops)
 
 
@@ -179,7 +183,7 @@ def _contract(equation: str, arrays: Sequence[Any], optimize: Any, threads: int 
         contraction = _plan(equation, tensors, costs, optimize)
         _keep((*key, *tensors), contraction)
         direct = _key_of((equation, *arrays), optimize, threads)
-        if direct is not None:
+        if direct is not None and all(map(operator.is_, arrays, operands)):
             _keep(direct, contraction)
     return contraction.run(operands)
 
@@ -265,9 +269,13 @@ def tensordot(
     return deliver(result, out)
 
 
+def _is_number(axes: Any) -> bool:
+    return hasattr(axes, "__index__") and np.ndim(axes) == 0
+
+
 def _paired_axes(axes: Any, *ranks: int) -> tuple[list[int], list[int]]:
     """Read which axes are summed, as numbers from 0 on."""
-    if hasattr(axes, "__index__"):
+    if _is_number(axes):
         number = operator.index(axes)
         if not 0 <= number <= min(ranks):
             raise ValueError(
@@ -276,7 +284,7 @@ def _paired_axes(axes: Any, *ranks: int) -> tuple[list[int], list[int]]:
             )
         return list(range(ranks[0] - number, ranks[0])), list(range(number))
     try:
-        both = [[each] if hasattr(each, "__index__") else list(each) for each in axes]
+        both = [[each] if _is_number(each) else list(each) for each in axes]
         first, second = ([operator.index(axis) for axis in each] for each in both)
     except (TypeError, ValueError):
         raise TypeError(

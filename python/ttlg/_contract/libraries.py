@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ class Products:
         device = getattr(x, "device", None)
         number = getattr(device, "id", None)
         return x.dtype, x.itemsize, "cpu" if number is None else f"cuda:{number}"
+
+    def prepared(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return operands that can be transposed."""
+        return operands
 
     def loops_over(self, number: int) -> bool:
         """Whether stacks of matrices may have so many axes without being copied."""
@@ -91,8 +96,12 @@ class NumPyProducts(Products):
         return lambda x, y: function(x, y, out=_core.new_ndarray(shape, x.dtype))
 
     def einsum(self, equation: str, *operands: Any) -> Any:
-        """Contract by NumPy, in pairs where there are more than two operands."""
-        return np.asarray(np.einsum(equation, *operands, optimize=len(operands) > 2))
+        """Contract by NumPy, which reads letters of ASCII, in pairs where that is faster."""
+        labels = dict.fromkeys(label for label in equation if label not in ",->")
+        letters = dict(zip(labels, ascii_letters, strict=False))
+        text = "".join(letters.get(character, character) for character in equation)
+        in_pairs = len(operands) > 2 and not any(x.dtype.hasobject for x in operands)
+        return np.asarray(np.einsum(text, *operands, optimize=in_pairs))
 
 
 class TorchProducts(Products):
@@ -102,6 +111,10 @@ class TorchProducts(Products):
         """Whether `torch.compile` looks at this very code."""
         compiling: bool = self.module.compiler.is_dynamo_compiling()
         return compiling
+
+    def prepared(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return tensors whose memory is what they stand for."""
+        return [x.resolve_conj().resolve_neg() for x in operands]
 
     def kind_of(self, operands: Sequence[Any]) -> tuple[Any, int, str]:
         """Return dtype, bytes of an element and device."""
@@ -117,6 +130,22 @@ class TorchProducts(Products):
     def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
         """View `x` with its axes in another order."""
         return x.permute(axes)
+
+
+class PlannedProducts(Products):
+    """A library that only plans are made for."""
+
+    def multiplier(
+        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
+    ) -> Callable[[Any, Any], Any]:
+        """Return what says so."""
+
+        def refuse(x: Any, y: Any) -> Any:
+            raise TypeError(
+                "this contraction was planned for a device; pass arrays that are there to ttlg.einsum"
+            )
+
+        return refuse
 
 
 class JaxProducts(Products):
@@ -136,8 +165,7 @@ class JaxProducts(Products):
 
 
 NUMPY = NumPyProducts()
-# Of a library that only plans are made for.
-ANY = Products(None)
+ANY = PlannedProducts(None)
 _KINDS = {
     "Torch": ("torch", TorchProducts),
     "CuPy": ("cupy", Products),
@@ -163,7 +191,7 @@ def products_of(operands: Sequence[Any]) -> tuple[Products, Sequence[Any]]:
     if name not in _made:
         module, kind = _KINDS[name]
         _made[name] = kind(sys.modules[module])
-    return _made[name], operands
+    return _made[name], _made[name].prepared(operands)
 
 
 def _is_plain(x: Any) -> bool:
@@ -177,7 +205,7 @@ def _ndarrays(operands: Sequence[Any]) -> list[Any]:
         if isinstance(x, np.ma.MaskedArray):
             raise TypeError(f"operand {number} is a masked array, whose mask would be lost")
     arrays = [np.asarray(x) for x in operands]
-    dtype = np.result_type(*arrays)
+    dtype = np.result_type(*arrays).newbyteorder("=")
     return [x.astype(dtype, copy=False) for x in arrays]
 
 
@@ -185,6 +213,9 @@ def deliver(result: Any, out: Any) -> Any:
     """Return a result, or copy it to `out`."""
     if out is None:
         return result
+    if not hasattr(out, "shape"):
+        raise TypeError(f"out must be an array, not {out!r}")
+    result = np.asarray(result) if isinstance(result, np.generic) else result
     if tuple(out.shape) != tuple(result.shape):
         raise ValueError(
             f"out has shape {tuple(out.shape)}, but the result has shape {tuple(result.shape)}"

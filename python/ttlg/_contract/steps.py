@@ -109,6 +109,8 @@ class Pairing:
     ) -> None:
         self.costs = costs
         labels = [{label for label, _, _ in _whole_axes(each, extents)} for each in tensors]
+        if not is_last:  # what is broadcast here is whole in a tensor that comes later
+            kept = "".join(label for label in kept if label in labels[0] | labels[1])
         reduced = [
             reduce(tensor, extents, others.union(kept), costs)
             for tensor, others in zip(tensors, labels[::-1], strict=True)

@@ -1,0 +1,151 @@
+"""Results are written where the caller says, or nothing is written."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttlg
+
+from .equations import (
+    FLOATS,
+    NAMED,
+    check,
+    examples,
+    layouts,
+    named_operands,
+    problems,
+    random_values,
+)
+
+
+@settings(max_examples=examples(60))
+@given(problems(), st.sampled_from(FLOATS), st.data())
+def test_any_layout(problem, dtype, data):
+    operands = problem.arrays(dtype)
+    expected = np.einsum(problem.equation, *operands)
+    layout = data.draw(layouts(np.ndim(expected)))
+    kinds = tuple("back" if kind == "zero" else kind for kind in layout.kinds)
+    out = layout._replace(kinds=kinds, writable=True).of(np.shape(expected), dtype, 99)
+    for _ in range(2):
+        out[...] = 77
+        assert ttlg.einsum(problem.equation, *operands, out=out) is out
+        check(out, np.asarray(expected))
+
+
+@pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
+def test_large_results(equation):
+    operands = named_operands(equation)
+    expected = np.asarray(np.einsum(equation, *operands))
+    wide = np.zeros([2 * extent for extent in expected.shape])
+    for out in (
+        np.zeros(expected.shape),
+        np.zeros(expected.shape, order="F"),
+        wide[(slice(None, None, 2),) * expected.ndim + (...,)],
+    ):
+        assert ttlg.einsum(equation, *operands, out=out) is out
+        check(out, expected)
+    assert np.count_nonzero(wide) == np.count_nonzero(expected)  # nothing between its elements
+
+
+def test_of_tensordot_and_of_planned_contractions():
+    x, y = named_operands("ab,bc->ac")
+    contraction = ttlg.contraction("ab,bc->ac", x.shape, y.shape)
+    for call in (
+        lambda out: ttlg.tensordot(x, y, 1, out=out),
+        lambda out: contraction(x, y, out=out),
+    ):
+        for _ in range(2):
+            out = np.zeros((x.shape[0], y.shape[1]), order="F")
+            assert call(out) is out
+            check(out, x @ y)
+
+
+def test_scalars():
+    x = random_values((30, 40), "float64")
+    out = np.zeros(())
+    for equation, operands in [("ab,ab->", (x, x)), ("ab->", (x,)), ("ab,ab,->", (x, x, 2.0))]:
+        assert ttlg.einsum(equation, *operands, out=out) is out
+        check(out, np.asarray(np.einsum(equation, *operands)))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float16"])
+def test_dtypes_without_matrix_products(dtype):
+    x, y = random_values((5, 6), dtype), random_values((6, 7), dtype, 1)
+    out = np.zeros((7, 5), dtype)
+    assert ttlg.einsum("ab,bc->ca", x, y, out=out) is out
+    check(out, np.einsum("ab,bc->ca", x, y))
+
+
+X, Y = random_values((40, 50), "float64"), random_values((50, 60), "float64", 1)
+
+
+def refused(error, match, out, equation="ab,bc->ac", operands=(X, Y)):
+    for _ in range(2):
+        before = out.copy()
+        with pytest.raises(error, match=match):
+            ttlg.einsum(equation, *operands, out=out)
+        np.testing.assert_array_equal(out, before)
+        if len(operands) == 2:
+            with pytest.raises(error, match=match):
+                ttlg.tensordot(*operands, 1, out=out)
+            np.testing.assert_array_equal(out, before)
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (40, 60, 1), (40,), (), (1, 40, 60), (40, 61), (1, 1)])
+def test_wrong_shapes_are_named(shape):
+    out = np.full(shape, 77.0)
+    texts = [str(each).replace("(", r"\(").replace(")", r"\)") for each in (shape, (40, 60))]
+    refused(ValueError, f"{texts[0]}.*{texts[1]}", out)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
+def test_wrong_dtypes_are_named(dtype):
+    refused(TypeError, f"{dtype}.*float64|float64.*{dtype}", np.full((40, 60), 77, dtype))
+
+
+def test_read_only():
+    out = np.full((40, 60), 77.0)
+    out.flags.writeable = False
+    refused(ValueError, "read-only", out)
+
+
+def test_several_indices_at_one_address():
+    out = np.lib.stride_tricks.as_strided(np.zeros(60), (40, 60), (0, 8))
+    with pytest.raises(ValueError, match="several elements at one place"):
+        ttlg.einsum("ab,bc->ac", X, Y, out=out)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("extent", [3, 70])
+@pytest.mark.parametrize(
+    "equation", ["ab,bc->ac", "ab,bc->ca", "ba,bc->ac", "ab,ab->ab", "ab,ba->ba"]
+)
+def test_an_operand_as_out(equation, extent):
+    shape = (extent, extent)
+    for number in (0, 1):
+        for _ in range(2):
+            operands = [random_values(shape, "float64", 2), random_values(shape, "float64", 3)]
+            expected = np.einsum(equation, *operands)
+            out = operands[number]
+            assert ttlg.einsum(equation, *operands, out=out) is out
+            check(out, expected)
+
+
+@pytest.mark.parametrize("equation", ["ab->ab", "ab->ba", "aa->a"])
+def test_views_of_out(equation):
+    x = random_values((4, 4), "float64")
+    before, expected = x.copy(), np.einsum(equation, x).copy()
+    out = x[0] if expected.ndim == 1 else x
+    with contextlib.suppress(ValueError):  # that they share memory
+        ttlg.einsum(equation, x, out=out)
+        before[0 if out.ndim == 1 else ...] = expected
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("out", [[0.0], 3.0, "text"])
+def test_what_is_no_array(out):
+    with pytest.raises(TypeError, match="out"):
+        ttlg.einsum("ab,bc->ac", X, Y, out=out)

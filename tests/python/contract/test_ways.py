@@ -1,0 +1,215 @@
+"""Every way that the search compares has the right result, and so has every call that tries ways."""
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttlg
+from ttlg._contract import functions, pairs, steps
+
+from .equations import FLOATS, NAMED, check, examples, named_operands, problems, random_values
+
+# At one operation a second, transpositions count for nothing, and no way is left out as too slow.
+SLOW = 1
+
+
+def planned(equation, operands, **options):
+    shapes = [x.shape for x in operands]
+    strides = [x.strides for x in operands]
+    dtype = operands[0].dtype
+    return ttlg.contraction(equation, *shapes, strides=strides, dtype=dtype, **options)
+
+
+def results_of_all_ways(contraction, operands):
+    """Call each way of a contraction of two operands."""
+    ((_, _, pairing),) = contraction._steps
+    for run in pairing.runs:
+        yield run, pairing._reducing(pairing._compiled(run))(*operands)
+
+
+@pytest.fixture
+def all_ways(monkeypatch):
+    """Leave out no way, however small the contraction is and however many there are."""
+    monkeypatch.setattr(pairs, "_SMALL", 0)
+    monkeypatch.setattr(pairs, "_MOST_TIMED", 10**6)
+
+
+@pytest.mark.usefixtures("all_ways")
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
+def test_every_way(equation, dtype):
+    least = 3 if len(set(equation)) > 6 else 5
+    operands = [x[..., : x.shape[-1]] for x in named_small(equation, dtype, least)]
+    contraction = planned(equation, operands, flops=SLOW)
+    expected = np.einsum(equation, *operands)
+    for _, result in results_of_all_ways(contraction, operands):
+        check(np.asarray(result), np.asarray(expected))
+
+
+def named_small(equation, dtype, least):
+    labels = sorted(set(equation) - set(",->"))
+    extents = {label: least + number for number, label in enumerate(labels)}
+    terms = equation.split("->")[0].split(",")
+    return [
+        random_values([extents[label] for label in term], dtype, seed)
+        for seed, term in enumerate(terms)
+    ]
+
+
+@pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
+def test_ways_by_measured_time(equation):
+    operands = named_operands(equation)
+    contraction = planned(equation, operands)
+    for _, result in results_of_all_ways(contraction, operands):
+        check(np.asarray(result), np.asarray(np.einsum(equation, *operands)))
+    estimate = contraction.estimate()
+    assert estimate.alternatives[0][0] == min(estimate.alternatives[0])
+
+
+@pytest.mark.usefixtures("all_ways")
+def test_ways_are_of_every_kind():
+    kinds = set()
+    for equation in NAMED.values():
+        operands = named_small(equation, "float64", 3)
+        for run, _ in results_of_all_ways(planned(equation, operands, flops=SLOW), operands):
+            moved = [factor.moved is not None for factor in run.factors]
+            kinds.add((run.order, sum(moved)))
+            kinds.add(("stack", len(run.product_shape) > 2))
+            kinds.add(("summed", run.summed is not None))
+    orders = [((0, 1), moved) for moved in range(3)] + [((1, 0), moved) for moved in range(3)]
+    assert kinds == {*orders, *((name, is_so) for name in ("stack", "summed") for is_so in (0, 1))}
+
+
+@pytest.mark.usefixtures("all_ways")
+def test_every_way_of_random_equations():
+    numbers = []
+
+    @settings(max_examples=examples(60))
+    @given(
+        problems(2, 2, labels="abcde", extents=(1, 2, 2, 3, 4), plain=True), st.sampled_from(FLOATS)
+    )
+    def every_way(problem, dtype):
+        operands = problem.arrays(dtype)
+        expected = np.asarray(np.einsum(problem.equation, *operands))
+        contraction = planned(problem.equation, operands, flops=SLOW)
+        numbers.append(len(contraction._steps[0][2].runs))
+        for _, result in results_of_all_ways(contraction, operands):
+            check(np.asarray(result), expected)
+
+    every_way()
+    assert max(numbers) > 4
+
+
+@pytest.mark.parametrize("equation", [*NAMED.values(), "abc,cd,dbe->ae"])
+@pytest.mark.parametrize("learns", [True, False])
+def test_calls_that_try_ways_are_right(monkeypatch, equation, learns):
+    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
+    operands = named_operands(equation)
+    expected = np.einsum(equation, *operands)
+    with ttlg.learning(learns):
+        for _ in range(12):
+            check(ttlg.einsum(equation, *operands), expected)
+
+
+def test_trials_come_to_an_end_and_only_while_learning():
+    equation = "abcd,dbea->ec"
+    operands = named_operands(equation)
+    contraction = planned(equation, operands, flops=SLOW)
+    before = contraction.explain()
+    pairing = contraction._steps[0][2]
+    assert pairing.call == pairing._reducing(pairing._try)
+    with ttlg.learning(False):
+        for _ in range(20):
+            contraction(*operands)
+    assert contraction.explain() == before
+    assert pairing.call == pairing._reducing(pairing._try)
+    with ttlg.learning(True):
+        for _ in range(20):
+            check(contraction(*operands), np.einsum(equation, *operands))
+    assert pairing.call != pairing._reducing(pairing._try)
+    assert pairing.chosen in pairing.runs
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_threads_that_call_at_once(monkeypatch, learns):
+    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
+    equations = [*NAMED.values()][-9:]
+    work = []
+    for equation in equations:
+        operands = named_operands(equation)
+        work.append((equation, operands, np.einsum(equation, *operands)))
+    begin = threading.Barrier(6)
+
+    def call(first):
+        begin.wait()
+        for number in range(2 * len(work)):
+            equation, operands, expected = work[(number // 4 + first) % len(work)]
+            check(ttlg.einsum(equation, *operands), expected)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ttlg.learning(learns), ThreadPoolExecutor(6) as pool:
+            for done in [pool.submit(call, thread // 3) for thread in range(6)]:
+                done.result()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
+    plans = spy(functions, "_plan", lambda result, text, *rest: text)
+    x, y = named_operands("ab,bc->ac")
+    for _ in range(3):
+        ttlg.einsum("ab,bc->ac", x, y)
+        ttlg.tensordot(x, y, 1)
+    assert plans[0] == "ab,bc->ac"
+    first = len(plans)
+    assert first == 2 or plans == ["ab,bc->ac"]
+    for other in (x.astype("float32"), x[::-1], np.asfortranarray(x)):
+        ttlg.einsum("ab,bc->ac", other, y.astype(other.dtype))
+    assert len(plans) == first + 3
+    ttlg.cache_clear()
+    check(ttlg.einsum("ab,bc->ac", x, y), x @ y)
+    assert len(plans) == first + 4
+
+
+def test_no_more_contractions_are_kept_than_allowed(monkeypatch):
+    monkeypatch.setattr(functions, "_MOST", 5)
+    for _ in range(2):
+        for extent in range(1, 9):
+            x, y = random_values((3, extent), "float64"), random_values((extent, 4), "float64", 1)
+            check(ttlg.einsum("ab,bc->ac", x, y), x @ y)
+            check(ttlg.tensordot(x, y, 1), x @ y)
+            assert len(functions._contractions) <= 5
+
+
+def test_operands_of_the_same_shapes_and_other_strides():
+    x, y = random_values((40, 40, 40), "float64"), random_values((40, 40), "float64", 1)
+    for axes in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:
+        for step in (1, -1):
+            view = x.transpose(axes)[::step]
+            for _ in range(2):
+                check(ttlg.einsum("abc,bd->adc", view, y), np.einsum("abc,bd->adc", view, y))
+                check(ttlg.tensordot(view, y, (1, 0)), np.tensordot(view, y, (1, 0)))
+
+
+def test_equations_that_are_alike():
+    x, y = random_values((30, 30), "float64"), random_values((30, 30), "float64", 1)
+    for equation in (
+        "ab,bc->ac",
+        "ab,bc->ca",
+        "ab,cb->ac",
+        "ba,bc",
+        "ba,bc->",
+        "ab,ab->ba",
+        "aa,bb",
+    ):
+        for _ in range(2):
+            check(ttlg.einsum(equation, x, y), np.einsum(equation, x, y))
