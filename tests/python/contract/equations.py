@@ -183,3 +183,20 @@ def problems(
             output.insert(draw(st.integers(0, len(output))), "...")
         equation += "->" + "".join(output)
     return Problem(equation, tuple(shapes), tuple(draw(layouts(len(shape))) for shape in shapes))
+
+
+@st.composite
+def products_of_matrices(draw, labels="abcdef"):
+    """Draw an equation of two operands with free, summed and stacked labels in any order."""
+    places = {"first": (0, 2), "second": (1, 2), "summed": (0, 1), "stacked": (0, 1, 2)}
+    roles = st.sampled_from(["first", "second", "summed", "summed", "stacked"])
+    terms = [["a"], ["a"], []]
+    sizes = {"a": draw(st.integers(2, 4))}
+    for label in labels[1 : 1 + draw(st.integers(1, len(labels) - 1))]:
+        sizes[label] = draw(st.sampled_from((1, 2, 2, 3, 4)))
+        for place in places[draw(roles)]:
+            terms[place].append(label)
+    first, second, output = ("".join(draw(st.permutations(term))) for term in terms)
+    shapes = tuple(tuple(sizes[label] for label in term) for term in (first, second))
+    drawn = tuple(draw(layouts(len(shape))) for shape in shapes)
+    return Problem(f"{first},{second}->{output}", shapes, drawn)
