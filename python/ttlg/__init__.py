@@ -2,20 +2,21 @@
 
 ``ttlg.transpose(x, axes)`` copies ``x`` into a new array whose axes are permuted, moving every
 element bit for bit. ``ttlg.plan`` prepares one transposition for repeated use and explains how it
-will be done. ``ttlg.sparse.transpose(A, axes)`` takes sparse tensors.
+will be done. ``ttlg.sparse.transpose(A, axes)`` takes sparse tensors, and ``ttlg.einsum`` contracts.
 """
 
 # The private modules in layers, each of which imports from those before it alone: _typing;
 # _arguments and _machine; _models; _settings; _libraries, the arrays of each library; _plan, plans
-# as values; _tune; _planning; _functions; _files. sparse stands on _functions and has layers of its
-# own. The modules for other libraries and the command line use all of them.
+# as values; _tune; _planning; _functions; _files. sparse and _contract stand on _functions and have
+# layers of their own. The modules for other libraries and the command line use all of them.
 
 from sys import modules as _modules
 
 from ttlg import schemes, sparse
 from ttlg._calibrate import calibrate, reset_calibration
 from ttlg._contract.contraction import Contraction, Estimate
-from ttlg._contract.functions import contraction, einsum, predict_contraction, tensordot
+from ttlg._contract.functions import einsum, tensordot
+from ttlg._contract.planning import contraction, predict_contraction
 from ttlg._core import CudaError, __version__
 from ttlg._files.transpose_file import transpose_file
 from ttlg._functions.copies import ascontiguousarray, asfortranarray, asorder, copyto

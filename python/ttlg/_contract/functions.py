@@ -1,6 +1,5 @@
 """Contractions by equations and by axes."""
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -8,62 +7,13 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy import ndarray
 
-from ttlg._arguments.dtypes import itemsize_of
-from ttlg._arguments.layouts import read_extents
-from ttlg._contract.contraction import Contraction, Estimate
-from ttlg._contract.costs import Costs
-from ttlg._contract.equation import from_lists, parse, symbols_of
-from ttlg._contract.libraries import ANY, NUMPY, Products, deliver, products_of
-from ttlg._contract.steps import Tensor
+from ttlg._contract.equation import from_lists, symbols_of
+from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
+from ttlg._contract.libraries import deliver, products_of
 from ttlg._core import resolve_threads
-from ttlg._settings.planner_cache import on_clear
-from ttlg._typing import Integers
 
 if TYPE_CHECKING:
     from ttlg._typing import OneOrMore
-
-# How many contractions are kept; the oldest are forgotten first.
-_MOST = 4096
-_contractions: dict[Any, Contraction] = {}
-_costs: dict[Any, Costs] = {}
-
-
-@on_clear
-def _forget() -> None:
-    _contractions.clear()
-    _costs.clear()
-
-
-def _costs_of(
-    products: Products,
-    dtype: Any,
-    itemsize: int,
-    threads: int | None,
-    device: str,
-    flops: float | None,
-) -> Costs:
-    key = (products, str(dtype), threads or resolve_threads(None), device, flops)
-    if key not in _costs:
-        _costs[key] = Costs(products, dtype, itemsize, threads, device, flops)
-    return _costs[key]
-
-
-def costs_for(dtype: str, device: str, threads: int | None, flops: float | None) -> Costs:
-    """Return the costs of contractions of NumPy, or of a GPU that need not be there."""
-    on_host = device == "cpu"
-    kind = np.dtype(dtype) if on_host else dtype
-    products = NUMPY if on_host else ANY
-    resolve_threads(threads)  # refuses what is no number of threads
-    if flops is not None and not 0 < flops < math.inf:
-        raise ValueError(f"flops must be a positive number of operations a second, not {flops!r}")
-    return _costs_of(products, kind, itemsize_of(dtype), threads, device, flops)
-
-
-def _keep(key: Any, contraction: Contraction) -> Contraction:
-    while len(_contractions) >= _MOST:
-        _contractions.pop(next(iter(_contractions)), None)
-    _contractions[key] = contraction
-    return contraction
 
 
 def einsum(
@@ -128,7 +78,7 @@ def einsum(
     >>> ttlg.einsum("ijk,kjl->li", a, b).shape
     (3, 4)
     """
-    contraction = _contractions.get(_key_of(operands, optimize, threads))
+    contraction = contractions.get(_key_of(operands, optimize, threads))
     if contraction is not None:
         return _result(contraction.run(operands[1:]), out)
     equation, *arrays = operands if operands else (None,)
@@ -150,13 +100,13 @@ def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None) -> Any:
         text, x, y = operands
         if x.__class__ is ndarray and y.__class__ is ndarray and optimize.__class__ is str:
             dtype = x.dtype
-            if y.dtype is dtype and (text.__class__ is str or _is_hashable(text)):
+            if y.dtype is dtype and (text.__class__ is str or _ishashable(text)):
                 most = threads or resolve_threads(None)
                 return text, optimize, x.shape, x.strides, y.shape, y.strides, dtype, most
     return None
 
 
-def _is_hashable(axes: Any) -> bool:
+def _ishashable(axes: Any) -> bool:
     """Whether axes are a number or tuples."""
     if axes.__class__ is not tuple:
         return axes.__class__ is int
@@ -176,31 +126,16 @@ def _contract(equation: str, arrays: Sequence[Any], optimize: Any, threads: int 
         return products.einsum(equation, *operands)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
-    key = (products, equation, threads, _hashable(optimize), resolve_threads(None), dtype, device)
-    contraction = _contractions.get((*key, *tensors))
+    key = (products, equation, threads, hashable(optimize), resolve_threads(None), dtype, device)
+    contraction = contractions.get((*key, *tensors))
     if contraction is None:
-        costs = _costs_of(products, dtype, itemsize, threads, device, None)
-        contraction = _plan(equation, tensors, costs, optimize)
-        _keep((*key, *tensors), contraction)
+        costs = costs_of(products, dtype, itemsize, threads, device, None)
+        contraction = planned_from(equation, tensors, costs, optimize)
+        keep((*key, *tensors), contraction)
         direct = _key_of((equation, *arrays), optimize, threads)
         if direct is not None and all(map(operator.is_, arrays, operands)):
-            _keep(direct, contraction)
+            keep(direct, contraction)
     return contraction.run(operands)
-
-
-def _hashable(optimize: Any) -> Any:
-    return str(optimize) if isinstance(optimize, list) else optimize
-
-
-def _plan(
-    text: str,
-    tensors: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
-    costs: Costs,
-    optimize: Any,
-) -> Contraction:
-    equation = parse(text, [shape for shape, _ in tensors])
-    named = [Tensor(term, *each) for term, each in zip(equation.terms, tensors, strict=True)]
-    return Contraction(equation, named, costs, optimize)
 
 
 def tensordot(
@@ -243,7 +178,7 @@ def tensordot(
     (4, 3)
     """
     key = _key_of((axes, a, b), "tensordot", threads)
-    planned = None if key is None else _contractions.get(key)
+    planned = None if key is None else contractions.get(key)
     if planned is not None:
         return deliver(planned.run((a, b)), out)
     ranks = [len(np.shape(x)) for x in (a, b)]
@@ -263,9 +198,9 @@ def tensordot(
     kept += [x for j, x in enumerate(right) if j not in second]
     equation = "".join([*left, ",", *right, "->", *kept])
     result = _contract(equation, (a, b), "auto", threads)
-    planned = _contractions.get(_key_of((equation, a, b), "auto", threads))
+    planned = contractions.get(_key_of((equation, a, b), "auto", threads))
     if key is not None and planned is not None:
-        _keep(key, planned)
+        keep(key, planned)
     return deliver(result, out)
 
 
@@ -300,138 +235,3 @@ def _paired_axes(axes: Any, *ranks: int) -> tuple[list[int], list[int]]:
     if len(first) != len(second):
         raise ValueError(f"axes {axes!r}: {len(first)} of a and {len(second)} of b, not as many")
     return first, second
-
-
-def contraction(
-    equation: str,
-    *shapes: Integers,
-    dtype: Any = "float64",
-    strides: Sequence[Integers | None] | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    optimize: Any = "auto",
-    flops: float | None = None,
-) -> Contraction:
-    """Plan a contraction for repeated use, and to see how it will be done.
-
-    Parameters
-    ----------
-    equation : str
-        As for `einsum`.
-    *shapes : iterable of int
-        The shape of each operand.
-    dtype : dtype or str
-        Dtype of all operands.
-    strides : sequence, optional
-        For each operand its strides in bytes, or None for C-contiguous ones.
-    device : str
-        As for `plan`. On the CPU, NumPy multiplies.
-    threads, optimize : optional
-        As for `einsum`.
-    flops : float, optional
-        Floating-point operations of a matrix product a second. By default the products that come up
-        are measured once, which takes a millisecond or so each; on a GPU it is a guess.
-
-    Returns
-    -------
-    Contraction
-        Callable with arrays of NumPy of these shapes.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `einsum` and `plan`.
-
-    Examples
-    --------
-    >>> import ttlg
-    >>> ttlg.contraction("abcd,be->aecd", (8, 9, 10, 11), (9, 12), flops=1e10).path
-    ((0, 1),)
-    """
-    extents = [tuple(read_extents(shape)) for shape in shapes]
-    if not extents:
-        raise ValueError(f"equation {equation!r} needs the shapes of its operands")
-    if strides is not None and len(strides) != len(extents):
-        raise ValueError(
-            f"strides of {len(strides)} operands are given, but there are {len(extents)}"
-        )
-    itemsize = itemsize_of(dtype)
-    tensors = []
-    for shape, given in zip(extents, strides or [None] * len(extents), strict=True):
-        inner = [int(np.prod(shape[axis + 1 :])) * itemsize for axis in range(len(shape))]
-        own = tuple(inner if given is None else map(operator.index, given))
-        if len(own) != len(shape):
-            raise ValueError(f"strides {own} are not as many as the axes of shape {shape}")
-        tensors.append((shape, own))
-    costs = costs_for(str(np.dtype(dtype)) if device == "cpu" else dtype, device, threads, flops)
-    return _plan(equation, tensors, costs, optimize)
-
-
-def predict_contraction(
-    equation: str,
-    *shapes: Integers,
-    dtype: Any = "float64",
-    device: str = "cpu",
-    threads: int | None = None,
-    optimize: Any = "auto",
-    flops: float | None = None,
-) -> Estimate:
-    """Predict how long a contraction takes, without arrays.
-
-    Parameters
-    ----------
-    equation : str
-        As for `contraction`.
-    *shapes : iterable of int
-        The shape of each operand.
-    dtype, device, threads, optimize, flops : optional
-        As for `contraction`.
-
-    Returns
-    -------
-    Estimate
-        Seconds, those of transpositions and of products, what each step does, and the seconds of
-        the other ways.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `contraction`.
-
-    Notes
-    -----
-    A repeated question takes some microseconds. With `flops` the answer depends on the time model of
-    transpositions alone; without, products are measured when they come up first.
-
-    Examples
-    --------
-    >>> import ttlg
-    >>> shapes = (8, 9, 10, 11), (9, 12)
-    >>> estimate = ttlg.predict_contraction("abcd,be->aecd", *shapes, flops=1e10)
-    >>> estimate.seconds == estimate.transposing + estimate.multiplying
-    True
-    """
-    asked = tuple(map(tuple, shapes))
-    key = (
-        equation,
-        asked,
-        str(dtype),
-        device,
-        threads,
-        resolve_threads(None),
-        _hashable(optimize),
-        flops,
-    )
-    planned = _contractions.get(key)
-    if planned is None:
-        planned = contraction(
-            equation,
-            *asked,
-            dtype=dtype,
-            device=device,
-            threads=threads,
-            optimize=optimize,
-            flops=flops,
-        )
-        _keep(key, planned)
-    return planned.estimate()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
-from ttlg._contract.functions import costs_for
+from ttlg._contract.kept import costs_for
 from ttlg._contract.operands import contiguous
 from ttlg._settings.planner_cache import on_clear
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg._contract import functions, pairs, steps
+from ttlg._contract import functions, kept, pairs, steps
 
 from .equations import (
     FLOATS,
@@ -163,7 +163,7 @@ def test_threads_that_call_at_once(monkeypatch, learns):
 
 
 def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
-    plans = spy(functions, "_plan", lambda result, text, *rest: text)
+    plans = spy(functions, "planned_from", lambda result, text, *rest: text)
     x, y = named_operands("ab,bc->ac")
     for _ in range(3):
         ttlg.einsum("ab,bc->ac", x, y)
@@ -180,13 +180,13 @@ def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
 
 
 def test_no_more_contractions_are_kept_than_allowed(monkeypatch):
-    monkeypatch.setattr(functions, "_MOST", 5)
+    monkeypatch.setattr(kept, "_MOST", 5)
     for _ in range(2):
         for extent in range(1, 9):
             x, y = random_values((3, extent), "float64"), random_values((extent, 4), "float64", 1)
             check(ttlg.einsum("ab,bc->ac", x, y), x @ y)
             check(ttlg.tensordot(x, y, 1), x @ y)
-            assert len(functions._contractions) <= 5
+            assert len(kept.contractions) <= 5
 
 
 def test_operands_of_the_same_shapes_and_other_strides():

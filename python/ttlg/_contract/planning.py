@@ -1,0 +1,149 @@
+"""Contractions planned and predicted without arrays."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ttlg._arguments.dtypes import itemsize_of
+from ttlg._arguments.layouts import read_extents
+from ttlg._contract.contraction import Contraction, Estimate
+from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
+from ttlg._core import resolve_threads
+from ttlg._typing import Integers
+
+
+def contraction(
+    equation: str,
+    *shapes: Integers,
+    dtype: Any = "float64",
+    strides: Sequence[Integers | None] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    optimize: Any = "auto",
+    flops: float | None = None,
+) -> Contraction:
+    """Plan a contraction for repeated use, and to see how it will be done.
+
+    Parameters
+    ----------
+    equation : str
+        As for `einsum`.
+    *shapes : iterable of int
+        The shape of each operand.
+    dtype : dtype or str
+        Dtype of all operands.
+    strides : sequence, optional
+        For each operand its strides in bytes, or None for C-contiguous ones.
+    device : str
+        As for `plan`. On the CPU, NumPy multiplies.
+    threads, optimize : optional
+        As for `einsum`.
+    flops : float, optional
+        Floating-point operations of a matrix product a second. By default the products that come up
+        are measured once, which takes a millisecond or so each; on a GPU it is a guess.
+
+    Returns
+    -------
+    Contraction
+        Callable with arrays of NumPy of these shapes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `einsum` and `plan`.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> ttlg.contraction("abcd,be->aecd", (8, 9, 10, 11), (9, 12), flops=1e10).path
+    ((0, 1),)
+    """
+    extents = [tuple(read_extents(shape)) for shape in shapes]
+    if not extents:
+        raise ValueError(f"equation {equation!r} needs the shapes of its operands")
+    if strides is not None and len(strides) != len(extents):
+        raise ValueError(
+            f"strides of {len(strides)} operands are given, but there are {len(extents)}"
+        )
+    itemsize = itemsize_of(dtype)
+    tensors = []
+    for shape, given in zip(extents, strides or [None] * len(extents), strict=True):
+        inner = [int(np.prod(shape[axis + 1 :])) * itemsize for axis in range(len(shape))]
+        own = tuple(inner if given is None else map(operator.index, given))
+        if len(own) != len(shape):
+            raise ValueError(f"strides {own} are not as many as the axes of shape {shape}")
+        tensors.append((shape, own))
+    costs = costs_for(str(np.dtype(dtype)) if device == "cpu" else dtype, device, threads, flops)
+    return planned_from(equation, tensors, costs, optimize)
+
+
+def predict_contraction(
+    equation: str,
+    *shapes: Integers,
+    dtype: Any = "float64",
+    device: str = "cpu",
+    threads: int | None = None,
+    optimize: Any = "auto",
+    flops: float | None = None,
+) -> Estimate:
+    """Predict how long a contraction takes, without arrays.
+
+    Parameters
+    ----------
+    equation : str
+        As for `contraction`.
+    *shapes : iterable of int
+        The shape of each operand.
+    dtype, device, threads, optimize, flops : optional
+        As for `contraction`.
+
+    Returns
+    -------
+    Estimate
+        Seconds, those of transpositions and of products, what each step does, and the seconds of
+        the other ways.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `contraction`.
+
+    Notes
+    -----
+    A repeated question takes some microseconds. With `flops` the answer depends on the time model of
+    transpositions alone; without, products are measured when they come up first.
+
+    Examples
+    --------
+    >>> import ttlg
+    >>> shapes = (8, 9, 10, 11), (9, 12)
+    >>> estimate = ttlg.predict_contraction("abcd,be->aecd", *shapes, flops=1e10)
+    >>> estimate.seconds == estimate.transposing + estimate.multiplying
+    True
+    """
+    asked = tuple(map(tuple, shapes))
+    key = (
+        equation,
+        asked,
+        str(dtype),
+        device,
+        threads,
+        resolve_threads(None),
+        hashable(optimize),
+        flops,
+    )
+    planned = contractions.get(key)
+    if planned is None:
+        planned = contraction(
+            equation,
+            *asked,
+            dtype=dtype,
+            device=device,
+            threads=threads,
+            optimize=optimize,
+            flops=flops,
+        )
+        keep(key, planned)
+    return planned.estimate()
