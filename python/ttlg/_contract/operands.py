@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ttlg._core import contiguous_byte_strides
+
 Extents = Mapping[str, int]
 
 
@@ -36,11 +38,7 @@ def in_memory_order(labels: Iterable[str], strides: Iterable[int], extents: Exte
 def contiguous(labels: Sequence[str], extents: Extents, itemsize: int) -> Operand:
     """Return a new tensor of these labels, slowest first."""
     kept = tuple(label for label in labels if extents[label] != 1)
-    strides, stride = [], itemsize
-    for label in reversed(kept):
-        strides.append(stride)
-        stride *= extents[label]
-    return Operand(kept, tuple(reversed(strides)))
+    return Operand(kept, contiguous_byte_strides([extents[label] for label in kept], itemsize))
 
 
 def is_one_axis(operand: Operand, labels: Sequence[str], extents: Extents) -> bool:

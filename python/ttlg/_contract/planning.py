@@ -1,13 +1,12 @@
 """Contractions planned and predicted without arrays."""
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ttlg._arguments.dtypes import itemsize_of
-from ttlg._arguments.layouts import read_extents
+from ttlg._arguments.layouts import read_byte_strides, read_extents
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
 from ttlg._core import resolve_threads
@@ -70,11 +69,7 @@ def contraction(
     itemsize = itemsize_of(dtype)
     tensors = []
     for shape, given in zip(extents, strides or [None] * len(extents), strict=True):
-        inner = [int(np.prod(shape[axis + 1 :])) * itemsize for axis in range(len(shape))]
-        own = tuple(inner if given is None else map(operator.index, given))
-        if len(own) != len(shape):
-            raise ValueError(f"strides {own} are not as many as the axes of shape {shape}")
-        tensors.append((shape, own))
+        tensors.append((shape, read_byte_strides(shape, itemsize, given, None)))
     costs = costs_for(str(np.dtype(dtype)) if device == "cpu" else dtype, device, threads, flops)
     return planned_from(equation, tensors, costs, optimize)
 

@@ -1,5 +1,6 @@
 """The steps of a contraction of any number of tensors."""
 
+import math
 import time
 from typing import Any, NamedTuple
 
@@ -60,26 +61,14 @@ def reduce(
         strides = tuple(sum(each[2] for each in axes if each[0] == label) for label in left)
         seconds = 0.0
     else:
-        strides = _new(left, extents, costs.itemsize)
-        elements = 1
-        for extent in squeezed:
-            elements *= extent
-        seconds = costs.pass_over(elements)
+        strides = _core.contiguous_byte_strides(shape, costs.itemsize)
+        seconds = costs.pass_over(math.prod(squeezed))
     reduction = Reduction(
         None if squeezed == tensor.shape else squeezed,
         None if left == term else f"{term}->{left}",
         seconds + STEP_SECONDS,
     )
     return reduction, Tensor(left, shape, strides)
-
-
-def _new(term: str, extents: Extents, itemsize: int) -> tuple[int, ...]:
-    """Return the strides of a C-contiguous array of these axes."""
-    strides, stride = [], itemsize
-    for label in reversed(term):
-        strides.append(stride)
-        stride *= extents[label]
-    return tuple(reversed(strides))
 
 
 class Pairing:
@@ -132,9 +121,8 @@ class Pairing:
         term = kept if is_last else ones + runs[0].labels
         self.runs = [run.ordered(term) for run in runs]
         self.chosen = self.runs[0]
-        in_memory = dict(
-            zip(self.chosen.labels, _new(self.chosen.labels, extents, costs.itemsize), strict=True)
-        )
+        in_order = _core.contiguous_byte_strides(self.chosen.shape, costs.itemsize)
+        in_memory = dict(zip(self.chosen.labels, in_order, strict=True))
         self.result = Tensor(
             term,
             tuple(extents[label] for label in term),
