@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from ttlg.benchmarks import ablations, command, machine, plots, report
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores, optional
@@ -209,22 +207,6 @@ def _measure(case: Case, args: argparse.Namespace, repeats: int) -> Sequence[Res
     return measure(case, args.threads, repeats)
 
 
-def _measure_all(chosen: Sequence[Case], args: argparse.Namespace, repeats: int) -> list[Result]:
-    """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
-    results: list[Result] = []
-    bar = tqdm(chosen, unit="case", disable=None)
-    try:
-        for case in bar:
-            for result in _measure(case, args, repeats):
-                results.append(result)
-                tqdm.write(report.line(result))
-    except KeyboardInterrupt:
-        print(f"interrupted after {len(results)} results", file=sys.stderr)
-    finally:
-        bar.close()
-    return results
-
-
 def _ablate(args: argparse.Namespace, repeats: int) -> int:
     rows = []
     limit = QUICK_BYTES if args.quick else None
@@ -261,7 +243,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.ablation:
             return _ablate(args, repeats)
-        results = _measure_all(chosen, args, repeats)
+        results = command.measure_all(
+            chosen, lambda case: _measure(case, args, repeats), report.line
+        )
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1

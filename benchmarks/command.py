@@ -4,11 +4,16 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from tqdm import tqdm
 
 from ttlg.benchmarks import machine
+
+Case = TypeVar("Case")
+Result = TypeVar("Result")
 
 
 def file(text: str) -> Path:
@@ -40,3 +45,23 @@ def write_record(args: argparse.Namespace, libraries: Sequence[str] = (), **meas
     if args.json:
         record = {"machine": machine.describe(args.line, libraries), **measured}
         args.json.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def measure_all(
+    chosen: Sequence[Case],
+    measure: Callable[[Case], Iterable[Result]],
+    line: Callable[[Result], str],
+) -> list[Result]:
+    """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
+    results: list[Result] = []
+    bar = tqdm(chosen, unit="case", disable=None)
+    try:
+        for case in bar:
+            for result in measure(case):
+                results.append(result)
+                tqdm.write(line(result))
+    except KeyboardInterrupt:
+        print(f"interrupted after {len(results)} results", file=sys.stderr)
+    finally:
+        bar.close()
+    return results

@@ -16,7 +16,7 @@ from ttlg.benchmarks.sparse import contenders as sparse
 from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.measure import SparseResult
 from ttlg.benchmarks.sparse.report import NOTES, per_case
-from ttlg.benchmarks.tables import aligned, grouped
+from ttlg.benchmarks.tables import aligned, grouped, heading
 
 # What ttlg's call is compared with.
 _COMPARED = (*sparse.OPTIONS, *PEERS, *inplace.PEERS, *sparse.PEERS)
@@ -159,12 +159,8 @@ def table(report: Report) -> str:
     cases where ttlg is slower. Of sparse suites there is a row for each case as well.
     """
     machine = report.machine
-    caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
-    versions = ", ".join(f"{name} {text or '-'}" for name, text in machine["versions"].items())
     lines = [
-        f"{machine['cpu']}, {machine['cores']} cores, {caches}",
-        f"{versions}; commit {machine['commit'] or '-'}",
-        f"$ {machine['command']}",
+        *heading(machine),
         "Shares of the copy ceiling, the fastest copy of the same bytes; medians of a run.",
         "ttlg: one call, plan cached; ttlg-plan: plan made before; ttlg-cold: planned again.",
         "Of new results, ttlg-kept: while the one before lives; ttlg-out: none, into out=;",

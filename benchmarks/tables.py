@@ -1,7 +1,7 @@
 """Groups of results, and rows of text in columns."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 Key = TypeVar("Key", bound=Hashable)
@@ -21,3 +21,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in rows:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield ("  " + "  ".join(padded)).rstrip()
+
+
+def heading(machine: dict[str, Any]) -> list[str]:
+    """Name the machine, the versions and the command of a run."""
+    caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
+    versions = ", ".join(f"{name} {text or '-'}" for name, text in machine["versions"].items())
+    return [
+        f"{machine['cpu']}, {machine['cores']} cores, {caches}",
+        f"{versions}; commit {machine['commit'] or '-'}",
+        f"$ {machine['command']}",
+    ]

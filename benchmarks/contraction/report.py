@@ -10,7 +10,7 @@ from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import PEERS
 from ttlg.benchmarks.contraction.measure import ContractionResult
 from ttlg.benchmarks.report import threads_text
-from ttlg.benchmarks.tables import aligned, grouped
+from ttlg.benchmarks.tables import aligned, grouped, heading
 
 # A ratio below counts as slower: less is within what two runs differ by.
 SLOWER = 0.95
@@ -91,12 +91,8 @@ def _summary(name: str, results: Sequence[ContractionResult]) -> list[str]:
 
 def table(machine: dict[str, Any], results: Sequence[ContractionResult]) -> str:
     """Write for each number of threads a row for each case, and a summary of each part."""
-    caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
-    versions = ", ".join(f"{name} {text or '-'}" for name, text in machine["versions"].items())
     lines = [
-        f"{machine['cpu']}, {machine['cores']} cores, {caches}",
-        f"{versions}; commit {machine['commit'] or '-'}",
-        f"$ {machine['command']}",
+        *heading(machine),
         *NOTES,
     ]
     for threads, measured in grouped(results, lambda result: result.threads).items():

@@ -2,16 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
-
-from tqdm import tqdm
 
 from ttlg.benchmarks import command, machine
 from ttlg.benchmarks.contenders import optional
 from ttlg.benchmarks.contraction import report
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import LIBRARIES, products
-from ttlg.benchmarks.contraction.measure import ContractionResult, measure
+from ttlg.benchmarks.contraction.measure import measure
 from ttlg.benchmarks.contraction.suites import PARTS, cases
 from ttlg.benchmarks.measure import WrongResultError
 
@@ -35,24 +32,6 @@ def _chosen(parser: argparse.ArgumentParser, args: argparse.Namespace) -> list[C
     return fitting
 
 
-def _measure_all(
-    chosen: Sequence[ContractionCase], args: argparse.Namespace, repeats: int
-) -> list[ContractionResult]:
-    """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
-    results: list[ContractionResult] = []
-    bar = tqdm(chosen, unit="case", disable=None)
-    try:
-        for case in bar:
-            for result in measure(case, args.threads, repeats):
-                results.append(result)
-                tqdm.write(report.line(result))
-    except KeyboardInterrupt:
-        print(f"interrupted after {len(results)} results", file=sys.stderr)
-    finally:
-        bar.close()
-    return results
-
-
 def run(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int) -> int:
     """Run the suite by the options of ``ttlg bench``, and return the exit status."""
     if len(args.suite) > 1 or args.csv or args.plot or args.memory:
@@ -68,7 +47,9 @@ def run(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int)
             file=sys.stderr,
         )
     try:
-        results = _measure_all(chosen, args, repeats)
+        results = command.measure_all(
+            chosen, lambda case: measure(case, args.threads, repeats), report.line
+        )
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1
