@@ -2,10 +2,12 @@
 
 ``python -m ttlg.benchmarks.cpu_model measure FILE`` adds measurements of this machine to a file of
 JSON lines, and goes on where the last call stopped. ``... evaluate FILE`` fits the model to four
-fifths of a file's problems and tests it on the others, five times.
+fifths of a file's problems and tests it on the others, five times; with ``--model`` it also writes
+the model that is fitted to all of them, as those of `ttlg/models` are.
 """
 
 import argparse
+import json
 import random
 import sys
 import time
@@ -19,6 +21,7 @@ from tqdm import tqdm
 
 from ttlg import _core
 from ttlg._calibrate import data, fit
+from ttlg._calibrate.choices import solve_choices
 from ttlg._calibrate.errors import by_group, errors, regrets, summarize
 from ttlg._calibrate.measure import measure
 from ttlg._calibrate.problems import problems
@@ -89,10 +92,34 @@ def _first_rows(points: fit.Design) -> fit.Array:
     return order
 
 
+def _nothing_known(points: fit.Design) -> fit.Array:
+    return np.zeros(points.counts.shape[1])
+
+
+def fit_choices(points: fit.Design, prior: fit.Array) -> fit.Array:
+    """Fit a model to times, and from there on to what the plans that it prefers lose."""
+    return solve_choices(points, fit.solve(points, prior))
+
+
+def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine) -> dict[str, Any]:
+    """Fit a model to all rows; its quantiles are those of predictions that left rows out."""
+    seconds = fit_choices(points, _nothing_known(points))
+    low, high = fit.quantiles(points, predicted)
+    return {
+        "cached_bytes": machine.model.cached_bytes,
+        "low": round(low, 3),
+        "high": round(high, 3),
+        "coefficients": {
+            name: float(f"{value:.3g}")
+            for name, value in zip(_core.cpu_term_names(), seconds, strict=True)
+            if value > 0
+        },
+    }
+
+
 def evaluate(points: fit.Design) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
     """Leave problems out, and tell errors and what choices cost."""
-    nothing_known = np.zeros(points.counts.shape[1])
-    predicted = fit.cross_validate(points, nothing_known)
+    predicted = fit.cross_validate(points, _nothing_known(points), fit_choices)
     found = regrets(points, predicted)
     pairs, share = ordered(points, predicted)
     kernels = by_group(points, predicted, lambda row: row.kernel)
@@ -192,6 +219,7 @@ def _parser() -> argparse.ArgumentParser:
         default=32 << 20,
         help="what a process gets of the caches; default 32 MiB",
     )
+    evaluating.add_argument("--model", type=Path, metavar="FILE", help="write the model there")
     command.add_json(evaluating)
     evaluating.add_argument("--plot", type=Path, metavar="FILE", help="draw predictions and regret")
     return parser
@@ -215,11 +243,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.plot and optional("matplotlib.figure") is None:
         parser.error("--plot needs matplotlib: pip install 'ttlg[plot]'")
     rows = [row for file in args.files for row in data.read(file)]
-    points = fit.design(rows, _machine(args))
+    machine = _machine(args)
+    points = fit.design(rows, machine)
     record, predicted, found = evaluate(points)
     record["rows_without_a_plan"] = len(rows) - len(points.rows)
     print(table(record))
     command.write_record(args, **record)
+    if args.model:
+        model = {"name": args.model.stem, **model_of(points, predicted, machine)}
+        args.model.write_text(json.dumps(model, indent=2) + "\n")
     if args.plot:
         plot(points, predicted, found, args.plot)
     return 0

@@ -23,6 +23,7 @@ _ROUND_SAMPLES = 12
 # A candidate this many times slower than the best will not catch up.
 _HOPELESS = 1.25
 _PAGE_BYTES = 4096
+_PIECE_BYTES = 1 << 20
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
@@ -144,7 +145,9 @@ def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.Cp
 
 
 def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
-    """Allocate an input and an output of the planned layout, with any contents.
+    """Allocate an input of bytes drawn at random, and an output, of the planned layout.
+
+    Processors were seen to move zeros up to a fifth faster than other contents.
 
     Element (0, ..., 0) of the output begins at a cache line if the plan is for such outputs, and
     else as many bytes into one as NumPy's own arrays. The base of each is a buffer of bytes.
@@ -160,14 +163,22 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
             f"measuring shape {model.shape} takes {in_bytes} bytes for an input and {out_bytes} "
             "for an output, which this machine does not give; tune='model' takes none"
         ) from None
-    for buffer in buffers:
-        buffer[::_PAGE_BYTES] = 0  # the system gives memory when it is first written to
+    _fill(buffers[0])
+    buffers[1][::_PAGE_BYTES] = 0  # the system gives memory when it is first written to
     dtype = np.dtype((np.void, model.itemsize))
     x, out = (
         np.ndarray(shape, dtype, buffer, -low, byte_strides)
         for (shape, byte_strides), buffer, (low, _) in zip(layouts, buffers, spans, strict=True)
     )
     return x, out
+
+
+def _fill(buffer: Array) -> None:
+    """Repeat a piece of random bytes."""
+    piece = np.random.default_rng(0).integers(256, size=min(_PIECE_BYTES, len(buffer)), dtype="u1")
+    for start in range(0, len(buffer), _PIECE_BYTES):
+        part = buffer[start : start + _PIECE_BYTES]
+        part[:] = piece[: len(part)]
 
 
 def _bytes_in_lines(count: int, begin: int) -> Array:

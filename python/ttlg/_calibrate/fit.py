@@ -1,7 +1,7 @@
 """Fitting the seconds of every term of the CPU's time model to measurements."""
 
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,14 +149,16 @@ def solve_counts(counts: Array, seconds: Array, prior: Array, fixed: float = 0) 
     return result
 
 
-def cross_validate(data: Design, prior: Array) -> Array:
+def cross_validate(
+    data: Design, prior: Array, solver: Callable[[Design, Array], Array] = solve
+) -> Array:
     """Predict every row by a fit to the problems of the other folds."""
     folds = np.array([row.case.problem.fold for row in data.rows])
     predicted = np.zeros(len(data.rows))
     for fold in range(FOLDS):
         out = folds == fold
         if out.any() and not out.all():
-            predicted[out] = data.counts[out] @ solve(data.part(~out), prior)
+            predicted[out] = data.counts[out] @ solver(data.part(~out), prior)
     return np.maximum(predicted, np.finfo(float).tiny)
 
 

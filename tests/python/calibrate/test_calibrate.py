@@ -1,5 +1,6 @@
 """`ttlg.calibrate` measures, fits, keeps a model and uses it, or changes nothing."""
 
+import json
 import random
 import sys
 
@@ -135,6 +136,10 @@ def test_a_data_file_grows_and_is_evaluated(directory, capsys):
     assert again
     assert not again & {row.case.problem for row in first}
     written = directory / "evaluation.json"
-    assert cpu_model.main(["evaluate", str(path), "--json", str(written)]) == 0
+    model = directory / "cpu-mine.json"
+    outputs = ["--json", str(written), "--model", str(model)]
+    assert cpu_model.main(["evaluate", str(path), *outputs]) == 0
+    _models.install_cpu_model(json.loads(model.read_text()))
+    assert _models.cpu_model_in_use()["name"] == "cpu-mine"
     assert f'"rows": {len(rows)}' in written.read_text()
     assert "regret of first row" in capsys.readouterr().out

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ttlg import _core
-from ttlg._calibrate import fit
+from ttlg._calibrate import choices, fit
+from ttlg._calibrate.choices import solve_choices
 from ttlg._calibrate.comparison import Change, Comparison
 from ttlg._calibrate.data import Case, Row, read
 from ttlg._calibrate.errors import errors, regrets, summarize
@@ -115,3 +116,34 @@ def test_lines_are_read_as_they_are_written_and_so_are_old_ones(tmp_path, rows):
     assert third.plan().kernel == "strided_copy"
     assert third.plan().parameters["prefetch"] == 1
     assert third.seconds == 2e-6
+
+
+@pytest.fixture(scope="module")
+def misjudged(rows):
+    """Return measurements that no sum of terms predicts."""
+    points = fit.design(rows, _core.this_cpu_machine())
+    factors = np.random.default_rng(1).lognormal(sigma=0.5, size=len(rows))
+    return fit.Design(points.rows, points.counts, points.seconds * factors)
+
+
+def test_choices_lose_less_than_by_times_alone(misjudged, truth):
+    by_times = fit.solve(misjudged, np.zeros(len(truth)))
+    by_choices = solve_choices(misjudged, by_times, error_weight=0.1)
+    assert (by_choices >= 0).all()
+    lost = [
+        summarize(regrets(misjudged, misjudged.counts @ each)).mean
+        for each in (by_times, by_choices)
+    ]
+    assert lost[1] < 0.9 * lost[0]
+
+
+def test_what_choices_lose_changes_as_its_gradient_says(misjudged, truth):
+    seen = misjudged.counts.any(axis=0)
+    part = fit.Design(misjudged.rows, misjudged.counts[:, seen], misjudged.seconds)
+    loss = choices._Loss(part, 0.3)
+    at = np.log(fit.solve(misjudged, np.zeros(len(truth)))[seen] + 1e-11)
+    value, gradient = loss(at)
+    draw = np.random.default_rng(2)
+    for _ in range(5):
+        step = 1e-6 * draw.standard_normal(len(at))
+        assert loss(at + step)[0] - value == pytest.approx(gradient @ step, rel=1e-2, abs=1e-11)
