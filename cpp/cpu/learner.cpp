@@ -13,12 +13,24 @@ constexpr std::size_t kMaxPlans = 12;
 // Plans that are predicted to take longer than this many times the fastest are not tried.
 constexpr double kMaxRatio = 1.6;
 
-// The same blocks on the same way to the output.
-bool are_alike(const Plan& plan, const Candidate& candidate) {
-  const Parameters& a = plan.parameters;
-  const Parameters& b = candidate.parameters;
-  return a.kernel == b.kernel && a.block == b.block && a.staged == b.staged &&
-         a.streaming == b.streaming;
+// Of one kind: on the same way to the output, and as far along the input's fastest mode. The model
+// is surer of two such plans' order than of different ones'.
+constexpr std::ptrdiff_t kMaxOfOneKind = 2;
+
+bool are_of_one_kind(const Parameters& a, const Parameters& b) {
+  return a.kernel == b.kernel && a.staged == b.staged && a.streaming == b.streaming &&
+         a.block.front() == b.block.front();
+}
+
+// Whether a plan has the same blocks, or there are enough of its kind.
+bool is_tried(const std::vector<Plan>& plans, const Parameters& parameters) {
+  std::ptrdiff_t of_one_kind = 0;
+  for (const Plan& plan : plans) {
+    if (!are_of_one_kind(plan.parameters, parameters)) continue;
+    if (plan.parameters.block == parameters.block) return true;
+    ++of_one_kind;
+  }
+  return of_one_kind >= kMaxOfOneKind;
 }
 
 std::vector<Plan> plans_to_try(const Plan& chosen) {
@@ -26,8 +38,7 @@ std::vector<Plan> plans_to_try(const Plan& chosen) {
   for (const Candidate& each :
        candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more)) {
     if (plans.size() == kMaxPlans || each.seconds > kMaxRatio * chosen.warm_seconds) break;
-    if (std::ranges::any_of(plans, [&](const Plan& plan) { return are_alike(plan, each); }))
-      continue;
+    if (is_tried(plans, each.parameters)) continue;
     Plan plan = build_plan(chosen.request, each.parameters);
     plan.thread_limit = chosen.thread_limit;
     plans.push_back(std::move(plan));

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "cpu/this_machine.hpp"
@@ -57,6 +59,20 @@ TEST(Learner, KeepsTheFastestPlanOfTheSameRequest) {
   for (const Timed& each : kept->measured) {
     EXPECT_LE(0.97 * seconds_of(*kept), each.seconds) << "3 % are not worth a change";
   }
+}
+
+// The model may be wrong about a whole kind of plans.
+TEST(Learner, TriesPlansOfSeveralKinds) {
+  Learner learner;
+  const auto kept = serve(learner, chosen_plan(), 200);
+  ASSERT_NE(kept, nullptr);
+  std::map<std::tuple<Kernel, bool, bool, std::int64_t>, int> kinds;
+  for (const Timed& each : kept->measured) {
+    const Parameters& parameters = each.parameters;
+    ++kinds[{parameters.kernel, parameters.staged, parameters.streaming, parameters.block.front()}];
+  }
+  EXPECT_GT(kinds.size(), 3U);
+  for (const auto& [kind, count] : kinds) EXPECT_LE(count, 2);
 }
 
 TEST(Learner, LeavesShortCallsAlone) { EXPECT_FALSE(Learner::can_learn(*chosen_plan(20))); }
