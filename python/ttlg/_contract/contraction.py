@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
-from ttlg._contract.libraries import deliver
+from ttlg._contract.libraries import check_out, deliver, out_strides
 from ttlg._contract.steps import Pairing, Tensor
 
 
@@ -62,6 +62,7 @@ class Contraction:
         tensors: Sequence[Tensor],
         costs: Costs,
         optimize: Any,
+        out: Any = None,
     ) -> None:
         self._equation = equation
         self.equation = str(equation)
@@ -70,13 +71,18 @@ class Contraction:
         self._costs = costs
         extents = extents_of(equation, self.shapes)
         self._elements = math.prod(extents.values())
+        self._shape = tuple(extents[label] for label in equation.output)
+        if out is not None:
+            check_out(out, self._shape)
         self.path: tuple[tuple[int, ...], ...] = ()
         self._steps: list[tuple[int, int, Pairing]] = []
         # Views, sums of one operand, and dtypes without BLAS are the library's own, whose equations
         # have no more labels than there are letters.
         if len(tensors) > 1 and (costs.products.multiplies(costs.dtype) or len(extents) > 52):
             self.path = tuple(_pairs(_path(self.equation, self.shapes, optimize), len(tensors)))
-            self._steps = list(_steps(self.path, tensors, equation.output, extents, costs))
+            self._steps = list(
+                _steps(self.path, tensors, equation.output, extents, costs, out_strides(out))
+            )
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         """Contract arrays of the planned shapes.
@@ -105,19 +111,22 @@ class Contraction:
                 f"{self.equation} was planned for operands of shapes {self.shapes}, not {shapes}; "
                 "call ttlg.einsum, or plan for these"
             )
-        return deliver(self.run(operands), out)
+        return self.run(operands, out)
 
-    def run(self, operands: Sequence[Any]) -> Any:
+    def run(self, operands: Sequence[Any], out: Any) -> Any:
         """Contract, without a look at the operands."""
+        if out is not None:
+            check_out(out, self._shape)
         if not self._steps:
-            return self._costs.products.einsum(self.equation, *operands)
+            return deliver(self._costs.products.einsum(self.equation, *operands), out)
         if len(operands) == 2:
-            return self._steps[0][2].call(*operands)
+            x, y = operands
+            return self._steps[0][2].call(x, y, out)
         left = list(operands)
         for first, second, pairing in self._steps:
             # The larger position first, so that the other stays what it is.
             y, x = left.pop(second), left.pop(first)
-            left.append(pairing.call(x, y))
+            left.append(pairing.call(x, y, None if left else out))
         return left[0]
 
     def estimate(self) -> Estimate:
@@ -225,6 +234,7 @@ def _steps(
     output: str,
     extents: dict[str, int],
     costs: Costs,
+    strides: tuple[int, ...] | None,
 ) -> Iterator[tuple[int, int, Pairing]]:
     left = list(tensors)
     for first, second in path:
@@ -235,6 +245,6 @@ def _steps(
             if not left
             else "".join(label for label in dict.fromkeys(x.term + y.term) if label in needed)
         )
-        pairing = Pairing((x, y), extents, kept, costs, is_last=not left)
+        pairing = Pairing((x, y), extents, kept, costs, not left, strides)
         left.append(pairing.result)
         yield first, second, pairing

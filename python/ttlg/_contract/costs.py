@@ -148,7 +148,7 @@ class Costs:
         one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
-        return _fastest(lambda: multiply(one, other))
+        return _fastest(lambda: multiply(one, other, None))
 
     def _factor(self, sizes: dict[str, int], memory: str, order: str) -> Any:
         """Make an array of the axes `order` that lies in memory in the order `memory`."""

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
-from ttlg._contract.libraries import deliver, products_of
+from ttlg._contract.libraries import check_out, deliver, out_strides, products_of
 from ttlg._core import resolve_threads
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def einsum(
     >>> ttlg.einsum("ijk,kjl->li", a, b).shape
     (3, 4)
     """
-    contraction = contractions.get(_key_of(operands, optimize, threads))
+    contraction = contractions.get(_key_of(operands, optimize, threads, out))
     if contraction is not None:
-        return _result(contraction.run(operands[1:]), out)
+        return _result(contraction.run(operands[1:], out), out)
     equation, *arrays = operands if operands else (None,)
     if not isinstance(equation, str):
         if len(operands) < 2:
@@ -88,10 +88,10 @@ def einsum(
         equation, arrays = from_lists(operands)
     if not arrays:
         raise ValueError(f"equation {equation!r} needs operands")
-    return _result(_contract(equation, arrays, optimize, threads), out)
+    return _result(_contract(equation, arrays, optimize, threads, out), out)
 
 
-def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None) -> Any:
+def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None, out: Any) -> Any:
     """Return what tells contractions of two arrays of NumPy apart, or None for others.
 
     The first of `operands` is the equation, or the axes of `tensordot`.
@@ -102,7 +102,8 @@ def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None) -> Any:
             dtype = x.dtype
             if y.dtype is dtype and (text.__class__ is str or _ishashable(text)):
                 most = threads or resolve_threads(None)
-                return text, optimize, x.shape, x.strides, y.shape, y.strides, dtype, most
+                given = (x.shape, x.strides, y.shape, y.strides, out_strides(out))
+                return text, optimize, dtype, most, given
     return None
 
 
@@ -114,28 +115,33 @@ def _ishashable(axes: Any) -> bool:
 
 
 def _result(result: Any, out: Any) -> Any:
-    if out is not None:
-        return deliver(result, out)
-    return result[()] if result.__class__ is np.ndarray and result.ndim == 0 else result
+    is_scalar = out is None and result.__class__ is ndarray and result.ndim == 0
+    return result[()] if is_scalar else result
 
 
-def _contract(equation: str, arrays: Sequence[Any], optimize: Any, threads: int | None) -> Any:
+def _contract(
+    equation: str, arrays: Sequence[Any], optimize: Any, threads: int | None, out: Any
+) -> Any:
     """Contract arrays of any library."""
     products, operands = products_of(arrays)
     if products.is_traced():
-        return products.einsum(equation, *operands)
+        result = products.einsum(equation, *operands)
+        if out is not None:
+            check_out(out, tuple(result.shape))
+        return deliver(result, out)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
-    key = (products, equation, threads, hashable(optimize), resolve_threads(None), dtype, device)
-    contraction = contractions.get((*key, *tensors))
+    settings = (equation, threads, hashable(optimize), resolve_threads(None), out_strides(out))
+    key = (products, dtype, device, *settings, *tensors)
+    contraction = contractions.get(key)
     if contraction is None:
         costs = costs_of(products, dtype, itemsize, threads, device, None)
-        contraction = planned_from(equation, tensors, costs, optimize)
-        keep((*key, *tensors), contraction)
-        direct = _key_of((equation, *arrays), optimize, threads)
+        contraction = planned_from(equation, tensors, costs, optimize, out)
+        keep(key, contraction)
+        direct = _key_of((equation, *arrays), optimize, threads, out)
         if direct is not None and all(map(operator.is_, arrays, operands)):
             keep(direct, contraction)
-    return contraction.run(operands)
+    return contraction.run(operands, out)
 
 
 def tensordot(
@@ -177,10 +183,10 @@ def tensordot(
     >>> ttlg.tensordot(np.ones((4, 5, 6)), np.ones((6, 5, 3)), ((1, 2), (1, 0))).shape
     (4, 3)
     """
-    key = _key_of((axes, a, b), "tensordot", threads)
+    key = _key_of((axes, a, b), "tensordot", threads, out)
     planned = None if key is None else contractions.get(key)
     if planned is not None:
-        return deliver(planned.run((a, b)), out)
+        return planned.run((a, b), out)
     ranks = [len(np.shape(x)) for x in (a, b)]
     first, second = _paired_axes(axes, *ranks)
     symbols = symbols_of(sum(ranks))
@@ -197,11 +203,11 @@ def tensordot(
     kept = [x for i, x in enumerate(left) if i not in first]
     kept += [x for j, x in enumerate(right) if j not in second]
     equation = "".join([*left, ",", *right, "->", *kept])
-    result = _contract(equation, (a, b), "auto", threads)
-    planned = contractions.get(_key_of((equation, a, b), "auto", threads))
+    result = _contract(equation, (a, b), "auto", threads, out)
+    planned = contractions.get(_key_of((equation, a, b), "auto", threads, out))
     if key is not None and planned is not None:
         keep(key, planned)
-    return deliver(result, out)
+    return result
 
 
 def _is_number(axes: Any) -> bool:

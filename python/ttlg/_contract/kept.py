@@ -70,8 +70,9 @@ def planned_from(
     tensors: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     costs: Costs,
     optimize: Any,
+    out: Any = None,
 ) -> Contraction:
     """Plan a contraction of tensors of these shapes and strides in bytes."""
     equation = parse(text, [shape for shape, _ in tensors])
     named = [Tensor(term, *each) for term, each in zip(equation.terms, tensors, strict=True)]
-    return Contraction(equation, named, costs, optimize)
+    return Contraction(equation, named, costs, optimize, out)

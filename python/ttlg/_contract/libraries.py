@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from string import ascii_letters
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ttlg import _core
 from ttlg._functions.copies import copyto
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import type_name
+
+Multiply: TypeAlias = Callable[[Any, Any, Any], Any]
 
 # From here on a result of NumPy is allocated from the pool.
 POOLED_FROM = 1 << 16
@@ -55,13 +57,23 @@ class Products:
         """View `x` with its axes in another order."""
         return x.transpose(axes)
 
-    def multiplier(
-        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
-    ) -> Callable[[Any, Any], Any]:
-        """Return what multiplies stacks of matrices, or elements, to a product of this shape."""
-        function: Callable[[Any, Any], Any]
+    def multiplier(self, is_matmul: bool, shape: tuple[int, ...], itemsize: int) -> Multiply:
+        """Return what multiplies stacks of matrices, or elements, to a product of this shape.
+
+        Its third argument is an array of this shape to write to, as `view_for_product` gives it, or
+        None for a new one.
+        """
         function = self.module.matmul if is_matmul else self.module.multiply
-        return function
+        return lambda x, y, out: function(x, y)
+
+    def view_for_product(
+        self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Any:
+        """View `out`, with its axes in the order `axes`, as a product of this shape and dtype.
+
+        None where products cannot be written to it.
+        """
+        return None
 
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by the library's own function."""
@@ -86,14 +98,23 @@ class NumPyProducts(Products):
         """NumPy calls BLAS for each matrix, wherever it lies."""
         return True
 
-    def multiplier(
-        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
-    ) -> Callable[[Any, Any], Any]:
+    def multiplier(self, is_matmul: bool, shape: tuple[int, ...], itemsize: int) -> Multiply:
         """Return what multiplies into memory of the result pool, where that is faster."""
-        function = np.matmul if is_matmul else np.multiply
+        function: Multiply = np.matmul if is_matmul else np.multiply
         if math.prod(shape) * itemsize < POOLED_FROM:
             return function
-        return lambda x, y: function(x, y, out=_core.new_ndarray(shape, x.dtype))
+        return lambda x, y, out: function(
+            x, y, _core.new_ndarray(shape, x.dtype) if out is None else out
+        )
+
+    def view_for_product(
+        self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Any:
+        """View `out` as a product: where it is contiguous then, as BLAS writes it."""
+        if out.__class__ is not np.ndarray or out.dtype != dtype or not out.flags.behaved:
+            return None
+        in_order = out.transpose(axes)
+        return in_order.reshape(shape) if in_order.flags.c_contiguous else None
 
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by NumPy, which reads letters of ASCII, in pairs where that is faster."""
@@ -135,12 +156,10 @@ class TorchProducts(Products):
 class PlannedProducts(Products):
     """A library that only plans are made for."""
 
-    def multiplier(
-        self, is_matmul: bool, shape: tuple[int, ...], itemsize: int
-    ) -> Callable[[Any, Any], Any]:
+    def multiplier(self, is_matmul: bool, shape: tuple[int, ...], itemsize: int) -> Multiply:
         """Return what says so."""
 
-        def refuse(x: Any, y: Any) -> Any:
+        def refuse(x: Any, y: Any, out: Any) -> Any:
             raise TypeError(
                 "this contraction was planned for a device; pass arrays that are there to ttlg.einsum"
             )
@@ -209,16 +228,22 @@ def _ndarrays(operands: Sequence[Any]) -> list[Any]:
     return [x.astype(dtype, copy=False) for x in arrays]
 
 
+def check_out(out: Any, shape: tuple[int, ...]) -> None:
+    """Refuse what cannot take a result of this shape."""
+    if not hasattr(out, "shape"):
+        raise TypeError(f"out must be an array, not {out!r}")
+    if tuple(out.shape) != shape:
+        raise ValueError(f"out has shape {tuple(out.shape)}, but the result has shape {shape}")
+
+
+def out_strides(out: Any) -> tuple[int, ...] | None:
+    """Return the strides in bytes that are planned for where a result is written to."""
+    return out.strides if out.__class__ is np.ndarray else None
+
+
 def deliver(result: Any, out: Any) -> Any:
     """Return a result, or copy it to `out`."""
     if out is None:
         return result
-    if not hasattr(out, "shape"):
-        raise TypeError(f"out must be an array, not {out!r}")
-    result = np.asarray(result) if isinstance(result, np.generic) else result
-    if tuple(out.shape) != tuple(result.shape):
-        raise ValueError(
-            f"out has shape {tuple(out.shape)}, but the result has shape {tuple(result.shape)}"
-        )
-    copyto(out, result)
+    copyto(out, np.asarray(result) if isinstance(result, np.generic) else result)
     return out

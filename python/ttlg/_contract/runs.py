@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
-from ttlg._contract.libraries import Products
-from ttlg._contract.operands import Extents, Operand
+from ttlg._contract.libraries import Products, deliver
+from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
 from ttlg._contract.pairs import Candidate
 from ttlg._functions.transpose import transpose
 
-Call: TypeAlias = Callable[[Any, Any], Any]
+# Of two operands, and of where to write or None.
+Call: TypeAlias = Callable[[Any, Any, Any], Any]
 
 # Up to so many bytes an operand is multiplied by as it lies.
 _SMALL = 1 << 15
@@ -68,29 +69,51 @@ class Run(NamedTuple):
         """Predicted time in seconds."""
         return self.moving + self.product
 
-    def compiled(self, products: Products, itemsize: int, threads: int | None) -> Call:
+    def compiled(self, costs: Costs) -> Call:
         """Return what contracts two arrays, with all decided that does not depend on them."""
-        first, second = (_compiled(factor, products, threads) for factor in self.factors)
-        multiply = products.multiplier(self.is_matmul, self.product_shape, itemsize)
+        products, dtype = costs.products, costs.dtype
+        first, second = (_compiled(factor, products, costs.threads) for factor in self.factors)
+        multiply = products.multiplier(self.is_matmul, self.product_shape, costs.itemsize)
+        in_memory = self.axes_in_memory()
         swapped, summed, axes = self.order == (1, 0), self.summed, self.axes
-        shape = None if self.shape == self.product_shape else self.shape
+        product_shape = self.product_shape
+        shape = None if self.shape == product_shape else self.shape
         permute = products.permute
 
-        def contract(x: Any, y: Any) -> Any:
+        def contract(x: Any, y: Any, out: Any) -> Any:
             if swapped:
                 x, y = y, x
             if first is not None:
                 x = first(x)
             if second is not None:
                 y = second(y)
-            product = multiply(x, y)
+            view = None
+            if out is not None and summed is None:
+                view = products.view_for_product(out, dtype, in_memory, product_shape)
+            product = multiply(x, y, view)
+            if view is not None:
+                return out
             if summed is not None:
                 product = product.sum(summed)
             if shape is not None:
                 product = product.reshape(shape)
-            return product if axes is None else permute(product, axes)
+            return deliver(product if axes is None else permute(product, axes), out)
 
         return contract
+
+    def axes_in_memory(self) -> tuple[int, ...]:
+        """Return the axes of the result, the slowest first."""
+        axes = self.axes or range(len(self.shape))
+        return tuple(sorted(range(len(self.shape)), key=axes.__getitem__))
+
+    def delivered(self, term: str, strides: tuple[int, ...], costs: Costs) -> "Run":
+        """Add the time of a copy to an array of these strides where products cannot write to it."""
+        extents = dict(zip(self.labels, self.shape, strict=True))
+        product = contiguous(self.labels, extents, costs.itemsize)
+        target = in_memory_order(term, strides, extents)
+        if target == product and self.summed is None:
+            return self
+        return self._replace(moving=self.moving + costs.move(product, target.labels, extents))
 
     def ordered(self, term: str) -> "Run":
         """Give the axes of the result the order `term`, which may have axes of one index more."""

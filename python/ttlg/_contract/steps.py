@@ -86,6 +86,8 @@ class Pairing:
         By which the best way is chosen.
     is_last : bool
         Whether the axes of the result have to be in the order `kept`.
+    out_strides : tuple of int, optional
+        Strides in bytes of an array that the result of the last step is written to.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Pairing:
         kept: str,
         costs: Costs,
         is_last: bool,
+        out_strides: tuple[int, ...] | None = None,
     ) -> None:
         self.costs = costs
         labels = [{label for label, _, _ in _whole_axes(each, extents)} for each in tensors]
@@ -120,6 +123,9 @@ class Pairing:
         ones = "".join(label for label in kept if label not in runs[0].labels)
         term = kept if is_last else ones + runs[0].labels
         self.runs = [run.ordered(term) for run in runs]
+        if is_last and out_strides is not None:
+            self.runs = [run.delivered(term, out_strides, costs) for run in self.runs]
+            self.runs.sort(key=lambda run: run.seconds)
         self.chosen = self.runs[0]
         in_order = _core.contiguous_byte_strides(self.chosen.shape, costs.itemsize)
         in_memory = dict(zip(self.chosen.labels, in_order, strict=True))
@@ -128,7 +134,7 @@ class Pairing:
             tuple(extents[label] for label in term),
             tuple(in_memory[label] for label in term),
         )
-        # Contracts two arrays, and changes while ways are tried.
+        # Contracts two arrays, into a third one if it is given, and changes while ways are tried.
         self.call = self._reducing(self._compiled(self.chosen))
         if costs.device == "cpu":
             self._trials: list[tuple[Run, Call, list[float]]]
@@ -145,7 +151,7 @@ class Pairing:
         return ",".join(self.terms) + "->" + self.result.term
 
     def _compiled(self, run: Run) -> Call:
-        return run.compiled(self.costs.products, self.costs.itemsize, self.costs.threads)
+        return run.compiled(self.costs)
 
     def _reducing(self, contract: Call) -> Call:
         """Leave one axis for each label that is needed first."""
@@ -154,10 +160,10 @@ class Pairing:
         first, second = self.reductions
         products = self.costs.products
 
-        def reduce_and_contract(x: Any, y: Any) -> Any:
+        def reduce_and_contract(x: Any, y: Any, out: Any) -> Any:
             x = first(products, x) if first else x
             y = second(products, y) if second else y
-            return contract(x, y)
+            return contract(x, y, out)
 
         return reduce_and_contract
 
@@ -167,13 +173,13 @@ class Pairing:
             return []
         return [run for run in self.runs if run.seconds <= _WORTH_TRYING * best][:_MOST_TRIED]
 
-    def _try(self, x: Any, y: Any) -> Any:
+    def _try(self, x: Any, y: Any, out: Any) -> Any:
         """Contract by each run once, by the two fastest once more, and by the fastest from then on."""
         if not _core.is_learning():
-            return self._trials[0][1](x, y)
+            return self._trials[0][1](x, y, out)
         _, contract, times = min(self._trials, key=lambda each: len(each[2]))
         start = time.perf_counter()
-        result = contract(x, y)
+        result = contract(x, y, out)
         times.append(time.perf_counter() - start)
         if len({len(each[2]) for each in self._trials}) == 1:  # each as often as the others
             self._trials = sorted(self._trials, key=lambda each: min(each[2]))[:2]

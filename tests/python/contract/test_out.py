@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttlg
+from ttlg._contract import libraries, runs
 
 from .equations import (
     FLOATS,
@@ -48,6 +49,33 @@ def test_large_results(equation):
         assert ttlg.einsum(equation, *operands, out=out) is out
         check(out, expected)
     assert np.count_nonzero(wide) == np.count_nonzero(expected)  # nothing between its elements
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """Count the copies to `out`."""
+    counted = []
+
+    def deliver(result, out):
+        if out is not None:
+            counted.append(out)
+        return libraries.deliver(result, out)
+
+    monkeypatch.setattr(runs, "deliver", deliver)
+    return counted
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("equation", ["ab,bc->ac", "ab,bc->ca", "ab,abc->abc", "ab,bc,cd->ad"])
+def test_products_are_written_where_they_belong(equation, order, copies):
+    operands = named_operands(equation)
+    expected = np.asarray(np.einsum(equation, *operands))
+    for _ in range(2):
+        out = np.full(expected.shape, 77.0, order=order)
+        assert ttlg.einsum(equation, *operands, out=out) is out
+        check(out, expected)
+    if len(operands) == expected.ndim == 2:  # BLAS writes the transpose as well
+        assert not copies
 
 
 def test_of_tensordot_and_of_planned_contractions():

@@ -37,7 +37,7 @@ def results_of_all_ways(contraction, operands):
     """Call each way of a contraction of two operands."""
     ((_, _, pairing),) = contraction._steps
     for run in pairing.runs:
-        yield run, pairing._reducing(pairing._compiled(run))(*operands)
+        yield run, pairing._reducing(pairing._compiled(run))(*operands, None)
 
 
 @pytest.fixture
