@@ -37,14 +37,14 @@ struct PackedTile {
   [[gnu::always_inline]] static inline void move(const Row& row, const Write& write) {
     const std::byte* const from = row(0);
     Bytes<64> vectors[kFields];
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int k = 0; k < kFields; ++k) {
       vectors[k] = load_lanes<64>([&](int l) { return from + (l * kFields + k) * 16; });
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int field = 0; field < kFields; ++field) {
       Bytes<64> sum{};
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int k = 0; k < kFields; ++k) {
         sum |= shuffle_bytes<64>(vectors[k], kTerms[field][k].bytes.data());
       }
@@ -78,18 +78,18 @@ struct PackedRun {
 
   [[gnu::always_inline]] static inline void pack(Bytes<64>* vectors) {
     Bytes<64> pieces[kFields];
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int k = 0; k < kFields; ++k) {
       pieces[k] = Bytes<64>{};
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int field = 0; field < kFields; ++field) {
         pieces[k] |= shuffle_bytes<64>(vectors[field], kTerms[k][field].bytes.data());
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int j = 0; j < kFields; ++j) {
       auto vector = reinterpret_cast<__m512i>(pieces[0]);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int k = 1; k < kFields; ++k) {
         vector = _mm512_permutex2var_epi64(vector, _mm512_load_si512(&kLanes64[j][k]),
                                            reinterpret_cast<__m512i>(pieces[k]));
@@ -157,12 +157,12 @@ inline void carry_run(const std::byte* in, std::byte* out, const BlockArguments&
   std::int64_t begin = offset;  // of what is stored of the line
   std::int64_t at = 0;
   for (; at + Run::kStep <= block.in_count; at += Run::kStep) {
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int field = 0; field < kFields; ++field) {
       vectors[field] = load<Bytes<64>>(fields[field] + at * int{sizeof(T)});
     }
     Run::pack(vectors);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int j = 0; j < kFields; ++j) {
       store_part_of_line(line, begin, kLineBytes, cut(carried, vectors[j]));
       carried = vectors[j];
@@ -191,13 +191,15 @@ inline void carry_run(const std::byte* in, std::byte* out, const BlockArguments&
 // carried.
 template <typename T, int kFields = 2>
 inline bool carry_packed(const std::byte* in, std::byte* out, const BlockArguments& block) {
-  if constexpr (packs_rows(kVectorBytes, sizeof(T), kFields)) {
+  if constexpr (joins_rows(kVectorBytes, sizeof(T), kFields)) {
     constexpr std::int64_t kRowBytes = kFields * sizeof(T);
     if (!block.in_is_even || !block.out_is_even) return false;
-    if (block.in_count == kFields && block.out_count > 1 &&
-        block.in_by_out[1] - block.in_by_out[0] == kRowBytes) {
-      carry_panels<T, PackedTile<T, kFields>, 1>(in, out, block);
-      return true;
+    if constexpr (splits_rows(kVectorBytes, sizeof(T), kFields)) {
+      if (block.in_count == kFields && block.out_count > 1 &&
+          block.in_by_out[1] - block.in_by_out[0] == kRowBytes) {
+        carry_panels<T, PackedTile<T, kFields>, 1>(in, out, block);
+        return true;
+      }
     }
     if (block.out_count == kFields && block.following == 0 && !block.continued &&
         block.in_count > 1 && block.out_by_in[1] - block.out_by_in[0] == kRowBytes) {

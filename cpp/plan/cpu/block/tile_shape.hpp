@@ -45,10 +45,17 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
 // through a buffer in L1.
 constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineBytes; }
 
-// Whether packed structures with this many fields, which are too short for a tile, are split and
-// joined in registers where they are streamed.
-constexpr bool packs_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t fields) {
+// Whether packed structures with this many fields, which are too short for a tile, are split in
+// registers where their arrays are streamed.
+constexpr bool splits_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t fields) {
   return carries_lines(vector_bytes) && fields >= 2 && fields <= 4 && fields * element_bytes < 16;
+}
+
+// Whether they are joined so. That is faster than tiles for longer ones, too, which would leave
+// with parts of lines.
+constexpr bool joins_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t fields) {
+  const std::int64_t most = element_bytes >= 4 ? 5 : 4;
+  return carries_lines(vector_bytes) && fields >= 2 && fields <= most && element_bytes <= 8;
 }
 
 }  // namespace ttlg::cpu

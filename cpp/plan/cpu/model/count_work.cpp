@@ -109,12 +109,14 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
   const BlockMode& in = modes[axes.in.list().front()];
   const BlockMode& out = modes[axes.out.list().front()];
   const std::int64_t step = machine.vector_bytes / folded.element_bytes;
-  const auto packs = [&](std::int64_t fields, std::int64_t row_bytes) {
-    return packs_rows(machine.vector_bytes, folded.element_bytes, fields) &&
-           row_bytes == fields * folded.element_bytes;
-  };
-  if (packs(in.block, out.in_step)) return {TileKind::narrow, in.block, step};
-  if (packs(out.block, in.out_step)) return {TileKind::narrow, step, out.block};
+  if (splits_rows(machine.vector_bytes, folded.element_bytes, in.block) &&
+      out.in_step == in.block * folded.element_bytes) {
+    return {TileKind::narrow, in.block, step};
+  }
+  if (joins_rows(machine.vector_bytes, folded.element_bytes, out.block) &&
+      in.out_step == out.block * folded.element_bytes) {
+    return {TileKind::narrow, step, out.block};
+  }
   return {};
 }
 
@@ -160,8 +162,9 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
   count_tiles(terms, shape, folded.element_bytes, tiles * share);
   // Structures that are put together leave as one run.
-  const bool packs = shape.kind == TileKind::narrow && out_bytes < kLaneBytes;
-  if (!parameters.staged && !packs) {
+  const bool joins =
+      shape.kind == TileKind::narrow && shape.out * folded.element_bytes < machine.vector_bytes;
+  if (!parameters.staged && !joins) {
     order.stores_a_line =
         std::max(1.0, as_double(kLineBytes) / as_double(shape.out * folded.element_bytes));
     const auto rows = axes.in.list();  // none where a vector holds one element
