@@ -139,7 +139,6 @@ def test_a_data_file_grows_and_is_evaluated(directory, capsys):
     model = directory / "cpu-mine.json"
     outputs = ["--json", str(written), "--model", str(model)]
     assert cpu_model.main(["evaluate", str(path), *outputs]) == 0
-    _models.install_cpu_model(json.loads(model.read_text()))
-    assert _models.cpu_model_in_use()["name"] == "cpu-mine"
+    assert _models.cpu_model(json.loads(model.read_text())).name == "cpu-mine"
     assert f'"rows": {len(rows)}' in written.read_text()
     assert "regret of first row" in capsys.readouterr().out
