@@ -31,6 +31,8 @@ from ttlg.benchmarks.contenders import available_cores, optional
 
 # From this many bytes up a problem counts as large; large ones are held to a narrower error.
 _LARGE_BYTES = 1 << 20
+# A term is written if it makes up this share of the time of one in twenty plans that have it.
+_LEAST_SHARE = 0.02
 
 
 def collect(
@@ -104,6 +106,7 @@ def fit_choices(points: fit.Design, prior: fit.Array) -> fit.Array:
 def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine) -> dict[str, Any]:
     """Fit a model to all rows; its quantiles are those of predictions that left rows out."""
     seconds = fit_choices(points, _nothing_known(points))
+    shares = points.counts * seconds / (points.counts @ seconds)[:, None]
     low, high = fit.quantiles(points, predicted)
     return {
         "cached_bytes": machine.model.cached_bytes,
@@ -111,8 +114,8 @@ def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine
         "high": round(high, 3),
         "coefficients": {
             name: float(f"{value:.3g}")
-            for name, value in zip(_core.cpu_term_names(), seconds, strict=True)
-            if value > 0
+            for name, value, share in zip(_core.cpu_term_names(), seconds, shares.T, strict=True)
+            if share.any() and np.quantile(share[share > 0], 0.95) >= _LEAST_SHARE
         },
     }
 

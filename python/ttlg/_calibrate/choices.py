@@ -23,7 +23,8 @@ class _Loss:
     """What choices lose, with its gradient, as a function of the logarithms of the seconds."""
 
     def __init__(self, data: Design, error_weight: float) -> None:
-        numbers = {case: number for number, case in enumerate({r.case: None for r in data.rows})}
+        cases = dict.fromkeys(row.case for row in data.rows)
+        numbers = {case: number for number, case in enumerate(cases)}
         of_rows = np.array([numbers[row.case] for row in data.rows])
         self.order = np.argsort(of_rows, kind="stable")
         of_rows = of_rows[self.order]
