@@ -4,11 +4,13 @@
 
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/planner.hpp"
+#include "plan/cpu/search_space.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 constexpr std::size_t kMaxEntries = 256;
+// At first; Trials goes on from the fastest.
 constexpr std::size_t kMaxPlans = 12;
 // Plans that are predicted to take longer than this many times the fastest are not tried.
 constexpr double kMaxRatio = 1.6;
@@ -33,15 +35,27 @@ bool is_tried(const std::vector<Plan>& plans, const Parameters& parameters) {
   return of_one_kind >= kMaxOfOneKind;
 }
 
+Plan with_parameters(const Plan& plan, const Parameters& parameters) {
+  Plan result = build_plan(plan.request, parameters);
+  result.thread_limit = plan.thread_limit;
+  return result;
+}
+
 std::vector<Plan> plans_to_try(const Plan& chosen) {
   std::vector<Plan> plans{chosen};
   for (const Candidate& each :
        candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more)) {
     if (plans.size() == kMaxPlans || each.seconds > kMaxRatio * chosen.warm_seconds) break;
     if (is_tried(plans, each.parameters)) continue;
-    Plan plan = build_plan(chosen.request, each.parameters);
-    plan.thread_limit = chosen.thread_limit;
-    plans.push_back(std::move(plan));
+    plans.push_back(with_parameters(chosen, each.parameters));
+  }
+  return plans;
+}
+
+std::vector<Plan> neighbors(const Plan& plan) {
+  std::vector<Plan> plans;
+  for (const Parameters& each : neighbors_of(fold_run(plan.problem), plan.parameters)) {
+    plans.push_back(with_parameters(plan, each));
   }
   return plans;
 }
@@ -59,7 +73,7 @@ Learner::Call Learner::begin(const std::shared_ptr<const Plan>& chosen) {
     return {.plan = chosen};
   }
   entry->used = ++calls_;
-  if (!entry->trials) entry->trials.emplace(plans_to_try(*chosen));
+  if (!entry->trials) entry->trials.emplace(plans_to_try(*chosen), neighbors);
   const std::size_t number = entry->trials->next();
   return {.plan = entry->trials->plan(number), .number = number};
 }

@@ -17,6 +17,16 @@ std::int64_t staging_bytes(const SideRuns& runs) {
   return runs.count * (runs.bytes + 2 * kLineBytes);
 }
 
+Path path_of(const Parameters& parameters) {
+  if (parameters.staged) return parameters.streaming ? Path::staged : Path::cached_staged;
+  return parameters.streaming ? Path::direct : Path::cached;
+}
+
+bool is_within(const Point& point) {
+  return point.in_doublings >= 0 && point.in_doublings <= kMaxInDoublings &&
+         point.out_doublings >= 0 && point.out_doublings <= kMaxOutDoublings;
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(const Problem& folded)
@@ -45,6 +55,24 @@ const Parameters* SearchSpace::parameters_of(const Point& point) {
   return &parameters_;
 }
 
+std::optional<Point> SearchSpace::point_of(const Parameters& parameters) {
+  Point point{.kernel = parameters.kernel,
+              .path = path_of(parameters),
+              .threads = parameters.threads,
+              .prefetch = parameters.prefetch};
+  for (; point.in_doublings <= kMaxInDoublings; ++point.in_doublings) {
+    for (point.out_doublings = 0; point.out_doublings <= kMaxOutDoublings; ++point.out_doublings) {
+      for (const bool along_input : {false, true}) {
+        point.along_input = along_input;
+        const Parameters* const found = parameters_of(point);
+        if (found == nullptr || found->block != parameters.block) break;
+        if (*found == parameters) return point;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 void SearchSpace::set_block(const Shape& shape) {
   if (shape == shape_) return;
   shape_ = shape;
@@ -62,6 +90,37 @@ bool SearchSpace::can_take(Path path) const {
   if (streaming && runs_.out.bytes < kMinStreamedRunBytes) return false;
   return path == Path::direct ? parameters_.kernel != Kernel::shuffle
                               : staging_bytes(runs_.out) <= kStagingBytes;
+}
+
+std::vector<Parameters> neighbors_of(const Problem& folded, const Parameters& parameters) {
+  SearchSpace space(folded);
+  const std::optional<Point> from = space.point_of(parameters);
+  std::vector<Parameters> result;
+  if (!from) return result;
+  const auto add = [&](const Point& point) {
+    const Parameters* const found = space.parameters_of(point);
+    if (found != nullptr && *found != parameters) result.push_back(*found);
+  };
+  for (int Point::* const side : {&Point::in_doublings, &Point::out_doublings}) {
+    for (const int step : {-1, 1}) {
+      Point point = *from;
+      for (point.*side += step; is_within(point); point.*side += step) {
+        const Parameters* const found = space.parameters_of(point);
+        if (found == nullptr || found->block == parameters.block) continue;
+        result.push_back(*found);
+        break;
+      }
+    }
+  }
+  Point other = *from;
+  other.along_input = !other.along_input;
+  add(other);
+  for (const int prefetch : kPrefetches) {
+    other = *from;
+    other.prefetch = prefetch;
+    add(other);
+  }
+  return result;
 }
 
 }  // namespace ttlg::cpu

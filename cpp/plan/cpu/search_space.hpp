@@ -43,6 +43,9 @@ class SearchSpace {
   // Those of the blocks of the last point.
   const BlockRuns& runs() const { return runs_; }
 
+  // A point that stands for the parameters, if there is one.
+  std::optional<Point> point_of(const Parameters& parameters);
+
  private:
   // What a block follows from.
   struct Shape {
@@ -64,5 +67,9 @@ class SearchSpace {
   std::optional<Shape> shape_;  // of the block, which has these runs
   BlockRuns runs_;
 };
+
+// The parameters a step away from others: blocks that are the next shorter or longer ones on either
+// side, the other loop order, and other prefetches. The way to the output stays.
+std::vector<Parameters> neighbors_of(const Problem& folded, const Parameters& parameters);
 
 }  // namespace ttlg::cpu

@@ -1,10 +1,14 @@
 #include "plan/cpu/trials.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ttlg::cpu {
 namespace {
 
+constexpr std::size_t kMaxPlans = 28;
+// What is left of them after the first round, and after the second one.
+constexpr std::size_t kFasterPlans = 6;
 constexpr std::size_t kLastPlans = 3;
 // The share of all time that may be lost to trials, and the calls that it is first taken of.
 constexpr double kMaxLost = 0.05;
@@ -20,7 +24,8 @@ constexpr double kClearlyFaster = 0.97;
 
 }  // namespace
 
-Trials::Trials(const std::vector<Plan>& plans) {
+Trials::Trials(const std::vector<Plan>& plans, Neighbors neighbors)
+    : neighbors_(std::move(neighbors)) {
   for (const Plan& plan : plans) tried_.push_back({.plan = std::make_shared<const Plan>(plan)});
 }
 
@@ -35,18 +40,19 @@ void Trials::record(std::size_t number, double seconds) {
   if (is_settled()) return;
   Tried& tried = tried_[number];
   const bool is_trial = number != 0 && waits(tried);
-  tried.least = std::min(tried.least, seconds);
+  if (std::exchange(last_, number) == number) tried.least = std::min(tried.least, seconds);
   ++tried.calls;
   ++calls_;
-  // How long calls take at all may change, as when another process begins to work.
-  const double as_choice = seconds * tried_.front().least / tried.least;
+  const double choice = tried_.front().least;
+  const double ratio = choice < kUnknown && tried.least < kUnknown ? tried.least / choice : 1;
   if (usual_ == 0) {
-    usual_ = as_choice;
+    usual_ = seconds;
   } else if (is_trial) {
     lost_ += std::min(seconds / usual_ - 1, kMaxLoss);
   } else {
-    usual_ += kWeightOfLast * (as_choice - usual_);
-    lost_ += std::min(0.0, tried.least / tried_.front().least - 1);
+    // How long calls take at all may change, as when another process begins to work.
+    usual_ += kWeightOfLast * (seconds / ratio - usual_);
+    lost_ += std::min(0.0, ratio - 1);
   }
   if (std::ranges::none_of(tried_, [&](const Tried& each) { return waits(each); })) end_round();
 }
@@ -60,7 +66,7 @@ Plan Trials::result() const {
   plan.fresh_seconds = choice.plan->fresh_seconds;
   plan.measured.clear();
   for (const Tried& each : tried_) {
-    if (each.calls > 0) plan.measured.push_back({each.plan->parameters, each.least});
+    if (each.least < kUnknown) plan.measured.push_back({each.plan->parameters, each.least});
   }
   return plan;
 }
@@ -80,19 +86,35 @@ bool Trials::waits(const Tried& tried) const {
 
 bool Trials::is_affordable(const Tried& tried) const {
   const Tried& choice = tried_.front();
-  if (&tried == &choice || choice.calls == 0) return true;
-  const double loss = tried.calls > 0 ? tried.least / choice.least - 1 : kExpectedLoss;
+  if (&tried == &choice || choice.least == kUnknown) return true;
+  if (&tried == &tried_[last_] && tried.least == kUnknown) return true;
+  const double loss = tried.least < kUnknown ? tried.least / choice.least - 1 : kExpectedLoss;
   return lost_ + loss <= kMaxLost * std::max(calls_, kFirstCalls);
+}
+
+bool Trials::add_neighbors() {
+  const std::size_t best = fastest();
+  if (!neighbors_ || best == extended_) return false;
+  extended_ = best;
+  const std::size_t before = tried_.size();
+  for (const Plan& plan : neighbors_(*tried_[best].plan)) {
+    if (tried_.size() == kMaxPlans) break;
+    const bool is_known = std::ranges::any_of(
+        tried_, [&](const Tried& each) { return each.plan->parameters == plan.parameters; });
+    if (!is_known) tried_.push_back({.plan = std::make_shared<const Plan>(plan)});
+  }
+  return tried_.size() > before;
 }
 
 // The planner's choice stays until the end.
 void Trials::end_round() {
+  if (round_ == 0 && add_neighbors()) return;
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i < tried_.size(); ++i) {
     if (tried_[i].is_left) order.push_back(i);
   }
   std::ranges::sort(order, {}, [&](std::size_t i) { return tried_[i].least; });
-  const std::size_t kept = round_ == 0 ? std::max(kLastPlans, (order.size() + 1) / 2) : kLastPlans;
+  const std::size_t kept = round_ == 0 ? kFasterPlans : kLastPlans;
   for (std::size_t k = kept; k < order.size(); ++k) tried_[order[k]].is_left = false;
   ++round_;
 }

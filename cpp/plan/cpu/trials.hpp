@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -14,12 +16,16 @@ namespace ttlg::cpu {
 
 class Trials {
  public:
-  // The planner's choice first.
-  explicit Trials(const std::vector<Plan>& plans);
+  // Plans that are like another one, and may be faster.
+  using Neighbors = std::function<std::vector<Plan>(const Plan& plan)>;
 
-  // The plan for the next call. All that are left take a call each, then the faster half again,
-  // then three of them a few more times; and between, as long as the time lost to slow ones would
-  // exceed a twentieth of all, the fastest so far.
+  // The planner's choice first.
+  explicit Trials(const std::vector<Plan>& plans, Neighbors neighbors = nullptr);
+
+  // The plan for the next call. All that are left take a call each, and then the neighbours of the
+  // fastest, as long as one of them is faster still; then the faster ones again, and three of them
+  // a few more times; and between, as long as the time lost to slow ones would exceed a twentieth
+  // of all, the fastest so far.
   std::size_t next() const;
   const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
   bool has(std::size_t number, const std::shared_ptr<const Plan>& plan) const {
@@ -36,12 +42,15 @@ class Trials {
   Plan result() const;
 
  private:
+  static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   // Of each plan that is left, in all rounds up to one.
-  static constexpr std::array kCalls{1, 2, 4};
+  static constexpr std::array kCalls{2, 3, 5};
 
   struct Tried {
     std::shared_ptr<const Plan> plan;
-    double least = std::numeric_limits<double>::infinity();
+    // Of calls that followed one by the same plan. Others find in the caches what another plan has
+    // left there, as no call will once the trials are over.
+    double least = kUnknown;
     int calls = 0;
     bool is_left = true;
   };
@@ -49,9 +58,14 @@ class Trials {
   std::size_t fastest() const;
   bool waits(const Tried& tried) const;  // for a call in this round
   bool is_affordable(const Tried& tried) const;
+  // Whether there are plans to try besides those that have been.
+  bool add_neighbors();
   void end_round();
 
   std::vector<Tried> tried_;
+  Neighbors neighbors_;
+  std::size_t last_ = SIZE_MAX;      // whose call was recorded last
+  std::size_t extended_ = SIZE_MAX;  // of the plans, the one whose neighbours were added last
   std::size_t round_ = 0;
   int calls_ = 0;
   double usual_ = 0;  // seconds of a call by the planner's choice, as of late

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/planner.hpp"
+#include "plan/cpu/search_space.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -64,15 +66,30 @@ TEST(Learner, KeepsTheFastestPlanOfTheSameRequest) {
 // The model may be wrong about a whole kind of plans.
 TEST(Learner, TriesPlansOfSeveralKinds) {
   Learner learner;
-  const auto kept = serve(learner, chosen_plan(), 200);
-  ASSERT_NE(kept, nullptr);
-  std::map<std::tuple<Kernel, bool, bool, std::int64_t>, int> kinds;
-  for (const Timed& each : kept->measured) {
-    const Parameters& parameters = each.parameters;
-    ++kinds[{parameters.kernel, parameters.staged, parameters.streaming, parameters.block.front()}];
+  const auto chosen = chosen_plan();
+  std::map<std::tuple<Kernel, bool, bool, std::int64_t>, std::set<const Plan*>> kinds;
+  learner.end(*chosen, learner.begin(chosen), 1);
+  for (int i = 0; i < 22; ++i) {
+    const Learner::Call call = learner.begin(chosen);
+    const Parameters& tried = call.plan->parameters;
+    kinds[{tried.kernel, tried.staged, tried.streaming, tried.block.front()}].insert(
+        call.plan.get());
+    learner.end(*chosen, call, 1);
   }
   EXPECT_GT(kinds.size(), 3U);
-  for (const auto& [kind, count] : kinds) EXPECT_LE(count, 2);
+  for (const auto& [kind, plans] : kinds) EXPECT_LE(plans.size(), 2U);
+}
+
+// Which plans the model puts first is no limit.
+TEST(Learner, FindsFasterNeighborsOfWhatItTries) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  const auto kept = serve(learner, chosen, 400);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_GT(kept->measured.size(), 12U);
+  for (const Parameters& each : neighbors_of(fold_run(kept->problem), kept->parameters)) {
+    EXPECT_LE(0.97 * seconds_of(*kept), seconds_of(build_plan(kept->request, each)));
+  }
 }
 
 TEST(Learner, LeavesShortCallsAlone) { EXPECT_FALSE(Learner::can_learn(*chosen_plan(20))); }

@@ -11,6 +11,7 @@
 #include "messages.hpp"
 #include "plan/cpu/model/count_terms.hpp"
 #include "plan/cpu/random_plans.hpp"
+#include "plan/cpu/search_space.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -43,6 +44,28 @@ TEST(Planner, TilesDifferentFastestModesOfVectorWidths) {
   }
   EXPECT_EQ(chosen(contiguous_request({1000, 2000, 4}, {1, 0, 2}, 2)), Kernel::tile)
       << "a folded run";
+}
+
+TEST(Planner, KnowsTheNeighborsOfItsCandidates) {
+  const Request request = contiguous_request({40, 1000, 30, 50}, {3, 1, 0, 2}, 4);
+  const Problem folded = fold_run(make_problem(request));
+  for (const Candidate& each : candidates(request, Machine{}, 2)) {
+    const std::vector<Parameters> near = neighbors_of(folded, each.parameters);
+    EXPECT_GE(near.size(), 4U);
+    for (const Parameters& other : near) {
+      EXPECT_NE(other, each.parameters);
+      EXPECT_EQ(other.kernel, each.parameters.kernel);
+      EXPECT_EQ(other.staged, each.parameters.staged);
+      EXPECT_EQ(other.streaming, each.parameters.streaming);
+      const bool same_prefetch = other.prefetch == each.parameters.prefetch;
+      if (other.block == each.parameters.block) {
+        EXPECT_NE(same_prefetch, other.loop_order == each.parameters.loop_order);
+      } else {
+        EXPECT_TRUE(same_prefetch);
+      }
+      EXPECT_NO_THROW(build_plan(request, other));
+    }
+  }
 }
 
 TEST(Planner, ShufflesWhatFillsNoVectorAlongOneMode) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -45,7 +46,7 @@ TEST(Trials, KeepTheFastest) {
   const std::vector<double> seconds{1.0, 1.1, 0.7, 0.9, 1.2, 0.6, 0.8, 1.3};
   const std::vector<Plan> all = plans(seconds.size());
   Trials trials(all);
-  serve(trials, seconds, 25);
+  serve(trials, seconds, 40);
   ASSERT_TRUE(trials.is_settled());
   const Plan kept = trials.result();
   EXPECT_EQ(kept, all[5]);
@@ -79,6 +80,22 @@ TEST(Trials, CompareTheLeastTimes) {
   EXPECT_EQ(trials.result(), all[1]);
 }
 
+// What another plan has left in the caches may help, but will not be there later.
+TEST(Trials, CompareCallsThatFollowTheSamePlan) {
+  const std::vector<Plan> all = plans(3);
+  Trials trials(all);
+  std::size_t last = 0;
+  for (int calls = 0; !trials.is_settled(); ++calls) {
+    ASSERT_LT(calls, 60);
+    const std::size_t number = trials.next();
+    const bool follows = calls > 0 && number == last;
+    trials.record(number, number == 1 ? 0.8 : (follows ? 1.0 : 0.5));
+    last = number;
+  }
+  EXPECT_EQ(trials.result(), all[1]);
+  EXPECT_EQ(trials.result().measured.front().seconds, 1.0);
+}
+
 TEST(Trials, SpreadTheTimeThatSlowPlansTake) {
   for (const double slow : {1.1, 1.3, 1.45}) {
     const std::vector<double> seconds{1.0, slow, slow, slow, slow, slow, slow, slow, slow, slow};
@@ -90,6 +107,27 @@ TEST(Trials, SpreadTheTimeThatSlowPlansTake) {
     EXPECT_TRUE(trials.is_settled()) << slow;
     EXPECT_EQ(trials.result().parameters, trials.plan(0)->parameters);
   }
+}
+
+// The blocks of plans() are told apart by their rows; here longer ones are faster, up to a limit.
+TEST(Trials, GoOnFromTheFastest) {
+  const std::vector<Plan> all = plans(16);
+  const auto number_of = [&](const Plan& plan) { return plan.parameters.block[1] / 8 - 1; };
+  const auto seconds = [&](const Plan& plan) {
+    return 1 + 0.05 * static_cast<double>(std::abs(number_of(plan) - 11));
+  };
+  const auto next_ones = [&](const Plan& plan) {
+    const auto at = static_cast<std::size_t>(number_of(plan));
+    return std::vector<Plan>{all[at - 1], all[at + 1]};
+  };
+  Trials trials({all[6], all[8], all[1]}, next_ones);
+  for (int calls = 0; !trials.is_settled(); ++calls) {
+    ASSERT_LT(calls, 100);
+    const std::size_t number = trials.next();
+    trials.record(number, seconds(*trials.plan(number)));
+  }
+  EXPECT_EQ(trials.result(), all[11]);
+  EXPECT_EQ(trials.result().measured.size(), 8U) << "the three, 7 and 9 to 12";
 }
 
 TEST(Trials, RunTheFastestSoFarBetween) {
