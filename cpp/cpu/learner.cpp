@@ -10,8 +10,8 @@ namespace ttlg::cpu {
 namespace {
 
 constexpr std::size_t kMaxEntries = 256;
-// At first; Trials goes on from the fastest.
-constexpr std::size_t kMaxPlans = 12;
+// Trials goes on from the fastest of them.
+constexpr std::size_t kFirstPlans = 12;
 // Plans that are predicted to take longer than this many times the fastest are not tried.
 constexpr double kMaxRatio = 1.6;
 
@@ -45,7 +45,7 @@ std::vector<Plan> plans_to_try(const Plan& chosen) {
   std::vector<Plan> plans{chosen};
   for (const Candidate& each :
        candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more)) {
-    if (plans.size() == kMaxPlans || each.seconds > kMaxRatio * chosen.warm_seconds) break;
+    if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * chosen.warm_seconds) break;
     if (is_tried(plans, each.parameters)) continue;
     plans.push_back(with_parameters(chosen, each.parameters));
   }

@@ -201,8 +201,7 @@ class Search {
         Point next = from;
         next.in_doublings += in;
         next.out_doublings += out;
-        if (next.in_doublings < 0 || next.in_doublings > kMaxInDoublings) continue;
-        if (next.out_doublings < 0 || next.out_doublings > kMaxOutDoublings) continue;
+        if (!is_within(next)) continue;
         const auto shape = static_cast<std::size_t>(next.in_doublings * (kMaxOutDoublings + 1) +
                                                     next.out_doublings);
         if (seen[shape]) continue;

@@ -22,11 +22,6 @@ Path path_of(const Parameters& parameters) {
   return parameters.streaming ? Path::direct : Path::cached;
 }
 
-bool is_within(const Point& point) {
-  return point.in_doublings >= 0 && point.in_doublings <= kMaxInDoublings &&
-         point.out_doublings >= 0 && point.out_doublings <= kMaxOutDoublings;
-}
-
 }  // namespace
 
 SearchSpace::SearchSpace(const Problem& folded)

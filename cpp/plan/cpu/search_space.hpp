@@ -32,6 +32,12 @@ struct Point {
   bool along_input = false;  // the innermost loop: along the input's runs or the output's
 };
 
+// Whether a point's blocks are of the space.
+constexpr bool is_within(const Point& point) {
+  return point.in_doublings >= 0 && point.in_doublings <= kMaxInDoublings &&
+         point.out_doublings >= 0 && point.out_doublings <= kMaxOutDoublings;
+}
+
 // Turns points into parameters. Neighbouring points often have the same block.
 class SearchSpace {
  public:

@@ -32,8 +32,8 @@ def set_learning(learns: bool) -> None:
     one of up to twelve plans that the planner predicts to be about as fast, or one a step away from
     the fastest of them, time it, and after 40 to 80 calls keep the fastest, as if
     ``ttlg.plan(..., tune="measure")`` had been called. The plan that the model prefers stays where
-    no other is 3 % faster. Slow trials are spread over the calls
-    so that these take about 5 % longer than without trials at most, on the mean.
+    no other is 3 % faster. Slow trials are spread over the calls so that these take about 5 %
+    longer than without trials at most, on the mean.
 
     A plan of `plan` or `plan_for` never changes once it is made. What a layout has been found to be
     fastest by is forgotten by `cache_clear`, and with the process; this function forgets nothing.
