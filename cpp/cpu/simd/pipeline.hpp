@@ -89,8 +89,12 @@ inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
   if (!is_done(pipeline.stores)) flush(pipeline.stores, lines);
 }
 
+inline bool is_prefetching(const BlockPipeline& pipeline) {
+  return pipeline.prefetches.range < pipeline.prefetches.ranges.size();
+}
+
 inline bool is_busy(const BlockPipeline& pipeline) {
-  return pipeline.prefetches.range < pipeline.prefetches.ranges.size() || !is_done(pipeline.stores);
+  return is_prefetching(pipeline) || !is_done(pipeline.stores);
 }
 
 // For kernels of many instances, each of which would repeat the code.
