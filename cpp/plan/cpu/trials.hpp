@@ -22,10 +22,10 @@ class Trials {
   // The planner's choice first.
   explicit Trials(const std::vector<Plan>& plans, Neighbors neighbors = nullptr);
 
-  // The plan for the next call. All take two calls each, and then the neighbours of the fastest, as
-  // long as one of them is faster still; then the faster ones again, and three of them a few more
-  // times; and between, as long as the time lost to slow ones would exceed a twentieth of all, the
-  // fastest so far.
+  // The plan for the next call. All take three calls each, and then the neighbours of the fastest,
+  // as long as one of them is faster still; then the faster ones again, and three of them a few
+  // more times; and between, as long as the time lost to slow ones would exceed a twentieth of all,
+  // the fastest so far.
   std::size_t next() const;
   const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
   bool has(std::size_t number, const std::shared_ptr<const Plan>& plan) const {
@@ -44,7 +44,7 @@ class Trials {
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   // Of each plan that is left, in all rounds up to one.
-  static constexpr std::array kCalls{2, 3, 5};
+  static constexpr std::array kCalls{3, 5, 8};
 
   struct Tried {
     std::shared_ptr<const Plan> plan;
