@@ -15,8 +15,7 @@ from ttlg._machine.processor import machine_key
 from ttlg._plan.json import build_measured
 from ttlg._plan.output import LINE_BYTES, out_byte_strides, request_of
 
-# A sample repeats calls until it lasts this long, so that the clock and what the candidate before
-# left in the caches weigh little.
+# A sample repeats calls until it lasts this long, so that the clock weighs little.
 _SAMPLE_SECONDS = 0.002
 # Rounds of few candidates take at least this many samples.
 _ROUND_SAMPLES = 12
@@ -209,6 +208,8 @@ def _sample(
 
     Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
+    Before each sample the plan is called once: what another one has left in the caches may help,
+    but not for long.
 
     The minimum of a plan's samples counts: other programs can only add time, plans
     that meet have been sampled equally often, and the first rounds have too few samples for a
@@ -231,6 +232,7 @@ def _sample(
         while len(left) > 1:
             for _ in range(samples // len(left)):
                 for number in draw.sample(left, len(left)):
+                    timers[number].timeit(1)
                     seconds = timers[number].timeit(calls[number]) / calls[number]
                     least[number] = min(least[number], seconds)
                     bar.update()

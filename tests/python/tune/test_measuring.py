@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import pickle
+import timeit
 
 import numpy as np
 import pytest
@@ -34,6 +35,30 @@ def same_but_for_threads(plan, kernel, parameters):
         **parameters,
         "threads": 0,
     }
+
+
+class Planned:
+    """A plan for which its calls are said to take these seconds, or others after another plan's."""
+
+    clock = 0.0
+    last = None
+
+    def __init__(self, seconds, seconds_after_others):
+        self.seconds = seconds, seconds_after_others
+
+    def run(self, x, out):
+        Planned.clock += self.seconds[Planned.last is not self]
+        Planned.last = self
+
+
+def test_calls_that_follow_the_same_plan_are_compared(monkeypatch):
+    class Timer(timeit.Timer):
+        def __init__(self, call):
+            super().__init__(call, timer=lambda: Planned.clock)
+
+    monkeypatch.setattr(_tune.timeit, "Timer", Timer)
+    plans = [Planned(1, 0.5), Planned(0.8, 0.8), Planned(0.9, 0.6)]
+    assert _tune._sample(plans, None, None) == pytest.approx([1, 0.8, 0.9])
 
 
 @pytest.mark.parametrize("plan", [ttlg.plan(SHAPE, AXES), ttlg.plan((3000, 4000), (1, 0))])
