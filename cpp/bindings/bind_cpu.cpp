@@ -155,6 +155,23 @@ Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>&
   return plan;
 }
 
+// The layouts whose fastest plan is known, for all kernels.
+py::list measured_plans() {
+  py::list rows;
+  for (const auto& [plan, choice] : cpu_plan_cache().plans()) {
+    if (plan->measured.empty() || choice.forced) continue;
+    rows.append(py::make_tuple(*plan, choice.threads, plan->warm_seconds, plan->fresh_seconds));
+  }
+  return rows;
+}
+
+void cache_learned(Plan plan, int threads, double warm_seconds, double fresh_seconds) {
+  plan.thread_limit = threads;
+  plan.warm_seconds = warm_seconds;
+  plan.fresh_seconds = fresh_seconds;
+  cpu_plan_cache().put(std::make_shared<const Plan>(std::move(plan)), {.threads = threads});
+}
+
 py::list kernels_for(const Plan& plan) {
   const Problem folded = fold_run(plan.problem);
   py::list names;
@@ -247,6 +264,12 @@ void bind_cpu(py::module_& module) {
       },
       py::arg("plan"), py::arg("threads"), py::arg("kernel"),
       "Keep a plan for its layout in place of the planner's choice.");
+  module.def("measured_plans", &measured_plans,
+             "Cached plans that were measured, the threads that they may use, and what the planner "
+             "predicted for its choice, into warm and into new outputs; the most recent last.");
+  module.def("cache_learned", &cache_learned, py::arg("plan"), py::arg("threads"),
+             py::arg("warm_seconds"), py::arg("fresh_seconds"),
+             "Keep such a plan again, with all that measured_plans gave.");
 }
 
 }  // namespace ttlg::bindings

@@ -11,6 +11,7 @@
 #include <span>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "tensor/problem.hpp"
 
@@ -112,6 +113,17 @@ class PlanCache {
     } else {
       insert(key, std::move(plan));
     }
+  }
+
+  // Those that it holds, the least recent first.
+  std::vector<std::pair<std::shared_ptr<const Plan>, Choice>> plans() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<std::shared_ptr<const Plan>, Choice>> result;
+    result.reserve(entries_.size());
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      result.emplace_back(entry->plan, entry->choice);
+    }
+    return result;
   }
 
   // Forgets all plans and counts.

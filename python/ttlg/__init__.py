@@ -7,8 +7,9 @@ will be done. ``ttlg.sparse.transpose(A, axes)`` takes sparse tensors, and ``ttl
 
 # The private modules in layers, each of which imports from those before it alone: _typing;
 # _arguments and _machine; _models; _settings; _libraries, the arrays of each library; _plan, plans
-# as values; _tune; _planning; _functions; _files. sparse and _contract stand on _functions and have
-# layers of their own. The modules for other libraries and the command line use all of them.
+# as values; _tune and _learned; _planning; _functions; _files. sparse and _contract stand on
+# _functions and have layers of their own. The modules for other libraries and the command line use
+# all of them.
 
 from sys import modules as _modules
 
@@ -26,6 +27,7 @@ from ttlg._functions.rearrange import rearrange
 from ttlg._functions.structures import StructureOfArrays, aos_to_soa, soa_to_aos
 from ttlg._functions.transpose import permute_dims, transpose
 from ttlg._include import get_include
+from ttlg._learned import keep_between_processes as _keep_learned_plans
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
 from ttlg._planning.plan import plan
@@ -92,6 +94,8 @@ __all__ = [
     "transpose_file",
     "transpose_inplace",
 ]
+
+_keep_learned_plans()
 
 # Limits that others set with it hold for ttlg too. From 3.2 on it takes other libraries.
 if hasattr(_modules.get("threadpoolctl"), "register"):

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +23,10 @@ class TuneFile:
         self.path = os.path.join(directory, name)
 
     @classmethod
-    def from_environment(cls) -> "TuneFile | None":
+    def from_environment(cls, name: str = "ttlg-tuned.json") -> "TuneFile | None":
         """Return the file that ``TTLG_CACHE_DIR`` asks for, or None where it is not set."""
         directory = os.environ.get("TTLG_CACHE_DIR")
-        return cls(directory) if directory else None
+        return cls(directory, name) if directory else None
 
     def load(self, key: Entry) -> Entry | None:
         """Return the entry of a key, or None."""
@@ -41,9 +42,18 @@ class TuneFile:
 
     def save(self, key: Entry, values: Entry) -> None:
         """Keep `values` as the entry of `key`: readers see the file before or after, whole."""
+        self.update([{"key": key, **values}])
+
+    def update(self, entries: list[Entry], at_most: int = sys.maxsize) -> None:
+        """Keep entries in place of those of the same keys, and of all the last `at_most`."""
         with self._refusing(), self._lock():
-            others = [entry for entry in self._read() if entry["key"] != key]
-            self._write([*others, {"key": key, **values}])
+            before = self._read()
+            entries = json.loads(json.dumps(entries))  # as they will be read
+            keys = [entry["key"] for entry in entries]
+            others = [entry for entry in before if entry["key"] not in keys]
+            after = [*others, *entries][-at_most:]
+            if after != before:
+                self._write(after)
 
     def remove(self, key: Entry) -> bool:
         """Remove the entry of `key`, and say whether there was one, or a file that holds none."""

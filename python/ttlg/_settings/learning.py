@@ -36,7 +36,9 @@ def set_learning(learns: bool) -> None:
     longer than without trials at most, on the mean.
 
     A plan of `plan` or `plan_for` never changes once it is made. What a layout has been found to be
-    fastest by is forgotten by `cache_clear`, and with the process; this function forgets nothing.
+    fastest by is forgotten by `cache_clear`, and with the process; where the environment variable
+    ``TTLG_CACHE_DIR`` names a directory, later processes begin with the last 256 of such plans.
+    This function forgets nothing.
     Calls on CUDA devices, in place and from within `jax.jit` are not timed. Benchmarks that are to
     show the first calls apart from the later ones do so best under ``learning(False)``, and
     ``ttlg.plan(..., tune="measure")`` does all trials at once.

@@ -43,6 +43,18 @@ TEST(PlanCache, MakesAPlanOnce) {
   EXPECT_EQ(cache.info(), (CacheInfo{.hits = 1, .misses = 1, .capacity = 8, .size = 1}));
 }
 
+TEST(PlanCache, ListsPlansTheLeastRecentFirst) {
+  cpu::PlanCache cache(kPlanning, 3);
+  for (const std::int64_t rows : {3, 4, 5, 6}) cache.get(key_of(matrix(rows)), {.threads = 2});
+  cache.get(key_of(matrix(4)), {.threads = 2});
+  std::vector<std::int64_t> rows;
+  for (const auto& [plan, choice] : cache.plans()) {
+    rows.push_back(plan->request.shape[0]);
+    EXPECT_EQ(choice.threads, 2);
+  }
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{5, 6, 4}));
+}
+
 TEST(PlanCache, TellsApartEverythingThatDecides) {
   cpu::PlanCache cache(kPlanning, 100);
   const Request request = contiguous_request({6, 6, 6}, {2, 0, 1}, 4);
