@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 256;
 // Trials goes on from the fastest of them.
-constexpr std::size_t kFirstPlans = 18;
+constexpr std::size_t kFirstPlans = 8;
 // Plans that are predicted to take longer than this many times the fastest are not tried.
 constexpr double kMaxRatio = 1.6;
 

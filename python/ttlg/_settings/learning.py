@@ -29,8 +29,8 @@ def set_learning(learns: bool) -> None:
     -----
     Any plan puts the same bytes into place, so results do not depend on this. From the second call
     of a layout in host memory that takes 0.1 ms or more, `transpose` and what is built on it run
-    one of up to eighteen plans that the planner predicts to be about as fast, or one a step away
-    from the fastest of them, time it, and after 60 to 150 calls keep the fastest, as if
+    one of up to eight plans that the planner predicts to be about as fast, or one a step away
+    from the fastest of them, time it, and after 60 to 200 calls keep the fastest, as if
     ``ttlg.plan(..., tune="measure")`` had been called. The plan that the model prefers stays where
     no other is 3 % faster. Slow trials are spread over the calls so that these take about 5 %
     longer than without trials at most, on the mean.
