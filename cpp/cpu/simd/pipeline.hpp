@@ -14,9 +14,13 @@
 namespace ttlg::cpu {
 namespace {
 
+[[gnu::always_inline]] inline bool is_done(const PrefetchQueue& queue) {
+  return queue.range >= queue.ranges.size();
+}
+
 // Into L2: lines of a block may alias in L1, and they are read only after this block is done.
 [[gnu::always_inline]] inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
-  for (; lines > 0 && queue.range < queue.ranges.size(); --lines) {
+  for (; lines > 0 && !is_done(queue); --lines) {
     const std::byte* const range = queue.next + queue.ranges[queue.range];
     __builtin_prefetch(range + queue.byte, 0, 2);
     queue.byte += kLineBytes;
@@ -89,12 +93,8 @@ inline void advance(BlockPipeline& pipeline, std::int64_t lines) {
   if (!is_done(pipeline.stores)) flush(pipeline.stores, lines);
 }
 
-inline bool is_prefetching(const BlockPipeline& pipeline) {
-  return pipeline.prefetches.range < pipeline.prefetches.ranges.size();
-}
-
 inline bool is_busy(const BlockPipeline& pipeline) {
-  return is_prefetching(pipeline) || !is_done(pipeline.stores);
+  return !is_done(pipeline.prefetches) || !is_done(pipeline.stores);
 }
 
 // For kernels of many instances, each of which would repeat the code.

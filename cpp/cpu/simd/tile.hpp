@@ -103,7 +103,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   const std::int64_t last_out = block.out_count - Tile::kOutStep;
   // A tile of narrow elements has more rows than a core reads at once from L2, where the pipeline's
   // prefetches are, or from memory, where those are that the core has dropped.
-  const bool has_many_rows = kSize <= 2 && is_prefetching(*block.pipeline);
+  const bool has_many_rows = kSize <= 2 && !is_done(block.pipeline->prefetches);
   // As many output rows at a time as stay in L1 until they are complete; over them, a few source
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
