@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import ttlg
-from ttlg._tune import calls_in_a_sample
+from ttlg._tune import calls_in_a_sample, steady_seconds
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import (
     COPIES,
@@ -98,9 +98,8 @@ def verify(contender: Contender, out: Array, expected: Array, before: Array | No
 def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     """Time the contenders round-robin, in a new random order in each round.
 
-    Each is warmed up and then sampled `repeats` times, each time after a call that is not timed:
-    it finds in the caches what another contender has left there. Returns the medians, in seconds a
-    call.
+    Each is warmed up and then sampled `repeats` times, each time after a call that is not timed.
+    Returns the medians, in seconds a call.
     """
     timers = {
         entrant.name: timeit.Timer(entrant.call, entrant.prepare or "pass") for entrant in entrants
@@ -110,8 +109,7 @@ def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
     generator = random.Random(0)
     for _ in range(repeats):
         for name in generator.sample(list(timers), len(timers)):
-            timers[name].timeit(1)
-            samples[name].append(timers[name].timeit(calls[name]) / calls[name])
+            samples[name].append(steady_seconds(timers[name], calls[name]))
     return {name: statistics.median(values) for name, values in samples.items()}
 
 

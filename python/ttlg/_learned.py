@@ -7,7 +7,7 @@ from typing import Any
 from ttlg import _core
 from ttlg._machine.cache_file import Entry, TuneFile
 from ttlg._machine.processor import machine_key
-from ttlg._plan.json import build_measured
+from ttlg._plan.json import build_measured, read_request, request_record
 
 # Building all takes some 10 ms of an import.
 _MAX_PLANS = 256
@@ -27,41 +27,33 @@ def keep_between_processes() -> None:
 def restore(file: TuneFile) -> None:
     """Put the plans of a file into the planner cache, those of such a machine and this version."""
     with contextlib.suppress(ValueError):
-        for entry in file.entries():
+        entries, machine = file.entries(), _machine()
+        for entry in entries:
             # One that no version has written, or another one, is learned again.
             with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
-                _restore_plan(dict(entry["key"]), entry)
+                if machine.items() <= entry["key"].items():
+                    _restore_plan(entry["key"], entry)
 
 
 def keep(file: TuneFile) -> None:
     """Write the plans that were measured to a file; not if its directory cannot be written to."""
-    entries = [_entry(*measured) for measured in _core.measured_plans()]
-    if entries:
+    plans = _core.measured_plans()[-_MAX_PLANS:]
+    if plans:
+        machine = _machine()
         with contextlib.suppress(ValueError):
-            file.check_writable()
-            file.update(entries[-_MAX_PLANS:], _MAX_PLANS)
+            file.update([_entry(machine, *each) for each in plans], _MAX_PLANS)
 
 
 def _machine() -> Entry:
     return {**machine_key(), "model": _core.cpu_time_model().name}
 
 
-def _entry(plan: _core.CpuPlan, threads: int, warm: float, fresh: float) -> Entry:
+def _entry(machine: Entry, plan: _core.CpuPlan, threads: int, warm: float, fresh: float) -> Entry:
     own = plan.kernel, plan.parameters
     # The first is the planner's choice.
     timed = [row for n, row in enumerate(plan.measured) if n == 0 or row[:2] == own]
-    key: dict[str, Any] = {
-        **_machine(),
-        "shape": list(plan.shape),
-        "byte_strides": list(plan.byte_strides),
-        "axes": list(plan.axes),
-        "itemsize": plan.itemsize,
-        "out_byte_strides": None if plan.out_byte_strides is None else list(plan.out_byte_strides),
-        "out_alignment": plan.out_alignment,
-        "threads": threads,
-    }
     return {
-        "key": key,
+        "key": {**machine, **request_record(plan), "threads": threads},
         "kernel": plan.kernel,
         "parameters": plan.parameters,
         "measured": timed,
@@ -70,16 +62,6 @@ def _entry(plan: _core.CpuPlan, threads: int, warm: float, fresh: float) -> Entr
 
 
 def _restore_plan(key: dict[str, Any], entry: Entry) -> None:
-    machine = _machine()
-    if {name: key.get(name) for name in machine} != machine:
-        return
-    request = _core.Request(
-        key["shape"],
-        key["byte_strides"],
-        key["itemsize"],
-        key["axes"],
-        key["out_byte_strides"],
-        out_alignment=key["out_alignment"],
-    )
+    request = read_request(key)
     plan = build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
     _core.cache_learned(plan, key["threads"], *entry["predicted"])

@@ -12,7 +12,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._machine.cache_file import Entry, TuneFile
 from ttlg._machine.processor import machine_key
-from ttlg._plan.json import build_measured
+from ttlg._plan.json import build_measured, request_record
 from ttlg._plan.output import LINE_BYTES, out_byte_strides, request_of
 
 # A sample repeats calls until it lasts this long, so that the clock weighs little.
@@ -68,12 +68,8 @@ def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
     """Everything that decides which plan is the fastest, as JSON gives it back."""
     return {
         **machine_key(),
-        "shape": list(model.shape),
-        "byte_strides": list(model.byte_strides),
-        "axes": list(model.axes),
-        "itemsize": model.itemsize,
+        **request_record(model),
         "out_byte_strides": list(out_byte_strides(model)),
-        "out_alignment": model.out_alignment,
         "threads": threads,
         "kernel": kernel,
     }
@@ -201,6 +197,15 @@ def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
     return calls
 
 
+def steady_seconds(timer: timeit.Timer, calls: int) -> float:
+    """Time a call, the mean of so many, after one that is not timed.
+
+    That one finds in the caches what others have left there, as no later call does.
+    """
+    timer.timeit(1)
+    return timer.timeit(calls) / calls
+
+
 def _sample(
     plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
 ) -> list[float]:
@@ -208,8 +213,6 @@ def _sample(
 
     Each round samples the plans that are left, in a new random order each time, and keeps the
     better half of them, those far behind left out. Rounds of fewer plans take more samples of each.
-    Before each sample the plan is called once: what another one has left in the caches may help,
-    but not for long.
 
     The minimum of a plan's samples counts: other programs can only add time, plans
     that meet have been sampled equally often, and the first rounds have too few samples for a
@@ -232,8 +235,7 @@ def _sample(
         while len(left) > 1:
             for _ in range(samples // len(left)):
                 for number in draw.sample(left, len(left)):
-                    timers[number].timeit(1)
-                    seconds = timers[number].timeit(calls[number]) / calls[number]
+                    seconds = steady_seconds(timers[number], calls[number])
                     least[number] = min(least[number], seconds)
                     bar.update()
             left.sort(key=least.__getitem__)

@@ -13,7 +13,7 @@ from ttlg import _core
 from ttlg._calibrate.data import Case, Row
 from ttlg._calibrate.problems import Problem
 from ttlg._calibrate.sample import sample
-from ttlg._tune import Array, arrays_for, calls_in_a_sample
+from ttlg._tune import Array, arrays_for, calls_in_a_sample, steady_seconds
 
 # A sample repeats calls until it lasts this long, so that the clock weighs little.
 _SAMPLE_SECONDS = 0.0002
@@ -48,7 +48,7 @@ def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
 def _alternate(
     plans: Sequence[timeit.Timer], copies: Sequence[timeit.Timer], rounds: int, draw: random.Random
 ) -> tuple[list[list[float]], float]:
-    """Sample all in a new random order each round, each after a call that is not timed.
+    """Sample all in a new random order each round.
 
     Return the seconds of a call of each plan, ascending, and those of the fastest copy.
     """
@@ -58,8 +58,7 @@ def _alternate(
     left = list(range(len(timers)))
     for _ in range(rounds):
         for number in draw.sample(left, len(left)):
-            timers[number].timeit(1)  # streaming plans leave in the caches what others do not
-            samples[number].append(timers[number].timeit(calls[number]) / calls[number])
+            samples[number].append(steady_seconds(timers[number], calls[number]))
         limit = _HOPELESS * min(samples[number][-1] for number in left[len(copies) :])
         # The copies and the planner's choice stay.
         left = [n for n in left if n <= len(copies) or min(samples[n]) <= limit]

@@ -46,6 +46,8 @@ class TuneFile:
 
     def update(self, entries: list[Entry], at_most: int = sys.maxsize) -> None:
         """Keep entries in place of those of the same keys, and of all the last `at_most`."""
+        with self._refusing():
+            os.makedirs(self._directory, exist_ok=True)
         with self._refusing(), self._lock():
             before = self._read()
             entries = json.loads(json.dumps(entries))  # as they will be read

@@ -33,15 +33,7 @@ def read(text: str) -> tuple[AnyPlan, str]:
     """Rebuild what `write` wrote."""
     try:
         data = json.loads(text)
-        request = _core.Request(
-            data["shape"],
-            data["byte_strides"],
-            data["itemsize"],
-            data["axes"],
-            data["out_byte_strides"],
-            data["inplace"],
-            data.get("out_alignment", 1),
-        )
+        request = read_request(data)
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
         on_cpu = data["device"] == "cpu"
         if data["inplace"] and on_cpu:
@@ -59,6 +51,32 @@ def read(text: str) -> tuple[AnyPlan, str]:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+
+
+def request_record(core: _core.PlanBase) -> dict[str, Any]:
+    """Return the request of a plan that is not in place, as JSON gives it back."""
+    out = core.out_byte_strides
+    return {
+        "shape": list(core.shape),
+        "byte_strides": list(core.byte_strides),
+        "axes": list(core.axes),
+        "itemsize": core.itemsize,
+        "out_byte_strides": None if out is None else list(out),
+        "out_alignment": core.out_alignment,
+    }
+
+
+def read_request(data: dict[str, Any]) -> _core.Request:
+    """Rebuild a request, in place or not, from what has its fields."""
+    return _core.Request(
+        data["shape"],
+        data["byte_strides"],
+        data["itemsize"],
+        data["axes"],
+        data["out_byte_strides"],
+        data.get("inplace", False),
+        data.get("out_alignment", 1),
+    )
 
 
 def build_measured(
