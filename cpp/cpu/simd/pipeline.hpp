@@ -18,14 +18,15 @@ namespace {
   return queue.range >= queue.ranges.size();
 }
 
-// Into L2: lines of a block may alias in L1, and they are read only after this block is done.
+// Into L1: a Zen 5 drops prefetches into L2 that come faster than memory serves them, while those
+// into L1 wait. A line that must leave L1 before its block is moved is still in L2.
 [[gnu::always_inline]] inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
   for (; lines > 0 && !is_done(queue); --lines) {
     const std::byte* const range = queue.next + queue.ranges[queue.range];
-    __builtin_prefetch(range + queue.byte, 0, 2);
+    __builtin_prefetch(range + queue.byte, 0, 3);
     queue.byte += kLineBytes;
     if (queue.byte < queue.range_bytes) continue;
-    __builtin_prefetch(range + queue.range_bytes - 1, 0, 2);
+    __builtin_prefetch(range + queue.range_bytes - 1, 0, 3);
     queue.byte = 0;
     ++queue.range;
   }

@@ -80,17 +80,6 @@ struct NarrowTile {
   }
 };
 
-// Into L1, the lines of the rows behind a tile's, the same columns. Tiles next to one another that
-// have a line of a row in common share the rows.
-template <typename T, typename Tile>
-[[gnu::always_inline]] inline void prefetch_next_rows(const std::byte* from,
-                                                      const std::int64_t* rows, std::int64_t i) {
-  constexpr std::int64_t kTiles = ceil_div(kLineBytes, Tile::kInStep * std::int64_t{sizeof(T)});
-  constexpr std::int64_t kRows = Tile::kOutStep / kTiles;
-  const std::int64_t* const next = rows + Tile::kOutStep + i / Tile::kInStep % kTiles * kRows;
-  for (int k = 0; k < kRows; ++k) __builtin_prefetch(from + next[k] + kLineBytes - 1);
-}
-
 constexpr std::int64_t kOutputRowsBytes = 12 << 10;
 
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written
@@ -101,9 +90,6 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
   const std::int64_t last_in = block.in_count - Tile::kInStep;
   const std::int64_t last_out = block.out_count - Tile::kOutStep;
-  // A tile of narrow elements has more rows than a core reads at once from L2, where the pipeline's
-  // prefetches are, or from memory, where those are that the core has dropped.
-  const bool has_many_rows = kSize <= 2 && !is_done(block.pipeline->prefetches);
   // As many output rows at a time as stay in L1 until they are complete; over them, a few source
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
@@ -122,9 +108,6 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
                    [&](int k, const typename Tile::OutVector& vector) {
                      store(to + out_rows[k], vector);
                    });
-        if (has_many_rows && at_out + Tile::kOutStep <= last_out) {
-          prefetch_next_rows<T, Tile>(from, rows, i);
-        }
         advance(*block.pipeline, kLines);
       }
     }

@@ -115,12 +115,19 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
   };
   using Wide = WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>;
   using Narrow = NarrowTile<T, kVectorBytes>;
-  if (!block.continued) part(tile<T>, 0, head);
+  // Partial lines must be read before they are written. Ordered first and stored last, they hold up
+  // no store of a whole line.
+  const bool has_head = !block.continued && head > 0;
+  for (std::int64_t i = 0; i < block.in_count; ++i) {
+    if (has_head) __builtin_prefetch(out + block.out_by_in[i], 1);
+    if (tail < count) __builtin_prefetch(out + block.out_by_in[i] + count * kSize - 1, 1);
+  }
   if (kSize >= 4 && block.in_count * kSize >= kVectorBytes) {
     part(stream_lines_with<T, Wide>, head, tail);
   } else {
     part(stream_lines_with<T, Narrow>, head, tail);
   }
+  if (has_head) part(tile<T>, 0, head);
   part(tile<T>, tail, count);
 }
 
