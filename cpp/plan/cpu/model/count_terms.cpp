@@ -149,12 +149,20 @@ class Counter {
         shares_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
     count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
                share_, std::min(in_.alignment, kArrayAlignment));
-    const std::int64_t alignment = out_alignment();
+    const std::int64_t alignment =
+        std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, alignment);
-    count_team(alignment == kLineBytes);
+    const bool begin_at_lines = parameters_.kernel != Kernel::reference &&
+                                can_begin_at_lines(folded_, parameters_.block);
+    count_team(begin_at_lines || alignment == kLineBytes);
     terms_.written.conflicts *= order_.stores_a_line;
-    if (owns_lines_) own_lines();
+    if (begin_at_lines) {
+      const auto fastest = static_cast<std::size_t>(folded_.perm.front());
+      share_row_ends(ceil_div(folded_.modes[fastest].extent, parameters_.block[fastest]));
+    } else if (owns_lines_) {
+      terms_.overlap = share_row_ends(order_.row_blocks);
+    }
     // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
     const auto distance = static_cast<std::size_t>(
         std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
@@ -167,14 +175,6 @@ class Counter {
     } else {
       std::ranges::copy(from, terms_.written_to.begin());
     }
-  }
-
-  // Of the runs of the output, up to a line.
-  std::int64_t out_alignment() const {
-    if (parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block)) {
-      return kLineBytes;
-    }
-    return std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
   }
 
   // The outermost loops are divided among the threads.
@@ -196,13 +196,14 @@ class Counter {
     }
   }
 
-  // Blocks share lines at the ends of whole rows only.
-  void own_lines() {
+  // Blocks share lines at the ends of whole rows only, of `row_blocks` blocks each. Returns how many
+  // lines they would share otherwise.
+  double share_row_ends(std::int64_t row_blocks) {
     SideTerms& written = terms_.written;
     const double at_all_ends = written.split + written.shared;
-    written.split = at_all_ends / as_double(order_.row_blocks);
+    written.split = at_all_ends / as_double(row_blocks);
     written.shared = 0;
-    terms_.overlap = at_all_ends - written.split;
+    return at_all_ends - written.split;
   }
 
   std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {
