@@ -146,6 +146,16 @@ def _contraction(draw: Random, elements: int) -> tuple[tuple[int, ...], tuple[in
     return _uneven(draw, elements, rank), axes
 
 
+def _rounded(draw: Random, elements: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Most extents a multiple of some power of two, so that all rows begin alike in their lines."""
+    extents, axes = _contraction(draw, elements)
+    unit = draw.choice((4, 8, 16))
+    rounded = (max(unit, round(extent / unit) * unit) for extent in extents)
+    return tuple(
+        new if draw.random() < 0.75 else old for new, old in zip(rounded, extents, strict=True)
+    ), axes
+
+
 def _rows(draw: Random, elements: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Keep the fastest axis where it is."""
     rank = draw.randint(3, 6)
@@ -176,7 +186,7 @@ _USUAL = (
     _rows,
     _cube,
     _matrix,
-    _contraction,
+    _rounded,
     _rows,
     _bits,
 )
