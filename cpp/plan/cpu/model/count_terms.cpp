@@ -153,8 +153,8 @@ class Counter {
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, alignment);
-    const bool begin_at_lines = parameters_.kernel != Kernel::reference &&
-                                can_begin_at_lines(folded_, parameters_.block);
+    const bool begin_at_lines =
+        parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);
     terms_.written.conflicts *= order_.stores_a_line;
     if (begin_at_lines) {
@@ -196,8 +196,8 @@ class Counter {
     }
   }
 
-  // Blocks share lines at the ends of whole rows only, of `row_blocks` blocks each. Returns how many
-  // lines they would share otherwise.
+  // Blocks share lines at the ends of whole rows only, of `row_blocks` blocks each. Returns how
+  // many lines they would share otherwise.
   double share_row_ends(std::int64_t row_blocks) {
     SideTerms& written = terms_.written;
     const double at_all_ends = written.split + written.shared;
