@@ -45,7 +45,7 @@ class RowPass {
     std::int64_t part;
   };
 
-  // The next row is on its way into L2 meanwhile.
+  // The next row is prefetched meanwhile.
   void shuffle_rows(std::int64_t part) const {
     const auto [begin, end] = rows_of(part);
     for (std::int64_t k = 0; k < end - begin; ++k) {
