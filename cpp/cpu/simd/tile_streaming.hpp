@@ -41,21 +41,26 @@ template <typename Tile, typename Row>
   }
 }
 
+// Rows of the output that are stored side by side. More of them an even number of lines apart would
+// keep half of the memory's channels waiting for long: a row's next line is on the other half.
+constexpr std::int64_t kRowsAtOnce = 32;
+
 // Several tiles that are together a line wide, from a copy of their lines: in place, each tile
 // would load these again, which many rows a power of two apart push out of L1. Returns where in the
 // in axis it ended.
 template <typename T, typename Tile>
 inline std::int64_t stream_line_panels(const std::byte* in, const std::int64_t* rows,
-                                       std::byte* out, const BlockArguments& block) {
+                                       std::byte* out, const BlockArguments& block,
+                                       std::int64_t begin, std::int64_t end) {
   constexpr int kSize = sizeof(T);
-  constexpr int kElements = kLineBytes / kSize;
-  std::int64_t i = 0;
-  for (; i + kElements <= block.in_count; i += kElements) {
-    std::byte lines[kElements][kLineBytes];
-    for (int k = 0; k < kElements; ++k) {
-      std::memcpy(lines[k], in + i * kSize + rows[k], kLineBytes);
+  constexpr int kPanel = kLineBytes / kSize < kRowsAtOnce ? kLineBytes / kSize : kRowsAtOnce;
+  std::int64_t i = begin;
+  for (; i + kPanel <= end; i += kPanel) {
+    std::byte lines[kLineBytes / kSize][kPanel * kSize];
+    for (int k = 0; k < kLineBytes / kSize; ++k) {
+      std::memcpy(lines[k], in + i * kSize + rows[k], kPanel * kSize);
     }
-    for (int t = 0; t < kElements; t += Tile::kInStep) {
+    for (int t = 0; t < kPanel; t += Tile::kInStep) {
       stream_tiles<Tile>([&](int k) { return lines[k] + t * kSize; }, out, block.out_by_in + i + t,
                          0);
       advance(*block.pipeline, Tile::kInStep);
@@ -70,17 +75,23 @@ inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockAr
   constexpr std::int64_t kSize = sizeof(T);
   constexpr std::int64_t kOutStep = kLineBytes / kSize;
   const std::int64_t last_in = block.in_count - Tile::kInStep;
-  for (std::int64_t o = 0; o < block.out_count; o += kOutStep) {
-    const std::int64_t* rows = block.in_by_out + o;
-    std::byte* to = out + o * kSize;
-    std::int64_t i = 0;
-    if constexpr (Tile::kInStep < kOutStep) i = stream_line_panels<T, Tile>(in, rows, to, block);
-    for (; i < block.in_count; i += Tile::kInStep) {
-      const std::int64_t at_in = i < last_in ? i : last_in;
-      const std::byte* from = in + at_in * kSize;
-      stream_tiles<Tile>([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in,
-                         i - at_in);
-      advance(*block.pipeline, Tile::kInStep);
+  for (std::int64_t begin = 0; begin < block.in_count; begin += kRowsAtOnce) {
+    const std::int64_t left = block.in_count - begin;
+    const std::int64_t end = left < kRowsAtOnce ? block.in_count : begin + kRowsAtOnce;
+    for (std::int64_t o = 0; o < block.out_count; o += kOutStep) {
+      const std::int64_t* rows = block.in_by_out + o;
+      std::byte* to = out + o * kSize;
+      std::int64_t i = begin;
+      if constexpr (Tile::kInStep < kOutStep) {
+        i = stream_line_panels<T, Tile>(in, rows, to, block, begin, end);
+      }
+      for (; i < end; i += Tile::kInStep) {
+        const std::int64_t at_in = i < last_in ? i : last_in;
+        const std::byte* from = in + at_in * kSize;
+        stream_tiles<Tile>([&](int k) { return from + rows[k]; }, to, block.out_by_in + at_in,
+                           i - at_in);
+        advance(*block.pipeline, Tile::kInStep);
+      }
     }
   }
 }
