@@ -41,23 +41,24 @@ template <typename Tile, typename Row>
   }
 }
 
-// Rows of the output that are stored side by side. More of them an even number of lines apart would
-// keep half of the memory's channels waiting for long: a row's next line is on the other half.
+// Rows of the output that are stored side by side, before the next line of each. On a Zen 5 stores
+// take twice as long where more of them than these are an even number of lines apart.
 constexpr std::int64_t kRowsAtOnce = 32;
 
-// Several tiles that are together a line wide, from a copy of their lines: in place, each tile
-// would load these again, which many rows a power of two apart push out of L1. Returns where in the
-// in axis it ended.
+// Several tiles that are together as wide as a line, or as many rows as are stored at once, from a
+// copy of what they read: in place, each tile would load its lines again, which many rows a power
+// of two apart push out of L1. Returns where in the in axis it ended.
 template <typename T, typename Tile>
 inline std::int64_t stream_line_panels(const std::byte* in, const std::int64_t* rows,
                                        std::byte* out, const BlockArguments& block,
                                        std::int64_t begin, std::int64_t end) {
   constexpr int kSize = sizeof(T);
-  constexpr int kPanel = kLineBytes / kSize < kRowsAtOnce ? kLineBytes / kSize : kRowsAtOnce;
+  constexpr int kElements = kLineBytes / kSize;
+  constexpr int kPanel = kElements < kRowsAtOnce ? kElements : kRowsAtOnce;
   std::int64_t i = begin;
   for (; i + kPanel <= end; i += kPanel) {
-    std::byte lines[kLineBytes / kSize][kPanel * kSize];
-    for (int k = 0; k < kLineBytes / kSize; ++k) {
+    std::byte lines[kElements][kPanel * kSize];
+    for (int k = 0; k < kElements; ++k) {
       std::memcpy(lines[k], in + i * kSize + rows[k], kPanel * kSize);
     }
     for (int t = 0; t < kPanel; t += Tile::kInStep) {
@@ -76,8 +77,8 @@ inline void stream_lines_with(const std::byte* in, std::byte* out, const BlockAr
   constexpr std::int64_t kOutStep = kLineBytes / kSize;
   const std::int64_t last_in = block.in_count - Tile::kInStep;
   for (std::int64_t begin = 0; begin < block.in_count; begin += kRowsAtOnce) {
-    const std::int64_t left = block.in_count - begin;
-    const std::int64_t end = left < kRowsAtOnce ? block.in_count : begin + kRowsAtOnce;
+    const std::int64_t end =
+        begin + kRowsAtOnce < block.in_count ? begin + kRowsAtOnce : block.in_count;
     for (std::int64_t o = 0; o < block.out_count; o += kOutStep) {
       const std::int64_t* rows = block.in_by_out + o;
       std::byte* to = out + o * kSize;
