@@ -57,14 +57,16 @@ std::int64_t BlockMover::count(const Axis& axis) const {
 }
 
 void BlockMover::find_neighbors(const Odometer& at) {
-  if (block_.out_axis.modes.empty()) return;
-  const auto last = static_cast<std::size_t>(block_.out_axis.modes.back());
+  const Axis& axis = block_.rows_adjoin ? block_.in_axis : block_.out_axis;
+  if (axis.modes.empty()) return;
+  const auto last = static_cast<std::size_t>(axis.modes.back());
   const BlockMode& mode = block_.modes[last];
   if (mode.loop < 0) return;
   const std::int64_t index = at.index(mode.loop);
   const std::int64_t left = std::max<std::int64_t>(mode.extent - (index + 1) * mode.block, 0);
   continued_ = index > 0;
-  following_ = left * (count(block_.out_axis) / extent_[last]);
+  following_ =
+      left * (block_.rows_adjoin ? count(block_.out_axis) : count(block_.out_axis) / extent_[last]);
 }
 
 template <typename Visit>
@@ -113,6 +115,7 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       .out_is_even = out_axis.modes.size() == 1,
       .continued = continued_,
       .following = following_,
+      .rows_adjoin = block_.rows_adjoin,
       .pipeline = &pipeline_,
   };
   for_each(block_.rest, [&](std::int64_t from, std::int64_t out, std::int64_t staging) {

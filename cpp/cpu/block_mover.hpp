@@ -29,7 +29,7 @@ class BlockMover {
   // Extents of one block, which may be clipped at the end of the array.
   void clip(const Odometer& at);
   std::int64_t count(const Axis& axis) const;
-  // What lies around the block along its out axis.
+  // What lies around the block along its out axis, or along its rows where these adjoin.
   void find_neighbors(const Odometer& at);
 
   // Calls visit(in, out, staging) with the offsets of all indices of the modes.

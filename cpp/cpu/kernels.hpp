@@ -30,6 +30,9 @@ struct BlockArguments {
   // and finish the line in which it ends. The tables reach that far.
   bool continued;
   std::int64_t following;
+  // Whether each row of the output begins where the one before ends, so that the same holds of
+  // rows: the two above are then said of the block's first row and of its last one.
+  bool rows_adjoin = false;
   BlockPipeline* pipeline;
 };
 

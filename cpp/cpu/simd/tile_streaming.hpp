@@ -149,19 +149,15 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
 // column in every row: a line that two blocks wrote would be fetched and written back for each of
 // them.
 template <typename T>
-void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
+void stream_rows(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
   const std::int64_t differences = row_differences(block);
-  if ((line_offset(out + block.out_by_in[0]) | differences) % kSize == 0) {
+  if ((line_offset(out + block.out_by_in[0]) | differences) % kSize == 0 &&
+      block.in_count * kSize >= 16) {
+    if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
 #if defined(__AVX512BW__)
-    if (carry_packed<T>(in, out, block)) return;
+    return carry_lines<T>(in, out, block);
 #endif
-    if (block.in_count * kSize >= 16) {
-      if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
-#if defined(__AVX512BW__)
-      return carry_lines<T>(in, out, block);
-#endif
-    }
   }
   constexpr std::int64_t kMaxRows = kSize >= 4 ? kLineBytes / kSize : 16;  // a line of the input
   constexpr std::int64_t kMaxColumns = 1024 / kSize;
@@ -204,6 +200,54 @@ void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& b
     }
     for (std::int64_t k = first; k < rows; ++k) runs[k].finish();
   }
+}
+
+// Rows that follow one another: the line in which two meet is the earlier one's, so that only the
+// ends of all of them are partial lines.
+template <typename T>
+void stream_adjoining_rows(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  const auto to_line = [](const std::byte* at) {
+    return (kLineBytes - line_offset(at)) % kLineBytes / kSize;
+  };
+  const bool ends = block.following == 0;
+  BlockArguments part = block;
+  part.continued = true;
+  part.following = kLineBytes / kSize;
+  part.out_is_even = false;  // no longer where a row ends
+  part.in_count = block.in_count - (ends ? 1 : 0);
+  if (part.in_count > 0) stream_rows<T>(in, out, part);
+  part.in_count = 1;
+  if (!block.continued) {
+    part.out_count = to_line(out);
+    strided_copy<T>(in, out, part);
+  }
+  if (!ends) return;
+  // The last row, from its first line on.
+  const std::int64_t last = block.in_count - 1;
+  std::byte* const row = out + block.out_by_in[last];
+  const std::int64_t begin = to_line(row);
+  part.in_by_out = block.in_by_out + begin;
+  part.out_count = block.out_count - begin;
+  part.continued = false;
+  part.following = 0;
+  strided_copy_streaming(in + last * kSize, row + begin * kSize, part);
+}
+
+template <typename T>
+void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  const bool aligned = line_offset(out + block.out_by_in[0]) % int{sizeof(T)} == 0;
+  BlockArguments own = block;
+  if (block.rows_adjoin) {
+    own.continued = false;
+    own.following = 0;
+  }
+#if defined(__AVX512BW__)
+  if (aligned && row_differences(block) % int{sizeof(T)} == 0 && carry_packed<T>(in, out, own))
+    return;
+#endif
+  if (block.rows_adjoin && aligned) return stream_adjoining_rows<T>(in, out, block);
+  stream_rows<T>(in, out, own);
 }
 
 }  // namespace

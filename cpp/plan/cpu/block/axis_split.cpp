@@ -78,4 +78,16 @@ AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_o
   return axes;
 }
 
+bool rows_adjoin(std::span<const BlockMode> modes, std::span<const std::uint8_t> in_axis,
+                 std::span<const std::uint8_t> out_axis, std::int64_t element_bytes) {
+  if (in_axis.size() != 1) return false;
+  std::int64_t bytes = element_bytes;
+  for (const std::uint8_t m : out_axis) {
+    if (modes[m].loop >= 0 || modes[m].out_step != bytes) return false;
+    bytes *= modes[m].block;
+  }
+  const BlockMode& rows = modes[in_axis.front()];
+  return rows.in_step == element_bytes && rows.out_step == bytes && bytes % kLineBytes == 0;
+}
+
 }  // namespace ttlg::cpu

@@ -64,4 +64,9 @@ struct AxisModes {
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
                      std::int64_t element_bytes, AxisSplit split);
 
+// Whether each index of the in axis is a whole row of the output, some lines long, that begins
+// where the one before ends, and is the next element in the input.
+bool rows_adjoin(std::span<const BlockMode> modes, std::span<const std::uint8_t> in_axis,
+                 std::span<const std::uint8_t> out_axis, std::int64_t element_bytes);
+
 }  // namespace ttlg::cpu

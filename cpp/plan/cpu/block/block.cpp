@@ -49,6 +49,17 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
   repeat(axis.staging, mode.staging_step);
 }
 
+// By what makes a line whole at the end of a row.
+void extend_into_next_row(Axis& out_axis, const BlockMode& rows, std::int64_t element_bytes) {
+  const auto following = static_cast<std::size_t>(ceil_div(kLineBytes - 1, element_bytes));
+  const auto extend_table = [&](std::vector<std::int64_t>& table, std::int64_t step) {
+    for (std::size_t i = 0; i < following; ++i) table.push_back(table[i] + step);
+  };
+  extend_table(out_axis.in, rows.in_step);
+  extend_table(out_axis.out, rows.out_step);
+  extend_table(out_axis.staging, rows.staging_step);
+}
+
 // The input's contiguous ranges, or nearly so.
 void list_ranges(Block& block, std::int64_t element_bytes) {
   block.range_bytes = element_bytes;
@@ -112,6 +123,12 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
   for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
   for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
+  block.rows_adjoin =
+      split == AxisSplit::contiguous &&
+      rows_adjoin(block.modes, axes.in.list(), axes.out.list(), folded.element_bytes);
+  if (block.rows_adjoin) {
+    extend_into_next_row(block.out_axis, block.modes[axes.in.list().front()], folded.element_bytes);
+  }
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
   list_ranges(block, folded.element_bytes);
   return block;

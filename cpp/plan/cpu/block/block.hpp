@@ -42,6 +42,8 @@ struct Block {
   Axis in_axis;
   Axis out_axis;
   std::vector<int> rest;
+  // Where they do, the tables of the out axis go on into the next row.
+  bool rows_adjoin = false;
   // The first `run_modes` modes are contiguous in the output: a run. The others count its runs.
   int run_modes = 0;
   std::int64_t run_bytes = 0;      // of a full block
