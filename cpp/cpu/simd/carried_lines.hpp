@@ -25,7 +25,7 @@ namespace {
 template <typename T>
 class LineCut {
  public:
-  // The line begins `bytes` before the second vector.
+  // The line begins `bytes` before the second vector, 0 to 64 of them.
   void begin(std::int64_t bytes) {
     constexpr int kUnits = 64 / int{sizeof(Unit)};
     const std::int64_t first = 64 - bytes;
@@ -69,7 +69,7 @@ class LineCut {
 // Bytes begin..end-1 of a line; `end` may lie behind it.
 inline void store_part_of_line(std::byte* line, std::int64_t begin, std::int64_t end,
                                const Bytes<64>& value) {
-  if (end <= begin) return;
+  if (begin >= end || begin >= kLineBytes) return;
   constexpr std::uint64_t kAll = ~std::uint64_t{0};
   if (begin == 0 && end >= kLineBytes) return store_past_caches<64>(line, value);
   const std::uint64_t to_end = end < kLineBytes ? (std::uint64_t{1} << end) - 1 : kAll;
@@ -77,8 +77,8 @@ inline void store_part_of_line(std::byte* line, std::int64_t begin, std::int64_t
 }
 
 // Rows of the output that follow one another along the in axis: those of kTiles tiles. Vector t of
-// a row lies t vectors behind its first element; line t ends within it, and begins in the one
-// before.
+// a row lies t vectors behind its first element; line t ends within it or before it, and begins in
+// the one before. Line 0 of a row that begins at a line is the one before that, and is not stored.
 template <typename T, typename Tile, int kTiles>
 class CarriedRows {
  public:
@@ -90,7 +90,7 @@ class CarriedRows {
       : in_(in), block_(block), skipped_(skipped) {
     for (int k = 0; k < kRows; ++k) {
       std::byte* const row = out + out_by_in[k];
-      offset_[k] = line_offset(row);
+      offset_[k] = line_offset(row - 1) + 1;
       line_[k] = row - offset_[k];
       bytes_[k] = offset_[k] + stored_bytes(row, block);
       cut_[k].begin(offset_[k]);
@@ -105,11 +105,17 @@ class CarriedRows {
 
   void move() {
     constexpr std::int64_t kStep = Tile::kOutStep;
-    const std::int64_t spare = kStep - 1 < block_.following ? kStep - 1 : block_.following;
+    const std::int64_t spare = kStep < block_.following ? kStep : block_.following;
     const std::int64_t count = block_.out_count + spare;
     const std::int64_t end = whole_ < count / kStep ? whole_ : count / kStep;
-    store_parts(0, count - 1);
-    std::int64_t t = 1;
+    // A continued row's first line belongs to the block before.
+    std::int64_t t = 0;
+    if (block_.continued && end > 0) {
+      transpose(block_.in_by_out, [&](int k, const Bytes<64>& vector) { carried_[k] = vector; });
+    } else {
+      store_parts(0, count - 1);
+    }
+    t = 1;
     if (t < end) {
       store_lines(t, end);
       t = end;
@@ -118,13 +124,13 @@ class CarriedRows {
   }
 
  private:
-  // Calls use(k, vector) with the vector of each row.
-  template <typename Offset, typename Use>
-  [[gnu::always_inline]] void transpose(const Offset& offset, const Use& use) {
+  // Calls use(k, vector) with the vector of each row, of elements at these offsets in the input.
+  template <typename Use>
+  [[gnu::always_inline]] void transpose(const std::int64_t* offsets, const Use& use) {
 #pragma GCC unroll 4
     for (int t = 0; t < kTiles; ++t) {
       const std::byte* const from = in_ + t * Tile::kInStep * int{sizeof(T)};
-      Tile::move([&](int k) { return from + offset(k); },
+      Tile::move([&](int k) { return from + offsets[k]; },
                  [&](int k, const Bytes<64>& vector) { use(t * Tile::kInStep + k, vector); });
     }
   }
@@ -134,20 +140,18 @@ class CarriedRows {
     PrefetchQueue prefetches = block_.pipeline->prefetches;
     const std::int64_t* offsets = block_.in_by_out + begin * Tile::kOutStep;
     for (std::int64_t t = begin; t < end; ++t, offsets += Tile::kOutStep) {
-      transpose([&](int k) { return offsets[k]; },
-                [&](int k, const Bytes<64>& vector) {
-                  if (k >= skipped_) {
-                    store_past_caches<64>(line_[k] + t * kLineBytes, cut_[k](carried_[k], vector));
-                  }
-                  carried_[k] = vector;
-                });
+      transpose(offsets, [&](int k, const Bytes<64>& vector) {
+        if (k >= skipped_) {
+          store_past_caches<64>(line_[k] + t * kLineBytes, cut_[k](carried_[k], vector));
+        }
+        carried_[k] = vector;
+      });
       prefetch(prefetches, kRows);
     }
     block_.pipeline->prefetches = prefetches;
   }
 
-  // What the block stores of line t of each row. A continued row's first line belongs to the block
-  // before.
+  // What the block stores of line t of each row.
   void store_parts(std::int64_t t, std::int64_t last) {
     const std::int64_t first = t * Tile::kOutStep;
     const auto use = [&](int k, const Bytes<64>& vector) {
@@ -166,7 +170,11 @@ class CarriedRows {
       if (left > 0) move_run(rows, in_ + block_.in_by_out[first], left * Tile::kRowBytes);
       Tile::move([&](int) { return rows; }, use);
     } else {
-      transpose([&](int k) { return block_.in_by_out[first + k < last ? first + k : last]; }, use);
+      std::int64_t offsets[Tile::kOutStep];
+      for (std::int64_t k = 0; k < Tile::kOutStep; ++k) {
+        offsets[k] = block_.in_by_out[first + k < last ? first + k : last];
+      }
+      transpose(offsets, use);
     }
     advance_out_of_line(*block_.pipeline, kRows);
   }

@@ -37,7 +37,7 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
   const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
   // What makes a line whole at a block's end, and by how much the last block that is shifted may
   // be longer.
-  const std::int64_t following = mode.loop < 0 ? 0 : ceil_div(kLineBytes - 1, element_bytes);
+  const std::int64_t following = mode.loop < 0 ? 0 : ceil_div(kLineBytes, element_bytes);
   const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
     const std::size_t inner = table.size();
     table.resize(inner * static_cast<std::size_t>(mode.block + following));
@@ -51,7 +51,7 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
 
 // By what makes a line whole at the end of a row.
 void extend_into_next_row(Axis& out_axis, const BlockMode& rows, std::int64_t element_bytes) {
-  const auto following = static_cast<std::size_t>(ceil_div(kLineBytes - 1, element_bytes));
+  const auto following = static_cast<std::size_t>(ceil_div(kLineBytes, element_bytes));
   const auto extend_table = [&](std::vector<std::int64_t>& table, std::int64_t step) {
     for (std::size_t i = 0; i < following; ++i) table.push_back(table[i] + step);
   };
