@@ -12,11 +12,11 @@ _SOFTNESS = 0.07
 _MAX_LOSS = 3.0
 # What errors of the times weigh, relative to losses, and beyond which error, as a logarithm, they
 # weigh as their size and not as its square (Huber).
-_ERROR_WEIGHT = 1.0
+_ERROR_WEIGHT = 0.5
 _FAR_OFF = 0.3
 # Terms may become as small a share of all time, where the model before has none of them.
 _LEAST_SHARE = 1e-4
-_ITERATIONS = 400
+_ITERATIONS = 800
 
 
 class _Loss:

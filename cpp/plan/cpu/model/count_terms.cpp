@@ -110,8 +110,8 @@ class Counter {
     if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
     } else {
-      count_buffers();
       order_ = count_work(terms_, folded_, parameters_, machine_, share_);
+      count_buffers();
       if (order_.row_bytes > 0) write_by_rows();
     }
     count_memory();
@@ -234,8 +234,8 @@ class Counter {
       add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above,
                 kPartsOfL1, l1, block_bytes, lines);
     }
-    const bool buffered = parameters_.kernel == Kernel::tile && parameters_.streaming &&
-                          out_.alignment < kLineBytes && !carries_lines(machine_.vector_bytes);
+    const bool buffered =
+        owns_lines_ && !order_.rows_alike && !carries_lines(machine_.vector_bytes);
     if (parameters_.staged || buffered) terms_.staged = lines;
     if (!parameters_.staged) return;
     const double staging = as_double(out_.count * (out_.bytes + kLineBytes));
@@ -251,6 +251,7 @@ class Counter {
     out_.distinct_offsets =
         std::min(order_.rows, kPageBytes / common_power(order_.row_step, kPageBytes));
     out_.pages = order_.row_step >= kPageBytes ? order_.rows : 1;
+    if (owns_lines_ && !order_.rows_alike) terms_.carried_rows = as_double(out_.total) * share_;
   }
 
   Terms& terms_;

@@ -175,6 +175,8 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
     order.row_bytes = out_bytes;
     order.rows = in.elements;
     order.row_step = rows.empty() ? 0 : modes[rows.front()].out_step;
+    order.rows_alike = std::ranges::all_of(
+        rows, [&](std::uint8_t m) { return modes[m].out_step % kLineBytes == 0; });
   }
   return order;
 }

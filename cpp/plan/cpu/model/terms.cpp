@@ -53,6 +53,7 @@ void for_each_term(const LevelTerms& terms, const Visit& visit) {
   list("block_above_quarters_of_l1_", terms.work.block_above, part);
   list("streamed_block_above_quarters_of_l1_", terms.work.streamed_block_above, part);
   visit("overlap", terms.work.overlap);
+  visit("carried_rows", terms.work.carried_rows);
   list("wide_tiles_", terms.work.wide_tiles, width);
   list("narrow_tiles_", terms.work.narrow_tiles, width);
   list("lane_tiles_", terms.work.lane_tiles, width);

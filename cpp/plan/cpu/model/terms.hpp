@@ -50,6 +50,8 @@ struct WorkTerms {
   // Lines of the input that blocks which are streamed directly read behind their end, to make whole
   // the output's lines that end there.
   double overlap = 0;
+  // Rows of all blocks that are streamed directly and begin at different places of their lines.
+  double carried_rows = 0;
   // Tiles, in lines that they would move if each were moved once, by the width of elements.
   std::array<double, kWidths.size()> wide_tiles{};
   std::array<double, kWidths.size()> narrow_tiles{};

@@ -100,6 +100,21 @@ TEST(Terms, CountTheOverlapOfDirectBlocks) {
   EXPECT_EQ(value_of("overlap", count_in_blocks(true)), 0);
 }
 
+// Two rows of 12.5 lines begin at different places of their lines, of 12 lines at the same.
+TEST(Terms, CountTheRowsThatAreCarried) {
+  const auto count_rows_of = [](std::int64_t elements, bool staged) {
+    return value_of("carried_rows", count(build_plan(contiguous_request({elements, 64}, {1, 0}, 8),
+                                                     {.kernel = Kernel::tile,
+                                                      .block = {64, 40},
+                                                      .loop_order = {1},
+                                                      .staged = staged,
+                                                      .streaming = true})));
+  };
+  EXPECT_EQ(count_rows_of(100, false), 64 * 3);
+  EXPECT_EQ(count_rows_of(100, true), 0);
+  EXPECT_EQ(count_rows_of(96, false), 0);
+}
+
 // Rows of 9 lines, 8 to a block, which begin at lines where the output does.
 TEST(Terms, CountPartialLinesByWhereTheOutputBegins) {
   Request request = contiguous_request({72, 64}, {1, 0}, 8);
