@@ -126,7 +126,9 @@ def compare(model: _core.CpuTimeModel, threads: Sequence[int]) -> Comparison:
                 with _planning_by(each):
                     predicted.append([_core.predict_cpu_seconds(plan, False) for plan in plans])
             seconds = time_plans(plans, draw)
-            off = np.mean(np.abs(np.log(np.array(predicted) / seconds)), axis=1)
+            # Fitted to nothing but noise, a model may predict no time at all.
+            possible = np.maximum(predicted, np.finfo(float).tiny)
+            off = np.mean(np.abs(np.log(possible / seconds)), axis=1)
             cases.append([*off, np.log(seconds[0] / seconds[1])])
         found.append(np.mean(cases, axis=0))
     off_new, off_in_use, time = np.array(found).T

@@ -259,3 +259,10 @@ def test_noise_is_measured():
 
 def test_what_others_do_is_unknown_where_the_system_does_not_tell(tmp_path):
     assert np.isnan(noise.OtherPrograms(str(tmp_path / "missing")).busy_cores())
+
+
+def test_a_model_that_predicts_no_time_is_compared_as_far_off(machine):
+    machine()
+    nothing = _models.cpu_model(time_models.fields("nothing", coefficients={}))
+    found = comparison.compare(nothing, [1])
+    assert found.off > 1e9 > found.off_in_use
