@@ -63,21 +63,6 @@ def test_the_readme_and_the_results_agree(measured):
     assert measured.new_results_table() in README
 
 
-def test_other_machines_and_the_results_agree(measured):
-    """On the Zen 5: the ttlg column with its worst cases, and NumPy's medians."""
-    page = (DOCS / "performance.md").read_text()
-    table = page.partition("| suite | Zen 5: ttlg | NumPy |")[2]
-    for stem, title in measured.ZEN5.items():
-        row = re.search(rf"^\| {re.escape(title)} \| ([^|]*) \| ([^|]*) \|", table, re.MULTILINE)
-        report = measured.load(stem)
-        ours, numpys = (
-            [measured.percents(measured.on_threads(report, threads), name) for threads in (1, 2)]
-            for name in ("ttlg", "numpy")
-        )
-        assert row[1] == " / ".join(f"{median} ({worst})" for median, worst in ours)
-        assert row[2] == " / ".join(str(median) for median, _ in numpys)
-
-
 def test_the_readme_is_a_first_page():
     assert len(README.split()) <= 1500
 
