@@ -82,6 +82,14 @@ struct NarrowTile {
 
 constexpr std::int64_t kOutputRowsBytes = 12 << 10;
 
+// Rows of the output of which L1 holds a line each: those that are a power of two apart share sets,
+// of 8 lines or more.
+inline std::int64_t rows_in_sets(const BlockArguments& block) {
+  const std::int64_t step =
+      block.in_is_even && block.in_count > 1 ? block.out_by_in[1] - block.out_by_in[0] : kLineBytes;
+  return 8 * kPageBytes / common_power(step, kPageBytes);
+}
+
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written
 // twice, with the same value.
 template <typename T, typename Tile>
@@ -93,7 +101,10 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   // As many output rows at a time as stay in L1 until they are complete; over them, a few source
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
-  const std::int64_t chunk = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
+  const std::int64_t at_least = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
+  const std::int64_t in_sets = rows_in_sets(block) / Tile::kInStep * Tile::kInStep;
+  const std::int64_t few = in_sets < at_least ? in_sets : at_least;
+  const std::int64_t chunk = few > Tile::kInStep ? few : Tile::kInStep;
   for (std::int64_t begin = 0; begin < block.in_count; begin += chunk) {
     const std::int64_t end = begin + chunk < block.in_count ? begin + chunk : block.in_count;
     for (std::int64_t o = 0; o < block.out_count; o += Tile::kOutStep) {
