@@ -109,13 +109,12 @@ class CarriedRows {
     const std::int64_t count = block_.out_count + spare;
     const std::int64_t end = whole_ < count / kStep ? whole_ : count / kStep;
     // A continued row's first line belongs to the block before.
-    std::int64_t t = 0;
     if (block_.continued && end > 0) {
       transpose(block_.in_by_out, [&](int k, const Bytes<64>& vector) { carried_[k] = vector; });
     } else {
       store_parts(0, count - 1);
     }
-    t = 1;
+    std::int64_t t = 1;
     if (t < end) {
       store_lines(t, end);
       t = end;

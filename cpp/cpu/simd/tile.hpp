@@ -101,10 +101,10 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   // As many output rows at a time as stay in L1 until they are complete; over them, a few source
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
-  const std::int64_t at_least = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
-  const std::int64_t in_sets = rows_in_sets(block) / Tile::kInStep * Tile::kInStep;
-  const std::int64_t few = in_sets < at_least ? in_sets : at_least;
-  const std::int64_t chunk = few > Tile::kInStep ? few : Tile::kInStep;
+  const std::int64_t by_bytes = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
+  const std::int64_t by_sets = rows_in_sets(block) / Tile::kInStep * Tile::kInStep;
+  const std::int64_t fewer = by_sets < by_bytes ? by_sets : by_bytes;
+  const std::int64_t chunk = fewer > Tile::kInStep ? fewer : Tile::kInStep;
   for (std::int64_t begin = 0; begin < block.in_count; begin += chunk) {
     const std::int64_t end = begin + chunk < block.in_count ? begin + chunk : block.in_count;
     for (std::int64_t o = 0; o < block.out_count; o += Tile::kOutStep) {
