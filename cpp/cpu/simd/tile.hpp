@@ -10,6 +10,7 @@
 #include "cpu/simd/strided_copy.hpp"
 #include "cpu/simd/vectors.hpp"
 #include "plan/cpu/block/tile_shape.hpp"
+#include "plan/cpu/memory_units.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -82,12 +83,11 @@ struct NarrowTile {
 
 constexpr std::int64_t kOutputRowsBytes = 12 << 10;
 
-// Rows of the output of which L1 holds a line each: those that are a power of two apart share sets,
-// of 8 lines or more.
+// Rows of the output of which L1 holds a line each: those that are a power of two apart share sets.
 inline std::int64_t rows_in_sets(const BlockArguments& block) {
   const std::int64_t step =
       block.in_is_even && block.in_count > 1 ? block.out_by_in[1] - block.out_by_in[0] : kLineBytes;
-  return 8 * kPageBytes / common_power(step, kPageBytes);
+  return kWays * kPageBytes / common_power(step, kPageBytes);
 }
 
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written

@@ -149,9 +149,9 @@ inline void stream_rows_alike(const std::byte* in, std::byte* out, const BlockAr
 // column in every row: a line that two blocks wrote would be fetched and written back for each of
 // them.
 template <typename T>
-void stream_rows(const std::byte* in, std::byte* out, const BlockArguments& block) {
+void stream_rows(const std::byte* in, std::byte* out, const BlockArguments& block,
+                 std::int64_t differences) {
   constexpr std::int64_t kSize = sizeof(T);
-  const std::int64_t differences = row_differences(block);
   if ((line_offset(out + block.out_by_in[0]) | differences) % kSize == 0 &&
       block.in_count * kSize >= 16) {
     if (differences % kLineBytes == 0) return stream_rows_alike<T>(in, out, block);
@@ -216,7 +216,7 @@ void stream_adjoining_rows(const std::byte* in, std::byte* out, const BlockArgum
   part.following = kLineBytes / kSize;
   part.out_is_even = false;  // no longer where a row ends
   part.in_count = block.in_count - (ends ? 1 : 0);
-  if (part.in_count > 0) stream_rows<T>(in, out, part);
+  if (part.in_count > 0) stream_rows<T>(in, out, part, row_differences(part));
   part.in_count = 1;
   if (!block.continued) {
     part.out_count = to_line(out);
@@ -236,18 +236,18 @@ void stream_adjoining_rows(const std::byte* in, std::byte* out, const BlockArgum
 
 template <typename T>
 void tile_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
-  const bool aligned = line_offset(out + block.out_by_in[0]) % int{sizeof(T)} == 0;
+  const std::int64_t differences = row_differences(block);
+  const bool aligned = (line_offset(out + block.out_by_in[0]) | differences) % int{sizeof(T)} == 0;
   BlockArguments own = block;
   if (block.rows_adjoin) {
     own.continued = false;
     own.following = 0;
   }
 #if defined(__AVX512BW__)
-  if (aligned && row_differences(block) % int{sizeof(T)} == 0 && carry_packed<T>(in, out, own))
-    return;
+  if (aligned && carry_packed<T>(in, out, own)) return;
 #endif
   if (block.rows_adjoin && aligned) return stream_adjoining_rows<T>(in, out, block);
-  stream_rows<T>(in, out, own);
+  stream_rows<T>(in, out, own, differences);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace ttlg::cpu {
 
 inline constexpr std::int64_t kLineBytes = 64;
 inline constexpr std::int64_t kPageBytes = 4096;
+inline constexpr std::int64_t kWays = 8;  // of a set of L1, as few as there are anywhere
 
 // So many bytes, and what is left of their last line.
 constexpr std::int64_t whole_lines(std::int64_t bytes) {

@@ -26,6 +26,22 @@ BlockModes::BlockModes(const Problem& folded, std::span<const std::int64_t> exte
   }
 }
 
+namespace {
+
+bool rows_adjoin(std::span<const BlockMode> modes, const AxisModes& axes,
+                 std::int64_t element_bytes) {
+  if (axes.in.list().size() != 1) return false;
+  std::int64_t bytes = element_bytes;
+  for (const std::uint8_t m : axes.out.list()) {
+    if (modes[m].loop >= 0 || modes[m].out_step != bytes) return false;
+    bytes *= modes[m].block;
+  }
+  const BlockMode& rows = modes[axes.in.list().front()];
+  return rows.in_step == element_bytes && rows.out_step == bytes && bytes % kLineBytes == 0;
+}
+
+}  // namespace
+
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
                      std::int64_t element_bytes, AxisSplit split) {
   constexpr std::int64_t kInBytes = 4 * kLineBytes;
@@ -75,19 +91,8 @@ AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_o
   for (int number = 0; number < count; ++number) {
     if (!taken[static_cast<std::size_t>(number)]) axes.rest.add(number);
   }
+  axes.rows_adjoin = split == AxisSplit::contiguous && rows_adjoin(modes, axes, element_bytes);
   return axes;
-}
-
-bool rows_adjoin(std::span<const BlockMode> modes, std::span<const std::uint8_t> in_axis,
-                 std::span<const std::uint8_t> out_axis, std::int64_t element_bytes) {
-  if (in_axis.size() != 1) return false;
-  std::int64_t bytes = element_bytes;
-  for (const std::uint8_t m : out_axis) {
-    if (modes[m].loop >= 0 || modes[m].out_step != bytes) return false;
-    bytes *= modes[m].block;
-  }
-  const BlockMode& rows = modes[in_axis.front()];
-  return rows.in_step == element_bytes && rows.out_step == bytes && bytes % kLineBytes == 0;
 }
 
 }  // namespace ttlg::cpu

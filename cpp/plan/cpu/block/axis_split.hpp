@@ -57,16 +57,14 @@ struct AxisModes {
   ModeNumbers in;
   ModeNumbers out;
   ModeNumbers rest;
+  // Whether each index of the in axis is a whole row of the output, some lines long, that begins
+  // where the one before ends, and is the next element in the input.
+  bool rows_adjoin = false;
 };
 
 // Each side takes its own fastest modes, as many as its vectors need; a mode that both sides come
 // to goes to the side that has less. `modes` are in the output's order, `in_order` in the input's.
 AxisModes split_axes(std::span<const BlockMode> modes, std::span<const int> in_order,
                      std::int64_t element_bytes, AxisSplit split);
-
-// Whether each index of the in axis is a whole row of the output, some lines long, that begins
-// where the one before ends, and is the next element in the input.
-bool rows_adjoin(std::span<const BlockMode> modes, std::span<const std::uint8_t> in_axis,
-                 std::span<const std::uint8_t> out_axis, std::int64_t element_bytes);
 
 }  // namespace ttlg::cpu

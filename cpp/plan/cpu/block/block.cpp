@@ -33,31 +33,29 @@ void lay_out_staging(Block& block, std::int64_t element_bytes) {
   block.staging_bytes = checked_add(span, kApart);
 }
 
-void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
-  const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
-  // What makes a line whole at a block's end, and by how much the last block that is shifted may
-  // be longer.
-  const std::int64_t following = mode.loop < 0 ? 0 : ceil_div(kLineBytes, element_bytes);
-  const auto repeat = [&](std::vector<std::int64_t>& table, std::int64_t step) {
-    const std::size_t inner = table.size();
-    table.resize(inner * static_cast<std::size_t>(mode.block + following));
-    for (std::size_t i = inner; i < table.size(); ++i) table[i] = table[i - inner] + step;
-  };
-  axis.modes.push_back(index);
-  repeat(axis.in, mode.in_step);
-  repeat(axis.out, mode.out_step);
-  repeat(axis.staging, mode.staging_step);
+// Elements of an axis that make a line whole at its end, and by which the last block that is
+// shifted may be longer.
+std::size_t elements_following(std::int64_t element_bytes) {
+  return static_cast<std::size_t>(ceil_div(kLineBytes, element_bytes));
 }
 
-// By what makes a line whole at the end of a row.
-void extend_into_next_row(Axis& out_axis, const BlockMode& rows, std::int64_t element_bytes) {
-  const auto following = static_cast<std::size_t>(ceil_div(kLineBytes, element_bytes));
-  const auto extend_table = [&](std::vector<std::int64_t>& table, std::int64_t step) {
-    for (std::size_t i = 0; i < following; ++i) table.push_back(table[i] + step);
+// Repeats the tables along a mode until they have so many entries.
+void repeat(Axis& axis, const BlockMode& mode, std::size_t entries) {
+  const auto repeat_table = [entries](std::vector<std::int64_t>& table, std::int64_t step) {
+    const std::size_t inner = table.size();
+    table.resize(entries);
+    for (std::size_t i = inner; i < entries; ++i) table[i] = table[i - inner] + step;
   };
-  extend_table(out_axis.in, rows.in_step);
-  extend_table(out_axis.out, rows.out_step);
-  extend_table(out_axis.staging, rows.staging_step);
+  repeat_table(axis.in, mode.in_step);
+  repeat_table(axis.out, mode.out_step);
+  repeat_table(axis.staging, mode.staging_step);
+}
+
+void extend(Axis& axis, const Block& block, int index, std::int64_t element_bytes) {
+  const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
+  const std::size_t following = mode.loop < 0 ? 0 : elements_following(element_bytes);
+  axis.modes.push_back(index);
+  repeat(axis, mode, axis.in.size() * (static_cast<std::size_t>(mode.block) + following));
 }
 
 // The input's contiguous ranges, or nearly so.
@@ -123,11 +121,10 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
   for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
   for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
-  block.rows_adjoin =
-      split == AxisSplit::contiguous &&
-      rows_adjoin(block.modes, axes.in.list(), axes.out.list(), folded.element_bytes);
-  if (block.rows_adjoin) {
-    extend_into_next_row(block.out_axis, block.modes[axes.in.list().front()], folded.element_bytes);
+  block.rows_adjoin = axes.rows_adjoin;
+  if (axes.rows_adjoin) {
+    repeat(block.out_axis, block.modes[axes.in.list().front()],
+           block.out_axis.in.size() + elements_following(folded.element_bytes));
   }
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
   list_ranges(block, folded.element_bytes);

@@ -17,8 +17,6 @@ namespace {
 // Where nothing is known of an array's address: NumPy's begin 16 bytes into a line.
 constexpr std::int64_t kArrayAlignment = 16;
 
-constexpr double kWays = 8;  // of a set of L1, as few as there are anywhere
-
 double in_lines(double bytes) { return bytes / as_double(kLineBytes); }
 
 // The share of `amount` that is above the limit.
@@ -56,7 +54,7 @@ void count_side(SideTerms& terms, const SideRuns& runs, double bytes, int innerm
   add_above(terms.rows_above, kCountLimits, 1, as_double(runs.count), lines);
   terms.aliasing += lines * halvings(runs);
   terms.conflicts +=
-      lines * excess(as_double(runs.count) / as_double(runs.distinct_offsets), kWays);
+      lines * excess(as_double(runs.count) / as_double(runs.distinct_offsets), as_double(kWays));
   terms.new_pages += as_double(runs.total) / as_double(runs.count) * as_double(runs.pages) * share *
                      std::min(1.0, as_double(step) / as_double(kPageBytes));
 }

@@ -144,11 +144,7 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   }
   const Span in = span_of(axes.in, modes);
   const Span out = span_of(axes.out, modes);
-  order.row_blocks = out.blocks;
-  if (parameters.kernel == Kernel::tile &&
-      rows_adjoin(modes, axes.in.list(), axes.out.list(), folded.element_bytes)) {
-    order.row_blocks = in.extent;
-  }
+  order.row_blocks = axes.rows_adjoin ? in.extent : out.blocks;
   terms.calls = as_double(outside * in.blocks * out.blocks) * share;
   const std::int64_t out_bytes = out.elements * folded.element_bytes;
   TileShape shape;
