@@ -12,6 +12,7 @@ from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+MODELS = Path(__file__).parents[1] / "python" / "ttlg" / "models"
 
 ZEN5 = {
     "zen5-ttc57": "TTC-57, float32, float64",
@@ -196,14 +197,18 @@ def busy_table() -> str:
     return markdown(["busy processes:", *ZEN3_BUSY.values()], rows)
 
 
-def model_table(stem: str) -> str:
-    """Write the errors of a time model by kernel, on problems that it was not fitted to."""
-    errors = record(stem)
-    rows = [
-        [kernel, f"{each['rows']:,}", *(f"{each[key]:.0%}" for key in ("mean", "median"))]
-        for kernel, each in [*errors["errors_by_kernel"].items(), ("all", errors["errors"])]
-    ]
-    return markdown(["kernel", "plans", "mean error", "median error"], rows)
+def models_table() -> str:
+    """Write how well the shipped models do on problems that they were not fitted to."""
+    rows = []
+    for path in sorted(MODELS.glob("cpu-*.json")):
+        model = json.loads(path.read_text())
+        off, lost = model["errors"]["held_out"], model["errors"]["regret"]
+        rows.append(
+            [model["name"], f"{model['fitted']['rows']:,}", f"{lost['cases']:,}"]
+            + [f"{each[key]:.1%}" for each in (off, lost) for key in ("median", "mean")]
+        )
+    heads = ["model", "plans", "cases", "times off by, median", "mean"]
+    return markdown([*heads, "choices lose, median", "mean"], rows)
 
 
 def machine(stem: str) -> str:
@@ -247,6 +252,5 @@ def substitutions() -> dict[str, str]:
         "inplace_machine": machine("granite-rapids-inplace-random"),
         "inplace_times": inplace_table(),
         "inplace_commands": commands(INPLACE),
-        "granite_rapids_model": model_table("granite-rapids-model"),
-        "skylake_sp_model": model_table("skylake-sp-model"),
+        "models": models_table(),
     }

@@ -60,19 +60,18 @@ void count_side(SideTerms& terms, const SideRuns& runs, double bytes, int innerm
 }
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
-// What takes half a cache begins to leave it; a last-level cache that is shared, and holds whatever
-// is used most, gives way slowly. Every thread has an L2 of its own, for its part.
+// What takes half a cache begins to leave it; L2 has lost what takes twice its bytes, a last-level
+// cache what takes 1.4 times its own. Every thread has an L2 of its own, for its part.
 std::array<double, kReadLevels> shares_of_levels(double bytes, int threads,
                                                  const Machine& machine) {
-  const auto beyond = [](double amount, std::int64_t cache, int halvings_wide) {
+  const auto beyond = [](double amount, std::int64_t cache, double octaves) {
     const double halves = 2 * amount / as_double(cache);
-    if (halves <= 1) return 0.0;
-    return halves < 1 << halvings_wide ? std::log2(halves) / halvings_wide : 1.0;
+    return halves <= 1 ? 0.0 : std::min(std::log2(halves) / octaves, 1.0);
   };
   const double l2 = beyond(bytes / threads, machine.l2_cache_bytes, 2);
   const std::int64_t cached = std::max(
       std::min(machine.model.cached_bytes, machine.last_level_cache_bytes), machine.l2_cache_bytes);
-  const double all = beyond(bytes, cached, 5);
+  const double all = beyond(bytes, cached, 1.5);
   return {1 - l2, l2 * (1 - all), l2 * all};
 }
 
@@ -151,6 +150,7 @@ class Counter {
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, alignment);
+    if (terms_.streamed_elements > 0) terms_.streamed_pages = terms_.written.new_pages;
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);

@@ -13,7 +13,7 @@ struct TimeModel {
   std::string name = "cpu-generic";
   // What a call finds in the caches if the one before it left it there: caches are shared, and an
   // operating system or a virtual machine may report more than a process gets.
-  std::int64_t cached_bytes = 16 << 20;
+  std::int64_t cached_bytes = 24 << 20;
   TermValues seconds{};  // none negative
   // Quantiles of measured by predicted time, 5 and 95 per cent.
   double low = 1;
