@@ -83,11 +83,11 @@ struct NarrowTile {
 
 constexpr std::int64_t kOutputRowsBytes = 12 << 10;
 
-// Rows of the output of which L1 holds a line each: those that are a power of two apart share sets.
-inline std::int64_t rows_in_sets(const BlockArguments& block) {
-  const std::int64_t step =
-      block.in_is_even && block.in_count > 1 ? block.out_by_in[1] - block.out_by_in[0] : kLineBytes;
-  return kWays * kPageBytes / common_power(step, kPageBytes);
+inline RowSteps row_steps(const BlockArguments& block) {
+  RowSteps steps;
+  if (block.out_is_even && block.out_count > 1) steps.in = block.in_by_out[1] - block.in_by_out[0];
+  if (block.in_is_even && block.in_count > 1) steps.out = block.out_by_in[1] - block.out_by_in[0];
+  return steps;
 }
 
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written
@@ -102,7 +102,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
   const std::int64_t by_bytes = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
-  const std::int64_t by_sets = rows_in_sets(block) / Tile::kInStep * Tile::kInStep;
+  const std::int64_t by_sets = rows_in_sets(row_steps(block).out) / Tile::kInStep * Tile::kInStep;
   const std::int64_t fewer = by_sets < by_bytes ? by_sets : by_bytes;
   const std::int64_t chunk = fewer > Tile::kInStep ? fewer : Tile::kInStep;
   for (std::int64_t begin = 0; begin < block.in_count; begin += chunk) {
@@ -132,13 +132,12 @@ constexpr int kMaxGroups = tile_groups(kBytes, sizeof(T));
 template <typename T>
 void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
-  constexpr int kGroups = kMaxGroups<T, kVectorBytes>;
   const std::int64_t in_bytes = block.in_count * kSize;
   const std::int64_t out_bytes = block.out_count * kSize;
   if (in_bytes < 16 || out_bytes < 16) {
     strided_copy<T>(in, out, block);
-  } else if (in_bytes >= kVectorBytes && out_bytes >= 16 * kGroups) {
-    tile_with<T, WideTile<T, kVectorBytes, kGroups>>(in, out, block);
+  } else if (tiles_are_wide(kVectorBytes, kSize, in_bytes, out_bytes, row_steps(block))) {
+    tile_with<T, WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>>(in, out, block);
   } else if (out_bytes >= kVectorBytes) {
     tile_with<T, NarrowTile<T, kVectorBytes>>(in, out, block);
 #if defined(__AVX512BW__)

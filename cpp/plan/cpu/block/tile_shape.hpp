@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "plan/cpu/memory_units.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 
@@ -28,12 +29,37 @@ constexpr int tile_groups(int vector_bytes, int element_bytes) {
   return element_bytes >= 2 && vector_bytes >= 32 ? 2 : 1;
 }
 
+// Bytes from one row of a block to the next, on either side: the output's rows are the indices of
+// the in axis, the input's those of the out axis. A line where the distances differ.
+struct RowSteps {
+  std::int64_t in = kLineBytes;
+  std::int64_t out = kLineBytes;
+};
+
+// Rows that are `step` bytes apart of which L1 holds a line each: powers of two share its sets.
+constexpr std::int64_t rows_in_sets(std::int64_t step) {
+  return kWays * kPageBytes / common_power(step, kPageBytes);
+}
+
+// Whether a block is moved by wide tiles. They read whole vectors and write to as many rows as a
+// vector has elements, narrow ones the other way round. Where those rows push one another's lines
+// out of L1, wide tiles that write less than a vector to each would fetch these lines several
+// times; those that write whole vectors are no worse than narrow ones whose input's rows do so.
+constexpr bool tiles_are_wide(int vector_bytes, std::int64_t element_bytes, std::int64_t in_bytes,
+                              std::int64_t out_bytes, const RowSteps& steps) {
+  const int written = 16 * tile_groups(vector_bytes, static_cast<int>(element_bytes));
+  if (in_bytes < vector_bytes || out_bytes < written) return false;
+  const std::int64_t rows = vector_bytes / element_bytes;
+  return out_bytes < vector_bytes || rows_in_sets(steps.out) >= rows ||
+         (written == vector_bytes && rows_in_sets(steps.in) < rows);
+}
+
 constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std::int64_t in_bytes,
-                               std::int64_t out_bytes) {
+                               std::int64_t out_bytes, const RowSteps& steps) {
   const std::int64_t lane = 16 / element_bytes;
-  const int groups = tile_groups(vector_bytes, static_cast<int>(element_bytes));
   if (in_bytes < 16 || out_bytes < 16) return {};
-  if (in_bytes >= vector_bytes && out_bytes >= 16 * groups) {
+  if (tiles_are_wide(vector_bytes, element_bytes, in_bytes, out_bytes, steps)) {
+    const int groups = tile_groups(vector_bytes, static_cast<int>(element_bytes));
     return {TileKind::wide, vector_bytes / element_bytes, lane * groups};
   }
   if (out_bytes >= vector_bytes) return {TileKind::narrow, lane, vector_bytes / element_bytes};

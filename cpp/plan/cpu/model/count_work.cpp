@@ -101,6 +101,16 @@ void count_elements(WorkTerms& terms, const Problem& folded, const Parameters& p
   terms.loops = elements / as_double(inner_loop);
 }
 
+// Rows of a staging buffer are padded, and those that are streamed directly wait in registers.
+RowSteps row_steps(const AxisModes& axes, std::span<const BlockMode> modes,
+                   const Parameters& parameters) {
+  RowSteps steps;
+  if (parameters.staged || parameters.streaming) return steps;
+  if (axes.out.list().size() == 1) steps.in = modes[axes.out.list().front()].in_step;
+  if (axes.in.list().size() == 1) steps.out = modes[axes.in.list().front()].out_step;
+  return steps;
+}
+
 // The tile of structures that are packed on one side; none where a block has no such.
 TileShape packed_shape(const Problem& folded, const Parameters& parameters, const Machine& machine,
                        const AxisModes& axes, std::span<const BlockMode> modes) {
@@ -152,7 +162,8 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
     shape = packed_shape(folded, parameters, machine, axes, modes);
     if (shape.kind == TileKind::none) {
       shape = tile_shape(machine.vector_bytes, folded.element_bytes,
-                         in.elements * folded.element_bytes, out_bytes);
+                         in.elements * folded.element_bytes, out_bytes,
+                         row_steps(axes, modes, parameters));
     }
   }
   if (shape.kind == TileKind::none) {
