@@ -189,24 +189,27 @@ class Search {
     }
   }
 
-  // Steps to neighbouring shapes as long as one of them is faster.
+  // Steps to neighbouring shapes as long as one of them is faster; passes over those that make the
+  // same block.
   void improve_shape(Start start) {
     constexpr std::array<std::pair<int, int>, 6> kSteps{
         {{1, -1}, {-1, 1}, {0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
     std::bitset<(kMaxInDoublings + 1) * (kMaxOutDoublings + 1)> seen;
     for (bool moved = true; moved;) {
       moved = false;
-      const Point from = start.point;
+      const Start from = start;
       for (const auto& [in, out] : kSteps) {
-        Point next = from;
-        next.in_doublings += in;
-        next.out_doublings += out;
-        if (!is_within(next)) continue;
-        const auto shape = static_cast<std::size_t>(next.in_doublings * (kMaxOutDoublings + 1) +
-                                                    next.out_doublings);
-        if (seen[shape]) continue;
-        seen.set(shape);
-        if (const double seconds = evaluate(next); seconds < start.seconds) {
+        Point next = from.point;
+        for (double seconds = from.seconds; seconds == from.seconds;) {
+          next.in_doublings += in;
+          next.out_doublings += out;
+          if (!is_within(next)) break;
+          const auto shape = static_cast<std::size_t>(next.in_doublings * (kMaxOutDoublings + 1) +
+                                                      next.out_doublings);
+          if (seen[shape]) break;
+          seen.set(shape);
+          seconds = evaluate(next);
+          if (seconds >= start.seconds) continue;
           start = {.point = next, .seconds = seconds};
           moved = true;
         }
@@ -240,9 +243,12 @@ class Search {
   void improve_path() {
     const Point from = point_;
     for (const Path path : kFirstPaths) {
-      Point other = from;
-      other.path = path;
-      evaluate(other);
+      for (const int prefetch : {from.prefetch, 0}) {
+        Point other = from;
+        other.path = path;
+        other.prefetch = prefetch;
+        evaluate(other);
+      }
     }
     if (point_.path == from.path) return;
     improve_shape(best_start());
