@@ -161,9 +161,9 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
   if (parameters.kernel == Kernel::tile) {
     shape = packed_shape(folded, parameters, machine, axes, modes);
     if (shape.kind == TileKind::none) {
-      shape = tile_shape(machine.vector_bytes, folded.element_bytes,
-                         in.elements * folded.element_bytes, out_bytes,
-                         row_steps(axes, modes, parameters));
+      shape =
+          tile_shape(machine.vector_bytes, folded.element_bytes, in.elements * folded.element_bytes,
+                     out_bytes, row_steps(axes, modes, parameters));
     }
   }
   if (shape.kind == TileKind::none) {

@@ -2,10 +2,10 @@
 // Zen 4 and a Zen 5, each with a scale of its own. The fit minimizes what the plan that the model
 // prefers takes longer than the fastest plan measured of the same problem, smoothed by a softmax of
 // the predicted times, and with less weight the error of these. Its choices lose 8 to 12 % in the
-// mean on these machines; fitted to the three others alone, 13 % on the Zen 5, 15 % on the Zen 4 and
-// 17 % on the Granite Rapids. The Skylake-SP and the Granite Rapids were measured when rows that
-// begin anywhere in their lines still passed through a buffer in L1. The time of a fresh page is
-// that of an earlier fit.
+// mean on these machines; fitted to the three others alone, 13 % on the Zen 5, 15 % on the Zen 4
+// and 17 % on the Granite Rapids. The Skylake-SP and the Granite Rapids were measured when rows
+// that begin anywhere in their lines still passed through a buffer in L1. The time of a fresh page
+// is that of an earlier fit.
 #include <array>
 #include <string_view>
 #include <utility>
