@@ -10,6 +10,7 @@ from ..arrays import bits, random_array, zeros_in_line
 PROBLEMS = [
     ((67, 259), (1, 0)),
     ((256, 128), (1, 0)),  # rows of whole lines, many of them in one set of L1
+    ((1024, 67), (1, 0)),  # the output's in one set, the input's not
     ((5, 130, 67), (0, 2, 1)),
     ((4, 96, 7, 8), (3, 1, 0, 2)),
     ((8,) * 5, (4, 1, 3, 2, 0)),

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "plan/cpu/block/tile_shape.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "requests.hpp"
 
@@ -188,6 +189,25 @@ TEST(Ranges, HoldEveryByteOfTheInputAndLittleElse) {
       ASSERT_LE(*wanted.lower_bound(byte) - byte, kLineBytes / 2);
     }
   });
+}
+
+// A set of L1 holds 8 lines, which rows that are a page apart share.
+TEST(TileShape, IsNarrowWhereRowsOfTheOutputShareSets) {
+  const auto kind = [](int element_bytes, const RowSteps& steps) {
+    return tile_shape(64, element_bytes, 256, 256, steps).kind;
+  };
+  for (const int element_bytes : {1, 2, 4}) {
+    EXPECT_EQ(kind(element_bytes, {}), TileKind::wide);
+    EXPECT_EQ(kind(element_bytes, {.in = 192, .out = 4096}), TileKind::narrow);
+    EXPECT_EQ(kind(element_bytes, {.in = 192, .out = -8192}), TileKind::narrow);
+    EXPECT_EQ(kind(element_bytes, {.in = 4096, .out = 192}), TileKind::wide);
+  }
+  // Where the input's do as well, tiles that write whole lines stay wide.
+  EXPECT_EQ(kind(2, {.in = 4096, .out = 4096}), TileKind::narrow);
+  EXPECT_EQ(kind(4, {.in = 4096, .out = 4096}), TileKind::wide);
+  EXPECT_EQ(kind(8, {.in = 192, .out = 4096}), TileKind::wide);
+  // Narrow tiles write a whole vector.
+  EXPECT_EQ(tile_shape(64, 1, 256, 32, {.in = 192, .out = 4096}).kind, TileKind::wide);
 }
 
 }  // namespace

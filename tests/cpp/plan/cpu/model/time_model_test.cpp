@@ -145,6 +145,43 @@ TEST(Terms, AreSharedByThreads) {
   EXPECT_EQ(value_of("team", shared), 2);
 }
 
+// A last-level cache of 24 MiB begins to run empty at half of that, and has at 34.
+TEST(Terms, FindLargeArraysInMemory) {
+  const auto count_rows = [](std::int64_t rows, bool streaming) {
+    return count(build_plan(
+        contiguous_request({rows, 1024}, {1, 0}, 8),
+        {.kernel = Kernel::tile, .block = {64, 64}, .loop_order = {1, 0}, .streaming = streaming}));
+  };
+  for (const bool streaming : {false, true}) {
+    const std::int64_t both = streaming ? 1 : 2;  // what is written through the caches counts
+    const TermValues few = count_rows(1400 / both, streaming);
+    EXPECT_GT(value_of("read_shared_lines", few), 0);
+    EXPECT_EQ(value_of("read_memory_lines", few), 0);
+    const TermValues more = count_rows(2400 / both, streaming);
+    EXPECT_GT(value_of("read_shared_lines", more), 0);
+    EXPECT_GT(value_of("read_memory_lines", more), 0);
+    const TermValues many = count_rows(4400 / both, streaming);
+    EXPECT_EQ(value_of("read_shared_lines", many), 0);
+    EXPECT_GT(value_of("read_memory_lines", many), 0);
+  }
+}
+
+// Blocks of 8 rows of half a KiB: along the output's fastest mode each of them touches an eighth of
+// a new page, along the input's a whole one.
+TEST(Terms, CountNewPagesOfStreamedElements) {
+  const auto pages = [](const std::vector<int>& loop_order, bool staged) {
+    return value_of("streamed_pages", count(build_plan(contiguous_request({512, 512}, {1, 0}, 8),
+                                                       {.kernel = Kernel::strided_copy,
+                                                        .block = {8, 64},
+                                                        .loop_order = loop_order,
+                                                        .staged = staged,
+                                                        .streaming = true})));
+  };
+  EXPECT_EQ(pages({0, 1}, false), 512);
+  EXPECT_EQ(pages({1, 0}, false), 8 * 512);
+  EXPECT_EQ(pages({0, 1}, true), 0);
+}
+
 TEST(SideRuns, AreCountedAndPlaced) {
   const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
   const std::vector<std::int64_t> block{30, 64};
