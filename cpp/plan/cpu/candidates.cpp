@@ -30,7 +30,7 @@ struct Grid {
 };
 
 constexpr Grid kGrid{1, 0, 1, kPaths, kPrefetches};
-constexpr Grid kCoarseGrid{3, 3, 2, kFirstPaths, std::span(kPrefetches).first(1)};
+constexpr Grid kCoarseGrid{3, 3, 2, kFirstPaths, {}};  // and the prefetches of the best plan
 
 // Where a search for better shapes begins.
 struct Start {
@@ -81,7 +81,9 @@ class Search {
   }
 
   // The points of a grid, of which run() visits some.
-  void run_over(const Grid& grid) {
+  void run_over(Grid grid) {
+    const int best_prefetch = point_.prefetch;
+    if (grid.prefetches.empty()) grid.prefetches = {&best_prefetch, 1};
     for (const Kernel kernel : kKernels) {
       if (!is_usable(kernel)) continue;
       if (kernel == Kernel::copy) {
