@@ -32,7 +32,7 @@ using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles of `square`, one of which is on a thread's stack; their rows take at least this many bytes
 // where that has room for them.
-inline constexpr std::int64_t kTileRowBytes = 512;
+inline constexpr std::int64_t kTileRowBytes = 256;
 inline constexpr std::int64_t kMaxTileOrder = 256;
 inline constexpr std::int64_t kMaxTileBytes = 64 << 10;
 
