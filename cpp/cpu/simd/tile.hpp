@@ -93,7 +93,8 @@ inline RowSteps row_steps(const BlockArguments& block) {
 // Tiles that do not fit any more are moved back until they do: elements in the overlap are written
 // twice, with the same value.
 template <typename T, typename Tile>
-inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments& block) {
+inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments& block,
+                      const RowSteps& steps) {
   constexpr std::int64_t kSize = sizeof(T);
   constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
   const std::int64_t last_in = block.in_count - Tile::kInStep;
@@ -102,7 +103,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
   // rows are swept along the in axis.
   const std::int64_t rows_at_once = kOutputRowsBytes / (block.out_count * kSize) / Tile::kInStep;
   const std::int64_t by_bytes = (rows_at_once > 4 ? rows_at_once : 4) * Tile::kInStep;
-  const std::int64_t by_sets = rows_in_sets(row_steps(block).out) / Tile::kInStep * Tile::kInStep;
+  const std::int64_t by_sets = rows_in_sets(steps.out) / Tile::kInStep * Tile::kInStep;
   const std::int64_t fewer = by_sets < by_bytes ? by_sets : by_bytes;
   const std::int64_t chunk = fewer > Tile::kInStep ? fewer : Tile::kInStep;
   for (std::int64_t begin = 0; begin < block.in_count; begin += chunk) {
@@ -134,18 +135,19 @@ void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
   constexpr std::int64_t kSize = sizeof(T);
   const std::int64_t in_bytes = block.in_count * kSize;
   const std::int64_t out_bytes = block.out_count * kSize;
+  const RowSteps steps = row_steps(block);
   if (in_bytes < 16 || out_bytes < 16) {
     strided_copy<T>(in, out, block);
-  } else if (tiles_are_wide(kVectorBytes, kSize, in_bytes, out_bytes, row_steps(block))) {
-    tile_with<T, WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>>(in, out, block);
+  } else if (tiles_are_wide(kVectorBytes, kSize, in_bytes, out_bytes, steps)) {
+    tile_with<T, WideTile<T, kVectorBytes, kMaxGroups<T, kVectorBytes>>>(in, out, block, steps);
   } else if (out_bytes >= kVectorBytes) {
-    tile_with<T, NarrowTile<T, kVectorBytes>>(in, out, block);
+    tile_with<T, NarrowTile<T, kVectorBytes>>(in, out, block, steps);
 #if defined(__AVX512BW__)
   } else if (out_bytes >= 32) {
-    tile_with<T, NarrowTile<T, 32>>(in, out, block);
+    tile_with<T, NarrowTile<T, 32>>(in, out, block, steps);
 #endif
   } else {
-    tile_with<T, NarrowTile<T, 16>>(in, out, block);
+    tile_with<T, NarrowTile<T, 16>>(in, out, block, steps);
   }
 }
 

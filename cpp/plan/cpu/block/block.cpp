@@ -39,7 +39,7 @@ std::size_t elements_following(std::int64_t element_bytes) {
   return static_cast<std::size_t>(ceil_div(kLineBytes, element_bytes));
 }
 
-// Repeats the tables along a mode until they have so many entries.
+// Lengthens the tables to this number of entries by repeating them along a mode.
 void repeat(Axis& axis, const BlockMode& mode, std::size_t entries) {
   const auto repeat_table = [entries](std::vector<std::int64_t>& table, std::int64_t step) {
     const std::size_t inner = table.size();

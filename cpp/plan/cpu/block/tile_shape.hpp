@@ -45,8 +45,10 @@ constexpr std::int64_t rows_in_sets(std::int64_t step) {
 // vector has elements, narrow ones the other way round. Where those rows push one another's lines
 // out of L1, wide tiles that write less than a vector to each would fetch these lines several
 // times; those that write whole vectors are no worse than narrow ones whose input's rows do so.
-constexpr bool tiles_are_wide(int vector_bytes, std::int64_t element_bytes, std::int64_t in_bytes,
-                              std::int64_t out_bytes, const RowSteps& steps) {
+// Inlined always: a copy that is compiled for one SIMD level must not serve the others.
+[[gnu::always_inline]] constexpr bool tiles_are_wide(int vector_bytes, std::int64_t element_bytes,
+                                                     std::int64_t in_bytes, std::int64_t out_bytes,
+                                                     const RowSteps& steps) {
   const int written = 16 * tile_groups(vector_bytes, static_cast<int>(element_bytes));
   if (in_bytes < vector_bytes || out_bytes < written) return false;
   const std::int64_t rows = vector_bytes / element_bytes;

@@ -62,8 +62,8 @@ struct WorkTerms {
   double shuffle_rounds = 0;
   double shuffle_terms = 0;
   // The strided copy: elements, those of them that are no power of two in bytes, those that leave
-  // around the caches without a staging buffer, and the pages that a block has of these and the one
-  // before had not; vectors of the runs that they are, and its inner loops.
+  // around the caches without a staging buffer, and the pages of these that the block before did
+  // not write to; vectors of the runs that they are, and its inner loops.
   double elements = 0;
   double odd_elements = 0;
   double streamed_elements = 0;
