@@ -120,10 +120,9 @@ def test_lines_are_read_as_they_are_written_and_so_are_old_ones(tmp_path, rows):
 
 @pytest.fixture(scope="module")
 def misjudged(rows):
-    """Return measurements that no sum of terms predicts."""
+    """Return times that grow faster than any sum of terms, but are in the same order."""
     points = fit.design(rows, _core.this_cpu_machine())
-    factors = np.random.default_rng(1).lognormal(sigma=0.5, size=len(rows))
-    return fit.Design(points.rows, points.counts, points.seconds * factors)
+    return fit.Design(points.rows, points.counts, 100 * points.seconds**1.3)
 
 
 def test_choices_lose_less_than_by_times_alone(misjudged, truth):
@@ -134,7 +133,7 @@ def test_choices_lose_less_than_by_times_alone(misjudged, truth):
         summarize(regrets(misjudged, misjudged.counts @ each)).mean
         for each in (by_times, by_choices)
     ]
-    assert lost[1] < 0.9 * lost[0]
+    assert lost[1] < 0.5 * lost[0]
 
 
 def test_what_choices_lose_changes_as_its_gradient_says(misjudged, truth):
