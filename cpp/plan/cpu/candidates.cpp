@@ -222,7 +222,7 @@ class Search {
   void improve_rest() {
     Point other = point_;
     other.along_input = !other.along_input;
-    evaluate(other);
+    improve_shape({.point = other, .seconds = evaluate(other)});
     for (int threads = point_.threads; threads > 1 && threads == point_.threads;) {
       other = point_;
       other.threads = threads /= 2;
