@@ -80,9 +80,82 @@ class StreamedRun {
   bool continued_;
 };
 
+#if defined(__AVX512BW__)
+
+constexpr std::uint64_t first_bytes(std::int64_t count) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  return count < kLineBytes ? ~(kAll << count) : kAll;
+}
+
+// A run of the output whose lines are put together in registers, each from the one or two elements
+// of which it holds a part: elements of a line or more.
+class GatheredRun {
+ public:
+  GatheredRun(const std::byte* in, const BlockArguments& block)
+      : in_(in), element_(block.in_by_out), bytes_(block.element_bytes) {}
+
+  // The next bytes, in the place of a line from `begin` on and before `end`. Those around them are
+  // not read: they may lie outside the array.
+  [[gnu::always_inline]] __m512i gather(std::int64_t begin, std::int64_t end) {
+    const std::int64_t left = bytes_ - at_;
+    const std::byte* const from = in_ + *element_ + at_ - begin;
+    const std::uint64_t places = first_bytes(end) & ~first_bytes(begin);
+    at_ += end - begin;
+    if (at_ < bytes_) return _mm512_maskz_loadu_epi8(places, from);
+    at_ -= bytes_;
+    ++element_;
+    if (at_ == 0) return _mm512_maskz_loadu_epi8(places, from);
+    const std::uint64_t first = places & first_bytes(begin + left);
+    const std::byte* const next = in_ + *element_ - begin - left;
+    return _mm512_mask_loadu_epi8(_mm512_maskz_loadu_epi8(first, from), places & ~first, next);
+  }
+
+ private:
+  const std::byte* in_;
+  const std::int64_t* element_;  // in the table of their offsets
+  std::int64_t bytes_;           // of an element
+  std::int64_t at_ = 0;          // of them, where the next line begins
+};
+
+template <typename Advance>
+void gather_run(const std::byte* in, std::byte* out, const BlockArguments& block,
+                const Advance& advance) {
+  constexpr std::int64_t kAtOnce = 8;
+  const std::int64_t offset = line_offset(out);
+  const std::int64_t end = offset + stored_bytes(out, block);
+  const std::int64_t last = (end - 1) / kLineBytes * kLineBytes;
+  const bool has_head = offset > 0 && !block.continued;
+  std::byte* const lines = out - offset;
+  GatheredRun run(in, block);
+  // Partial lines must be read before they are written. Ordered first and stored last, they hold up
+  // no store of a whole line.
+  if (has_head) __builtin_prefetch(lines, 1);
+  if (end % kLineBytes != 0) __builtin_prefetch(lines + last, 1);
+  std::int64_t i = 0;
+  __m512i head = _mm512_setzero_si512();
+  const std::int64_t head_end = end < kLineBytes ? end : kLineBytes;
+  if (offset > 0) {
+    head = run.gather(offset, head_end);
+    i = kLineBytes;
+  }
+  for (std::int64_t stored = 1; i + kLineBytes <= end; i += kLineBytes, ++stored) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(lines + i), run.gather(0, kLineBytes));
+    if (stored % kAtOnce == 0) advance(kAtOnce);
+  }
+  if (i < end) _mm512_mask_storeu_epi8(lines + i, first_bytes(end - i), run.gather(0, end - i));
+  if (has_head) {
+    _mm512_mask_storeu_epi8(lines, first_bytes(head_end) & ~first_bytes(offset), head);
+  }
+}
+
+#endif
+
 void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   const std::int64_t bytes = block.element_bytes;
   const auto advance = advance_if_busy(block);
+#if defined(__AVX512BW__)
+  if (bytes >= kLineBytes) return gather_run(in, out + block.out_by_out[0], block, advance);
+#endif
   if (bytes >= kDirectRunBytes) {
     for (std::int64_t i = 0; i < block.out_count; ++i) {
       stream(out + block.out_by_out[i], in + block.in_by_out[i], bytes);

@@ -69,7 +69,7 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     plan.loops.push_back({FastDivisor(ceil_div(mode.extent, block)), block * mode.in_byte_stride,
                           block * mode.out_byte_stride});
   }
-  plan.block = make_block(folded, parameters.block, loop_of, axis_split_of(parameters));
+  plan.block = make_block(folded, parameters, loop_of);
   if (parameters.kernel != Kernel::shuffle) return;
   std::vector<std::int64_t> tile;
   const std::vector<std::int64_t> smallest = shuffle_tile(folded);

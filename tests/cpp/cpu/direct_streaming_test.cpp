@@ -122,37 +122,41 @@ TEST_P(DirectStreaming, PackedFields) {
 
 // Threads may move neighbouring blocks at the same time, so that no two may store the same byte,
 // be it with the same value; and no two may store the same line but at the ends of a row, and not
-// even there where rows of whole lines follow one another.
+// even there where rows of whole lines `adjoin`.
+void check_every_line_has_one_block(const Plan& plan, std::int64_t row_bytes, std::size_t alignment,
+                                    bool adjoin) {
+  const auto bytes = static_cast<std::size_t>(plan.problem.bytes());
+  const std::vector<std::byte> in(bytes, std::byte{1});
+  for (const Kernels* level : usable_levels()) {
+    test::SentinelOutput out(bytes, alignment);
+    std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
+    for (std::int64_t block = 0; block < plan.blocks(); ++block) {
+      test::SentinelOutput alone(bytes, alignment);
+      BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
+      for (std::size_t i = 0; i < block_of.size(); ++i) {
+        if (alone.surroundings()[i] != std::byte{1}) continue;
+        ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
+        block_of[i] = block;
+      }
+    }
+    const auto first = static_cast<std::int64_t>(out.data() - out.surroundings().data());
+    EXPECT_EQ(std::ranges::count(block_of, -1), std::ssize(block_of) - std::ssize(in));
+    for (std::int64_t i = 1; i < std::ssize(in); ++i) {
+      const auto at = static_cast<std::size_t>(first + i);
+      if (line_offset(out.data() + i) == 0 || (!adjoin && i % row_bytes == 0)) continue;
+      ASSERT_EQ(block_of[at], block_of[at - 1]) << level->name << ", byte " << i;
+    }
+  }
+}
+
 TEST_P(DirectStreaming, EveryLineHasOneBlock) {
   const std::int64_t size = GetParam();
-  const std::int64_t columns = 35;
   const std::int64_t lines = ceil_div(2 * kLineBytes, size);
   for (const std::int64_t row : {450 / size + 3, lines}) {
-    const Plan plan = matrix_plan(contiguous_request({row, columns}, {1, 0}, size), 20, lines, 1);
-    const auto bytes = static_cast<std::size_t>(row * columns * size);
-    const std::vector<std::byte> in(bytes, std::byte{1});
-    for (const Kernels* level : usable_levels()) {
-      for (const std::size_t alignment : {16, 17}) {  // elements begin at their multiples, or not
-        test::SentinelOutput out(bytes, alignment);
-        std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
-        for (std::int64_t block = 0; block < plan.blocks(); ++block) {
-          test::SentinelOutput alone(bytes, alignment);
-          BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
-          for (std::size_t i = 0; i < block_of.size(); ++i) {
-            if (alone.surroundings()[i] != std::byte{1}) continue;
-            ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
-            block_of[i] = block;
-          }
-        }
-        const auto first = static_cast<std::int64_t>(out.data() - out.surroundings().data());
-        EXPECT_EQ(std::ranges::count(block_of, -1), std::ssize(block_of) - std::ssize(in));
-        const bool adjoin = row == lines && alignment % static_cast<std::size_t>(size) == 0;
-        for (std::int64_t i = 1; i < std::ssize(in); ++i) {
-          const auto at = static_cast<std::size_t>(first + i);
-          if (line_offset(out.data() + i) == 0 || (!adjoin && i % (row * size) == 0)) continue;
-          ASSERT_EQ(block_of[at], block_of[at - 1]) << level->name << ", byte " << i;
-        }
-      }
+    const Plan plan = matrix_plan(contiguous_request({row, 35}, {1, 0}, size), 20, lines, 1);
+    for (const std::size_t alignment : {16, 17}) {  // elements begin at their multiples, or not
+      const bool adjoin = row == lines && alignment % static_cast<std::size_t>(size) == 0;
+      check_every_line_has_one_block(plan, row * size, alignment, adjoin);
     }
   }
 }
@@ -160,18 +164,30 @@ TEST_P(DirectStreaming, EveryLineHasOneBlock) {
 INSTANTIATE_TEST_SUITE_P(Widths, DirectStreaming, testing::ValuesIn(kWidths),
                          testing::PrintToStringParamName());
 
+Plan run_plan(std::int64_t bytes, int threads) {
+  return build_plan(contiguous_request({150, 5, bytes}, {1, 0, 2}, 1),
+                    {.kernel = Kernel::strided_copy,
+                     .block = {4, 131},
+                     .loop_order = {1, 0},
+                     .streaming = true,
+                     .prefetch = 1,
+                     .threads = threads});
+}
+
 // Elements shorter and longer than a line, and those that leave from their source.
 TEST(DirectStreamingOf, RunsAtEveryAlignment) {
-  for (const std::int64_t bytes : {1, 3, 4, 7, 16, 60, 64, 129, 1000, 1024, 1500}) {
-    const Request request = contiguous_request({150, 5, bytes}, {1, 0, 2}, 1);
-    const Plan plan = build_plan(request, {.kernel = Kernel::strided_copy,
-                                           .block = {4, 131},
-                                           .loop_order = {1, 0},
-                                           .streaming = true,
-                                           .prefetch = 1,
-                                           .threads = 2});
+  for (const std::int64_t bytes : {1, 3, 4, 7, 16, 60, 64, 65, 128, 129, 1000, 1024, 1500}) {
+    const Plan plan = run_plan(bytes, 2);
     for (std::size_t alignment = 0; alignment < 64; ++alignment) {
       ASSERT_TRUE(matches_reference(plan, {Side::after, 0}, alignment));
+    }
+  }
+}
+
+TEST(DirectStreamingOf, EveryLineOfRunsHasOneBlock) {
+  for (const std::int64_t bytes : {7, 60, 64, 65, 128, 1000}) {
+    for (const std::size_t alignment : {0, 17}) {
+      check_every_line_has_one_block(run_plan(bytes, 1), 150 * bytes, alignment, false);
     }
   }
 }

@@ -58,13 +58,35 @@ void extend(Axis& axis, const Block& block, int index, std::int64_t element_byte
   repeat(axis, mode, axis.in.size() * (static_cast<std::size_t>(mode.block) + following));
 }
 
+// A mode of which a block reads more than its own elements.
+struct Longer {
+  int mode = -1;
+  std::int64_t elements = 0;
+};
+
+// Tiles that are streamed directly are read until the line is whole in which they end. Along the
+// innermost loop these elements are the next block's, which is prefetched meanwhile.
+Longer read_on(const Block& block, const Parameters& parameters, std::int64_t element_bytes) {
+  if (parameters.kernel != Kernel::tile || !parameters.streaming || parameters.staged) return {};
+  if (block.out_axis.modes.empty()) return {};
+  const int last = block.out_axis.modes.back();
+  const int loop = block.modes[static_cast<std::size_t>(last)].loop;
+  if (loop < 0 || loop + 1 == std::ssize(parameters.loop_order)) return {};
+  std::int64_t bytes = element_bytes;
+  for (const int mode : block.out_axis.modes) {
+    if (mode != last) bytes *= block.modes[static_cast<std::size_t>(mode)].block;
+  }
+  return {.mode = last, .elements = ceil_div(kLineBytes, bytes)};
+}
+
 // The input's contiguous ranges, or nearly so.
-void list_ranges(Block& block, std::int64_t element_bytes) {
+void list_ranges(Block& block, std::int64_t element_bytes, const Longer& longer) {
   block.range_bytes = element_bytes;
   block.ranges = {0};
   for (const int index : block.in_order) {
     const BlockMode& mode = block.modes[static_cast<std::size_t>(index)];
-    const std::int64_t reach = (mode.block - 1) * mode.in_step;
+    const std::int64_t count = mode.block + (index == longer.mode ? longer.elements : 0);
+    const std::int64_t reach = (count - 1) * mode.in_step;
     if (reach < 0) {
       for (std::int64_t& range : block.ranges) range += reach;
     }
@@ -74,7 +96,7 @@ void list_ranges(Block& block, std::int64_t element_bytes) {
       continue;
     }
     const std::size_t inner = block.ranges.size();
-    block.ranges.resize(inner * static_cast<std::size_t>(step == 0 ? 1 : mode.block));
+    block.ranges.resize(inner * static_cast<std::size_t>(step == 0 ? 1 : count));
     for (std::size_t i = inner; i < block.ranges.size(); ++i) {
       block.ranges[i] = block.ranges[i - inner] + step;
     }
@@ -96,8 +118,8 @@ bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> ext
   });
 }
 
-Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, AxisSplit split) {
+Block make_block(const Problem& folded, const Parameters& parameters, std::span<const int> loops) {
+  const std::span<const std::int64_t> extents = parameters.block;
   Block block;
   std::vector<int> number_of(folded.modes.size(), -1);  // of each problem mode among the block's
   for (const int m : folded.perm) {
@@ -118,7 +140,8 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
   lay_out_staging(block, folded.element_bytes);
   if (can_begin_at_lines(folded, extents)) block.shiftable_loop = block.modes.front().loop;
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->staging = {0};
-  const AxisModes axes = split_axes(block.modes, block.in_order, folded.element_bytes, split);
+  const AxisModes axes =
+      split_axes(block.modes, block.in_order, folded.element_bytes, axis_split_of(parameters));
   for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
   for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
   block.rows_adjoin = axes.rows_adjoin;
@@ -127,7 +150,7 @@ Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
            block.out_axis.in.size() + elements_following(folded.element_bytes));
   }
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
-  list_ranges(block, folded.element_bytes);
+  list_ranges(block, folded.element_bytes, read_on(block, parameters, folded.element_bytes));
   return block;
 }
 

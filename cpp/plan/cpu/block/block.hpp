@@ -11,6 +11,7 @@
 
 #include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/memory_units.hpp"
+#include "plan/cpu/parameters.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
@@ -48,7 +49,7 @@ struct Block {
   int run_modes = 0;
   std::int64_t run_bytes = 0;      // of a full block
   std::int64_t staging_bytes = 0;  // that its runs take in the staging buffer
-  // The ranges of the input that hold a full block, which are prefetched.
+  // The ranges of the input that are read for a full block, which are prefetched.
   std::int64_t range_bytes = 0;
   std::vector<std::int64_t> ranges;
   // The loop along the output's runs where blocks can begin at lines; -1 if they cannot.
@@ -60,9 +61,7 @@ struct Block {
 // are shifted alike.
 bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents);
 
-// `extents` are the block's, one for each mode of the folded problem, and loops[m] the loop over
-// mode m or -1.
-Block make_block(const Problem& folded, std::span<const std::int64_t> extents,
-                 std::span<const int> loops, AxisSplit split);
+// loops[m] is the loop over mode m of the folded problem, or -1.
+Block make_block(const Problem& folded, const Parameters& parameters, std::span<const int> loops);
 
 }  // namespace ttlg::cpu

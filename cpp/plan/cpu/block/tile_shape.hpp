@@ -73,6 +73,11 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
 // through a buffer in L1.
 constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineBytes; }
 
+// Whether runs of such elements are streamed in lines that are put together in registers.
+constexpr bool gathers_lines(int vector_bytes, std::int64_t element_bytes) {
+  return carries_lines(vector_bytes) && element_bytes >= kLineBytes;
+}
+
 // Whether packed structures with this many fields, which are too short for a tile, are split in
 // registers where their arrays are streamed.
 constexpr bool splits_rows(int vector_bytes, std::int64_t element_bytes, std::int64_t fields) {

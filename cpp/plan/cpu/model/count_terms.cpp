@@ -90,7 +90,7 @@ class Counter {
         parameters_(parameters),
         machine_(machine),
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)),
-        owns_lines_(owns_lines(folded, parameters)) {}
+        owns_lines_(owns_lines(folded, parameters, machine)) {}
 
   void count(bool fresh, const BlockRuns* runs) {
     if (bytes_ == 0) return;
@@ -150,7 +150,9 @@ class Counter {
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, alignment);
-    if (terms_.streamed_elements > 0) terms_.streamed_pages = terms_.written.new_pages;
+    if (terms_.streamed_elements + terms_.gathered_elements > 0) {
+      terms_.streamed_pages = terms_.written.new_pages;
+    }
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);

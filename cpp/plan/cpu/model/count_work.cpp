@@ -93,10 +93,16 @@ void count_tiles(WorkTerms& terms, const TileShape& shape, std::int64_t element_
 void count_elements(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
                     const Machine& machine, double share, std::int64_t inner_loop) {
   const double elements = as_double(folded.elements()) * share;
+  const bool streams = owns_lines(folded, parameters, machine);
+  if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes)) {
+    terms.gathered_lines = elements * as_double(folded.element_bytes) / as_double(kLineBytes);
+    terms.gathered_elements = elements;
+    return;
+  }
   terms.elements = elements;
   const bool odd = !is_width(folded.element_bytes) && folded.element_bytes < kLineBytes;
   terms.odd_elements = odd ? elements : 0;
-  terms.streamed_elements = owns_lines(folded, parameters) ? elements : 0;
+  terms.streamed_elements = streams ? elements : 0;
   terms.vectors = elements * as_double(ceil_div(folded.element_bytes, machine.vector_bytes));
   terms.loops = elements / as_double(inner_loop);
 }
@@ -132,8 +138,10 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
 
 }  // namespace
 
-bool owns_lines(const Problem& folded, const Parameters& parameters) {
-  return parameters.streaming && !parameters.staged && folded.element_bytes < kDirectRunBytes;
+bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine) {
+  return parameters.streaming && !parameters.staged &&
+         (folded.element_bytes < kDirectRunBytes ||
+          gathers_lines(machine.vector_bytes, folded.element_bytes));
 }
 
 WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,

@@ -23,7 +23,7 @@ struct WriteOrder {
 };
 
 // Streamed directly, the lines between blocks are written by one of them.
-bool owns_lines(const Problem& folded, const Parameters& parameters);
+bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine);
 
 // `share`: the part of the work that the busiest thread does. Not for copies and the reference.
 WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,

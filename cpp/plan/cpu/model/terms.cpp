@@ -60,6 +60,8 @@ void for_each_term(const LevelTerms& terms, const Visit& visit) {
   visit("shuffle_moves", terms.work.shuffle_moves);
   visit("shuffle_rounds", terms.work.shuffle_rounds);
   visit("shuffle_terms", terms.work.shuffle_terms);
+  visit("gathered_lines", terms.work.gathered_lines);
+  visit("gathered_elements", terms.work.gathered_elements);
   visit("elements", terms.work.elements);
   visit("odd_elements", terms.work.odd_elements);
   visit("streamed_elements", terms.work.streamed_elements);

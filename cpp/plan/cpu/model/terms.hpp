@@ -61,9 +61,13 @@ struct WorkTerms {
   double shuffle_moves = 0;
   double shuffle_rounds = 0;
   double shuffle_terms = 0;
-  // The strided copy: elements, those of them that are no power of two in bytes, those that leave
-  // around the caches without a staging buffer, and the pages of these that the block before did
-  // not write to; vectors of the runs that they are, and its inner loops.
+  // The strided copy of runs whose lines are put together in registers: these lines, and the
+  // elements that they are of.
+  double gathered_lines = 0;
+  double gathered_elements = 0;
+  // The strided copy otherwise: elements, those of them that are no power of two in bytes, and
+  // those that leave around the caches without a staging buffer; the pages of both kinds that the
+  // block before did not write to; vectors of the runs that they are, and its inner loops.
   double elements = 0;
   double odd_elements = 0;
   double streamed_elements = 0;

@@ -142,7 +142,7 @@ Program make_program(const Problem& problem, const std::vector<std::int64_t>& ex
   const std::vector<int> cut = test::cut_modes(problem, extents);
   for (std::size_t i = 0; i < cut.size(); ++i)
     loops[static_cast<std::size_t>(cut[i])] = static_cast<int>(i);
-  Block block = make_block(problem, extents, loops, AxisSplit::none);
+  Block block = make_block(problem, {.kernel = Kernel::shuffle, .block = extents}, loops);
   Shuffle shuffle = make_shuffle(block, std::move(tile), problem.element_bytes);
   return {std::move(block), std::move(shuffle), problem.element_bytes};
 }

@@ -191,6 +191,25 @@ TEST(Ranges, HoldEveryByteOfTheInputAndLittleElse) {
   });
 }
 
+// Blocks of 20 x 32 elements along rows of 100: the line in which one ends is whole 12 rows of the
+// input further on, which the next block prefetches where the innermost loop comes to it.
+TEST(Ranges, GoOnToTheEndOfALineThatTilesAreStreamedTo) {
+  const Request request = test::contiguous_request({100, 50}, {1, 0}, 4);
+  const auto rows = [&](const std::vector<int>& loop_order, bool staged) {
+    const Plan plan = build_plan(request, {.kernel = Kernel::tile,
+                                           .block = {20, 32},
+                                           .loop_order = loop_order,
+                                           .staged = staged,
+                                           .streaming = true,
+                                           .prefetch = 1});
+    EXPECT_EQ(plan.block.range_bytes, 20 * 4);
+    return plan.block.ranges.size();
+  };
+  EXPECT_EQ(rows({1, 0}, false), 32 + 16);
+  EXPECT_EQ(rows({0, 1}, false), 32);
+  EXPECT_EQ(rows({1, 0}, true), 32);
+}
+
 // A set of L1 holds 8 lines, which rows that are a page apart share.
 TEST(TileShape, IsNarrowWhereRowsOfTheOutputShareSets) {
   const auto kind = [](int element_bytes, const RowSteps& steps) {
