@@ -91,22 +91,22 @@ constexpr std::uint64_t first_bytes(std::int64_t count) {
 // of which it holds a part: elements of a line or more.
 class GatheredRun {
  public:
-  GatheredRun(const std::byte* in, const BlockArguments& block)
-      : in_(in), element_(block.in_by_out), bytes_(block.element_bytes) {}
+  // `at`: where in the first element the first line begins.
+  GatheredRun(const std::byte* in, const BlockArguments& block, std::int64_t at)
+      : in_(in), element_(block.in_by_out), bytes_(block.element_bytes), at_(at) {}
 
-  // The next bytes, in the place of a line from `begin` on and before `end`. Those around them are
-  // not read: they may lie outside the array.
-  [[gnu::always_inline]] __m512i gather(std::int64_t begin, std::int64_t end) {
-    const std::int64_t left = bytes_ - at_;
-    const std::byte* const from = in_ + *element_ + at_ - begin;
-    const std::uint64_t places = first_bytes(end) & ~first_bytes(begin);
-    at_ += end - begin;
+  // The next bytes, a line or its first part. What follows them is not read: it may lie outside the
+  // array.
+  [[gnu::always_inline]] __m512i gather(std::int64_t count) {
+    const std::uint64_t places = first_bytes(count);
+    const std::uint64_t first = first_bytes(bytes_ - at_);
+    const std::byte* const from = in_ + *element_ + at_;
+    at_ += count;
     if (at_ < bytes_) return _mm512_maskz_loadu_epi8(places, from);
     at_ -= bytes_;
     ++element_;
     if (at_ == 0) return _mm512_maskz_loadu_epi8(places, from);
-    const std::uint64_t first = places & first_bytes(begin + left);
-    const std::byte* const next = in_ + *element_ - begin - left;
+    const std::byte* const next = in_ + *element_ + at_ - count;
     return _mm512_mask_loadu_epi8(_mm512_maskz_loadu_epi8(first, from), places & ~first, next);
   }
 
@@ -114,7 +114,7 @@ class GatheredRun {
   const std::byte* in_;
   const std::int64_t* element_;  // in the table of their offsets
   std::int64_t bytes_;           // of an element
-  std::int64_t at_ = 0;          // of them, where the next line begins
+  std::int64_t at_;              // of them, where the next line begins
 };
 
 template <typename Advance>
@@ -123,28 +123,24 @@ void gather_run(const std::byte* in, std::byte* out, const BlockArguments& block
   constexpr std::int64_t kAtOnce = 8;
   const std::int64_t offset = line_offset(out);
   const std::int64_t end = offset + stored_bytes(out, block);
-  const std::int64_t last = (end - 1) / kLineBytes * kLineBytes;
-  const bool has_head = offset > 0 && !block.continued;
   std::byte* const lines = out - offset;
-  GatheredRun run(in, block);
   // Partial lines must be read before they are written. Ordered first and stored last, they hold up
   // no store of a whole line.
-  if (has_head) __builtin_prefetch(lines, 1);
-  if (end % kLineBytes != 0) __builtin_prefetch(lines + last, 1);
-  std::int64_t i = 0;
-  __m512i head = _mm512_setzero_si512();
-  const std::int64_t head_end = end < kLineBytes ? end : kLineBytes;
-  if (offset > 0) {
-    head = run.gather(offset, head_end);
-    i = kLineBytes;
-  }
-  for (std::int64_t stored = 1; i + kLineBytes <= end; i += kLineBytes, ++stored) {
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(lines + i), run.gather(0, kLineBytes));
+  const std::uint64_t head =
+      offset > 0 && !block.continued ? first_bytes(end) & ~first_bytes(offset) : 0;
+  const std::int64_t tail = end / kLineBytes * kLineBytes;
+  if (head != 0) __builtin_prefetch(lines, 1);
+  if (tail < end) __builtin_prefetch(lines + tail, 1);
+  std::int64_t i = offset > 0 ? kLineBytes : 0;
+  GatheredRun run(in, block, i - offset);
+  for (std::int64_t stored = 1; i < tail; i += kLineBytes, ++stored) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(lines + i), run.gather(kLineBytes));
     if (stored % kAtOnce == 0) advance(kAtOnce);
   }
-  if (i < end) _mm512_mask_storeu_epi8(lines + i, first_bytes(end - i), run.gather(0, end - i));
-  if (has_head) {
-    _mm512_mask_storeu_epi8(lines, first_bytes(head_end) & ~first_bytes(offset), head);
+  if (i < end) _mm512_mask_storeu_epi8(lines + i, first_bytes(end - i), run.gather(end - i));
+  if (head != 0) {
+    const std::byte* const from = in + block.in_by_out[0] - offset;
+    _mm512_mask_storeu_epi8(lines, head, _mm512_maskz_loadu_epi8(head, from));
   }
 }
 
