@@ -102,7 +102,7 @@ class GatheredRun {
     const std::uint64_t first = first_bytes(bytes_ - at_);
     const std::byte* const from = in_ + *element_ + at_;
     at_ += count;
-    if (at_ < bytes_) return _mm512_maskz_loadu_epi8(places, from);
+    if (at_ < bytes_) return _mm512_loadu_si512(from);  // parts of lines end with an element
     at_ -= bytes_;
     ++element_;
     if (at_ == 0) return _mm512_maskz_loadu_epi8(places, from);
