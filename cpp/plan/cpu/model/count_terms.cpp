@@ -150,9 +150,6 @@ class Counter {
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
     count_side(terms_.written, out_, bytes_, innermost,
                step_along(innermost, &Mode::out_byte_stride), share_, alignment);
-    if (terms_.streamed_elements + terms_.gathered_elements > 0) {
-      terms_.streamed_pages = terms_.written.new_pages;
-    }
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);

@@ -65,7 +65,6 @@ void for_each_term(const LevelTerms& terms, const Visit& visit) {
   visit("elements", terms.work.elements);
   visit("odd_elements", terms.work.odd_elements);
   visit("streamed_elements", terms.work.streamed_elements);
-  visit("streamed_pages", terms.work.streamed_pages);
   visit("vectors", terms.work.vectors);
   visit("loops", terms.work.loops);
   visit("calls", terms.work.calls);

@@ -66,12 +66,11 @@ struct WorkTerms {
   double gathered_lines = 0;
   double gathered_elements = 0;
   // The strided copy otherwise: elements, those of them that are no power of two in bytes, and
-  // those that leave around the caches without a staging buffer; the pages of both kinds that the
-  // block before did not write to; vectors of the runs that they are, and its inner loops.
+  // those that leave around the caches without a staging buffer; vectors of the runs that they are,
+  // and its inner loops.
   double elements = 0;
   double odd_elements = 0;
   double streamed_elements = 0;
-  double streamed_pages = 0;
   double vectors = 0;
   double loops = 0;
   double calls = 0;  // of a kernel

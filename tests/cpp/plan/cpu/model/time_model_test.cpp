@@ -166,20 +166,31 @@ TEST(Terms, FindLargeArraysInMemory) {
   }
 }
 
-// Blocks of 8 rows of half a KiB: along the output's fastest mode each of them touches an eighth of
-// a new page, along the input's a whole one.
-TEST(Terms, CountNewPagesOfStreamedElements) {
-  const auto pages = [](const std::vector<int>& loop_order, bool staged) {
-    return value_of("streamed_pages", count(build_plan(contiguous_request({512, 512}, {1, 0}, 8),
-                                                       {.kernel = Kernel::strided_copy,
-                                                        .block = {8, 64},
-                                                        .loop_order = loop_order,
-                                                        .staged = staged,
-                                                        .streaming = true})));
+// Where vectors are lines, runs of a line or more are put together in them, also those of a KiB,
+// which otherwise leave one by one, with parts of lines at their ends.
+TEST(Terms, CountLinesThatAreGathered) {
+  const auto count_runs = [](std::int64_t elements, int vector_bytes) {
+    const Plan plan = build_plan(contiguous_request({60, 50, elements}, {1, 0, 2}, 8),
+                                 {.kernel = Kernel::strided_copy,
+                                  .block = {4, 30},
+                                  .loop_order = {0, 1},
+                                  .streaming = true});
+    const Machine machine{.vector_bytes = vector_bytes};
+    return values_of(
+        count_terms(fold_run(make_problem(plan.request)), plan.parameters, machine, false));
   };
-  EXPECT_EQ(pages({0, 1}, false), 512);
-  EXPECT_EQ(pages({1, 0}, false), 8 * 512);
-  EXPECT_EQ(pages({0, 1}, true), 0);
+  for (const std::int64_t elements : {8, 20, 128}) {
+    const TermValues gathered = count_runs(elements, 64);
+    EXPECT_EQ(value_of("gathered_elements", gathered), 3000);
+    EXPECT_EQ(value_of("gathered_lines", gathered), 3000.0 * static_cast<double>(elements) / 8);
+    EXPECT_EQ(value_of("elements", gathered), 0);
+    const TermValues moved = count_runs(elements, 32);
+    EXPECT_EQ(value_of("gathered_lines", moved), 0);
+    EXPECT_EQ(value_of("elements", moved), 3000);
+    EXPECT_EQ(value_of("written_direct_shared_lines", gathered), 0);
+    EXPECT_EQ(value_of("written_direct_shared_lines", moved) > 0, elements == 128);
+  }
+  EXPECT_EQ(value_of("gathered_lines", count_runs(7, 64)), 0);
 }
 
 TEST(SideRuns, AreCountedAndPlaced) {
