@@ -19,8 +19,9 @@ namespace ttlg::cpu {
 // Each of the two staging buffers on a thread's stack: one is filled while the other is flushed.
 inline constexpr std::int64_t kStagingBytes = 112 << 10;
 
-// Runs of this length are streamed from their source directly: the partial lines at their ends
-// weigh little, and staging would cost a second pass.
+// Runs of this length are streamed from their source one by one where their lines are not put
+// together in registers: the partial lines at their ends weigh little, and staging would cost a
+// second pass.
 inline constexpr std::int64_t kDirectRunBytes = 1024;
 // Shorter runs are not streamed: they may hold no whole line.
 inline constexpr std::int64_t kMinStreamedRunBytes = 2 * kLineBytes;
