@@ -70,10 +70,9 @@ class LineCut {
 inline void store_part_of_line(std::byte* line, std::int64_t begin, std::int64_t end,
                                const Bytes<64>& value) {
   if (begin >= end || begin >= kLineBytes) return;
-  constexpr std::uint64_t kAll = ~std::uint64_t{0};
   if (begin == 0 && end >= kLineBytes) return store_past_caches<64>(line, value);
-  const std::uint64_t to_end = end < kLineBytes ? (std::uint64_t{1} << end) - 1 : kAll;
-  _mm512_mask_storeu_epi8(line, to_end & kAll << begin, reinterpret_cast<__m512i>(value));
+  _mm512_mask_storeu_epi8(line, first_bytes(end) & ~first_bytes(begin),
+                          reinterpret_cast<__m512i>(value));
 }
 
 // Rows of the output that follow one another along the in axis: those of kTiles tiles. Vector t of

@@ -82,6 +82,7 @@ class StreamedRun {
 
 #if defined(__AVX512BW__)
 
+// The mask of a line's first bytes; of all of them where `count` is more.
 constexpr std::uint64_t first_bytes(std::int64_t count) {
   constexpr std::uint64_t kAll = ~std::uint64_t{0};
   return count < kLineBytes ? ~(kAll << count) : kAll;
