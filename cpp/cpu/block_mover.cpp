@@ -8,7 +8,7 @@ BlockMover::BlockMover(const Plan& plan, const Kernels& table)
     : plan_(plan), table_(table), block_(plan.block) {
   const std::size_t width = width_index(plan.element_bytes);
   const Parameters& parameters = plan.parameters;
-  const bool direct = parameters.streaming && !parameters.staged;
+  const bool direct = parameters.streams_directly();
   switch (parameters.kernel) {
     case Kernel::tile:
       kernel_ = (direct ? table.tile_streaming : table.tile)[width];

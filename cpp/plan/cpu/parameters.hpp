@@ -45,6 +45,9 @@ struct Parameters {
   int prefetch = 0;        // while a block is moved, the one that many ahead is prefetched
   int threads = 1;
 
+  // Whether lines go around the caches without a staging buffer.
+  bool streams_directly() const { return streaming && !staged; }
+
   bool operator==(const Parameters&) const = default;
 };
 
@@ -58,7 +61,7 @@ inline AxisSplit axis_split_of(const Parameters& parameters) {
     case Kernel::copy:
     case Kernel::strided_copy:
     case Kernel::reference:
-      return parameters.streaming && !parameters.staged ? AxisSplit::runs : AxisSplit::strided;
+      return parameters.streams_directly() ? AxisSplit::runs : AxisSplit::strided;
   }
   return AxisSplit::none;
 }

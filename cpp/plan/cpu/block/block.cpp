@@ -67,7 +67,7 @@ struct Longer {
 // Tiles that are streamed directly are read until the line is whole in which they end. Along the
 // innermost loop these elements are the next block's, which is prefetched meanwhile.
 Longer read_on(const Block& block, const Parameters& parameters, std::int64_t element_bytes) {
-  if (parameters.kernel != Kernel::tile || !parameters.streaming || parameters.staged) return {};
+  if (parameters.kernel != Kernel::tile || !parameters.streams_directly()) return {};
   if (block.out_axis.modes.empty()) return {};
   const int last = block.out_axis.modes.back();
   const int loop = block.modes[static_cast<std::size_t>(last)].loop;

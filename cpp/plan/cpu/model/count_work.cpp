@@ -120,7 +120,7 @@ RowSteps row_steps(const AxisModes& axes, std::span<const BlockMode> modes,
 // The tile of structures that are packed on one side; none where a block has no such.
 TileShape packed_shape(const Problem& folded, const Parameters& parameters, const Machine& machine,
                        const AxisModes& axes, std::span<const BlockMode> modes) {
-  if (!parameters.streaming || parameters.staged) return {};
+  if (!parameters.streams_directly()) return {};
   if (axes.in.list().size() != 1 || axes.out.list().size() != 1) return {};
   const BlockMode& in = modes[axes.in.list().front()];
   const BlockMode& out = modes[axes.out.list().front()];
@@ -139,7 +139,7 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
 }  // namespace
 
 bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine) {
-  return parameters.streaming && !parameters.staged &&
+  return parameters.streams_directly() &&
          (folded.element_bytes < kDirectRunBytes ||
           gathers_lines(machine.vector_bytes, folded.element_bytes));
 }
