@@ -20,7 +20,8 @@ _SAMPLE_SECONDS = 0.0002
 # Samples of each plan: more where they are short and disturbances weigh more.
 _ROUNDS, _LARGE_ROUNDS = 9, 3
 _LARGE_BYTES = 20 << 20
-# A plan this many times slower than the best of a round gets no further samples.
+# A plan this many times slower than the best gets no further samples once it has two: other
+# programs may have delayed one.
 _HOPELESS = 2.0
 # Of the plans whose time into a warm output is known: a new one adds page faults to any.
 _FRESH_PLANS = 6
@@ -61,7 +62,9 @@ def _alternate(
             samples[number].append(steady_seconds(timers[number], calls[number]))
         limit = _HOPELESS * min(samples[number][-1] for number in left[len(copies) :])
         # The copies and the planner's choice stay.
-        left = [n for n in left if n <= len(copies) or min(samples[n]) <= limit]
+        left = [
+            n for n in left if n <= len(copies) or len(samples[n]) < 2 or min(samples[n]) <= limit
+        ]
     copied = min((min(each) for each in samples[: len(copies)]), default=math.nan)
     return [sorted(each) for each in samples[len(copies) :]], copied
 
