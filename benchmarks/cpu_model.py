@@ -99,8 +99,9 @@ def _nothing_known(points: fit.Design) -> fit.Array:
 
 
 def fit_choices(points: fit.Design, prior: fit.Array) -> fit.Array:
-    """Fit a model to times, and from there on to what the plans that it prefers lose."""
-    return solve_choices(points, fit.solve(points, prior))
+    """Fit a model to times, then to what the plans that it prefers lose, then to their times."""
+    seconds = solve_choices(points, fit.solve(points, prior))
+    return fit.scale_to_choices(points, seconds)
 
 
 def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine) -> dict[str, Any]:
@@ -121,16 +122,18 @@ def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine
 
 
 def evaluate(points: fit.Design) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
-    """Leave problems out, and tell errors and what choices cost."""
+    """Leave problems out, and tell how far choices' times are off and what choices cost."""
     predicted = fit.cross_validate(points, _nothing_known(points), fit_choices)
     found = regrets(points, predicted)
     pairs, share = ordered(points, predicted)
-    kernels = by_group(points, predicted, lambda row: row.kernel)
-    groups = by_group(points, predicted, _group)
+    chosen = fit.chosen(points, predicted)
+    choices, of_choices = points.part(chosen), predicted[chosen]
+    kernels = by_group(choices, of_choices, lambda row: row.kernel)
+    groups = by_group(choices, of_choices, _group)
     record = {
         "rows": len(points.rows),
         "problems": len({row.case.problem for row in points.rows}),
-        "errors": asdict(errors(points.seconds, predicted)),
+        "errors": asdict(errors(choices.seconds, of_choices)),
         "errors_by_kernel": {name: asdict(each) for name, each in sorted(kernels.items())},
         "errors_by_group": {name: asdict(each) for name, each in sorted(groups.items())},
         "regret": asdict(summarize(found)),

@@ -29,8 +29,9 @@ class Report:
     comparison : Comparison or None
         The model beside the one in use; None where nothing was measured.
     train, held_out : dict of str to Errors
-        Relative errors of the predicted seconds by kernel, of the model and of fits to four fifths
-        of the problems, which each tell of the fifth that they have not seen.
+        Relative errors of the predicted seconds of the plans that are chosen, by kernel, of the
+        model and of fits to four fifths of the problems, which each tell of the fifth that they
+        have not seen.
     all_held_out : Errors
         Of all kernels.
     regret : Regret
@@ -39,7 +40,8 @@ class Report:
     cached_bytes : int
         What a process gets of the caches, as it fits best.
     low, high : float
-        Quantiles of measured by predicted time, 5 and 95 per cent, by the same fits.
+        Quantiles of measured by predicted time of the plans chosen, 5 and 95 per cent, by the same
+        fits.
     measured_seconds, predicted_seconds : ndarray
         Of every measurement, by the same fits.
     kernels : list of str
@@ -88,7 +90,7 @@ class Report:
     def _errors(self) -> list[str]:
         """Write a table."""
         lines = [
-            "relative error of predicted seconds",
+            "relative error of the predicted seconds of choices",
             f"{'kernel':14}{'rows':>7}{'train':>9}{'held out':>10}{'median':>9}{'signed':>9}",
         ]
         for kernel in sorted({*self.train, *self.held_out}):

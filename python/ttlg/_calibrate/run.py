@@ -97,8 +97,11 @@ def fit_rows(
         off = float(np.mean(np.abs(np.log(data.counts @ seconds / data.seconds))))
         trials.append((off, cached_bytes, data, seconds))
     _, cached_bytes, data, seconds = min(trials, key=lambda trial: trial[0])
-    predicted = fit.cross_validate(data, prior)
+    seconds = fit.scale_to_choices(data, seconds)
+    predicted = fit.cross_validate(data, prior, fit.solve_to_scale)
     low, high = fit.quantiles(data, predicted)
+    fitted = data.counts @ seconds
+    train, held_out = fit.chosen(data, fitted), fit.chosen(data, predicted)
     names = _core.cpu_term_names()
     fields = {
         "name": "cpu-calibrated",
@@ -111,9 +114,9 @@ def fit_rows(
     }
     report = Report(
         noise=noise,
-        train=by_group(data, data.counts @ seconds, lambda row: row.kernel),
-        held_out=by_group(data, predicted, lambda row: row.kernel),
-        all_held_out=errors(data.seconds, predicted),
+        train=by_group(data.part(train), fitted[train], lambda row: row.kernel),
+        held_out=by_group(data.part(held_out), predicted[held_out], lambda row: row.kernel),
+        all_held_out=errors(data.seconds[held_out], predicted[held_out]),
         regret=summarize(regrets(data, predicted)),
         cached_bytes=cached_bytes,
         low=low,

@@ -136,6 +136,29 @@ def test_choices_lose_less_than_by_times_alone(misjudged, truth):
     assert lost[1] < 0.5 * lost[0]
 
 
+def test_choices_are_right_in_the_median(rows, truth):
+    points = fit.design(rows, _core.this_cpu_machine())
+    noise = np.exp(0.3 * np.random.default_rng(3).standard_normal(len(rows)))
+    noisy = fit.Design(points.rows, points.counts * noise[:, None], points.seconds)
+    chosen = fit.chosen(noisy, noisy.counts @ truth)
+    cases = [row.case for row in noisy.part(chosen).rows]
+    assert len(set(cases)) == len(cases) == len({row.case for row in rows})
+    # Of plans predicted with errors, the one predicted to be fastest takes longer than that.
+    assert np.median((noisy.seconds / (noisy.counts @ truth))[chosen]) > 1.1
+    seconds = fit.scale_to_choices(noisy, truth)
+    predicted = noisy.counts @ seconds
+    assert (fit.chosen(noisy, predicted) == chosen).all()
+    assert np.median((noisy.seconds / predicted)[chosen]) == pytest.approx(1)
+    low, high = fit.quantiles(noisy, predicted)
+    assert 0.4 < low < 1 < high < 2.5
+
+
+def test_nothing_predicted_is_not_scaled(rows, truth):
+    points = fit.design(rows, _core.this_cpu_machine())
+    nothing = np.zeros(len(truth))
+    assert (fit.scale_to_choices(points, nothing) == nothing).all()
+
+
 def test_what_choices_lose_changes_as_its_gradient_says(misjudged, truth):
     seen = misjudged.counts.any(axis=0)
     part = fit.Design(misjudged.rows, misjudged.counts[:, seen], misjudged.seconds)

@@ -15,7 +15,7 @@ struct TimeModel {
   // operating system or a virtual machine may report more than a process gets.
   std::int64_t cached_bytes = 24 << 20;
   TermValues seconds{};  // none negative
-  // Quantiles of measured by predicted time, 5 and 95 per cent.
+  // Quantiles of measured by predicted time of the plans chosen, 5 and 95 per cent.
   double low = 1;
   double high = 1;
 };
