@@ -108,6 +108,10 @@ def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine
     """Fit a model to all rows; its quantiles are those of predictions that left rows out."""
     seconds = fit_choices(points, _nothing_known(points))
     shares = points.counts * seconds / (points.counts @ seconds)[:, None]
+    for term, share in enumerate(shares.T):
+        if not share.any() or np.quantile(share[share > 0], 0.95) < _LEAST_SHARE:
+            seconds[term] = 0
+    seconds = fit.scale_to_choices(points, seconds)
     low, high = fit.quantiles(points, predicted)
     return {
         "cached_bytes": machine.model.cached_bytes,
@@ -115,8 +119,8 @@ def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine
         "high": round(high, 3),
         "coefficients": {
             name: float(f"{value:.3g}")
-            for name, value, share in zip(_core.cpu_term_names(), seconds, shares.T, strict=True)
-            if share.any() and np.quantile(share[share > 0], 0.95) >= _LEAST_SHARE
+            for name, value in zip(_core.cpu_term_names(), seconds, strict=True)
+            if value
         },
     }
 

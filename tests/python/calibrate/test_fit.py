@@ -15,6 +15,7 @@ from ttlg._calibrate.errors import errors, regrets, summarize
 from ttlg._calibrate.noise import Noise
 from ttlg._calibrate.problems import Problem
 from ttlg._calibrate.run import fit_rows
+from ttlg.benchmarks import cpu_model
 
 pytest.importorskip("scipy")
 
@@ -151,6 +152,16 @@ def test_choices_are_right_in_the_median(rows, truth):
     assert np.median((noisy.seconds / predicted)[chosen]) == pytest.approx(1)
     low, high = fit.quantiles(noisy, predicted)
     assert 0.4 < low < 1 < high < 2.5
+
+
+def test_choices_of_the_model_that_is_written_are_right_in_the_median(misjudged):
+    names = _core.cpu_term_names()
+    model = cpu_model.model_of(misjudged, misjudged.seconds, _core.this_cpu_machine())
+    seconds = np.array([model["coefficients"].get(name, 0.0) for name in names])
+    predicted = misjudged.counts @ seconds
+    chosen = fit.chosen(misjudged, predicted)
+    off = np.median((misjudged.seconds / predicted)[chosen])
+    assert off == pytest.approx(1, abs=0.01)
 
 
 def test_nothing_predicted_is_not_scaled(rows, truth):
