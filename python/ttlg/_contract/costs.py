@@ -181,11 +181,15 @@ def _measured_kind(count: int, m: int, n: int, k: int) -> tuple[int, int, int, i
 
 
 def _rounded(extent: int) -> int:
-    """Round to a number of two binary digits, from 16 on."""
+    """Round to a number of two binary digits, from 16 on.
+
+    One less where only that is a multiple of 64: columns of such a matrix share few sets of a cache.
+    """
     if extent <= 16:
         return extent
     unit = 1 << (extent.bit_length() - 2)
-    return (extent + unit // 2) // unit * unit
+    rounded = (extent + unit // 2) // unit * unit
+    return rounded - (rounded % 64 == 0 and extent % 64 != 0)
 
 
 def _elements(count: int, m: int, n: int, k: int) -> int:

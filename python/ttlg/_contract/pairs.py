@@ -16,6 +16,7 @@ from ttlg._contract.operands import Extents, Operand, fuse, is_one_axis
 
 # Candidates whose product is looked up or measured.
 _MOST_TIMED = 12
+_MOST_LOOPS = 4
 # A guess of how an extent slows a product down, and of what a call takes, to time first what is
 # likely to be fast.
 _EXTENT_OF_HALF_SPEED = 8
@@ -174,7 +175,7 @@ class Pair:
             for label in dict.fromkeys(self.operands[0].labels + self.operands[1].labels)
             if label not in needed
         ]
-        for number in range(3):
+        for number in range(_MOST_LOOPS):
             for more in itertools.combinations(others, number):
                 loops = needed + more
                 if number > 0 and not self.costs.products.loops_over(len(loops)):
@@ -232,7 +233,8 @@ class Pair:
         memory = self._view(number, loops, summed)
         if memory is not None:
             yield Factor(own + free + summed, memory, None, 0.0)
-            return
+            if not memory.endswith("l"):
+                return
         groups = {"l": own, "f": free, "s": summed}
         names = [name for name in groups if groups[name]]
         for order in itertools.permutations(names):

@@ -13,9 +13,11 @@ from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run
 
 # What is tried on the calls of a contraction that takes longer than so many seconds: runs predicted
 # to take up to so many times as long as the best.
-_LONG = 2e-4
+_LONG = 3e-5
 _WORTH_TRYING = 1.4
 _MOST_TRIED = 4
+# Calls by each run, the first of which plans transpositions, and by each of the two fastest then.
+_CALLS = 2, 4
 
 
 class Tensor(NamedTuple):
@@ -174,16 +176,17 @@ class Pairing:
         return [run for run in self.runs if run.seconds <= _WORTH_TRYING * best][:_MOST_TRIED]
 
     def _try(self, x: Any, y: Any, out: Any) -> Any:
-        """Contract by each run once, by the two fastest once more, and by the fastest from then on."""
+        """Contract by each run twice, by the two fastest twice more, and by the fastest from then on."""
         if not _core.is_learning():
             return self._trials[0][1](x, y, out)
         _, contract, times = min(self._trials, key=lambda each: len(each[2]))
         start = time.perf_counter()
         result = contract(x, y, out)
         times.append(time.perf_counter() - start)
-        if len({len(each[2]) for each in self._trials}) == 1:  # each as often as the others
+        calls = {len(each[2]) for each in self._trials}
+        if len(calls) == 1 and calls <= set(_CALLS):  # each as often as the others
             self._trials = sorted(self._trials, key=lambda each: min(each[2]))[:2]
-            if len(times) > 1:
+            if len(times) >= _CALLS[-1]:
                 self.chosen, fastest, _ = self._trials[0]
                 self.call = self._reducing(fastest)
         return result
