@@ -14,7 +14,7 @@ from ttlg.benchmarks.contraction.contenders import contenders, operands, threads
 from ttlg.benchmarks.measure import WrongResultError, time_calls
 
 # After so many calls ttlg has tried the ways that it compares.
-LEARNING_CALLS = 12
+LEARNING_CALLS = 16
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,8 @@ def _describe(pairing: Pairing) -> str:
             parts.append(f"{term} as it lies")
         else:
             parts.append(f"{term} moved to " + "".join(term[axis] for axis in factor.moved))
+    if run.loop is not None:
+        return ", ".join(parts) + ", elements multiplied and summed by the library's own einsum"
     if not run.is_matmul:
         return ", ".join(parts) + ", elements multiplied"
     *stack, m, n = run.product_shape

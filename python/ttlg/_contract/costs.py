@@ -8,7 +8,7 @@ matrices of at most some megabytes, which takes about a millisecond.
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ttlg._planning.predict import predict_time
 # A measured product has no more multiplications, and no larger factor or result.
 _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
+# Products that a sum is measured with.
+_MOST_SUMMED = 2**17
 # Of products measured again within this time, in seconds, the fastest counts.
 _LONGEST = 3e-3
 # What was measured was in a cache, mostly in the last one. What is more than these bytes takes longer
@@ -123,7 +125,10 @@ class Costs:
     def least_product(self, multiplications: float) -> float:
         """Return seconds that no matrix product falls far below."""
         if self._is_measured and not self._step:
-            self._step = self.product(1, 256, 256, 256, "fs", "sf") / 256**3
+            # The first products of a process wait for threads.
+            side = 256
+            kind = 1, side, side, side
+            self._step = min(self._measure(kind, "fs", "sf") for _ in range(3)) / side**3
         return multiplications * self._step / 1.3
 
     def product(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
@@ -139,9 +144,8 @@ class Costs:
         key = (kind, first, second)
         if key not in self._measured:
             self._measured[key] = self._measure(kind, first, second)
-        more = max(_elements(count, m, n, k) - _IN_CACHES // self.itemsize, 0)
         seconds = self._measured[key] * (work / math.prod(kind))
-        return seconds + _FROM_MEMORY * self.pass_over(more)
+        return seconds + self._from_memory(_elements(count, m, n, k))
 
     def _measure(self, kind: tuple[int, int, int, int], first: str, second: str) -> float:
         count, m, n, k = kind
@@ -149,6 +153,32 @@ class Costs:
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
         return _fastest(lambda: multiply(one, other, None))
+
+    def sum_of_products(
+        self, equation: str, order: Literal["K", "C"], sizes: dict[str, int]
+    ) -> float:
+        """Return the seconds of a sum of products of arrays that lie as the equation says.
+
+        `sizes` begins with the label of the first array that is slowest in memory.
+        """
+        elements = 2 * math.prod(sizes.values())
+        if not self._is_measured:
+            return self.pass_over(2 * elements)
+        part = dict(sizes)
+        for label in sizes:
+            while part[label] > 1 and math.prod(part.values()) > _MOST_SUMMED:
+                part[label] = (part[label] + 1) // 2
+        x, y = (
+            self.products.ones(term, part, self.dtype)
+            for term in equation.partition("->")[0].split(",")
+        )
+        add = self.products.adder(equation, order)
+        seconds = _fastest(lambda: add(x, y, None)) / math.prod(part.values())
+        return seconds * (elements // 2) + self._from_memory(elements)
+
+    def _from_memory(self, elements: float) -> float:
+        """Return what is missing in the time measured of operands that have so many elements."""
+        return _FROM_MEMORY * self.pass_over(max(elements - _IN_CACHES // self.itemsize, 0))
 
     def _factor(self, sizes: dict[str, int], memory: str, order: str) -> Any:
         """Make an array of the axes `order` that lies in memory in the order `memory`."""

@@ -63,7 +63,7 @@ def einsum(
     -----
     TTGT (transpose, transpose, GEMM, transpose) with what GETT's and TBLIS's authors found to be its
     costs left out where BLAS takes a view. A contraction is planned once for an equation, shapes,
-    strides, dtype and number of threads. From then on, up to five ways that are predicted to be about
+    strides, dtype and number of threads. From then on, up to six ways that are predicted to be about
     as fast are tried on calls that take long enough, unless `set_learning` says not to; so results
     of the first calls may differ in the last bits.
 

@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from string import ascii_letters
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -66,6 +66,14 @@ class Products:
         function = self.module.matmul if is_matmul else self.module.multiply
         return lambda x, y, out: function(x, y)
 
+    def adds(self) -> bool:
+        """Whether `adder` gives something."""
+        return False
+
+    def adder(self, equation: str, order: Literal["K", "C"]) -> Multiply:
+        """Return what multiplies two arrays and sums in one pass, in loops of NumPy's order K or C."""
+        raise NotImplementedError
+
     def view_for_product(
         self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]
     ) -> Any:
@@ -106,6 +114,14 @@ class NumPyProducts(Products):
         return lambda x, y, out: function(
             x, y, _core.new_ndarray(shape, x.dtype) if out is None else out
         )
+
+    def adds(self) -> bool:
+        """NumPy has loops for any equation."""
+        return True
+
+    def adder(self, equation: str, order: Literal["K", "C"]) -> Multiply:
+        """Return NumPy's own loops, whose speed depends on the order in a way that is its own."""
+        return lambda x, y, out: np.asarray(np.einsum(equation, x, y, out=out, order=order))
 
     def view_for_product(
         self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]

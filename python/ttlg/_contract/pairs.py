@@ -112,6 +112,11 @@ class Pair:
         """Return the number of indices of all these labels together."""
         return math.prod(self.extents[label] for label in labels)
 
+    def are_vectors(self) -> bool:
+        """Whether both operands have the same labels, and so many that the choice matters."""
+        first, second = self.operands
+        return set(first.labels) == set(second.labels) and self.size(first.labels) > _SMALL
+
     def best(self) -> list[Candidate]:
         """Return the candidates that were timed, the fastest first.
 

@@ -1,13 +1,14 @@
 """Contractions of pairs as calls of a library, worked out once."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from string import ascii_letters
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.libraries import Products, deliver
 from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
-from ttlg._contract.pairs import Candidate
+from ttlg._contract.pairs import Candidate, Pair
 from ttlg._functions.transpose import transpose
 
 # Of two operands, and of where to write or None.
@@ -36,6 +37,9 @@ class Run(NamedTuple):
         What is done to each, in this order.
     is_matmul : bool
         Whether matrices are multiplied, or elements.
+    loop : tuple of str or None
+        Where elements are multiplied and summed at once by the library's own function: the equation,
+        and the order of its loops as `adder` takes it.
     inner : int
         How many products each element of the product is the sum of.
     product_shape : tuple of int
@@ -63,6 +67,7 @@ class Run(NamedTuple):
     axes: tuple[int, ...] | None
     moving: float
     product: float
+    loop: tuple[str, Literal["K", "C"]] | None = None
 
     @property
     def seconds(self) -> float:
@@ -73,7 +78,10 @@ class Run(NamedTuple):
         """Return what contracts two arrays, with all decided that does not depend on them."""
         products, dtype = costs.products, costs.dtype
         first, second = (_compiled(factor, products, costs.threads) for factor in self.factors)
-        multiply = products.multiplier(self.is_matmul, self.product_shape, costs.itemsize)
+        if self.loop is None:
+            multiply = products.multiplier(self.is_matmul, self.product_shape, costs.itemsize)
+        else:
+            multiply = products.adder(*self.loop)
         in_memory = self.axes_in_memory()
         swapped, summed, axes = self.order == (1, 0), self.summed, self.axes
         product_shape = self.product_shape
@@ -243,3 +251,38 @@ def elementwise_run(
         moving,
         product,
     )
+
+
+def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[Run]:
+    """Multiply and sum element by element where both operands have all labels.
+
+    A matrix product needs the summed labels of both in one order. The library's own function takes
+    any, and reads each operand once.
+    """
+    first, second = (operand.labels for operand in pair.operands)
+    kept = tuple(label for label in first if label in pair.kept)
+    letters = dict(zip(first, ascii_letters, strict=False))
+    one, other, result = ("".join(map(letters.__getitem__, each)) for each in (first, second, kept))
+    sizes = {letter: pair.size((label,)) for label, letter in letters.items()}
+    factors = [
+        _factor(term, None, [[label] for label in labels], extents)
+        for term, labels in zip(terms, (first, second), strict=True)
+    ]
+    labels = "".join(kept)
+    orders: tuple[Literal["K"], Literal["C"]] = "K", "C"
+    for order in orders:
+        loop = f"{one},{other}->{result}", order
+        yield Run(
+            (0, 1),
+            (factors[0], factors[1]),
+            False,
+            pair.size(first) // pair.size(kept),
+            tuple(pair.size((label,)) for label in kept),
+            None,
+            labels,
+            tuple(extents[label] for label in labels),
+            None,
+            0.0,
+            pair.costs.sum_of_products(*loop, sizes) + STEP_SECONDS,
+            loop,
+        )

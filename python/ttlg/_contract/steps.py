@@ -9,13 +9,13 @@ from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.libraries import Products
 from ttlg._contract.operands import Extents, in_memory_order
 from ttlg._contract.pairs import Pair
-from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run
+from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run, sum_runs
 
 # What is tried on the calls of a contraction that takes longer than so many seconds: runs predicted
 # to take up to so many times as long as the best.
 _LONG = 3e-5
-_WORTH_TRYING = 1.4
-_MOST_TRIED = 4
+_WORTH_TRYING = 1.6
+_MOST_TRIED = 6
 # Calls by each run, the first of which plans transpositions, and by each of the two fastest then.
 _CALLS = 2, 4
 
@@ -122,6 +122,9 @@ class Pairing:
         else:
             pair = Pair(operands, extents, frozenset(kept), costs)
             runs = [matrix_run(each, self.terms, extents) for each in pair.best()]
+            if runs[0].moving > 0 and pair.are_vectors() and costs.products.adds():
+                runs += sum_runs(pair, self.terms, extents)
+                runs.sort(key=lambda run: run.seconds)
         ones = "".join(label for label in kept if label not in runs[0].labels)
         term = kept if is_last else ones + runs[0].labels
         self.runs = [run.ordered(term) for run in runs]
