@@ -20,14 +20,9 @@ from typing import Any
 
 from cotengra.scoring import ExactObjective, ensure_basic_quantities_are_computed
 
-from ttlg._contract.costs import Costs
 from ttlg._contract.nodes import NodeCosts, node_costs
 
 __all__ = ["TimeObjective", "combo_factor"]
-
-# Products in networks have one long side and two short ones.
-_LONG_SIDE = 2**14
-_SHORT_SIDE = 16
 
 
 class TimeObjective(ExactObjective):  # type: ignore[misc]
@@ -89,7 +84,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
 
         cotengra takes it as a bound of the costs by `get_dynamic_programming_minimize`.
         """
-        return self._seconds(tree, node) / _multiplication(self._nodes.costs)
+        return self._seconds(tree, node) / self._nodes.multiplication
 
     def _seconds(self, tree: Any, node: Any) -> float:
         left, right = map(tree.get_inds, tree.children[node])
@@ -108,19 +103,13 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
         return f"combo-{combo_factor(self.dtype, self.device, self.threads, self.flops)}"
 
     def _estimate(self, multiplications: float, elements: float) -> float:
-        costs = self._nodes.costs
-        return _multiplication(costs) * multiplications + costs.pass_over(elements)
+        nodes = self._nodes
+        return nodes.multiplication * multiplications + nodes.element * elements
 
 
 def _score(seconds: float) -> float:
     """Return the logarithm of nanoseconds: cotengra takes powers of scores, so none is negative."""
     return math.log2(1 + 1e9 * seconds)
-
-
-def _multiplication(costs: Costs) -> float:
-    """Return the seconds of a multiplication in a network."""
-    seconds = costs.product(1, _SHORT_SIDE, _LONG_SIDE, _SHORT_SIDE, "fs", "sf")
-    return seconds / (_LONG_SIDE * _SHORT_SIDE**2)
 
 
 def _total(figures: Any) -> float:
@@ -154,5 +143,5 @@ def combo_factor(
     >>> combo_factor("float64", flops=1e9) < combo_factor("float64", flops=1e11)
     True
     """
-    costs = node_costs(str(dtype), device, threads, flops).costs
-    return max(1, round(costs.pass_over(1) / _multiplication(costs)))
+    nodes = node_costs(str(dtype), device, threads, flops)
+    return max(1, round(nodes.element / nodes.multiplication))

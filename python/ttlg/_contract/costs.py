@@ -21,8 +21,11 @@ _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
 # Products that a sum is measured with.
 _MOST_SUMMED = 2**17
-# Of products measured again within this time, in seconds, the fastest counts.
+# Of so many calls the fastest counts; after this time in seconds there are no more than three.
+_CALLS = 6
 _LONGEST = 3e-3
+# The first products of a process wait for threads: so many times as many calls.
+_WARMING = 5
 # What was measured was in a cache, mostly in the last one. What is more than these bytes takes longer
 # to come from memory, by this share of a pass over it.
 _IN_CACHES = 2**23
@@ -125,10 +128,8 @@ class Costs:
     def least_product(self, multiplications: float) -> float:
         """Return seconds that no matrix product falls far below."""
         if self._is_measured and not self._step:
-            # The first products of a process wait for threads.
             side = 256
-            kind = 1, side, side, side
-            self._step = min(self._measure(kind, "fs", "sf") for _ in range(3)) / side**3
+            self._step = self._measure((1, side, side, side), "fs", "sf", _WARMING) / side**3
         return multiplications * self._step / 1.3
 
     def product(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
@@ -147,12 +148,15 @@ class Costs:
         seconds = self._measured[key] * (work / math.prod(kind))
         return seconds + self._from_memory(_elements(count, m, n, k))
 
-    def _measure(self, kind: tuple[int, int, int, int], first: str, second: str) -> float:
+    def _measure(
+        self, kind: tuple[int, int, int, int], first: str, second: str, times: int = 1
+    ) -> float:
         count, m, n, k = kind
         one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
-        return _fastest(lambda: multiply(one, other, None))
+        product = multiply(one, other, None)
+        return _fastest(lambda: multiply(one, other, product), times)
 
     def sum_of_products(
         self, equation: str, order: Literal["K", "C"], sizes: dict[str, int]
@@ -173,7 +177,8 @@ class Costs:
             for term in equation.partition("->")[0].split(",")
         )
         add = self.products.adder(equation, order)
-        seconds = _fastest(lambda: add(x, y, None)) / math.prod(part.values())
+        total = add(x, y, None)
+        seconds = _fastest(lambda: add(x, y, total)) / math.prod(part.values())
         return seconds * (elements // 2) + self._from_memory(elements)
 
     def _from_memory(self, elements: float) -> float:
@@ -188,12 +193,12 @@ class Costs:
         return self.products.permute(x, tuple(names.index(name) for name in order))
 
 
-def _fastest(call: Callable[[], object]) -> float:
-    """Return the seconds of the fastest of a few calls."""
+def _fastest(call: Callable[[], object], times: int = 1) -> float:
+    """Return the seconds of the fastest of a few calls, or of so many times as many."""
     best = math.inf
     begin = end = time.perf_counter()
-    for number in range(6):
-        if end - begin > _LONGEST and number > 2:
+    for number in range(times * _CALLS):
+        if end - begin > times * _LONGEST and number > 2:
             break
         start = time.perf_counter()
         call()

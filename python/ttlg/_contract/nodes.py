@@ -8,10 +8,16 @@ from typing import NamedTuple
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.kept import costs_for
 from ttlg._contract.operands import contiguous
+from ttlg._core import resolve_threads
 from ttlg._settings.planner_cache import on_clear
 
 # Products of fewer multiplications take as long as their calls.
 _SMALL = 2**12
+# Tensors with more do not fit into any memory. Searches come across them before they slice.
+_MOST_ELEMENTS = 2**50
+# Products in networks have one long side and two short ones.
+_LONG_SIDE = 2**14
+_SHORT_SIDE = 16
 
 
 def _groups(
@@ -62,6 +68,17 @@ class NodeCosts:
         self._moves: dict[tuple[str, tuple[int, ...]], float] = {}
         self._known: dict[tuple[str, tuple[int, ...], str, tuple[int, ...]], float] = {}
 
+    @functools.cached_property
+    def multiplication(self) -> float:
+        """Seconds of a multiplication in a network."""
+        seconds = self.costs.product(1, _SHORT_SIDE, _LONG_SIDE, _SHORT_SIDE, "fs", "sf")
+        return seconds / (_LONG_SIDE * _SHORT_SIDE**2)
+
+    @functools.cached_property
+    def element(self) -> float:
+        """Seconds to read or write an element."""
+        return self.costs.pass_over(1)
+
     def seconds(
         self,
         left: Sequence[str],
@@ -100,6 +117,9 @@ class NodeCosts:
         """Return the time to bring groups of labels together; nothing where BLAS takes a view."""
         if len(set(groups)) == len(groups) and not groups.endswith("l"):
             return 0.0
+        elements = math.prod(lengths)
+        if elements > _MOST_ELEMENTS:
+            return self.costs.pass_over(2 * elements)
         key = (groups, lengths)
         if key not in self._moves:
             names = [group + str(place) for place, group in enumerate(groups)]
@@ -118,8 +138,8 @@ class NodeCosts:
 
 
 @functools.lru_cache(64)
-def _node_costs(costs: Costs) -> NodeCosts:
-    return NodeCosts(costs)
+def _node_costs(dtype: str, device: str, threads: int, flops: float | None) -> NodeCosts:
+    return NodeCosts(costs_for(dtype, device, threads, flops))
 
 
 on_clear(_node_costs.cache_clear)
@@ -127,4 +147,4 @@ on_clear(_node_costs.cache_clear)
 
 def node_costs(dtype: str, device: str, threads: int | None, flops: float | None) -> NodeCosts:
     """Return what has answered such questions before."""
-    return _node_costs(costs_for(dtype, device, threads, flops))
+    return _node_costs(dtype, device, resolve_threads(threads), flops)

@@ -53,6 +53,12 @@ def test_extents_of_one_cost_nothing(nodes):
     assert nodes.seconds("cba", "cd", "abd", sizes) == nodes.seconds("ca", "cd", "ad", sizes)
 
 
+def test_tensors_that_fit_into_no_memory_have_a_time(nodes):
+    sizes = dict.fromkeys("abcde", 2**14)
+    apart = nodes.seconds("abcde", "bd", "ace", sizes)
+    assert apart > nodes.seconds("abcd", "bd", "ac", sizes) > 1e6
+
+
 def test_the_node_costs_are_kept():
     first = node_costs("float64", "cpu", 1, FLOPS)
     assert isinstance(first, NodeCosts)
@@ -137,12 +143,10 @@ class TestCotengra:
         assert (tree.multiplicity > 1) == any("slicing" in name for name in options)
 
     def test_the_score_is_the_time_of_all_slices(self, cotengra, network, objective):
-        from ttlg.cotengra import _multiplication
-
         tree = cotengra.array_contract_tree(*network, optimize="greedy")
         whole = objective({"tree": tree})
         nodes = [objective.cost_local_tree_node(tree, node) for node in tree.children]
-        seconds = sum(nodes) * _multiplication(objective._nodes.costs)
+        seconds = sum(nodes) * objective._nodes.multiplication
         assert whole == pytest.approx(np.log2(1 + 1e9 * seconds))
         sliced = tree.slice(target_slices=4)
         assert sliced.multiplicity >= 4

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg._contract import functions, kept, pairs, steps
+from ttlg._contract import costs, functions, kept, pairs, steps
 
 from .equations import (
     FLOATS,
@@ -91,6 +91,45 @@ def test_ways_are_of_every_kind():
             kinds.add(("summed", run.summed is not None))
     orders = [((0, 1), moved) for moved in range(3)] + [((1, 0), moved) for moved in range(3)]
     assert kinds == {*orders, *((name, is_so) for name in ("stack", "summed") for is_so in (0, 1))}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_vectors_are_multiplied_and_summed_in_one_pass(dtype):
+    equation = "abcd,dbac->ca"
+    extents = dict(zip("abcd", (30, 7, 31, 40), strict=True))
+    terms = equation.partition("->")[0].split(",")
+    operands = [
+        random_values([extents[label] for label in term], dtype, seed)
+        for seed, term in enumerate(terms)
+    ]
+    expected = np.einsum(equation, *operands)
+    layouts = []
+    for contraction in (planned(equation, operands, flops=SLOW), planned(equation, operands)):
+        for run, result in results_of_all_ways(contraction, operands):
+            check(np.asarray(result), expected)
+            layouts.append(run.loop and run.loop[1])
+    assert {"K", "C", None} <= set(layouts)
+    out = np.empty((31, 30), dtype)[::-1]
+    ((_, _, pairing),) = planned(equation, operands, flops=SLOW)._steps
+    (run,) = (run for run in pairing.runs if run.loop and run.loop[1] == "K")
+    assert pairing._compiled(run)(*operands, out) is out
+    check(out, expected)
+
+
+def test_many_small_products_where_the_large_operand_need_not_move():
+    equation = "adbec,abc->de"
+    x, y = random_values((4, 3, 9, 8, 30), "float64"), random_values((4, 9, 30), "float64", 1)
+    contraction = planned(equation, (x, y), flops=SLOW)
+    layouts = {run.product_shape for run, _ in results_of_all_ways(contraction, (x, y))}
+    assert (4, 9, 3, 8, 1) in layouts or (4, 3, 9, 8, 1) in layouts
+    for _, result in results_of_all_ways(contraction, (x, y)):
+        check(np.asarray(result), np.einsum(equation, x, y))
+
+
+def test_no_product_is_measured_on_rows_of_a_power_of_two_for_others():
+    assert [costs._rounded(extent) for extent in (1, 15, 17, 48, 1024, 1148, 353, 2000)] == [
+        *(1, 15, 16, 48, 1024, 1023, 383, 2047)
+    ]
 
 
 @pytest.mark.usefixtures("all_ways")
