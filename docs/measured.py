@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.contraction.measure import ContractionResult
+from ttlg.benchmarks.contraction.report import SLOWER, from_json
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report
 
@@ -39,6 +41,7 @@ ZEN3_BUSY = {
     "zen3-busy-2": "two",
     "zen3-busy-1-nice": "one of niceness 10",
 }
+CONTRACTIONS = ["zen5-contractions-1", "zen5-contractions-2", "zen5-contractions-random"]
 INPLACE = {
     "granite-rapids-inplace-square": "square matrices, float32, float64",
     "granite-rapids-inplace-random": "random matrices, float64",
@@ -56,6 +59,11 @@ def record(stem: str) -> dict[str, Any]:
 def load(stem: str) -> Report:
     """Read the report that was committed under a name."""
     return Report.from_json((RESULTS / f"{stem}.json").read_text())
+
+
+def contractions(stem: str) -> list[ContractionResult]:
+    """Read the results of contractions that were committed under a name."""
+    return from_json((RESULTS / f"{stem}.json").read_text())
 
 
 def of_one_machine(stems: Iterable[str]) -> dict[str, Report]:
@@ -183,6 +191,62 @@ def inplace_table() -> str:
     return markdown(["suite", *contenders.values()], rows)
 
 
+def contractions_table() -> str:
+    """Write the milliseconds of nine contractions on one thread."""
+    measured = contractions(CONTRACTIONS[0])
+    peers = {"ttlg": "ttlg", "numpy": "NumPy", "torch": "PyTorch"}
+    peers |= {"opt_einsum": "opt_einsum", "pytblis": "TBLIS"}
+    rows = [
+        [result.case.equation, *(f"{1e3 * result.seconds[name]:.3g}" for name in peers)]
+        for result in measured
+        if result.case.part == "nine"
+    ]
+    return markdown(["milliseconds", *peers.values()], rows)
+
+
+def contraction_ratios_table() -> str:
+    """Write how ttlg compares with the fastest of its peers, by suite and threads."""
+    grouped: dict[tuple[str, int], list[ContractionResult]] = {}
+    for stem in CONTRACTIONS:
+        for result in contractions(stem):
+            grouped.setdefault((result.case.part, result.threads), []).append(result)
+    rows = []
+    for (part, threads), results in sorted(grouped.items()):
+        moving = [result.ratio for result in results if result.case.moves]
+        slower = sum(result.ratio < SLOWER for result in results)
+        off = statistics.median(abs(result.prediction - 1) for result in results)
+        rows.append(
+            [
+                f"{part}, {threads} thread{'s' * (threads > 1)}",
+                len(results),
+                f"{statistics.median(moving):.2f}",
+                slower,
+                f"{min(result.ratio for result in results):.2f}",
+                f"{off:.0%}",
+            ]
+        )
+    heads = ["cases", "median ratio where elements move", f"ratios below {SLOWER}", "worst ratio"]
+    return markdown(["suite", *heads, "predictions off by, median"], rows)
+
+
+def networks_table() -> str:
+    """Write the times of networks along the tree of the fewest operations and of the least time."""
+    rows = []
+    for each in record("zen5-networks-1")["results"]:
+        fewest, fastest = each["operations"], each["time"]
+        rows.append(
+            [
+                f"{each['name']}, bonds of {each['bond']}",
+                *(f"{1e3 * tree['measured']:.3g}" for tree in (fewest, fastest)),
+                f"{fewest['measured'] / fastest['measured']:.2f}",
+                f"{fastest['predicted'] / fastest['measured']:.2f}",
+                f"{fewest['searching']:.1f} / {fastest['searching']:.1f}",
+            ]
+        )
+    heads = ["fewest operations, ms", "least time, ms", "ratio", "predicted / measured"]
+    return markdown(["network, by the tree of", *heads, "seconds of the searches"], rows)
+
+
 def busy_table() -> str:
     """Write the times of default calls over those on one thread, beside busy processes."""
     rows = []
@@ -252,5 +316,10 @@ def substitutions() -> dict[str, str]:
         "inplace_machine": machine("granite-rapids-inplace-random"),
         "inplace_times": inplace_table(),
         "inplace_commands": commands(INPLACE),
+        "contractions_machine": machine(CONTRACTIONS[0]),
+        "contractions": contractions_table(),
+        "contraction_ratios": contraction_ratios_table(),
+        "contraction_commands": commands([*CONTRACTIONS, "zen5-networks-1"]),
+        "networks": networks_table(),
         "models": models_table(),
     }

@@ -8,11 +8,11 @@ matrices of at most some megabytes, which takes about a millisecond.
 import math
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from ttlg._contract.libraries import Products
+from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous
 from ttlg._planning.predict import predict_time
 
@@ -158,9 +158,7 @@ class Costs:
         product = multiply(one, other, None)
         return _fastest(lambda: multiply(one, other, product), times)
 
-    def sum_of_products(
-        self, equation: str, order: Literal["K", "C"], sizes: dict[str, int]
-    ) -> float:
+    def sum_of_products(self, equation: str, order: Order, sizes: dict[str, int]) -> float:
         """Return the seconds of a sum of products of arrays that lie as the equation says.
 
         `sizes` begins with the label of the first array that is slowest in memory.
@@ -177,8 +175,7 @@ class Costs:
             for term in equation.partition("->")[0].split(",")
         )
         add = self.products.adder(equation, order)
-        total = add(x, y, None)
-        seconds = _fastest(lambda: add(x, y, total)) / math.prod(part.values())
+        seconds = _fastest(lambda: add(x, y, None)) / math.prod(part.values())
         return seconds * (elements // 2) + self._from_memory(elements)
 
     def _from_memory(self, elements: float) -> float:
@@ -218,7 +215,8 @@ def _measured_kind(count: int, m: int, n: int, k: int) -> tuple[int, int, int, i
 def _rounded(extent: int) -> int:
     """Round to a number of two binary digits, from 16 on.
 
-    One less where only that is a multiple of 64: columns of such a matrix share few sets of a cache.
+    To one less where that is a multiple of 64 and the extent is none: the elements of a column of such
+    a matrix share few sets of a cache.
     """
     if extent <= 16:
         return extent

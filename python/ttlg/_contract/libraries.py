@@ -14,13 +14,23 @@ from ttlg._libraries import library_of
 from ttlg._libraries.advice import type_name
 
 Multiply: TypeAlias = Callable[[Any, Any, Any], Any]
+# Of loops, as NumPy calls them: which is faster is not known beforehand.
+Order: TypeAlias = Literal["K", "C"]
 
 # From here on a result of NumPy is allocated from the pool.
 POOLED_FROM = 1 << 16
 
 
 class Products:
-    """Views and products of a library with NumPy's methods."""
+    """Views and products of a library with NumPy's methods.
+
+    Attributes
+    ----------
+    orders : tuple of str
+        Those that sums of products in one pass are worth trying with.
+    """
+
+    orders: tuple[Order, ...] = ()
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -66,13 +76,9 @@ class Products:
         function = self.module.matmul if is_matmul else self.module.multiply
         return lambda x, y, out: function(x, y)
 
-    def adds(self) -> bool:
-        """Whether `adder` gives something."""
-        return False
-
-    def adder(self, equation: str, order: Literal["K", "C"]) -> Multiply:
-        """Return what multiplies two arrays and sums in one pass, in loops of NumPy's order K or C."""
-        raise NotImplementedError
+    def adder(self, equation: str, order: Order) -> Multiply:
+        """Return what multiplies two arrays and sums in one pass, in loops of this order."""
+        return lambda x, y, out: self.einsum(equation, x, y)
 
     def view_for_product(
         self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]
@@ -95,6 +101,8 @@ class Products:
 class NumPyProducts(Products):
     """NumPy: products into memory of the result pool."""
 
+    orders = "K", "C"
+
     def __init__(self) -> None:
         super().__init__(np)
 
@@ -115,13 +123,9 @@ class NumPyProducts(Products):
             x, y, _core.new_ndarray(shape, x.dtype) if out is None else out
         )
 
-    def adds(self) -> bool:
-        """NumPy has loops for any equation."""
-        return True
-
-    def adder(self, equation: str, order: Literal["K", "C"]) -> Multiply:
-        """Return NumPy's own loops, whose speed depends on the order in a way that is its own."""
-        return lambda x, y, out: np.asarray(np.einsum(equation, x, y, out=out, order=order))
+    def adder(self, equation: str, order: Order) -> Multiply:
+        """Return NumPy's own loops. They would not mind an output that overlaps an operand."""
+        return lambda x, y, out: np.asarray(np.einsum(equation, x, y, order=order))
 
     def view_for_product(
         self, out: Any, dtype: Any, axes: tuple[int, ...], shape: tuple[int, ...]

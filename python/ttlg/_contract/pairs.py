@@ -16,7 +16,6 @@ from ttlg._contract.operands import Extents, Operand, fuse, is_one_axis
 
 # Candidates whose product is looked up or measured.
 _MOST_TIMED = 12
-_MOST_LOOPS = 4
 # A guess of how an extent slows a product down, and of what a call takes, to time first what is
 # likely to be fast.
 _EXTENT_OF_HALF_SPEED = 8
@@ -113,9 +112,9 @@ class Pair:
         return math.prod(self.extents[label] for label in labels)
 
     def are_vectors(self) -> bool:
-        """Whether both operands have the same labels, and so many that the choice matters."""
-        first, second = self.operands
-        return set(first.labels) == set(second.labels) and self.size(first.labels) > _SMALL
+        """Whether both operands have the same labels, and indices enough for a choice to matter."""
+        first, second = (set(operand.labels) for operand in self.operands)
+        return first == second and self.size(tuple(first)) > _SMALL
 
     def best(self) -> list[Candidate]:
         """Return the candidates that were timed, the fastest first.
@@ -170,7 +169,7 @@ class Pair:
     def _forms(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Give what is looped over, and the order of what is summed.
 
-        More than the labels that have to be looped over are, up to two, where an operand need not
+        More than the labels that have to be looped over are, up to three, where an operand need not
         be moved then.
         """
         needed = self._needed()
@@ -180,7 +179,7 @@ class Pair:
             for label in dict.fromkeys(self.operands[0].labels + self.operands[1].labels)
             if label not in needed
         ]
-        for number in range(_MOST_LOOPS):
+        for number in range(4):
             for more in itertools.combinations(others, number):
                 loops = needed + more
                 if number > 0 and not self.costs.products.loops_over(len(loops)):

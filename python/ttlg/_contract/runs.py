@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from string import ascii_letters
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
-from ttlg._contract.libraries import Products, deliver
+from ttlg._contract.libraries import Order, Products, deliver
 from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
 from ttlg._contract.pairs import Candidate, Pair
 from ttlg._functions.transpose import transpose
@@ -39,7 +39,7 @@ class Run(NamedTuple):
         Whether matrices are multiplied, or elements.
     loop : tuple of str or None
         Where elements are multiplied and summed at once by the library's own function: the equation,
-        and the order of its loops as `adder` takes it.
+        and the order of its loops.
     inner : int
         How many products each element of the product is the sum of.
     product_shape : tuple of int
@@ -67,7 +67,7 @@ class Run(NamedTuple):
     axes: tuple[int, ...] | None
     moving: float
     product: float
-    loop: tuple[str, Literal["K", "C"]] | None = None
+    loop: tuple[str, Order] | None = None
 
     @property
     def seconds(self) -> float:
@@ -83,6 +83,7 @@ class Run(NamedTuple):
         else:
             multiply = products.adder(*self.loop)
         in_memory = self.axes_in_memory()
+        is_direct = self._is_direct()
         swapped, summed, axes = self.order == (1, 0), self.summed, self.axes
         product_shape = self.product_shape
         shape = None if self.shape == product_shape else self.shape
@@ -96,7 +97,7 @@ class Run(NamedTuple):
             if second is not None:
                 y = second(y)
             view = None
-            if out is not None and summed is None:
+            if out is not None and is_direct:
                 view = products.view_for_product(out, dtype, in_memory, product_shape)
             product = multiply(x, y, view)
             if view is not None:
@@ -109,6 +110,10 @@ class Run(NamedTuple):
 
         return contract
 
+    def _is_direct(self) -> bool:
+        """Whether what multiplies writes the result."""
+        return self.summed is None and self.loop is None
+
     def axes_in_memory(self) -> tuple[int, ...]:
         """Return the axes of the result, the slowest first."""
         axes = self.axes or range(len(self.shape))
@@ -119,7 +124,7 @@ class Run(NamedTuple):
         extents = dict(zip(self.labels, self.shape, strict=True))
         product = contiguous(self.labels, extents, costs.itemsize)
         target = in_memory_order(term, strides, extents)
-        if target == product and self.summed is None:
+        if target == product and self._is_direct():
             return self
         return self._replace(moving=self.moving + costs.move(product, target.labels, extents))
 
@@ -260,6 +265,8 @@ def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[R
     any, and reads each operand once.
     """
     first, second = (operand.labels for operand in pair.operands)
+    if len(first) > len(ascii_letters):
+        return
     kept = tuple(label for label in first if label in pair.kept)
     letters = dict(zip(first, ascii_letters, strict=False))
     one, other, result = ("".join(map(letters.__getitem__, each)) for each in (first, second, kept))
@@ -269,8 +276,7 @@ def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[R
         for term, labels in zip(terms, (first, second), strict=True)
     ]
     labels = "".join(kept)
-    orders: tuple[Literal["K"], Literal["C"]] = "K", "C"
-    for order in orders:
+    for order in pair.costs.products.orders:
         loop = f"{one},{other}->{result}", order
         yield Run(
             (0, 1),

@@ -122,7 +122,7 @@ class Pairing:
         else:
             pair = Pair(operands, extents, frozenset(kept), costs)
             runs = [matrix_run(each, self.terms, extents) for each in pair.best()]
-            if pair.are_vectors() and costs.products.adds():
+            if pair.are_vectors():
                 runs += sum_runs(pair, self.terms, extents)
                 runs.sort(key=lambda run: run.seconds)
         ones = "".join(label for label in kept if label not in runs[0].labels)
