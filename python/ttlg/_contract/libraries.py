@@ -10,6 +10,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._functions.copies import copyto
+from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import type_name
 
@@ -19,6 +20,8 @@ Order: TypeAlias = Literal["K", "C"]
 
 # From here on a result of NumPy is allocated from the pool.
 POOLED_FROM = 1 << 16
+# And from here on a transposed tensor of PyTorch, in bytes.
+_LARGE = 1 << 22
 
 
 class Products:
@@ -66,6 +69,10 @@ class Products:
     def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
         """View `x` with its axes in another order."""
         return x.transpose(axes)
+
+    def transpose(self, x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
+        """Transpose into memory that is freed after the next product."""
+        return transpose(x, axes, threads=threads)
 
     def multiplier(self, is_matmul: bool, shape: tuple[int, ...], itemsize: int) -> Multiply:
         """Return what multiplies stacks of matrices, or elements, to a product of this shape.
@@ -171,6 +178,22 @@ class TorchProducts(Products):
     def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
         """View `x` with its axes in another order."""
         return x.permute(axes)
+
+    def transpose(self, x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
+        """Transpose into the result pool: PyTorch gives large memory back to the system at once."""
+        size = x.numel() * x.element_size()
+        if size < _LARGE or not _is_memory(x):
+            return super().transpose(x, axes, threads)
+        memory = self.module.from_numpy(_core.new_ndarray((size,), np.dtype(np.uint8)))
+        out = memory.view(x.dtype).view(x.permute(axes).shape)
+        return transpose(x, axes, out=out, threads=threads)
+
+
+def _is_memory(x: Any) -> bool:
+    """Whether a tensor of PyTorch lies on the host, and nothing follows what is done to it."""
+    from ttlg._libraries.torch_state import is_plain  # which imports PyTorch
+
+    return not x.is_cuda and is_plain(x)
 
 
 class PlannedProducts(Products):

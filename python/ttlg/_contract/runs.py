@@ -9,7 +9,6 @@ from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.libraries import Order, Products, deliver
 from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
 from ttlg._contract.pairs import Candidate, Pair
-from ttlg._functions.transpose import transpose
 
 # Of two operands, and of where to write or None.
 Call: TypeAlias = Callable[[Any, Any, Any], Any]
@@ -149,7 +148,7 @@ def _compiled(
 
     def bring(x: Any) -> Any:
         if moved is not None:
-            x = transpose(x, moved, threads=threads)
+            x = products.transpose(x, moved, threads)
         if axes is not None:
             x = permute(x, axes)
         return x if shape is None else x.reshape(shape)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ttlg
+from ttlg._contract import libraries
 
 from .equations import NAMED, named_operands, random_values
 
@@ -119,6 +120,26 @@ def test_gradients(problem, dtype):
     for others in gradients[1:]:
         for grad, expected in zip(others, gradients[0], strict=True):
             check(grad, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "float16", "bfloat16", "int64"])
+@pytest.mark.parametrize("equation", ["abcd,dbea->ec", "abl,bcl->acl"])
+def test_transposed_operands_in_the_result_pool(monkeypatch, spy, equation, dtype):
+    monkeypatch.setattr(libraries, "_LARGE", 0)
+    extents = dict(zip("abcdel", range(11, 17), strict=True))
+    terms = equation.partition("->")[0].split(",")
+    operands = tensors([[extents[label] for label in term] for term in terms], dtype)
+    expected = torch.einsum(equation, *operands)
+    pooled = spy(libraries._core, "new_ndarray", lambda array, *shape: array.nbytes)
+    for _ in range(3):
+        check(ttlg.einsum(equation, *operands), expected)
+    assert pooled
+    assert set(pooled) <= {x.numel() * x.element_size() for x in operands}
+    if operands[0].is_floating_point():
+        del pooled[:]
+        operands[0].requires_grad_()
+        assert ttlg.einsum(equation, *operands).requires_grad
+        assert len(pooled) <= 1  # that of the other operand
 
 
 def test_gradients_of_one_operand_and_of_second_order():
