@@ -234,10 +234,16 @@ _KINDS = {
     "Jax": ("jax.numpy", JaxProducts),
 }
 _made: dict[str, Products] = {}
+_of_class: dict[type, Products] = {}
 
 
 def products_of(operands: Sequence[Any]) -> tuple[Products, Sequence[Any]]:
     """Return the products of the library that all operands are of, and the operands as its arrays."""
+    classes = {x.__class__ for x in operands}
+    if len(classes) == 1:
+        products = _of_class.get(*classes)
+        if products is not None:
+            return products, products.prepared(operands)
     names = {type(library_of(x)).__name__ for x in operands if not _is_plain(x)}
     if not names or names <= {"NumPy", "Buffers"}:
         return NUMPY, _ndarrays(operands)
@@ -253,7 +259,9 @@ def products_of(operands: Sequence[Any]) -> tuple[Products, Sequence[Any]]:
     if name not in _made:
         module, kind = _KINDS[name]
         _made[name] = kind(sys.modules[module])
-    return _made[name], _made[name].prepared(operands)
+    products = _made[name]
+    _of_class.update(dict.fromkeys(classes, products))
+    return products, products.prepared(operands)
 
 
 def _is_plain(x: Any) -> bool:
