@@ -9,7 +9,7 @@ from typing import Any
 
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contraction.measure import ContractionResult
-from ttlg.benchmarks.contraction.report import SLOWER, from_json
+from ttlg.benchmarks.contraction.report import SLOWER, from_json, milliseconds
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report
 
@@ -197,7 +197,7 @@ def contractions_table() -> str:
     peers = {"ttlg": "ttlg", "numpy": "NumPy", "torch": "PyTorch"}
     peers |= {"opt_einsum": "opt_einsum", "pytblis": "TBLIS"}
     rows = [
-        [result.case.equation, *(f"{1e3 * result.seconds[name]:.3g}" for name in peers)]
+        [result.case.equation, *(milliseconds(result.seconds[name]) for name in peers)]
         for result in measured
         if result.case.part == "nine"
     ]
@@ -237,7 +237,7 @@ def networks_table() -> str:
         rows.append(
             [
                 f"{each['name']}, bonds of {each['bond']}",
-                *(f"{1e3 * tree['measured']:.3g}" for tree in (fewest, fastest)),
+                *(milliseconds(tree["measured"]) for tree in (fewest, fastest)),
                 f"{fewest['measured'] / fastest['measured']:.2f}",
                 f"{fastest['predicted'] / fastest['measured']:.2f}",
                 f"{fewest['searching']:.1f} / {fastest['searching']:.1f}",

@@ -36,8 +36,9 @@ def from_json(text: str) -> list[ContractionResult]:
     return results
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g}" if seconds < 1 else f"{seconds * 1e3:.0f}"
+def milliseconds(seconds: float) -> str:
+    """Write milliseconds with three digits, or whole ones."""
+    return f"{seconds * 1e3:.3g}" if seconds < 0.9995 else f"{seconds * 1e3:.0f}"
 
 
 def _others(results: Sequence[ContractionResult]) -> list[str]:
@@ -46,11 +47,11 @@ def _others(results: Sequence[ContractionResult]) -> list[str]:
 
 def line(result: ContractionResult) -> str:
     """Write one result in a line."""
-    times = ", ".join(f"{name} {_milliseconds(result.seconds[name])}" for name in _others([result]))
+    times = ", ".join(f"{name} {milliseconds(result.seconds[name])}" for name in _others([result]))
     return (
         f"{result.case.label}, {threads_text(result.threads)}: "
-        f"ttlg {_milliseconds(result.seconds['ttlg'])} ms "
-        f"(first {_milliseconds(result.first)}, predicted {result.prediction:.2f}), {times}; "
+        f"ttlg {milliseconds(result.seconds['ttlg'])} ms "
+        f"(first {milliseconds(result.first)}, predicted {result.prediction:.2f}), {times}; "
         f"ratio {result.ratio:.2f}"
     )
 
@@ -64,10 +65,10 @@ def _per_case(results: Sequence[ContractionResult]) -> Iterator[str]:
             [
                 result.case.label,
                 "yes" if result.case.moves else "",
-                _milliseconds(seconds["ttlg"]),
-                _milliseconds(result.first),
+                milliseconds(seconds["ttlg"]),
+                milliseconds(result.first),
                 f"{result.prediction:.2f}",
-                *(_milliseconds(seconds[name]) if name in seconds else "" for name in names),
+                *(milliseconds(seconds[name]) if name in seconds else "" for name in names),
                 f"{result.ratio:.2f}",
                 result.best_other,
             ]
