@@ -193,7 +193,7 @@ def _is_memory(x: Any) -> bool:
     """Whether a tensor of PyTorch lies on the host, and nothing follows what is done to it."""
     from ttlg._libraries.torch_state import is_plain  # which imports PyTorch
 
-    return not x.is_cuda and is_plain(x)
+    return bool(x.is_cpu) and is_plain(x)
 
 
 class PlannedProducts(Products):
