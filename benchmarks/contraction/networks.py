@@ -5,7 +5,6 @@ both; the calls alternate, after calls that ttlg learns from.
 """
 
 import argparse
-import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -16,10 +15,11 @@ import numpy as np
 
 import ttlg
 from ttlg.benchmarks import command
-from ttlg.benchmarks.contenders import Array
+from ttlg.benchmarks.contenders import Array, Contender
 from ttlg.benchmarks.contraction.contenders import LIBRARIES, products, threads
 from ttlg.benchmarks.contraction.measure import LEARNING_CALLS
-from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.contraction.report import milliseconds
+from ttlg.benchmarks.measure import WrongResultError, time_calls
 
 # Results are sums of many products of numbers about 0, so that only their size tells rounding.
 _TOLERANCE = 1e-9
@@ -117,17 +117,16 @@ def measure(network: Network, count: int, trials: int, repeats: int) -> dict[str
     largest = max(float(np.abs(result).max()) for result in results)
     if any(np.abs(result - results[0]).max() > _TOLERANCE * largest for result in results):
         raise WrongResultError(f"{network.name}: the results along the two trees differ")
-    samples: dict[str, list[float]] = {name: [] for name in plans}
-    for _ in range(repeats):
-        for name, plan in plans.items():
-            start = time.perf_counter()
-            plan(*arrays)
-            samples[name].append(time.perf_counter() - start)
+    entrants = [
+        Contender(name, lambda plan=plan: plan(*arrays), returns=True)  # type: ignore[misc]
+        for name, plan in plans.items()
+    ]
+    seconds = time_calls(entrants, repeats)
     return {
         name: Planned(
             float(tree.contraction_cost()),
             predicted[name],
-            statistics.median(samples[name]),
+            seconds[name],
             searching,
         )
         for name, (tree, searching) in trees.items()
@@ -139,7 +138,7 @@ def line(network: Network, measured: dict[str, Planned]) -> str:
 
     def text(name: str, each: Planned) -> str:
         return (
-            f"by {name} {1e3 * each.measured:.2f} ms (predicted {each.predicted / each.measured:.2f} "
+            f"by {name} {milliseconds(each.measured)} ms (predicted {each.predicted / each.measured:.2f} "
             f"of it, {each.operations:.3g} multiplications, searched {each.searching:.1f} s)"
         )
 

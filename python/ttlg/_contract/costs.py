@@ -21,10 +21,10 @@ _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
 # Products that a sum is measured with.
 _MOST_SUMMED = 2**17
-# Of so many calls the fastest counts; after this time in seconds there are no more than three.
+# The fastest of so many calls counts; after this time, in seconds, three are enough.
 _CALLS = 6
 _LONGEST = 3e-3
-# The first products of a process wait for threads: so many times as many calls.
+# The first products of a process wait for threads to wake, and are sampled this many times longer.
 _WARMING = 5
 # What was measured was in a cache, mostly in the last one. What is more than these bytes takes longer
 # to come from memory, by this share of a pass over it.
@@ -179,7 +179,7 @@ class Costs:
         return seconds * (elements // 2) + self._from_memory(elements)
 
     def _from_memory(self, elements: float) -> float:
-        """Return what is missing in the time measured of operands that have so many elements."""
+        """Return the seconds that elements take beyond a measurement in the caches, if they do not fit."""
         return _FROM_MEMORY * self.pass_over(max(elements - _IN_CACHES // self.itemsize, 0))
 
     def _factor(self, sizes: dict[str, int], memory: str, order: str) -> Any:
@@ -191,7 +191,7 @@ class Costs:
 
 
 def _fastest(call: Callable[[], object], times: int = 1) -> float:
-    """Return the seconds of the fastest of a few calls, or of so many times as many."""
+    """Return the seconds of the fastest of a few calls, `times` as many as usual."""
     best = math.inf
     begin = end = time.perf_counter()
     for number in range(times * _CALLS):

@@ -36,9 +36,6 @@ class Run(NamedTuple):
         What is done to each, in this order.
     is_matmul : bool
         Whether matrices are multiplied, or elements.
-    loop : tuple of str or None
-        Where elements are multiplied and summed at once by the library's own function: the equation,
-        and the order of its loops.
     inner : int
         How many products each element of the product is the sum of.
     product_shape : tuple of int
@@ -53,6 +50,9 @@ class Run(NamedTuple):
         Their order in the result.
     moving, product : float
         Seconds of the transpositions, and of the rest.
+    loop : tuple of str or None
+        Where elements are multiplied and summed at once by the library's own function: the equation,
+        and the order of its loops.
     """
 
     order: tuple[int, int]

@@ -16,8 +16,8 @@ from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run, sum_runs
 _LONG = 3e-5
 _WORTH_TRYING = 1.6
 _MOST_TRIED = 6
-# Calls by each run, the first of which plans transpositions, and by each of the two fastest then.
-_CALLS = 2, 4
+# Each is called so often, the first time to plan transpositions, and the two fastest as often again.
+_CALLS = 2
 
 
 class Tensor(NamedTuple):
@@ -182,14 +182,15 @@ class Pairing:
         """Contract by each run twice, by the two fastest twice more, and by the fastest from then on."""
         if not _core.is_learning():
             return self._trials[0][1](x, y, out)
-        _, contract, times = min(self._trials, key=lambda each: len(each[2]))
+        trials = self._trials
+        _, contract, times = min(trials, key=lambda each: len(each[2]))
         start = time.perf_counter()
         result = contract(x, y, out)
         times.append(time.perf_counter() - start)
-        calls = {len(each[2]) for each in self._trials}
-        if len(calls) == 1 and calls <= set(_CALLS):  # each as often as the others
-            self._trials = sorted(self._trials, key=lambda each: min(each[2]))[:2]
-            if len(times) >= _CALLS[-1]:
-                self.chosen, fastest, _ = self._trials[0]
-                self.call = self._reducing(fastest)
+        fewest = min(len(each[2]) for each in trials)
+        if fewest >= _CALLS:
+            self._trials = sorted(trials, key=lambda each: min(each[2]))[:2]
+        if fewest >= 2 * _CALLS:
+            self.chosen, fastest, _ = self._trials[0]
+            self.call = self._reducing(fastest)
         return result

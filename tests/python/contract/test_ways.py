@@ -175,6 +175,18 @@ def test_trials_come_to_an_end_and_only_while_learning():
     assert pairing.chosen in pairing.runs
 
 
+def test_trials_end_where_threads_have_called_one_way_more_often():
+    equation = "abcd,dbea->ec"
+    operands = named_operands(equation)
+    contraction = planned(equation, operands, flops=SLOW)
+    pairing = contraction._steps[0][2]
+    pairing._trials[0][2].extend([1.0] * 5)
+    with ttlg.learning(True):
+        for _ in range(40):
+            contraction(*operands)
+    assert pairing.call != pairing._reducing(pairing._try)
+
+
 @pytest.mark.parametrize("learns", [True, False])
 def test_threads_that_call_at_once(monkeypatch, learns):
     monkeypatch.setattr(steps, "_LONG", 0)
