@@ -93,6 +93,8 @@ give_time() {
 }
 
 if $dry_run; then
+  unset SECONDS # no longer counts: the limits listed do not depend on how long listing them takes
+  SECONDS=0
   architecture=ARCHITECTURE
   [[ -z $package ]] || echo "uses $package"
   echo "writes to $outdir"
