@@ -1,6 +1,7 @@
 #include "plan/cpu/trials.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ttlg::cpu {
@@ -13,19 +14,33 @@ constexpr std::size_t kLastPlans = 3;
 // The share of all time that may be lost to trials, and the calls that it is first taken of.
 constexpr double kMaxLost = 0.05;
 constexpr int kFirstCalls = 20;
-// What an untried plan is expected to take longer than the planner's choice, as a share.
-constexpr double kExpectedLoss = 0.5;
+// What an untried plan is expected to take longer than the planner's choice, as a share: at first,
+// and at least.
+constexpr double kExpectedLoss = 0.4;
+constexpr double kLeastLoss = 0.1;
 // Calls of a plan that is this much slower are rare; those that something else delayed are not.
-constexpr double kMaxLoss = 2;
-// Of the last call's time in what the planner's choice is believed to take now.
+constexpr double kMaxLoss = 3;
+// Of the last call in what the planner's choice is believed to take now, and a trial to lose.
 constexpr double kWeightOfLast = 0.3;
+// After a second call, one plan in a row is not called again where another takes this share of its
+// time.
+constexpr double kHopeless = 0.85;
 // A plan replaces the planner's choice if it takes this share of its time at most.
 constexpr double kClearlyFaster = 0.97;
+// Calls of a settled plan that tell what they usually take, beginning with the least of a few, and
+// how many the last of them, with falling weight, are compared with that.
+constexpr int kLeastOf = 8;
+constexpr int kUsualCalls = 64;
+constexpr int kRecentCalls = 64;
+// Two calls that differ by more than this factor count as differing by it, and the means of many
+// that differ by as much as the second one show that something has changed.
+constexpr double kMaxChange = 2;
+constexpr double kClearChange = 1.3;
 
 }  // namespace
 
 Trials::Trials(const std::vector<Plan>& plans, Neighbors neighbors)
-    : neighbors_(std::move(neighbors)) {
+    : neighbors_(std::move(neighbors)), mean_loss_(kExpectedLoss) {
   for (const Plan& plan : plans) tried_.push_back({.plan = std::make_shared<const Plan>(plan)});
 }
 
@@ -40,15 +55,20 @@ void Trials::record(std::size_t number, double seconds) {
   if (is_settled()) return;
   Tried& tried = tried_[number];
   const bool is_trial = number != 0 && waits(tried);
-  if (std::exchange(last_, number) == number) tried.least = std::min(tried.least, seconds);
+  tried.least_of_all = std::min(tried.least_of_all, seconds);
+  if (std::exchange(last_, number) == number) {
+    tried.least_in_a_row = std::min(tried.least_in_a_row, seconds);
+  }
   ++tried.calls;
   ++calls_;
-  const double choice = tried_.front().least;
-  const double ratio = choice < kUnknown && tried.least < kUnknown ? tried.least / choice : 1;
+  const double choice = tried_.front().least();
+  const double ratio = choice < kUnknown ? tried.least() / choice : 1;
   if (usual_ == 0) {
     usual_ = seconds;
   } else if (is_trial) {
-    lost_ += std::min(seconds / usual_ - 1, kMaxLoss);
+    const double loss = std::min(seconds / usual_ - 1, kMaxLoss);
+    lost_ += loss;
+    mean_loss_ += kWeightOfLast * (std::max(loss, kLeastLoss) - mean_loss_);
   } else {
     // How long calls take at all may change, as when another process begins to work.
     usual_ += kWeightOfLast * (seconds / ratio - usual_);
@@ -60,35 +80,41 @@ void Trials::record(std::size_t number, double seconds) {
 Plan Trials::result() const {
   const Tried& choice = tried_.front();
   const Tried& best = tried_[fastest()];
-  const bool is_clear = best.least <= kClearlyFaster * choice.least;
+  const bool is_clear = best.least() <= kClearlyFaster * choice.least();
   Plan plan = is_clear ? *best.plan : *choice.plan;
   plan.warm_seconds = choice.plan->warm_seconds;
   plan.fresh_seconds = choice.plan->fresh_seconds;
-  plan.measured.clear();
-  for (const Tried& each : tried_) {
-    if (each.least < kUnknown) plan.measured.push_back({each.plan->parameters, each.least});
-  }
+  plan.measured = timed();
   return plan;
 }
 
-// Of those that are left; the planner's choice until it has been timed.
+std::vector<Timed> Trials::timed() const {
+  std::vector<Timed> result;
+  for (const Tried& each : tried_) {
+    if (each.calls > 0) result.push_back({each.plan->parameters, each.least()});
+  }
+  return result;
+}
+
 std::size_t Trials::fastest() const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < tried_.size(); ++i) {
-    if (tried_[i].is_left && tried_[i].least < tried_[best].least) best = i;
+    if (tried_[i].is_left && tried_[i].least() < tried_[best].least()) best = i;
   }
   return best;
 }
 
 bool Trials::waits(const Tried& tried) const {
-  return tried.is_left && tried.calls < kCalls[round_];
+  if (!tried.is_left || tried.calls >= kCalls[round_]) return false;
+  const bool is_hopeless = tried_[fastest()].least() < kHopeless * tried.least_in_a_row;
+  return &tried == &tried_.front() || tried.least_in_a_row == kUnknown || !is_hopeless;
 }
 
 bool Trials::is_affordable(const Tried& tried) const {
   const Tried& choice = tried_.front();
-  if (&tried == &choice || choice.least == kUnknown) return true;
-  if (&tried == &tried_[last_] && tried.least == kUnknown) return true;
-  const double loss = tried.least < kUnknown ? tried.least / choice.least - 1 : kExpectedLoss;
+  if (&tried == &choice || choice.calls == 0) return true;
+  if (&tried == &tried_[last_] && tried.least_in_a_row == kUnknown && round_ > 0) return true;
+  const double loss = tried.calls > 0 ? tried.least() / choice.least() - 1 : mean_loss_;
   return lost_ + loss <= kMaxLost * std::max(calls_, kFirstCalls);
 }
 
@@ -113,10 +139,26 @@ void Trials::end_round() {
   for (std::size_t i = 1; i < tried_.size(); ++i) {
     if (tried_[i].is_left) order.push_back(i);
   }
-  std::ranges::sort(order, {}, [&](std::size_t i) { return tried_[i].least; });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return tried_[i].least(); });
   const std::size_t kept = round_ == 0 ? kFasterPlans : kLastPlans;
   for (std::size_t k = kept; k < order.size(); ++k) tried_[order[k]].is_left = false;
   ++round_;
+}
+
+bool Watch::record(double seconds) {
+  const double logarithm = std::log(seconds);
+  if (++calls_ <= kLeastOf) {
+    usual_ = calls_ == 1 ? logarithm : std::min(usual_, logarithm);
+    return false;
+  }
+  const double limit = std::log(kMaxChange);
+  const double away = std::clamp(logarithm - usual_, -limit, limit);
+  if (calls_ <= kUsualCalls) {
+    usual_ += away / (calls_ - kLeastOf + 1);
+    return false;
+  }
+  recent_ += (away - recent_) / kRecentCalls;
+  return std::abs(recent_) > std::log(kClearChange);
 }
 
 }  // namespace ttlg::cpu

@@ -22,9 +22,9 @@ class Trials {
   // The planner's choice first.
   explicit Trials(const std::vector<Plan>& plans, Neighbors neighbors = nullptr);
 
-  // The plan for the next call. All take three calls each, and then the neighbours of the fastest,
-  // as long as one of them is faster still; then the faster ones again, and three of them a few
-  // more times; and between, as long as the time lost to slow ones would exceed a twentieth of all,
+  // The plan for the next call. All take one call each, and then the neighbours of the fastest, as
+  // long as one of them is faster still; then the faster ones a few in a row, and three of them
+  // some more; and between, as long as the time lost to slow ones would exceed a twentieth of all,
   // the fastest so far.
   std::size_t next() const;
   const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
@@ -35,27 +35,35 @@ class Trials {
   // What a call took that followed next().
   void record(std::size_t number, double seconds);
 
+  // Of those that are left; the planner's choice until it has been timed.
+  std::size_t fastest() const;
+
   bool is_settled() const { return round_ == kCalls.size(); }
-  // The fastest plan with all times, the least of each plan. The planner's choice stays where no
-  // other is clearly faster; what was predicted for it stays in any case, so that predictions do
-  // not depend on what has been called.
+  // The least time of each plan that has one, the planner's choice first.
+  std::vector<Timed> timed() const;
+  // The fastest plan with these times. The planner's choice stays where no other is clearly faster;
+  // what was predicted for it stays in any case, so that predictions do not depend on what has been
+  // called.
   Plan result() const;
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   // Of each plan that is left, in all rounds up to one.
-  static constexpr std::array kCalls{3, 5, 8};
+  static constexpr std::array kCalls{1, 4, 8};
 
   struct Tried {
     std::shared_ptr<const Plan> plan;
-    // Of calls that followed one by the same plan. Others find in the caches what another plan has
-    // left there, as no call will once the trials are over.
-    double least = kUnknown;
+    // Of all calls, and of those that followed one by the same plan. Others find in the caches what
+    // another plan has left there, as no call will once the trials are over; that makes some of
+    // them slower by up to a tenth.
+    double least_of_all = kUnknown;
+    double least_in_a_row = kUnknown;
     int calls = 0;
     bool is_left = true;
+
+    double least() const { return least_in_a_row < kUnknown ? least_in_a_row : least_of_all; }
   };
 
-  std::size_t fastest() const;
   bool waits(const Tried& tried) const;  // for a call in this round
   bool is_affordable(const Tried& tried) const;
   // Whether there are plans to try besides those that have been.
@@ -70,6 +78,20 @@ class Trials {
   int calls_ = 0;
   double usual_ = 0;  // seconds of a call by the planner's choice, as of late
   double lost_ = 0;   // such calls, to slower plans less what faster ones gained
+  double mean_loss_;  // such calls to a trial, as of late
+};
+
+// Whether the calls of a plan take another time than before, and have for long: another process may
+// have begun to work, or ended.
+class Watch {
+ public:
+  // True when it is time to try plans again.
+  bool record(double seconds);
+
+ private:
+  double usual_ = 0;   // the mean logarithm of the seconds of the first calls
+  double recent_ = 0;  // by how much the last ones' mean differs
+  int calls_ = 0;
 };
 
 }  // namespace ttlg::cpu

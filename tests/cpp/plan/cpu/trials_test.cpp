@@ -146,5 +146,31 @@ TEST(Trials, SettleOnASinglePlan) {
   EXPECT_EQ(trials.result().measured.size(), 1U) << "so that it is not tried again";
 }
 
+// The calls until a watch says that they have changed, at most 10,000.
+int calls_until_changed(Watch& watch, double seconds) {
+  for (int calls = 1; calls <= 10000; ++calls) {
+    if (watch.record(seconds)) return calls;
+  }
+  return 10000;
+}
+
+TEST(Watch, SaysThatCallsHaveChangedForLong) {
+  for (const double later : {2.0, 0.5}) {
+    Watch watch;
+    for (int i = 0; i < 300; ++i) EXPECT_FALSE(watch.record(1));
+    const int calls = calls_until_changed(watch, later);
+    EXPECT_GE(calls, 20);
+    EXPECT_LE(calls, 100);
+  }
+}
+
+TEST(Watch, IgnoresDelaysAndSmallChanges) {
+  Watch watch;
+  for (int i = 0; i < 5000; ++i) {
+    const double small = i < 2500 ? 1 : 1.2;
+    EXPECT_FALSE(watch.record(i % 10 == 0 ? 100 : small)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace ttlg::cpu
