@@ -95,15 +95,11 @@ void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
   run(plan, x.data, out.data);
 }
 
-// A call by the plan that the cache has for its layout, from which the planner may learn.
-struct CpuCall {
-  std::shared_ptr<Plan> plan;
-
-  void run(const TensorView& x, const TensorView& out) const {
-    check_call(*plan, x, out);
-    run_and_learn(plan, x.data, out.data);
-  }
-};
+void run_call(const CpuCall& call, const TensorView& x, const TensorView& out) {
+  check_call(*call.plan, x, out);
+  // Other libraries return the memory of large results to the system when these are freed.
+  run_and_learn(call.plan, x.data, out.data, call.plan->request.out_byte_strides.empty());
+}
 
 std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes,
                                      const TensorView* out, const py::object& threads,
@@ -138,9 +134,9 @@ py::list kernel_reports_for(const Plan& plan) {
   return rows;
 }
 
-py::list measured_for(const Plan& plan) {
+py::list to_list(const std::vector<cpu::Timed>& timed) {
   py::list rows;
-  for (const auto& [parameters, seconds] : plan.measured) {
+  for (const auto& [parameters, seconds] : timed) {
     rows.append(py::make_tuple(kernel_name(parameters.kernel), to_dict(parameters), seconds));
   }
   return rows;
@@ -159,7 +155,7 @@ Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>&
 py::list measured_plans() {
   py::list rows;
   for (const auto& [plan, choice] : cpu_plan_cache().plans()) {
-    if (plan->measured.empty() || choice.forced) continue;
+    if (plan->measured.empty() || choice.forced || !choice.learns) continue;
     rows.append(py::make_tuple(*plan, choice.threads, plan->warm_seconds, plan->fresh_seconds));
   }
   return rows;
@@ -169,7 +165,8 @@ void cache_learned(Plan plan, int threads, double warm_seconds, double fresh_sec
   plan.thread_limit = threads;
   plan.warm_seconds = warm_seconds;
   plan.fresh_seconds = fresh_seconds;
-  cpu_plan_cache().put(std::make_shared<const Plan>(std::move(plan)), {.threads = threads});
+  cpu_plan_cache().put(std::make_shared<const Plan>(std::move(plan)),
+                       {.threads = threads, .learns = true});
 }
 
 py::list kernels_for(const Plan& plan) {
@@ -200,7 +197,9 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("predicted_seconds",
                              [](const Plan& plan) { return predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
-      .def_property_readonly("measured", &measured_for)
+      .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
+      .def_property_readonly("trials",
+                             [](const Plan& plan) { return to_list(cpu_learner().timed(plan)); })
       .def("with_measured", &with_measured, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
@@ -221,18 +220,21 @@ void bind_cpu(py::module_& module) {
       "cpu_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
       py::arg("threads"), py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
-  py::class_<CpuCall>(module, "CpuCall", "A call by the plan that the planner cache has.")
+  py::class_<CpuCall>(module, "CpuCall",
+                      "A call by a plan that the planner cache has, or by one that is being tried "
+                      "for the same layout.")
+      .def(py::init([](std::shared_ptr<Plan> plan) { return CpuCall{std::move(plan)}; }),
+           py::arg("plan"))
       .def_property_readonly("out_shape",
                              [](const CpuCall& call) { return to_tuple(call.plan->out_shape); })
-      .def("run", &CpuCall::run, py::arg("x"), py::arg("out"));
+      .def("run", &run_call, py::arg("x"), py::arg("out"));
   module.def(
       "cpu_call_for",
       [](const TensorView& x, const py::object& axes, const TensorView* out,
          const py::object& threads) {
         return CpuCall{plan_for_views(x, axes, out, threads, std::nullopt)};
       },
-      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"),
-      "A call by such a plan, or by one that is being tried for the same layout.");
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"), "A call by such a plan.");
   module.def(
       "request_into_new_ndarray",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
@@ -259,8 +261,11 @@ void bind_cpu(py::module_& module) {
       "The plan with these parameters.");
   module.def(
       "cache_put",
-      [](std::shared_ptr<Plan> plan, int threads, const std::optional<std::string>& kernel) {
-        cpu_plan_cache().put(std::move(plan), {.threads = threads, .forced = parse_forced(kernel)});
+      [](const std::shared_ptr<Plan>& plan, int threads, const std::optional<std::string>& kernel) {
+        for (const bool learns : {false, true}) {
+          cpu_plan_cache().put(
+              plan, {.threads = threads, .forced = parse_forced(kernel), .learns = learns});
+        }
       },
       py::arg("plan"), py::arg("threads"), py::arg("kernel"),
       "Keep a plan for its layout in place of the planner's choice.");

@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -57,8 +58,8 @@ void bind_time_model(py::module_& module) {
       .def_readonly("low", &TimeModel::low)
       .def_readonly("high", &TimeModel::high);
   module.def(
-      "cpu_time_model", [] { return cpu::this_machine()->model; },
-      "The time model by which plans are chosen.");
+      "cpu_time_model", [] { return cpu::this_machine(false)->model; },
+      "The time model by which plans are chosen, without what calls have taught.");
   module.def(
       "set_cpu_time_model",
       [](const TimeModel& model) {
@@ -89,8 +90,34 @@ void bind_time_model(py::module_& module) {
       .def_readonly("has_shuffle", &cpu::Machine::has_shuffle)
       .def_readonly("model", &cpu::Machine::model);
   module.def(
-      "this_cpu_machine", [] { return *cpu::this_machine(); },
-      "This machine, with the time model in use.");
+      "this_cpu_machine", [] { return *cpu::this_machine(false); },
+      "This machine, with that time model.");
+  module.def(
+      "cpu_time_factors",
+      [] {
+        const cpu::Correction correction = cpu::time_model_correction();
+        Named factors;
+        for (std::size_t i = 0; i < cpu::kCosts.size(); ++i) {
+          factors.emplace(cpu::kCosts[i], correction.factors()[i]);
+        }
+        return py::make_tuple(factors, correction.trials());
+      },
+      "The factors of the model's costs that calls have taught, and by how many trials.");
+  module.def(
+      "set_cpu_time_factors",
+      [](const Named& named) {
+        cpu::Costs factors;
+        factors.fill(1);
+        for (const auto& [name, factor] : named) {
+          const auto found = std::ranges::find(cpu::kCosts, name);
+          if (found == cpu::kCosts.end()) {
+            throw py::value_error("the time model has no cost '" + name + "'");
+          }
+          factors.at(static_cast<std::size_t>(found - cpu::kCosts.begin())) = factor;
+        }
+        cpu::set_time_model_correction(cpu::Correction(factors));
+      },
+      py::arg("factors"), "Begin with these; they hold for layouts that have no plan yet.");
   module.def(
       "count_cpu_terms",
       [](const cpu::Plan& plan, const cpu::Machine& machine, bool fresh) {

@@ -63,6 +63,12 @@ bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
          find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
 }
 
+// Whether the system gives the memory of a new array at every call; asked where calls are timed.
+bool has_new_pages(const cpu::Plan& plan) {
+  return cpu::Learner::can_learn(plan) &&
+         static_cast<std::size_t>(plan.problem.bytes()) > result_pool().info().limit;
+}
+
 // The result, or null to leave the call to the slow path.
 py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_object,
                      PyObject* threads_object) {
@@ -84,18 +90,21 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   if (out_object == Py_None) {
     const auto plan = cpu_plan_cache().get(cpu_key_of(x.layout, axes, nullptr), choice);
     py::object result = new_ndarray(x.descr, out_shape);
-    run_and_learn(plan, x.layout.data, look_at(result.ptr()).layout.data);
+    run_and_learn(plan, x.layout.data, look_at(result.ptr()).layout.data, has_new_pages(*plan));
     return result;
   }
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_shape)) return {};
   const LayoutKey key = cpu_key_of(x.layout, axes, &out.layout);
-  run_and_learn(cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data);
+  run_and_learn(cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data, false);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 
-py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_object) {
+// Carries out `plan` by run(in, out, is_new).
+template <typename Run>
+py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_object,
+                    const Run& run) {
   if (out_object == Py_None) renew_pool_limit_for(x_object);  // before x is looked at, as above
   const Ndarray x = look_at(x_object);
   const Request& request = plan.request;
@@ -107,7 +116,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   if (out_object == Py_None) {
     if (!request.out_byte_strides.empty()) return {};
     py::object result = new_ndarray(x.descr, plan.out_shape);
-    run(plan, x.layout.data, look_at(result.ptr()).layout.data);
+    run(x.layout.data, look_at(result.ptr()).layout.data, true);
     return result;
   }
   if (!is_plain(out_object)) return {};
@@ -116,7 +125,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
       !has_byte_strides(out.layout, plan.out_byte_strides)) {
     return {};
   }
-  run(plan, x.layout.data, out.layout.data);
+  run(x.layout.data, out.layout.data, false);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 
@@ -146,7 +155,16 @@ PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t co
 PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return result_or_none(3, count, [&] {
     if (!is_plain(arguments[1])) return py::object();  // and no plan for a GPU gets further
-    return run_plan(py::handle(arguments[0]).cast<const cpu::Plan&>(), arguments[1], arguments[2]);
+    py::detail::make_caster<cpu::Plan> plan;
+    if (plan.load(arguments[0], false)) {
+      return run_plan(plan, arguments[1], arguments[2],
+                      [&](const std::byte* in, std::byte* out, bool) { run(plan, in, out); });
+    }
+    const auto& call = py::handle(arguments[0]).cast<const CpuCall&>();
+    return run_plan(*call.plan, arguments[1], arguments[2],
+                    [&](const std::byte* in, std::byte* out, bool is_new) {
+                      run_and_learn(call.plan, in, out, is_new && has_new_pages(*call.plan));
+                    });
   });
 }
 
@@ -158,7 +176,8 @@ PyMethodDef methods[] = {
     {"run_ndarray", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run_ndarray)),
      METH_FASTCALL,
      "run_ndarray(plan, x, out, /)\n\n"
-     "Carry a plan out on plain ndarrays; None, with nothing written, for anything else."},
+     "Carry a CpuPlan or a CpuCall out on plain ndarrays; None, with nothing written, for anything "
+     "else."},
     {},
 };
 

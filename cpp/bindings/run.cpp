@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <chrono>
 #include <new>
 #include <utility>
@@ -18,8 +17,6 @@ namespace {
 // Below this, releasing the GIL costs more than holding it.
 constexpr std::int64_t kReleaseGilBytes = 32 << 10;
 constexpr std::size_t kDefaultCapacity = 4096;
-
-std::atomic<bool> learning = false;
 
 // XLA's threads and those that predict times use the caches without the GIL, so a thread that forks
 // may not be the only one to.
@@ -81,19 +78,16 @@ cpu::Learner& cpu_learner() {
   return learner;
 }
 
-bool set_learning(bool learns) { return learning.exchange(learns); }
-
-bool is_learning() { return learning; }
-
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
-                   std::byte* out) {
-  if (!learning || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
+                   std::byte* out, bool is_new) {
+  if (!cpu::is_learning() || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
   const cpu::Learner::Call call = cpu_learner().begin(plan);
   const auto start = std::chrono::steady_clock::now();
   run(*call.plan, in, out);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  auto kept = cpu_learner().end(*plan, call, taken.count());
-  if (kept != nullptr) cpu_plan_cache().put(std::move(kept), {.threads = plan->thread_limit});
+  auto kept = cpu_learner().end(*plan, call, taken.count(), is_new);
+  if (kept == nullptr) return;
+  cpu_plan_cache().put(std::move(kept), {.threads = plan->thread_limit, .learns = true});
 }
 
 }  // namespace ttlg::bindings

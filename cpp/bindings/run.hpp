@@ -23,14 +23,16 @@ double predicted_seconds(const cpu::Plan& plan, bool fresh);
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);
 
 // The same by a plan from the cache that no kernel was forced on, or by another that is being tried
-// for its layout: the fastest replaces the plan in the cache.
+// for its layout: the fastest replaces the plan in the cache. `is_new`: the system may have to give
+// the pages of `out` first.
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
-                   std::byte* out);
+                   std::byte* out, bool is_new);
+
+// A call by a plan that the planner cache has, from which the planner may learn.
+struct CpuCall {
+  std::shared_ptr<const cpu::Plan> plan;
+};
 
 cpu::Learner& cpu_learner();
-
-// Whether calls try plans; returns what was set before.
-bool set_learning(bool learns);
-bool is_learning();
 
 }  // namespace ttlg::bindings

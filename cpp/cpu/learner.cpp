@@ -1,8 +1,10 @@
 #include "cpu/learner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cpu/this_machine.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/search_space.hpp"
 
@@ -43,13 +45,38 @@ Plan with_parameters(const Plan& plan, const Parameters& parameters) {
 
 std::vector<Plan> plans_to_try(const Plan& chosen) {
   std::vector<Plan> plans{chosen};
-  for (const Candidate& each :
-       candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more)) {
-    if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * chosen.warm_seconds) break;
+  const std::vector<Candidate> listed =
+      candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more);
+  for (const Candidate& each : listed) {
+    if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * listed.front().seconds) break;
     if (is_tried(plans, each.parameters)) continue;
     plans.push_back(with_parameters(chosen, each.parameters));
   }
   return plans;
+}
+
+// What the calls of a plan's trials tell the time model.
+std::vector<Timing> timings_of(const Plan& plan) {
+  const auto machine = this_machine(false);
+  const Problem folded = fold_run(plan.problem);
+  std::vector<Timing> timings;
+  for (const Timed& each : plan.measured) {
+    const Terms terms = count_terms(folded, each.parameters, *machine, false);
+    timings.push_back({.costs = costs_of(terms, machine->model), .seconds = each.seconds});
+  }
+  return timings;
+}
+
+// The times of a plan that was tried again, the planner's own choice first, as before. Where that
+// has not been tried this time, its earlier time stands.
+std::vector<Timed> planned_first(std::vector<Timed> timed, const Timed& planned) {
+  const auto found = std::ranges::find(timed, planned.parameters, &Timed::parameters);
+  if (found == timed.end()) {
+    timed.insert(timed.begin(), planned);
+  } else {
+    std::rotate(timed.begin(), found, found + 1);
+  }
+  return timed;
 }
 
 std::vector<Plan> neighbors(const Plan& plan) {
@@ -73,25 +100,57 @@ Learner::Call Learner::begin(const std::shared_ptr<const Plan>& chosen) {
     return {.plan = chosen};
   }
   entry->used = ++calls_;
-  if (!entry->trials) entry->trials.emplace(plans_to_try(*chosen), neighbors);
+  if (!entry->trials) {
+    if (!chosen->measured.empty()) return {.plan = chosen};
+    entry->trials.emplace(plans_to_try(*chosen), neighbors);
+  }
   const std::size_t number = entry->trials->next();
   return {.plan = entry->trials->plan(number), .number = number};
 }
 
-std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, double seconds) {
-  if (!call.number) return nullptr;
+std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, double seconds,
+                                         bool is_new) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   Entry* const entry = find(chosen);
-  // The trials that the call belonged to may have been forgotten, and others begun.
-  if (entry == nullptr || !entry->trials || !entry->trials->has(*call.number, call.plan)) {
+  if (entry == nullptr) return nullptr;
+  if (!call.number) {
+    if (!entry->trials && !chosen.measured.empty() && entry->watch.record(seconds)) {
+      entry->trials.emplace(plans_to_try(chosen), neighbors);
+    }
     return nullptr;
   }
+  // The trials that the call belonged to may have been forgotten, and others begun.
+  if (!entry->trials || !entry->trials->has(*call.number, call.plan)) return nullptr;
   entry->trials->record(*call.number, seconds);
-  if (!entry->trials->is_settled()) return nullptr;
-  auto kept = std::make_shared<const Plan>(entry->trials->result());
-  entries_.erase(entries_.begin() + (entry - entries_.data()));
+  entry->is_new = entry->is_new || is_new;
+  return entry->trials->is_settled() ? end_trials(*entry) : nullptr;
+}
+
+// From now on the calls of what is kept are watched.
+std::shared_ptr<const Plan> Learner::end_trials(Entry& entry) {
+  Plan result = entry.trials->result();
+  if (!entry.is_new) correct_time_model(timings_of(result));
+  if (!entry.chosen->measured.empty()) {
+    result.measured = planned_first(std::move(result.measured), entry.chosen->measured.front());
+  }
+  auto kept = std::make_shared<const Plan>(std::move(result));
+  entry = {.chosen = kept, .used = entry.used};
   return kept;
+}
+
+std::vector<Timed> Learner::timed(const Plan& chosen) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = std::ranges::find_if(entries_, [&](const Entry& each) {
+    return each.trials && *each.chosen == chosen &&
+           each.chosen->thread_limit == chosen.thread_limit;
+  });
+  if (entry == entries_.end()) return {};
+  std::vector<Timed> timed = entry->trials->timed();
+  const Parameters& fastest = entry->trials->plan(entry->trials->fastest())->parameters;
+  const auto found = std::ranges::find(timed, fastest, &Timed::parameters);
+  if (found != timed.end()) std::rotate(timed.begin(), found, found + 1);
+  return timed;
 }
 
 void Learner::clear() {

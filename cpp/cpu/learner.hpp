@@ -22,17 +22,23 @@ class Learner {
     std::optional<std::size_t> number{};  // of the plan in its trials, if it is being tried
   };
 
-  // Whether calls of a plan that the planner chose are long enough to be timed.
-  static bool can_learn(const Plan& plan) {
-    return plan.warm_seconds >= kMinSeconds && plan.measured.empty();
-  }
+  // Whether calls of a plan are long enough to be timed. Plans that no planner chose are not.
+  static bool can_learn(const Plan& plan) { return plan.warm_seconds >= kMinSeconds; }
 
   // `chosen` is the plan of the planner cache. Its first call lists no others: a single call is
-  // made by it.
+  // made by it. One that earlier trials chose is watched, and tried again beside others when its
+  // calls take another time for long.
   Call begin(const std::shared_ptr<const Plan>& chosen);
 
-  // What that call took. The plan to keep instead of the chosen one, if it is known now, else null.
-  std::shared_ptr<const Plan> end(const Plan& chosen, const Call& call, double seconds);
+  // What that call took; `is_new`: the system may have given the pages of its output. The plan to
+  // keep instead of the chosen one, if it is known now, else null. Trials correct the time model
+  // where no pages were new.
+  std::shared_ptr<const Plan> end(const Plan& chosen, const Call& call, double seconds,
+                                  bool is_new = false);
+
+  // What calls of the plans for the request of a plan have taken so far, if they are being tried;
+  // the one that is the fastest so far first.
+  std::vector<Timed> timed(const Plan& chosen);
 
   // Forgets all trials.
   void clear();
@@ -47,10 +53,13 @@ class Learner {
   struct Entry {
     std::shared_ptr<const Plan> chosen;  // kept, so that its address stays its own
     std::optional<Trials> trials{};
+    Watch watch{};  // between trials
+    bool is_new = false;
     std::uint64_t used = 0;
   };
 
   Entry* find(const Plan& chosen);
+  std::shared_ptr<const Plan> end_trials(Entry& entry);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

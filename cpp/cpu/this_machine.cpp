@@ -44,37 +44,73 @@ Machine detect() {
   return machine;
 }
 
+struct State {
+  Machine plain{};
+  Correction correction{};
+  Machine corrected{};
+};
+
+std::shared_ptr<const State> state_of(const Machine& machine, const Correction& correction) {
+  auto state = std::make_shared<State>(
+      State{.plain = machine, .correction = correction, .corrected = machine});
+  state->corrected.model = correction.applied_to(machine.model);
+  return state;
+}
+
 // Plans are made by any number of threads while a new model is installed.
-std::atomic<std::shared_ptr<const Machine>>& current() {
-  static std::atomic<std::shared_ptr<const Machine>> machine =
-      std::make_shared<const Machine>(detect());
-  return machine;
+std::atomic<std::shared_ptr<const State>>& current() {
+  static std::atomic<std::shared_ptr<const State>> state = state_of(detect(), {});
+  return state;
 }
 
 template <typename Change>
 void change(const Change& what) {
-  std::shared_ptr<const Machine> before = current().load();
-  std::shared_ptr<Machine> after;
+  std::shared_ptr<const State> before = current().load();
+  std::shared_ptr<const State> after;
   do {
-    after = std::make_shared<Machine>(*before);
-    what(*after);
+    Machine machine = before->plain;
+    Correction correction = before->correction;
+    what(machine, correction);
+    after = state_of(machine, correction);
   } while (!current().compare_exchange_strong(before, after));
 }
 
+std::atomic<bool> learning = false;
+
 }  // namespace
 
-std::shared_ptr<const Machine> this_machine() { return current().load(); }
+bool set_learning(bool learns) { return learning.exchange(learns); }
 
-std::shared_ptr<const Machine> this_machine_with_threads() {
+bool is_learning() { return learning; }
+
+std::shared_ptr<const Machine> this_machine(bool learns) {
+  const std::shared_ptr<const State> state = current().load();
+  return {state, learns ? &state->corrected : &state->plain};
+}
+
+std::shared_ptr<const Machine> this_machine_with_threads(bool learns) {
   const Team::Delays delays = team().delays();
-  if (this_machine()->thread_start_seconds != delays.awake) {
-    change([&](Machine& machine) { machine.thread_start_seconds = delays.awake; });
+  if (this_machine(learns)->thread_start_seconds != delays.awake) {
+    change([&](Machine& machine, Correction&) { machine.thread_start_seconds = delays.awake; });
   }
-  return this_machine();
+  return this_machine(learns);
 }
 
 void set_time_model(const TimeModel& model) {
-  change([&](Machine& machine) { machine.model = model; });
+  change([&](Machine& machine, Correction& correction) {
+    machine.model = model;
+    correction = {};
+  });
+}
+
+Correction time_model_correction() { return current().load()->correction; }
+
+void set_time_model_correction(const Correction& correction) {
+  change([&](Machine&, Correction& own) { own = correction; });
+}
+
+void correct_time_model(std::span<const Timing> trial) {
+  change([&](Machine&, Correction& correction) { correction.learn(trial); });
 }
 
 }  // namespace ttlg::cpu

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/this_machine.hpp"
+#include "plan/cpu/model/count_terms.hpp"
 #include "plan/cpu/planner.hpp"
 #include "plan/cpu/search_space.hpp"
 #include "requests.hpp"
@@ -57,7 +58,7 @@ TEST(Learner, KeepsTheFastestPlanOfTheSameRequest) {
   EXPECT_EQ(kept->thread_limit, chosen->thread_limit);
   EXPECT_EQ(kept->warm_seconds, chosen->warm_seconds) << "predictions stay";
   EXPECT_GT(kept->measured.size(), 2U);
-  EXPECT_FALSE(Learner::can_learn(*kept)) << "it is settled";
+  EXPECT_FALSE(learner.begin(kept).number.has_value()) << "it is settled";
   for (const Timed& each : kept->measured) {
     EXPECT_LE(0.97 * seconds_of(*kept), each.seconds) << "3 % are not worth a change";
   }
@@ -69,8 +70,10 @@ TEST(Learner, TriesPlansOfSeveralKinds) {
   const auto chosen = chosen_plan();
   std::map<std::tuple<Kernel, bool, bool, std::int64_t>, std::set<const Plan*>> kinds;
   learner.end(*chosen, learner.begin(chosen), 1);
-  for (int i = 0; i < 24; ++i) {
+  std::set<const Plan*> first;
+  for (int i = 0; i < 100; ++i) {
     const Learner::Call call = learner.begin(chosen);
+    if (first.insert(call.plan.get()).second && first.size() > 8) break;  // neighbors from here on
     const Parameters& tried = call.plan->parameters;
     kinds[{tried.kernel, tried.staged, tried.streaming, tried.block.front()}].insert(
         call.plan.get());
@@ -100,6 +103,73 @@ TEST(Learner, ForgetsTrials) {
   serve(learner, chosen, 3);
   learner.clear();
   EXPECT_FALSE(learner.begin(chosen).number.has_value());
+}
+
+// The plan whose calls take as long as another one's did before is not the fastest any more.
+TEST(Learner, TriesAgainWhenCallsTakeAnotherTime) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  const auto kept = serve(learner, chosen, 200);
+  ASSERT_NE(kept, nullptr);
+  for (int i = 0; i < 300; ++i) {
+    const Learner::Call call = learner.begin(kept);
+    ASSERT_FALSE(call.number.has_value());
+    ASSERT_EQ(learner.end(*kept, call, seconds_of(*kept)), nullptr);
+  }
+  std::shared_ptr<const Plan> again;
+  for (int i = 0; i < 600 && again == nullptr; ++i) {
+    const Learner::Call call = learner.begin(kept);
+    const bool is_kept = call.plan->parameters == kept->parameters;
+    again = learner.end(*kept, call, is_kept ? 3 : seconds_of(*call.plan));
+  }
+  ASSERT_NE(again, nullptr);
+  EXPECT_NE(again->parameters, kept->parameters);
+  EXPECT_EQ(again->measured.front().parameters, kept->measured.front().parameters)
+      << "the planner's choice comes first";
+  EXPECT_EQ(again->warm_seconds, kept->warm_seconds);
+}
+
+TEST(Learner, TellsWhatCallsHaveTaken) {
+  Learner learner;
+  const auto chosen = chosen_plan();
+  EXPECT_TRUE(learner.timed(*chosen).empty());
+  serve(learner, chosen, 30);
+  const std::vector<Timed> timed = learner.timed(*chosen);
+  EXPECT_GT(timed.size(), 3U);
+  for (const Timed& each : timed) EXPECT_LE(timed.front().seconds, each.seconds);
+  serve(learner, chosen, 200);
+  EXPECT_TRUE(learner.timed(*chosen).empty()) << "they are over";
+}
+
+// Where calls take twice the predicted time, layouts that no call has had are expected to as well.
+TEST(Learner, CorrectsTheTimeModel) {
+  set_time_model(generic_model());
+  const auto later = test::contiguous_request({900, 70, 30}, {2, 0, 1}, 4);
+  const double plain = make_plan(later, *this_machine(false), 1).warm_seconds;
+  EXPECT_EQ(make_plan(later, *this_machine(true), 1).warm_seconds, plain);
+  const auto teach = [](bool is_new) {
+    for (std::int64_t rows = 900; rows < 906; ++rows) {
+      Learner learner;
+      const auto chosen = chosen_plan(rows);
+      for (int i = 0; i < 300; ++i) {
+        const Learner::Call call = learner.begin(chosen);
+        const Terms terms = count_terms(fold_run(call.plan->problem), call.plan->parameters,
+                                        *this_machine(false), false);
+        const double seconds = 2 * predicted_seconds(terms, this_machine(false)->model);
+        if (learner.end(*chosen, call, seconds, is_new)) break;
+      }
+    }
+  };
+  teach(true);
+  EXPECT_EQ(time_model_correction().trials(), 0) << "new pages are another cost";
+  teach(false);
+  EXPECT_EQ(time_model_correction().trials(), 6);
+  const double corrected = make_plan(later, *this_machine(true), 1).warm_seconds;
+  EXPECT_GT(corrected, 1.6 * plain);
+  EXPECT_LT(corrected, 2.4 * plain);
+  EXPECT_EQ(make_plan(later, *this_machine(false), 1).warm_seconds, plain);
+  set_time_model(generic_model());
+  EXPECT_EQ(time_model_correction().trials(), 0);
 }
 
 // Calls may end after their trials have been forgotten, and others begun.

@@ -1,0 +1,157 @@
+#include "plan/cpu/model/correction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace ttlg::cpu {
+namespace {
+
+enum Cost : std::size_t {
+  kMemoryLines,
+  kCachedLines,
+  kWrittenLines,
+  kStreamedLines,
+  kPieces,
+  kInstructions,
+  kThreads,
+  kNewPages
+};
+
+// Standard deviations, as logarithms: of what a problem's plans take by what is predicted, all of
+// them and each of its own.
+constexpr double kProblemSpread = 0.3;
+constexpr double kPlanSpread = 0.3;
+// Plans whose times are further off, as logarithms, count as this far off.
+constexpr double kMaxError = 1;
+// What the factors may have changed from one trial to the next, as a variance: the machine may
+// become busy, or idle again.
+constexpr double kDrift = 1e-4;
+
+bool has(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
+}
+
+Cost cost_of(std::string_view name) {
+  if (name == "fresh_pages") return kNewPages;
+  if (name == "call" || name.starts_with("team") || name.starts_with("all_")) return kThreads;
+  const bool is_read = name.starts_with("read_") || name.starts_with("unprefetched_");
+  const bool is_written = name.starts_with("written_");
+  constexpr auto kOfPieces =
+      std::to_array<std::string_view>({"split", "shared_lines", "run_below_", "pages_above_",
+                                       "rows_above_", "aliasing", "conflicts", "new_pages"});
+  if ((is_read || is_written) &&
+      std::ranges::any_of(kOfPieces, [&](std::string_view part) { return has(name, part); })) {
+    return kPieces;
+  }
+  if (is_read || name.starts_with("copied_")) {
+    return has(name, "memory") ? kMemoryLines : kCachedLines;
+  }
+  if (name.starts_with("stream_copied_") || has(name, "written_staged") ||
+      has(name, "written_direct")) {
+    return kStreamedLines;
+  }
+  return is_written ? kWrittenLines : kInstructions;
+}
+
+const std::array<Cost, kTerms>& costs_of_terms() {
+  static const std::array<Cost, kTerms> costs = [] {
+    std::array<Cost, kTerms> result;
+    std::ranges::transform(term_names(), result.begin(), cost_of);
+    return result;
+  }();
+  return costs;
+}
+
+}  // namespace
+
+Costs costs_of(const Terms& terms, const TimeModel& model) {
+  Costs costs{};
+  const TermValues values = values_of(terms);
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    costs[costs_of_terms()[i]] += values[i] * model.seconds[i];
+  }
+  return costs;
+}
+
+Correction::Correction(const Costs& factors) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (!(factors[i] >= 1 / kMaxFactor && factors[i] <= kMaxFactor)) {
+      throw std::invalid_argument("the factor of '" + std::string(kCosts[i]) +
+                                  "' must be between 1/3 and 3, not " + std::to_string(factors[i]));
+    }
+    logarithms_[i] = std::log(factors[i]);
+  }
+  trust(0);
+}
+
+void Correction::trust(double scale_spread) {
+  for (std::size_t i = 0; i < kCosts.size(); ++i) {
+    for (std::size_t k = 0; k < kCosts.size(); ++k) {
+      covariance_[i][k] = scale_spread * scale_spread + (i == k ? kSpread * kSpread : 0);
+    }
+  }
+}
+
+void Correction::learn(std::span<const Timing> trial) {
+  const Costs before = logarithms_;
+  begin_trial();
+  for (const Timing& timing : trial) observe(timing);
+  for (std::size_t i = 0; i < logarithms_.size(); ++i) {
+    const double step = std::log(kMaxStep);
+    const double end = std::log(kMaxFactor);
+    const double near = std::clamp(logarithms_[i], before[i] - step, before[i] + step);
+    logarithms_[i] = std::clamp(near, -end, end);
+  }
+  ++trials_;
+}
+
+void Correction::begin_trial() {
+  problem_ = 0;
+  for (std::size_t i = 0; i < kStates; ++i) covariance_[i].back() = covariance_.back()[i] = 0;
+  covariance_.back().back() = kProblemSpread * kProblemSpread;
+  for (std::size_t i = 0; i < kCosts.size(); ++i) covariance_[i][i] += kDrift;
+}
+
+// One measurement of the logarithm of a sum: its gradient by the logarithms of the factors are the
+// shares of the costs.
+void Correction::observe(const Timing& timing) {
+  States gradient{};
+  double predicted = 0;
+  for (std::size_t i = 0; i < kCosts.size(); ++i) {
+    gradient[i] = timing.costs[i] * std::exp(logarithms_[i]);
+    predicted += gradient[i];
+  }
+  if (!(predicted > 0 && timing.seconds > 0)) return;
+  for (double& each : gradient) each /= predicted;
+  gradient.back() = 1;
+  const double error =
+      std::clamp(std::log(timing.seconds / predicted) - problem_, -kMaxError, kMaxError);
+  States gain{};
+  double variance = kPlanSpread * kPlanSpread;
+  for (std::size_t i = 0; i < kStates; ++i) {
+    for (std::size_t k = 0; k < kStates; ++k) gain[i] += covariance_[i][k] * gradient[k];
+    variance += gradient[i] * gain[i];
+  }
+  for (std::size_t i = 0; i < kStates; ++i) {
+    for (std::size_t k = 0; k < kStates; ++k) covariance_[i][k] -= gain[i] * gain[k] / variance;
+  }
+  for (std::size_t i = 0; i < kCosts.size(); ++i) logarithms_[i] += gain[i] / variance * error;
+  problem_ += gain.back() / variance * error;
+}
+
+Costs Correction::factors() const {
+  Costs result;
+  std::ranges::transform(logarithms_, result.begin(), [](double each) { return std::exp(each); });
+  return result;
+}
+
+TimeModel Correction::applied_to(const TimeModel& model) const {
+  TimeModel result = model;
+  const Costs factor = factors();
+  for (std::size_t i = 0; i < kTerms; ++i) result.seconds[i] *= factor[costs_of_terms()[i]];
+  return result;
+}
+
+}  // namespace ttlg::cpu
