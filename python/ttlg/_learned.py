@@ -1,4 +1,4 @@
-"""The plans that calls have settled on, kept from one process to the next."""
+"""The plans that calls have settled on, and what they took, kept from one process to the next."""
 
 import atexit
 import contextlib
@@ -8,9 +8,10 @@ from ttlg import _core
 from ttlg._machine.cache_file import Entry, TuneFile
 from ttlg._machine.processor import machine_key
 from ttlg._plan.json import build_measured, read_request, request_record
+from ttlg._settings.threads import get_num_threads
 
 # Building all takes some 10 ms of an import.
-_MAX_PLANS = 256
+_MAX_ENTRIES = 256
 
 
 def keep_between_processes() -> None:
@@ -25,27 +26,39 @@ def keep_between_processes() -> None:
 
 
 def restore(file: TuneFile) -> None:
-    """Put the plans of a file into the planner cache, those of such a machine and this version."""
+    """Put the plans of a file into the planner cache, and correct the time model.
+
+    Those of such a machine and this version.
+    """
     with contextlib.suppress(ValueError):
         entries, machine = file.entries(), _machine()
         for entry in entries:
             # One that no version has written, or another one, is learned again.
             with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
-                if machine.items() <= entry["key"].items():
+                if entry["key"] == _factors_key(machine):
+                    _core.set_cpu_time_factors(entry["factors"])
+                elif machine.items() <= entry["key"].items():
                     _restore_plan(entry["key"], entry)
 
 
 def keep(file: TuneFile) -> None:
-    """Write the plans that were measured to a file; not if its directory cannot be written to."""
-    plans = _core.measured_plans()[-_MAX_PLANS:]
-    if plans:
-        machine = _machine()
+    """Write what was learned to a file; not if its directory cannot be written to."""
+    machine = _machine()
+    entries = [_entry(machine, *each) for each in _core.measured_plans()[-_MAX_ENTRIES:]]
+    factors, trials = _core.cpu_time_factors()
+    if trials:
+        entries.append({"key": _factors_key(machine), "factors": factors})
+    if entries:
         with contextlib.suppress(ValueError):
-            file.update([_entry(machine, *each) for each in plans], _MAX_PLANS)
+            file.update(entries, _MAX_ENTRIES)
 
 
 def _machine() -> Entry:
     return {**machine_key(), "model": _core.cpu_time_model().name}
+
+
+def _factors_key(machine: Entry) -> Entry:
+    return {**machine, "threads": get_num_threads()}
 
 
 def _entry(machine: Entry, plan: _core.CpuPlan, threads: int, warm: float, fresh: float) -> Entry:

@@ -103,9 +103,23 @@ def _generic() -> _core.CpuTimeModel:
     return _core.cpu_time_model()
 
 
-def cpu_model_in_use() -> dict[str, str]:
-    """Return the ``name`` of the CPU's time model and why it was ``chosen``."""
-    return {"name": _core.cpu_time_model().name, "chosen": _chosen}
+def cpu_model_in_use() -> dict[str, Any]:
+    """Return the ``name`` of the CPU's time model, why it was ``chosen``, and its corrections.
+
+    That is by how many layouts whose calls have settled, and the factors by which costs differ.
+    """
+    model: dict[str, Any] = {"name": _core.cpu_time_model().name, "chosen": _chosen}
+    factors, trials = _core.cpu_time_factors()
+    if _core.is_learning() and (trials or any(factor != 1 for factor in factors.values())):
+        model["corrected_by_layouts"] = trials
+        model["factors"] = {name: round(factor, 2) for name, factor in factors.items()}
+    return model
+
+
+def cpu_source() -> str:
+    """Name the source of the CPU's predicted times."""
+    model = cpu_model_in_use()
+    return f"{model['name']}, corrected by calls" if "factors" in model else model["name"]
 
 
 def install_cpu_model(fields: Any, why: str = "calibrated in this process") -> None:

@@ -43,7 +43,7 @@ CudaInplaceKernel: TypeAlias = Literal[
     "r2c",
 ]
 Kernel: TypeAlias = CpuKernel | CudaKernel | InplaceKernel | CudaInplaceKernel
-Tune: TypeAlias = Literal["model", "measure"]
+Tune: TypeAlias = Literal["model", "learn", "measure"]
 
 
 class Array(Protocol):

@@ -99,7 +99,7 @@ else:
 
 def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     """List what was measured, the plan's own way first, then what else the planner has."""
-    measured = core.measured
+    measured = core.measured or core.trials
     threads = measured[0][1]["threads"] if measured else core.thread_limit
     planned = [Candidate(*each) for each in core.candidates(threads)]
     request = request_of(core)

@@ -51,3 +51,37 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
 
     def _own_record(self) -> dict[str, Any]:
         return {"measured": self._core.measured} if self._core.measured else {}
+
+
+class LearningPlan(CpuPlan):
+    """A plan whose calls the planner learns from, as it does from those of `transpose`.
+
+    What it tells of itself is true of its last call. It equals itself alone, and becomes a fixed
+    plan in JSON and by pickling.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, core: CorePlan, dtype: str) -> "LearningPlan":
+        """Make one that begins with a plan of the planner cache."""
+        plan: LearningPlan = object.__new__(cls)
+        plan._core, plan._dtype = core, dtype
+        return plan
+
+    def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
+        core = self._core
+        self._core = _core.cached_cpu_plan(request_of(core), core.thread_limit, None)
+        return super().__call__(x, out, stream)
+
+    def _call(self, core: CorePlan) -> _core.CpuCall:
+        return _core.CpuCall(core)
+
+    def _core_for(self, x: TensorView, out: TensorView) -> CorePlan:
+        return _core.cpu_plan_for(x, self.axes, out, self._core.thread_limit)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)

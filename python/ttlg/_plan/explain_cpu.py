@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ttlg import _core
+from ttlg import _core, _models
 from ttlg._plan.candidates import Candidate, gain
 from ttlg._plan.output import LINE_BYTES
 from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
@@ -96,12 +96,14 @@ def _describe_prefetch(distance: int) -> str:
 
 def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> list[str]:
     """List the least times that were measured, the plan's first, and the gain."""
-    if not core.measured:
+    trials = core.trials
+    if not core.measured and not trials:
         return []
-    planned = core.measured[0][:2]
+    planned = core.measured[0][:2] if core.measured else (core.kernel, core.parameters)
     timed = [each for each in candidates if each.measured_seconds is not None]
     shown = timed[:_TIMES] + [each for each in timed[_TIMES:] if each[:2] == planned]
-    lines = [f"measured, the fastest of {len(timed)}:"]
+    so_far = " by calls so far" if trials else ""
+    lines = [f"measured{so_far}, the fastest of {len(timed)}:"]
     for row, each in enumerate(shown):
         note = " (the planner's choice)" if each[:2] == planned else ""
         time = microseconds(each.measured_seconds or 0)
@@ -115,7 +117,9 @@ def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> 
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
     warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
-    return f"  predicted  {warm} into out=, {fresh} into a new array"
+    source = _models.cpu_source()
+    by = f", by {source}" if source != _core.cpu_time_model().name else ""
+    return f"  predicted  {warm} into out=, {fresh} into a new array{by}"
 
 
 def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:

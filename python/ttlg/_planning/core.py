@@ -5,7 +5,9 @@ from typing import Any
 from ttlg import _core, _models
 from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._arguments.layouts import read_byte_strides, read_extents
+from ttlg._plan.cpu import LearningPlan
 from ttlg._plan.json import AnyPlan
+from ttlg._plan.plan import Plan
 from ttlg._typing import Axes, Integers
 
 
@@ -46,7 +48,7 @@ def core_plan(
         core = _core.cached_cpu_plan(request, threads, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return core if tune == "model" else measured(core, threads, kernel)
+    return measured(core, threads, kernel) if tune == "measure" else core
 
 
 def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
@@ -55,12 +57,21 @@ def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _c
     return tune(core, _core.resolve_threads(threads), kernel)
 
 
+def make_plan(core: AnyPlan, dtype: str, tune: str) -> Plan:
+    """Wrap a plan of the core."""
+    if tune == "learn" and isinstance(core, _core.CpuPlan):
+        return LearningPlan.of(core, dtype)
+    return Plan(core, dtype)
+
+
 def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) -> None:
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
-    if tune not in ("model", "measure"):
-        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'measure'")
-    if inplace and tune == "measure":
+    if tune not in ("model", "learn", "measure"):
+        raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'learn', 'measure'")
+    if inplace and tune != "model":
         raise ValueError("plans in place are not measured: leave tune= or inplace= out")
+    if kernel is not None and tune == "learn":
+        raise ValueError("calls that learn try all kernels: leave tune= or kernel= out")
     if workspace is not None and not inplace:
         raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")

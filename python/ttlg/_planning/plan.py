@@ -6,7 +6,7 @@ from ttlg._arguments.dtypes import describe_dtype
 from ttlg._arguments.sizes import read_workspace
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import check_choices, core_plan
+from ttlg._planning.core import check_choices, core_plan, make_plan
 from ttlg._typing import Axes, CudaDevice, Integers, Kernel, PlanOptions, Size, Tune
 
 if TYPE_CHECKING:
@@ -92,10 +92,12 @@ def plan(
         ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
         elements, ``"cells"`` for any of long elements, ``"c2r"`` or ``"r2c"``.
     tune : str
-        ``"model"`` trusts the planner. ``"measure"``, on the CPU, times its candidates (those of
-        `kernel`, if that is given) on arrays of the real layout, and keeps the
-        fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
-        from then on.
+        ``"model"`` trusts the planner. ``"learn"``, on the CPU, lets calls of the plan try others
+        and keep the fastest, as those of `transpose` do unless `set_learning` says not to: such a
+        plan changes, and tells of itself what was true of its last call. ``"measure"``, on the CPU,
+        times its candidates (those of `kernel`, if that is given) on arrays of the real layout, and
+        keeps the fastest in the planner cache, so that `transpose` of this layout on as many
+        threads uses it from then on.
     workspace : int or str, optional
         The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
 
@@ -111,8 +113,9 @@ def plan(
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
-        `threads` or ``tune="measure"`` is asked of a GPU, ``tune="measure"`` of a plan in place and
-        `workspace` of another, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        `threads` or `tune` is asked of a GPU, `tune` of a plan in place, ``tune="learn"`` with a
+        `kernel`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory
+        to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
@@ -168,4 +171,4 @@ def plan(
         tune=tune,
         workspace=read_workspace(workspace),
     )
-    return Plan(core, name)
+    return make_plan(core, name, tune)

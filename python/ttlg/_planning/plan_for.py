@@ -8,7 +8,7 @@ from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import check_choices, measured
+from ttlg._planning.core import check_choices, make_plan, measured
 from ttlg._typing import Array, Axes, Kernel, Size, Tune
 
 
@@ -82,7 +82,8 @@ def plan_for(
         core = _core.cpu_plan_for(source, order, target, most, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
-    return Plan(core if tune == "model" else measured(core, most, kernel), source.dtype)
+    core = measured(core, most, kernel) if tune == "measure" else core
+    return make_plan(core, source.dtype, tune)
 
 
 def _plan_inplace_for(

@@ -31,12 +31,17 @@ class Prediction(NamedTuple):
         NaN for a GPU and in place, whose models do not tell.
     kernel : str
         The kernel that the planner chooses, as `Plan.kernel`.
+    source : str
+        The name of the model, ``"cpu-zen5"`` for one; ``"cpu-zen5, corrected by calls"`` where
+        calls have taught the planner how long calls take (`set_learning`), so that the same
+        question may have had another answer before. Under ``ttlg.learning(False)`` it never has.
     """
 
     seconds: float
     low: float
     high: float
     kernel: str
+    source: str
 
 
 def _is_fresh(output: str) -> bool:
@@ -109,7 +114,7 @@ def predict_time(
     Returns
     -------
     float or Prediction
-        Seconds; with ``full=True`` a named tuple ``(seconds, low, high, kernel)``.
+        Seconds; with ``full=True`` a named tuple ``(seconds, low, high, kernel, source)``.
 
     Raises
     ------
@@ -128,6 +133,10 @@ def predict_time(
     repeated question takes a microsecond or two, a new one as long as planning. `show_config` names
     the CPU's model. A device model that no hardware has fitted follows from data sheets, and its
     plans and `show_config` call it uncalibrated.
+
+    While calls learn, as they do by default, what they take corrects the CPU's model for layouts
+    that have no plan yet. Under ``ttlg.learning(False)`` predictions depend on the arguments and on
+    the model alone.
 
     What else the machine does, and caches that hold the input already where it exceeds them or do
     not where it would fit, are not predicted.
@@ -161,7 +170,8 @@ def predict_time(
         threads=threads,
     )
     plan = Plan(core, "")
-    prediction = Prediction(*plan._predict(fresh), plan.kernel)
+    source = _models.cpu_source() if device == "cpu" else plan.device
+    prediction = Prediction(*plan._predict(fresh), plan.kernel, source)
     return prediction if full else prediction.seconds
 
 

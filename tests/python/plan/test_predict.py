@@ -114,10 +114,12 @@ def test_the_whole_answer():
     found = warm(SHAPE, AXES, "float64", full=True)
     plan = ttlg.plan(SHAPE, AXES, "float64")
     seconds = plan.predicted_time
-    assert found == ttlg.Prediction(seconds, 0.75 * seconds, 1.5 * seconds, plan.kernel)
+    own = ttlg.Prediction(seconds, 0.75 * seconds, 1.5 * seconds, plan.kernel, "cpu-test")
+    assert found == own
     on_gpu = ttlg.predict_time(SHAPE, AXES, device=H200, full=True)
     plan = ttlg.plan(SHAPE, AXES, device=H200)
     assert (on_gpu.seconds, on_gpu.kernel) == (plan.predicted_time, plan.schema)
+    assert on_gpu.source == H200
     assert math.isnan(on_gpu.low)
     assert math.isnan(on_gpu.high)
 

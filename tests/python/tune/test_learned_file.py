@@ -19,15 +19,24 @@ LEARN = """
     import numpy as np, ttlg
     x = np.random.default_rng(5).random((700, 41, 53))
     kept = lambda: ttlg.plan_for(x, (2, 0, 1), threads=1)
-    predicted = ttlg.predict_time(x.shape, (2, 0, 1), threads=1)
+    predicted = ttlg.predict_time(x.shape, (2, 0, 1), "f8", threads=1)
     calls = 0
     while not kept()._core.measured and calls < 1500:
         y = ttlg.transpose(x, (2, 0, 1), threads=1)
         assert np.array_equal(y, x.transpose(2, 0, 1))
         calls += 1
-    assert ttlg.predict_time(x.shape, (2, 0, 1), threads=1) == predicted
-    print(calls > 1, kept().kernel, kept().parameters, predicted)
+    assert ttlg.predict_time(x.shape, (2, 0, 1), "f8", threads=1) == predicted
+    factors = ttlg.show_config()["cpu"]["time_model"].get("factors")
+    print(calls > 1, kept().kernel, kept().parameters, predicted, factors)
 """
+
+
+@pytest.fixture(autouse=True)
+def _learning():
+    ttlg.cache_clear()
+    with ttlg.learning(True):
+        yield
+    ttlg.cache_clear()
 
 
 @pytest.fixture
@@ -54,6 +63,26 @@ def test_the_next_process_begins_with_what_the_last_one_learned(run_python, tmp_
     assert first.stderr == second.stderr == ""
     third = run_python(LEARN, **environment | {"TTLG_LEARN": "0"})
     assert third.stdout.startswith("True ")  # nothing was read
+
+
+def test_factors_of_costs_come_back(file, monkeypatch):
+    learned = {"memory_lines": 1.5, "threads": 0.75}
+    others = dict.fromkeys(_core.cpu_time_factors()[0], 1.0)
+    monkeypatch.setattr(_core, "cpu_time_factors", lambda: (others | learned, 3))
+    _learned.keep(file)
+    monkeypatch.undo()
+    ttlg.cache_clear()
+    _learned.restore(file)
+    assert _core.cpu_time_factors()[0] == pytest.approx(others | learned)
+    (entry,) = file.entries()
+    for factors in ({"memory_lines": 100.0}, {"none": 1.0}, 5):
+        ttlg.cache_clear()
+        file.update([entry | {"factors": factors}])
+        _learned.restore(file)
+        assert _core.cpu_time_factors()[0] == others
+    with ttlg.threads(7):  # another number of threads meets other memory
+        _learned.restore(file)
+        assert _core.cpu_time_factors()[0] == others
 
 
 def test_nothing_is_written_where_calls_do_not_learn(run_python, tmp_path):
@@ -108,7 +137,7 @@ def test_plans_into_other_outputs_come_back_for_these(file):
 
 
 def test_the_latest_plans_are_kept(file, monkeypatch):
-    monkeypatch.setattr(_learned, "_MAX_PLANS", 3)
+    monkeypatch.setattr(_learned, "_MAX_ENTRIES", 3)
     for rows in (10, 20, 30):
         learned(shape=(rows, 40, 50))
     _learned.keep(file)

@@ -360,7 +360,9 @@ def test_arrays_that_do_not_fit(directory):
 
 @pytest.mark.parametrize("tune", ["Measure", "", None, 3])
 def test_unknown_tune(tune):
-    with pytest.raises(ValueError, match=r"unknown tune .*; choose one of 'model', 'measure'"):
+    with pytest.raises(
+        ValueError, match=r"unknown tune .*; choose one of 'model', 'learn', 'measure'"
+    ):
         ttlg.plan(SHAPE, AXES, tune=tune)
 
 
