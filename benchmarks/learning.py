@@ -4,7 +4,8 @@ Each model serves calls of drawn problems into the same output. For the plan tha
 of these calls ``regret`` is what this takes longer than the fastest of all that were timed
 afterwards, in turns: the first 24 candidates of every model, 24 ways drawn at random, and what was
 in use. ``cost`` is the time of the first 20 calls by that of 20 calls of the model's choice, the
-mean of those before and after.
+mean of those before and after. ``worse`` counts the problems whose last plan is more than 3 % slower
+than the first one. ``--busy N`` keeps N cores busy with other processes while calls learn.
 ``--unseen N`` lets each model learn from N problems first, and gives its regret, and the error of
 what it predicts, for the others' first calls before and after.
 """
@@ -15,7 +16,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from ttlg._calibrate.problems import Problem, problems
 from ttlg._plan.output import request_of
 from ttlg._tune import arrays_for
 from ttlg.benchmarks import command
+from ttlg.benchmarks.busy import others
 from ttlg.benchmarks.measure import Array
 
 CHECKPOINTS = (1, 10, 20, 50, 200)
@@ -41,6 +43,7 @@ _ROUNDS = 11
 # Calls that learn, and that a hundred plans can be timed beside.
 _SECONDS = (2e-4, 1.5e-2)
 _MAX_BYTES = 64 << 20
+_WORSE = 1.03
 
 Way = tuple[str, str]  # a kernel and its parameters, as text
 Models = dict[str, _core.CpuTimeModel]
@@ -177,7 +180,9 @@ def arrays_of(problem: Problem) -> tuple[Array, Array]:
     return x.view(problem.dtype), out.view(problem.dtype)
 
 
-def measure(problem: Problem, threads: int, models: Models, calls: int) -> list[Result]:
+def measure(
+    problem: Problem, threads: int, models: Models, calls: int, busy: int = 0
+) -> list[Result]:
     """Let calls of a problem learn by each model, then time the plans that they used."""
     x, out = arrays_of(problem)
     ways = _Ways(x, out, problem.axes, threads)
@@ -187,7 +192,7 @@ def measure(problem: Problem, threads: int, models: Models, calls: int) -> list[
     costs: dict[str, float] = {}
     predicted: dict[str, float] = {}
     for name, model in models.items():
-        with planning_by(model), ttlg.learning(True):
+        with others(busy, 0), planning_by(model), ttlg.learning(True):
             ways.add_candidates(draw, CANDIDATES)
             taken: list[float] = []
             used[name] = []
@@ -224,7 +229,7 @@ def measure(problem: Problem, threads: int, models: Models, calls: int) -> list[
 
 
 def measure_unseen(
-    learned: Sequence[Problem], others: Sequence[Problem], threads: int, models: Models, calls: int
+    learned: Sequence[Problem], unseen: Sequence[Problem], threads: int, models: Models, calls: int
 ) -> list[Result]:
     """Let each model learn from some problems; then time its choices for others, old and new."""
     factors = {}
@@ -236,7 +241,7 @@ def measure_unseen(
                     ttlg.transpose(x, problem.axes, out=out, threads=threads)
             factors[name] = _core.cpu_time_factors()[0]
     results = []
-    for problem in tqdm(others, desc=f"others, {threads}T", disable=None):
+    for problem in tqdm(unseen, desc=f"unseen, {threads}T", disable=None):
         x, out = arrays_of(problem)
         ways = _Ways(x, out, problem.axes, threads)
         draw = random.Random(0)
@@ -270,7 +275,7 @@ def table(results: Sequence[Result]) -> Iterator[str]:
     """Write a line for each model and number of threads."""
     yield (
         f"{'model':26}{'threads':>8}{'problems':>9}  regret mean (95 %) after 1, 10, 20, ... calls"
-        f"{'':8}cost mean (95 %)  predicted off"
+        f"{'':8}cost mean (95 %)  worse  predicted off"
     )
     groups = dict.fromkeys((each.model, each.threads) for each in results)
     for model, threads in sorted(groups, key=lambda group: group[1]):
@@ -280,10 +285,11 @@ def table(results: Sequence[Result]) -> Iterator[str]:
             f"{column.mean():6.1%} ({np.quantile(column, 0.95):4.0%})" for column in regrets.T
         )
         costs = np.array([each.cost for each in own])
+        worse = np.sum(1 + regrets[:, -1] > _WORSE * (1 + regrets[:, 0]))
         off = np.median([abs(each.predicted / each.measured - 1) for each in own])
         yield (
             f"{model:26}{threads:8}{len(own):9}  {parts}   "
-            f"{costs.mean():.3f} ({np.quantile(costs, 0.95):.2f})  {off:.0%}"
+            f"{costs.mean():.3f} ({np.quantile(costs, 0.95):.2f})  {worse:5}  {off:.0%}"
         )
 
 
@@ -298,6 +304,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--problems", type=int, default=60, help="to draw; default 60")
     parser.add_argument("--calls", type=int, default=50, help="of each problem; default 50")
     parser.add_argument("--unseen", type=int, metavar="N", help="learn from N problems first")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="other processes")
     parser.add_argument("--seed", type=int, default=1, help="draws the problems; default 1")
     command.add_json(parser)
     return parser
@@ -314,14 +321,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     drawn = draw_problems(args.seed, args.problems + (args.unseen or 0))
     results: list[Result] = []
     if args.unseen:
-        learned, others = drawn[: args.unseen], drawn[args.unseen :]
+        learned, unseen = drawn[: args.unseen], drawn[args.unseen :]
         for threads in args.threads:
-            results += measure_unseen(learned, others, threads, models, args.calls)
+            results += measure_unseen(learned, unseen, threads, models, args.calls)
     else:
         todo = [(problem, threads) for threads in args.threads for problem in drawn]
-        one: Callable[[Any], list[Result]] = lambda each: measure(*each, models, args.calls)
-        for each in tqdm(todo, unit="problem", disable=None):
-            results += one(each)
+        for problem, threads in tqdm(todo, unit="problem", disable=None):
+            results += measure(problem, threads, models, args.calls, args.busy)
     print("\n".join(table(results)))
     command.write_record(args, results=[asdict(each) for each in results])
     return 0

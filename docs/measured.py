@@ -247,6 +247,48 @@ def networks_table() -> str:
     return markdown(["network, by the tree of", *heads, "seconds of the searches"], rows)
 
 
+def mean_and_worst(values: Sequence[float]) -> str:
+    """Write a mean, and the value that 95 % are within."""
+    return f"{statistics.mean(values):.1%} ({statistics.quantiles(values, n=20)[-1]:.0%})"
+
+
+def learned_groups(stem: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Group the results of calls that learn by model and threads."""
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for each in record(stem)["results"]:
+        groups.setdefault((each["model"], each["threads"]), []).append(each)
+    return groups
+
+
+def learning_table() -> str:
+    """Write what plans lose after some calls that learn, and what these calls cost."""
+    rows = []
+    for (model, threads), own in learned_groups("zen5-learning").items():
+        regrets = [mean_and_worst(each) for each in zip(*(e["regrets"] for e in own), strict=True)]
+        cost = statistics.mean(each["cost"] for each in own)
+        rows.append([model, threads, *regrets, f"{cost:.2f}"])
+    heads = [f"after {calls} calls" for calls in (1, 10, 20, 50)]
+    return markdown(["model", "threads", *heads, "time of 20 calls"], rows)
+
+
+def learning_unseen_table() -> str:
+    """Write what first plans lose before and after calls of other layouts."""
+    rows = []
+    groups = learned_groups("zen5-learning-unseen")
+    for (model, threads), before in groups.items():
+        after = groups.get((f"{model}, learned", threads))
+        if after is None:
+            continue
+        losses = [mean_and_worst([each["regrets"][0] for each in own]) for own in (before, after)]
+        off = [
+            statistics.median(abs(each["predicted"] / each["measured"] - 1) for each in own)
+            for own in (before, after)
+        ]
+        rows.append([model, threads, *losses, *(f"{each:.0%}" for each in off)])
+    heads = ["first plans lose, before", "after", "times off by, median, before", "after"]
+    return markdown(["model", "threads", *heads], rows)
+
+
 def busy_table() -> str:
     """Write the times of default calls over those on one thread, beside busy processes."""
     rows = []
@@ -321,5 +363,9 @@ def substitutions() -> dict[str, str]:
         "contraction_ratios": contraction_ratios_table(),
         "contraction_commands": commands([*CONTRACTIONS, "zen5-networks-1"]),
         "networks": networks_table(),
+        "learning_machine": machine("zen5-learning"),
+        "learning": learning_table(),
+        "learning_unseen": learning_unseen_table(),
+        "learning_commands": commands(["zen5-learning", "zen5-learning-unseen"]),
         "models": models_table(),
     }

@@ -18,23 +18,24 @@ constexpr std::size_t kFirstPlans = 8;
 constexpr double kMaxRatio = 1.6;
 
 // Of one kind: on the same way to the output, and as far along the input's fastest mode. The model
-// is surer of two such plans' order than of different ones'.
-constexpr std::ptrdiff_t kMaxOfOneKind = 2;
-
+// is surer of two such plans' order than of different ones', and neighbors of the fastest are tried
+// in any case.
 bool are_of_one_kind(const Parameters& a, const Parameters& b) {
   return a.kernel == b.kernel && a.staged == b.staged && a.streaming == b.streaming &&
          a.block.front() == b.block.front();
 }
 
-// Whether a plan has the same blocks, or there are enough of its kind.
-bool is_tried(const std::vector<Plan>& plans, const Parameters& parameters) {
-  std::ptrdiff_t of_one_kind = 0;
-  for (const Plan& plan : plans) {
-    if (!are_of_one_kind(plan.parameters, parameters)) continue;
-    if (plan.parameters.block == parameters.block) return true;
-    ++of_one_kind;
-  }
-  return of_one_kind >= kMaxOfOneKind;
+// Whether a plan has the same blocks, or there are so many of its kind.
+bool has_enough(const std::vector<Plan>& plans, const Parameters& parameters,
+                std::ptrdiff_t of_one_kind) {
+  return std::ranges::any_of(plans,
+                             [&](const Plan& plan) {
+                               return are_of_one_kind(plan.parameters, parameters) &&
+                                      plan.parameters.block == parameters.block;
+                             }) ||
+         std::ranges::count_if(plans, [&](const Plan& plan) {
+           return are_of_one_kind(plan.parameters, parameters);
+         }) >= of_one_kind;
 }
 
 Plan with_parameters(const Plan& plan, const Parameters& parameters) {
@@ -46,11 +47,14 @@ Plan with_parameters(const Plan& plan, const Parameters& parameters) {
 std::vector<Plan> plans_to_try(const Plan& chosen) {
   std::vector<Plan> plans{chosen};
   const std::vector<Candidate> listed =
-      candidates(chosen.request, *this_machine(), chosen.thread_limit, Listed::more);
-  for (const Candidate& each : listed) {
-    if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * listed.front().seconds) break;
-    if (is_tried(plans, each.parameters)) continue;
-    plans.push_back(with_parameters(chosen, each.parameters));
+      candidates(chosen.request, *this_machine(), chosen.thread_limit);
+  for (const std::ptrdiff_t of_one_kind : {1, 2}) {
+    for (const Candidate& each : listed) {
+      if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * listed.front().seconds) break;
+      if (!has_enough(plans, each.parameters, of_one_kind)) {
+        plans.push_back(with_parameters(chosen, each.parameters));
+      }
+    }
   }
   return plans;
 }

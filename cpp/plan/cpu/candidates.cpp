@@ -20,18 +20,6 @@ constexpr std::size_t kUsualEvaluations = 64;
 // The paths that every kernel of blocks is evaluated with.
 constexpr std::span<const Path> kFirstPaths(kPaths.data(), 3);
 
-// Points of the search space that are evaluated one after the other.
-struct Grid {
-  int in_step;
-  int first_out;
-  int out_step;
-  std::span<const Path> paths;
-  std::span<const int> prefetches;
-};
-
-constexpr Grid kGrid{1, 0, 1, kPaths, kPrefetches};
-constexpr Grid kCoarseGrid{3, 3, 2, kFirstPaths, {}};  // and the prefetches of the best plan
-
 // Where a search for better shapes begins.
 struct Start {
   Point point;
@@ -80,20 +68,16 @@ class Search {
     seen_.reserve(kUsualEvaluations);
   }
 
-  // The points of a grid, of which run() visits some.
-  void run_over(Grid grid) {
-    const int best_prefetch = point_.prefetch;
-    if (grid.prefetches.empty()) grid.prefetches = {&best_prefetch, 1};
+  // All points, of which run() visits some.
+  void run_over_all() {
     for (const Kernel kernel : kKernels) {
       if (!is_usable(kernel)) continue;
       if (kernel == Kernel::copy) {
         evaluate_copies();
         continue;
       }
-      for (int in = 0; in <= kMaxInDoublings; in += grid.in_step) {
-        for (int out = grid.first_out; out <= kMaxOutDoublings; out += grid.out_step) {
-          evaluate_shape(grid, kernel, in, out);
-        }
+      for (int in = 0; in <= kMaxInDoublings; ++in) {
+        for (int out = 0; out <= kMaxOutDoublings; ++out) evaluate_shape(kernel, in, out);
       }
     }
   }
@@ -117,9 +101,9 @@ class Search {
     return (kernel != Kernel::shuffle || machine_.has_shuffle) && applies(kernel, folded_);
   }
 
-  void evaluate_shape(const Grid& grid, Kernel kernel, int in_doublings, int out_doublings) {
-    for (const Path path : grid.paths) {
-      for (const int prefetch : grid.prefetches) {
+  void evaluate_shape(Kernel kernel, int in_doublings, int out_doublings) {
+    for (const Path path : kPaths) {
+      for (const int prefetch : kPrefetches) {
         for (const bool along_input : {false, true}) {
           evaluate({.kernel = kernel,
                     .path = path,
@@ -312,9 +296,8 @@ std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machi
                                      Listed listed) {
   std::vector<Candidate> visited;
   Search search(folded, machine, threads, &visited);
-  if (listed != Listed::fully) search.run(std::nullopt);
-  if (listed == Listed::more) search.run_over(kCoarseGrid);
-  if (listed == Listed::fully) search.run_over(kGrid);
+  if (listed == Listed::as_searched) search.run(std::nullopt);
+  if (listed == Listed::fully) search.run_over_all();
   std::ranges::stable_sort(visited, {}, &Candidate::seconds);
   return visited;
 }

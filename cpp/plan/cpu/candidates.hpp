@@ -23,8 +23,8 @@ Candidate best_candidate(const Problem& folded, const Machine& machine, int thre
                          std::optional<Kernel> forced);
 
 // What is listed of the ways that the search may come to: those that it evaluates where no kernel
-// is forced, these and a few of each kind besides, or all.
-enum class Listed : std::uint8_t { as_searched, more, fully };
+// is forced, or all.
+enum class Listed : std::uint8_t { as_searched, fully };
 
 // The fastest first.
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,

@@ -21,7 +21,7 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
 double predict(const Request& request, const Machine& machine, int threads, bool fresh);
 
 // The ways to carry a request out that the planner evaluates, the fastest first, so that the first
-// is its choice; or others of those that it might evaluate.
+// is its choice; or all of those that it might evaluate.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
                                   Listed listed = Listed::as_searched);
 

@@ -19,7 +19,7 @@ constexpr int kFirstCalls = 20;
 constexpr double kExpectedLoss = 0.4;
 constexpr double kLeastLoss = 0.1;
 // Calls of a plan that is this much slower are rare; those that something else delayed are not.
-constexpr double kMaxLoss = 3;
+constexpr double kMaxLoss = 2;
 // Of the last call in what the planner's choice is believed to take now, and a trial to lose.
 constexpr double kWeightOfLast = 0.3;
 // After a second call, one plan in a row is not called again where another takes this share of its
@@ -51,18 +51,30 @@ std::size_t Trials::next() const {
   return static_cast<std::size_t>(found - tried_.begin());
 }
 
+// Their lower quartile. The least would favour plans of many calls, and in a median of few a single
+// delay shows. More calls than those of the last round do not count, so that those that are
+// compared there have been called as often.
+void Trials::Tried::record(double taken, bool is_in_a_row) {
+  ++calls;
+  if (!is_in_a_row) {
+    if (counted == 0) seconds = std::min(seconds, taken);
+    return;
+  }
+  if (counted == in_a_row.size()) return;
+  const auto end = in_a_row.begin() + static_cast<std::ptrdiff_t>(counted++);
+  *end = taken;
+  std::rotate(std::upper_bound(in_a_row.begin(), end, taken), end, end + 1);
+  seconds = in_a_row[(counted - 1) / 4];
+}
+
 void Trials::record(std::size_t number, double seconds) {
   if (is_settled()) return;
   Tried& tried = tried_[number];
   const bool is_trial = number != 0 && waits(tried);
-  tried.least_of_all = std::min(tried.least_of_all, seconds);
-  if (std::exchange(last_, number) == number) {
-    tried.least_in_a_row = std::min(tried.least_in_a_row, seconds);
-  }
-  ++tried.calls;
+  tried.record(seconds, std::exchange(last_, number) == number);
   ++calls_;
-  const double choice = tried_.front().least();
-  const double ratio = choice < kUnknown ? tried.least() / choice : 1;
+  const double choice = tried_.front().seconds;
+  const double ratio = choice < kUnknown ? tried.seconds / choice : 1;
   if (usual_ == 0) {
     usual_ = seconds;
   } else if (is_trial) {
@@ -70,8 +82,11 @@ void Trials::record(std::size_t number, double seconds) {
     lost_ += loss;
     mean_loss_ += kWeightOfLast * (std::max(loss, kLeastLoss) - mean_loss_);
   } else {
-    // How long calls take at all may change, as when another process begins to work.
-    usual_ += kWeightOfLast * (seconds / ratio - usual_);
+    // How long calls take at all may change, as when another process begins to work. The first ones
+    // find caches as other programs have left them.
+    const double usual = seconds / ratio;
+    const bool was_cold = calls_ <= kFirstCalls && usual < usual_;
+    usual_ += (was_cold ? 1 : kWeightOfLast) * (usual - usual_);
     lost_ += std::min(0.0, ratio - 1);
   }
   if (std::ranges::none_of(tried_, [&](const Tried& each) { return waits(each); })) end_round();
@@ -80,7 +95,7 @@ void Trials::record(std::size_t number, double seconds) {
 Plan Trials::result() const {
   const Tried& choice = tried_.front();
   const Tried& best = tried_[fastest()];
-  const bool is_clear = best.least() <= kClearlyFaster * choice.least();
+  const bool is_clear = best.seconds <= kClearlyFaster * choice.seconds;
   Plan plan = is_clear ? *best.plan : *choice.plan;
   plan.warm_seconds = choice.plan->warm_seconds;
   plan.fresh_seconds = choice.plan->fresh_seconds;
@@ -91,7 +106,7 @@ Plan Trials::result() const {
 std::vector<Timed> Trials::timed() const {
   std::vector<Timed> result;
   for (const Tried& each : tried_) {
-    if (each.calls > 0) result.push_back({each.plan->parameters, each.least()});
+    if (each.calls > 0) result.push_back({each.plan->parameters, each.seconds});
   }
   return result;
 }
@@ -99,22 +114,22 @@ std::vector<Timed> Trials::timed() const {
 std::size_t Trials::fastest() const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < tried_.size(); ++i) {
-    if (tried_[i].is_left && tried_[i].least() < tried_[best].least()) best = i;
+    if (tried_[i].is_left && tried_[i].seconds < tried_[best].seconds) best = i;
   }
   return best;
 }
 
 bool Trials::waits(const Tried& tried) const {
   if (!tried.is_left || tried.calls >= kCalls[round_]) return false;
-  const bool is_hopeless = tried_[fastest()].least() < kHopeless * tried.least_in_a_row;
-  return &tried == &tried_.front() || tried.least_in_a_row == kUnknown || !is_hopeless;
+  const bool is_hopeless = tried_[fastest()].seconds < kHopeless * tried.seconds;
+  return &tried == &tried_.front() || tried.counted == 0 || !is_hopeless;
 }
 
 bool Trials::is_affordable(const Tried& tried) const {
   const Tried& choice = tried_.front();
   if (&tried == &choice || choice.calls == 0) return true;
-  if (&tried == &tried_[last_] && tried.least_in_a_row == kUnknown && round_ > 0) return true;
-  const double loss = tried.calls > 0 ? tried.least() / choice.least() - 1 : mean_loss_;
+  if (&tried == &tried_[last_] && tried.counted == 0 && round_ > 0) return true;
+  const double loss = tried.calls > 0 ? tried.seconds / choice.seconds - 1 : mean_loss_;
   return lost_ + loss <= kMaxLost * std::max(calls_, kFirstCalls);
 }
 
@@ -139,7 +154,7 @@ void Trials::end_round() {
   for (std::size_t i = 1; i < tried_.size(); ++i) {
     if (tried_[i].is_left) order.push_back(i);
   }
-  std::ranges::sort(order, {}, [&](std::size_t i) { return tried_[i].least(); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return tried_[i].seconds; });
   const std::size_t kept = round_ == 0 ? kFasterPlans : kLastPlans;
   for (std::size_t k = kept; k < order.size(); ++k) tried_[order[k]].is_left = false;
   ++round_;

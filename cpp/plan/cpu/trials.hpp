@@ -39,7 +39,7 @@ class Trials {
   std::size_t fastest() const;
 
   bool is_settled() const { return round_ == kCalls.size(); }
-  // The least time of each plan that has one, the planner's choice first.
+  // The time of each plan that has one, the planner's choice first.
   std::vector<Timed> timed() const;
   // The fastest plan with these times. The planner's choice stays where no other is clearly faster;
   // what was predicted for it stays in any case, so that predictions do not depend on what has been
@@ -53,15 +53,17 @@ class Trials {
 
   struct Tried {
     std::shared_ptr<const Plan> plan;
-    // Of all calls, and of those that followed one by the same plan. Others find in the caches what
+    // What a call is believed to take.
+    double seconds = kUnknown;
+    // Of the first calls that followed one by the same plan, sorted. Others find in the caches what
     // another plan has left there, as no call will once the trials are over; that makes some of
     // them slower by up to a tenth.
-    double least_of_all = kUnknown;
-    double least_in_a_row = kUnknown;
+    std::array<double, kCalls.back()> in_a_row{};
+    std::size_t counted = 0;
     int calls = 0;
     bool is_left = true;
 
-    double least() const { return least_in_a_row < kUnknown ? least_in_a_row : least_of_all; }
+    void record(double taken, bool is_in_a_row);
   };
 
   bool waits(const Tried& tried) const;  // for a call in this round
