@@ -54,6 +54,7 @@ class Result:
     """What one model's calls of one problem did.
 
     `regrets` are by `CHECKPOINTS`; `predicted` and `measured` are seconds of the model's choice.
+    `cost` is None where no calls were made.
     """
 
     shape: tuple[int, ...]
@@ -62,7 +63,7 @@ class Result:
     threads: int
     model: str
     regrets: tuple[float, ...]
-    cost: float
+    cost: float | None
     predicted: float
     measured: float
 
@@ -262,7 +263,7 @@ def measure_unseen(
                 threads,
                 label,
                 (seconds[way] / least - 1,),
-                float("nan"),
+                None,
                 predicted,
                 seconds[way],
             )
@@ -284,13 +285,22 @@ def table(results: Sequence[Result]) -> Iterator[str]:
         parts = "  ".join(
             f"{column.mean():6.1%} ({np.quantile(column, 0.95):4.0%})" for column in regrets.T
         )
-        costs = np.array([each.cost for each in own])
+        costs = [each.cost for each in own if each.cost is not None]
+        cost = f"{np.mean(costs):.3f} ({np.quantile(costs, 0.95):.2f})" if costs else ""
         worse = np.sum(1 + regrets[:, -1] > _WORSE * (1 + regrets[:, 0]))
         off = np.median([abs(each.predicted / each.measured - 1) for each in own])
         yield (
             f"{model:26}{threads:8}{len(own):9}  {parts}   "
-            f"{costs.mean():.3f} ({np.quantile(costs, 0.95):.2f})  {worse:5}  {off:.0%}"
+            f"{cost:13}  {worse:5}  {off:.0%}"
         )
+
+
+def _rounded(entry: dict[str, Any]) -> dict[str, Any]:
+    """Round what was measured, for a file."""
+    digits = {
+        name: float(f"{value:.4g}") for name, value in entry.items() if isinstance(value, float)
+    }
+    return entry | digits | {"regrets": [round(each, 4) for each in entry["regrets"]]}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -329,7 +339,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for problem, threads in tqdm(todo, unit="problem", disable=None):
             results += measure(problem, threads, models, args.calls, args.busy)
     print("\n".join(table(results)))
-    command.write_record(args, results=[asdict(each) for each in results])
+    command.write_record(args, results=[_rounded(asdict(each)) for each in results])
     return 0
 
 

@@ -87,8 +87,7 @@ double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
   if (!plan) {
     return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
   }
-  const double planned = setting.fresh ? plan->fresh_seconds : plan->warm_seconds;
-  return planned > 0 ? planned : predicted_seconds(*plan, setting.fresh);
+  return planned_seconds(*plan, setting.fresh);
 }
 
 // Problems one after the other; empty where the slow path has to look at one.

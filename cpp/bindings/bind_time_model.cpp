@@ -127,6 +127,8 @@ void bind_time_model(py::module_& module) {
       },
       py::arg("plan"), py::arg("machine"), py::arg("fresh"),
       "What a plan's predicted time on a machine is the sum of.");
+  module.def("planned_cpu_seconds", &planned_seconds, py::arg("plan"), py::arg("fresh"),
+             "The same by the model that the planner chose the plan by, as it was then.");
   module.def("predict_cpu_seconds", &predicted_seconds, py::arg("plan"), py::arg("fresh"),
              "The seconds that a plan will take by the time model in use.");
 }

@@ -58,6 +58,11 @@ cuda::InplacePlanCache& cuda_inplace_plan_cache() {
   return cache;
 }
 
+double planned_seconds(const cpu::Plan& plan, bool fresh) {
+  const double planned = fresh ? plan.fresh_seconds : plan.warm_seconds;
+  return planned > 0 ? planned : predicted_seconds(plan, fresh);
+}
+
 double predicted_seconds(const cpu::Plan& plan, bool fresh) {
   const auto machine = cpu::this_machine();
   const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);

@@ -16,8 +16,12 @@ cuda::PlanCache& cuda_plan_cache();
 cpu::InplacePlanCache& inplace_plan_cache();
 cuda::InplacePlanCache& cuda_inplace_plan_cache();
 
-// What a call takes by this machine's time model; `fresh`: into a new array.
+// What a call takes by this machine's time model as it is now; `fresh`: into a new array.
 double predicted_seconds(const cpu::Plan& plan, bool fresh);
+
+// The same as it was when the planner made the plan, so that a repeated question has one answer
+// while calls correct the model; by the model of now where no planner made it.
+double planned_seconds(const cpu::Plan& plan, bool fresh);
 
 // Call with the GIL held; it is released while much data moves.
 void run(const cpu::Plan& plan, const std::byte* in, std::byte* out);

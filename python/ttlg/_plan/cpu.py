@@ -45,7 +45,7 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
         return explain(self._core, self._dtype, self.candidates())
 
     def _predict(self, fresh: bool) -> tuple[float, float, float]:
-        seconds = _core.predict_cpu_seconds(self._core, fresh)
+        seconds = _core.planned_cpu_seconds(self._core, fresh)
         model = _core.cpu_time_model()
         return seconds, seconds * model.low, seconds * model.high
 

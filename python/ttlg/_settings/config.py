@@ -56,8 +56,8 @@ def show_config() -> Config:
         microseconds a second thread takes to begin its part of a call, where it watches for calls
         and where it sleeps: measured once, None for one thread. ``learning`` says whether
         calls try plans (`set_learning`), ``time_model`` is what the planner knows of this CPU and
-        why that was chosen, ``models`` are the GPUs that plans and
-        predictions can be made for without one.
+        why that was chosen, with the factors that calls have corrected it by, and ``models`` are
+        the GPUs that plans and predictions can be made for without one.
 
     Raises
     ------

@@ -18,7 +18,7 @@ def _default_learning() -> bool:
 
 
 def set_learning(learns: bool) -> None:
-    """Let calls try a few plans for their layout and keep the fastest, or stop that.
+    """Let calls try a few plans for their layout, keep the fastest and correct the model, or not.
 
     Parameters
     ----------
@@ -30,15 +30,22 @@ def set_learning(learns: bool) -> None:
     Any plan puts the same bytes into place, so results do not depend on this. From the second call
     of a layout in host memory that takes 0.1 ms or more, `transpose` and what is built on it run
     one of up to eight plans that the planner predicts to be about as fast, or one a step away
-    from the fastest of them, time it, and after 60 to 200 calls keep the fastest, as if
+    from the fastest of them, time it, and after about 50 calls keep the fastest, as if
     ``ttlg.plan(..., tune="measure")`` had been called. The plan that the model prefers stays where
     no other is 3 % faster. Slow trials are spread over the calls so that these take about 5 %
-    longer than without trials at most, on the mean.
+    longer than without trials at most, on the mean. Where later calls take 1.3 times as long, or
+    as short, as the first ones after that, and have for long, the plans are tried again.
 
-    A plan of `plan` or `plan_for` never changes once it is made. What a layout has been found to be
-    fastest by is forgotten by `cache_clear`, and with the process; where the environment variable
-    ``TTLG_CACHE_DIR`` names a directory, later processes begin with the last 256 of such plans.
-    This function forgets nothing.
+    What the calls of these plans took corrects the CPU's time model for layouts that have no plan
+    yet: a factor for each of eight costs, at most 3 or a third, is estimated by an extended Kalman
+    filter, and changes by at most 1.4 with each layout. So what `predict_time` says of a layout may
+    depend on earlier calls of others. Without learning, plans and predictions are those of the
+    model alone, whatever calls have learned before.
+
+    A plan of `plan` or `plan_for` never changes once it is made, unless it is made with
+    ``tune="learn"``. What was learned is forgotten by `cache_clear`, and with the process; where the
+    environment variable ``TTLG_CACHE_DIR`` names a directory, later processes begin with the factors
+    and the last of such plans, 256 in all. This function forgets nothing.
     Calls on CUDA devices, in place and from within `jax.jit` are not timed. Benchmarks that are to
     show the first calls apart from the later ones do so best under ``learning(False)``, and
     ``ttlg.plan(..., tune="measure")`` does all trials at once.

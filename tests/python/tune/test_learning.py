@@ -82,6 +82,7 @@ def test_what_settled_calls_took_corrects_predictions_of_others(x):
     out = np.empty([SHAPE[axis] for axis in AXES])
     assert calls_until_settled(x, lambda: ttlg.transpose(x, AXES, out=out, threads=1), out)
     assert ttlg.predict_time(*other, threads=1) == plain, "it has a plan since the first question"
+    assert ttlg.predict_time(*other, threads=1, full=True).seconds == plain
     other = (901, 35, 41), AXES, "float64"
     corrected = ttlg.predict_time(*other, threads=1, full=True)
     assert corrected.source == f"{MODEL}, corrected by calls"

@@ -61,9 +61,10 @@ class Correction {
   using States = std::array<double, kStates>;
 
   // Standard deviations, as logarithms: of a factor that all costs have in common before the first
-  // trial, and of those of each.
+  // trial, and of those of each. The ratios of the costs are what choices depend on, and models are
+  // fitted by what these lose: other ratios must be well founded.
   static constexpr double kScaleSpread = 0.5;
-  static constexpr double kSpread = 0.2;
+  static constexpr double kSpread = 0.1;
 
   void trust(double scale_spread);
   void begin_trial();
