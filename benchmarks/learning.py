@@ -289,10 +289,7 @@ def table(results: Sequence[Result]) -> Iterator[str]:
         cost = f"{np.mean(costs):.3f} ({np.quantile(costs, 0.95):.2f})" if costs else ""
         worse = np.sum(1 + regrets[:, -1] > _WORSE * (1 + regrets[:, 0]))
         off = np.median([abs(each.predicted / each.measured - 1) for each in own])
-        yield (
-            f"{model:26}{threads:8}{len(own):9}  {parts}   "
-            f"{cost:13}  {worse:5}  {off:.0%}"
-        )
+        yield (f"{model:26}{threads:8}{len(own):9}  {parts}   {cost:13}  {worse:5}  {off:.0%}")
 
 
 def _rounded(entry: dict[str, Any]) -> dict[str, Any]:

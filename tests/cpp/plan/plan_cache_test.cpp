@@ -19,7 +19,9 @@ namespace {
 using test::contiguous_request;
 
 const cpu::Machine kMachine{};
-std::shared_ptr<const cpu::Machine> machine(bool /*learns*/) { return std::make_shared<const cpu::Machine>(); }
+std::shared_ptr<const cpu::Machine> machine(bool /*learns*/) {
+  return std::make_shared<const cpu::Machine>();
+}
 const cpu::Planning kPlanning{machine, machine};
 
 // Matrices of different heights: as many layouts as a test needs.
