@@ -267,7 +267,7 @@ def learning_table() -> str:
         regrets = [mean_and_worst(each) for each in zip(*(e["regrets"] for e in own), strict=True)]
         cost = statistics.mean(each["cost"] for each in own)
         rows.append([model, threads, *regrets, f"{cost:.2f}"])
-    heads = [f"after {calls} calls" for calls in (1, 10, 20, 50)]
+    heads = ["after a call", *(f"after {calls}" for calls in (10, 20, 50))]
     return markdown(["model", "threads", *heads, "time of 20 calls"], rows)
 
 

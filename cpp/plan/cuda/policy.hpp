@@ -13,6 +13,8 @@ namespace ttlg::cuda {
 inline constexpr int kWarpSize = 32;
 // The widest access of a thread, and what pointers and strides must be multiples of for it.
 inline constexpr std::int64_t kMaxAccessBytes = kMaxWidth;
+// What the L2 cache and the memory keep and move at once.
+inline constexpr std::int64_t kSectorBytes = 32;
 // What the 32 banks of shared memory deliver in a cycle: a line of it.
 inline constexpr std::uint32_t kSharedLineBytes = 128;
 // A bank of it, and the least that is copied there asynchronously.

@@ -27,8 +27,6 @@ struct C2rPolicy {
   // The words of an element, which the threads of a block share out.
   static constexpr std::int64_t kMaxWords = kMaxThreads;
 
-  // What memory delivers at least.
-  static constexpr std::int64_t kSectorBytes = 32;
   // Of columns, as many as make up whole sectors, unless there are fewer.
   static constexpr std::int64_t in_sectors(std::int64_t columns, std::int64_t element_bytes) {
     const std::int64_t grain = kSectorBytes / std::gcd(element_bytes, kSectorBytes);
@@ -65,8 +63,7 @@ struct ColumnShufflePolicy {
   }
   static constexpr std::int64_t min_shared_bytes(std::int64_t m, std::int64_t n,
                                                  std::int64_t element_bytes) {
-    return shared_bytes(m, std::min(ceil_div(C2rPolicy::kSectorBytes, element_bytes), n),
-                        element_bytes);
+    return shared_bytes(m, std::min(ceil_div(kSectorBytes, element_bytes), n), element_bytes);
   }
 };
 

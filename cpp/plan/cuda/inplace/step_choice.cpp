@@ -11,8 +11,6 @@
 namespace ttlg::cuda {
 namespace {
 
-constexpr std::int64_t kSectorBytes = 32;
-
 // The sectors of elements that lie apart, on average over where they begin in one, for each that
 // their bytes would fill.
 double sectors_apart(std::int64_t element_bytes) {

@@ -7,6 +7,7 @@
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/model/kernel_work.hpp"
 #include "plan/cuda/model/occupancy.hpp"
+#include "plan/cuda/policy.hpp"
 #include "plan/cuda/slice/geometry.hpp"
 #include "tensor/integer.hpp"
 
@@ -15,8 +16,7 @@ namespace {
 
 using Number = TermNumber;
 
-// What the L2 cache and the memory keep and move at once, and a line of the L1 cache.
-constexpr double kSectorBytes = 32;
+// A line of the L1 cache.
 constexpr double kLineBytes = 128;
 
 // How many thread blocks are on the device at once, and what follows from it.
@@ -59,7 +59,7 @@ void add_side(LaunchTerms& result, std::size_t first, double byte_seconds, doubl
   // A run of L bytes that begins anywhere at multiples of a touches (L + 32 - a) / 32 sectors in
   // the mean.
   const double shared =
-      std::max(0.0, kSectorBytes - as_double(side.run_alignment)) * as_double(side.runs);
+      std::max(0.0, as_double(kSectorBytes - side.run_alignment)) * as_double(side.runs);
   result.add(first + Number::kMovedAgain, shared * (1 - in_l2) * byte_seconds);
   result.add(first + Number::kMet, shared * in_l2 * byte_seconds);
   for (std::size_t i = 0; i < kRunLimits.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "plan/cuda/policy.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
 #include "plan/cuda/slice/validate.hpp"
 #include "tensor/inplace_vector.hpp"
@@ -14,8 +15,6 @@
 
 namespace ttlg::cuda {
 namespace {
-
-constexpr std::int64_t kSectorBytes = 32;
 
 // One side of a slice: its first modes, the last cut into blocks.
 struct Cut {
