@@ -78,7 +78,7 @@ TEST(ExecuteInplace, AllocatesNothing) {
 }
 
 TEST(PlanCache, AllocatesNothingForAHit) {
-  const auto machine = [] { return std::make_shared<const Machine>(kCaching); };
+  const auto machine = [](bool) { return std::make_shared<const Machine>(kCaching); };
   PlanCache cache({machine, machine}, 8);
   const Request request = contiguous_request({64, 5, 512}, {2, 0, 1}, 4);
   const Planning::Choice choice{.threads = 1};
