@@ -25,7 +25,7 @@ bool are_of_one_kind(const Parameters& a, const Parameters& b) {
          a.block.front() == b.block.front();
 }
 
-// Whether a plan has the same blocks, or there are so many of its kind.
+// Whether a plan has the same blocks, or as many are of its kind as may be.
 bool has_enough(const std::vector<Plan>& plans, const Parameters& parameters,
                 std::ptrdiff_t of_one_kind) {
   return std::ranges::any_of(plans,
@@ -71,15 +71,18 @@ std::vector<Timing> timings_of(const Plan& plan) {
   return timings;
 }
 
+// Brings the time of a plan to the front; returns whether it has one.
+bool bring_to_front(std::vector<Timed>& timed, const Parameters& parameters) {
+  const auto found = std::ranges::find(timed, parameters, &Timed::parameters);
+  if (found == timed.end()) return false;
+  std::rotate(timed.begin(), found, found + 1);
+  return true;
+}
+
 // The times of a plan that was tried again, the planner's own choice first, as before. Where that
 // has not been tried this time, its earlier time stands.
 std::vector<Timed> planned_first(std::vector<Timed> timed, const Timed& planned) {
-  const auto found = std::ranges::find(timed, planned.parameters, &Timed::parameters);
-  if (found == timed.end()) {
-    timed.insert(timed.begin(), planned);
-  } else {
-    std::rotate(timed.begin(), found, found + 1);
-  }
+  if (!bring_to_front(timed, planned.parameters)) timed.insert(timed.begin(), planned);
   return timed;
 }
 
@@ -151,9 +154,7 @@ std::vector<Timed> Learner::timed(const Plan& chosen) {
   });
   if (entry == entries_.end()) return {};
   std::vector<Timed> timed = entry->trials->timed();
-  const Parameters& fastest = entry->trials->plan(entry->trials->fastest())->parameters;
-  const auto found = std::ranges::find(timed, fastest, &Timed::parameters);
-  if (found != timed.end()) std::rotate(timed.begin(), found, found + 1);
+  bring_to_front(timed, entry->trials->plan(entry->trials->fastest())->parameters);
   return timed;
 }
 

@@ -22,8 +22,8 @@ constexpr double kLeastLoss = 0.1;
 constexpr double kMaxLoss = 2;
 // Of the last call in what the planner's choice is believed to take now, and a trial to lose.
 constexpr double kWeightOfLast = 0.3;
-// After a second call, one plan in a row is not called again where another takes this share of its
-// time.
+// A plan that was called twice in a row is not called again where another one takes less than this
+// share of its time.
 constexpr double kHopeless = 0.85;
 // A plan replaces the planner's choice if it takes this share of its time at most.
 constexpr double kClearlyFaster = 0.97;

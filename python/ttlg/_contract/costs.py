@@ -21,7 +21,7 @@ _MOST_WORK = 2**25
 _MOST_ELEMENTS = 2**21
 # Products that a sum is measured with.
 _MOST_SUMMED = 2**17
-# The fastest of so many calls counts; after this time, in seconds, three are enough.
+# The fastest of this many calls counts; after this time, in seconds, three are enough.
 _CALLS = 6
 _LONGEST = 3e-3
 # The first products of a process wait for threads to wake, and are sampled this many times longer.

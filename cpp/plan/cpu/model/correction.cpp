@@ -18,6 +18,7 @@ enum Cost : std::size_t {
   kThreads,
   kNewPages
 };
+static_assert(kNewPages + 1 == kCosts.size(), "in the order of kCosts");
 
 // Standard deviations, as logarithms: of what a problem's plans take by what is predicted, all of
 // them and each of its own.
