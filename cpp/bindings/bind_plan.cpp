@@ -29,8 +29,8 @@ void bind_cache(py::module_& module) {
     cpu_learner().clear();
     cpu::set_time_model_correction({});
   });
-  module.def("set_learning", &cpu::set_learning, py::arg("learns"));
-  module.def("is_learning", &cpu::is_learning);
+  module.def("set_learning", &set_learning, py::arg("learns"));
+  module.def("is_learning", &is_learning);
   module.def(
       "cache_resize",
       [](std::size_t capacity) {

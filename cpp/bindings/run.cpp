@@ -85,7 +85,7 @@ cpu::Learner& cpu_learner() {
 
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
                    std::byte* out, bool is_new) {
-  if (!cpu::is_learning() || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
+  if (!is_learning() || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
   const cpu::Learner::Call call = cpu_learner().begin(plan);
   const auto start = std::chrono::steady_clock::now();
   run(*call.plan, in, out);

@@ -11,12 +11,6 @@
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::size_t kMaxEntries = 256;
-// Trials goes on from the fastest of them.
-constexpr std::size_t kFirstPlans = 8;
-// Plans that are predicted to take longer than this many times the fastest are not tried.
-constexpr double kMaxRatio = 1.6;
-
 // Of one kind: on the same way to the output, and as far along the input's fastest mode. The model
 // is surer of two such plans' order than of different ones', and neighbors of the fastest are tried
 // in any case.
@@ -25,18 +19,7 @@ bool are_of_one_kind(const Parameters& a, const Parameters& b) {
          a.block.front() == b.block.front();
 }
 
-// Whether a plan has the same blocks, or as many are of its kind as may be.
-bool has_enough(const std::vector<Plan>& plans, const Parameters& parameters,
-                std::ptrdiff_t of_one_kind) {
-  return std::ranges::any_of(plans,
-                             [&](const Plan& plan) {
-                               return are_of_one_kind(plan.parameters, parameters) &&
-                                      plan.parameters.block == parameters.block;
-                             }) ||
-         std::ranges::count_if(plans, [&](const Plan& plan) {
-           return are_of_one_kind(plan.parameters, parameters);
-         }) >= of_one_kind;
-}
+bool have_same_blocks(const Parameters& a, const Parameters& b) { return a.block == b.block; }
 
 Plan with_parameters(const Plan& plan, const Parameters& parameters) {
   Plan result = build_plan(plan.request, parameters);
@@ -45,17 +28,12 @@ Plan with_parameters(const Plan& plan, const Parameters& parameters) {
 }
 
 std::vector<Plan> plans_to_try(const Plan& chosen) {
-  std::vector<Plan> plans{chosen};
   const std::vector<Candidate> listed =
       candidates(chosen.request, *this_machine(), chosen.thread_limit);
-  for (const std::ptrdiff_t of_one_kind : {1, 2}) {
-    for (const Candidate& each : listed) {
-      if (plans.size() == kFirstPlans || each.seconds > kMaxRatio * listed.front().seconds) break;
-      if (!has_enough(plans, each.parameters, of_one_kind)) {
-        plans.push_back(with_parameters(chosen, each.parameters));
-      }
-    }
-  }
+  std::vector<Plan> plans{chosen};
+  const std::vector<Parameters> others =
+      parameters_to_try(chosen.parameters, listed, are_of_one_kind, have_same_blocks);
+  for (const Parameters& each : others) plans.push_back(with_parameters(chosen, each));
   return plans;
 }
 
@@ -69,14 +47,6 @@ std::vector<Timing> timings_of(const Plan& plan) {
     timings.push_back({.costs = costs_of(terms, machine->model), .seconds = each.seconds});
   }
   return timings;
-}
-
-// Brings the time of a plan to the front; returns whether it has one.
-bool bring_to_front(std::vector<Timed>& timed, const Parameters& parameters) {
-  const auto found = std::ranges::find(timed, parameters, &Timed::parameters);
-  if (found == timed.end()) return false;
-  std::rotate(timed.begin(), found, found + 1);
-  return true;
 }
 
 // The times of a plan that was tried again, the planner's own choice first, as before. Where that
@@ -97,16 +67,10 @@ std::vector<Plan> neighbors(const Plan& plan) {
 }  // namespace
 
 Learner::Call Learner::begin(const std::shared_ptr<const Plan>& chosen) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto lock = try_to_lock();
   if (!lock) return {.plan = chosen};
-  Entry* entry = find(*chosen);
-  if (entry == nullptr) {
-    if (entries_.size() == kMaxEntries)
-      entries_.erase(std::ranges::min_element(entries_, {}, &Entry::used));
-    entries_.push_back({.chosen = chosen, .used = ++calls_});
-    return {.plan = chosen};
-  }
-  entry->used = ++calls_;
+  Entry* const entry = enter(chosen);
+  if (entry == nullptr) return {.plan = chosen};
   if (!entry->trials) {
     if (!chosen->measured.empty()) return {.plan = chosen};
     entry->trials.emplace(plans_to_try(*chosen), neighbors);
@@ -117,12 +81,12 @@ Learner::Call Learner::begin(const std::shared_ptr<const Plan>& chosen) {
 
 std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, double seconds,
                                          bool is_new) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto lock = try_to_lock();
   if (!lock) return nullptr;
   Entry* const entry = find(chosen);
   if (entry == nullptr) return nullptr;
   if (!call.number) {
-    if (!entry->trials && !chosen.measured.empty() && entry->watch.record(seconds)) {
+    if (!entry->trials && !chosen.measured.empty() && entry->own.watch.record(seconds)) {
       entry->trials.emplace(plans_to_try(chosen), neighbors);
     }
     return nullptr;
@@ -130,14 +94,14 @@ std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, d
   // The trials that the call belonged to may have been forgotten, and others begun.
   if (!entry->trials || !entry->trials->has(*call.number, call.plan)) return nullptr;
   entry->trials->record(*call.number, seconds);
-  entry->is_new = entry->is_new || is_new;
+  entry->own.is_new = entry->own.is_new || is_new;
   return entry->trials->is_settled() ? end_trials(*entry) : nullptr;
 }
 
 // From now on the calls of what is kept are watched.
 std::shared_ptr<const Plan> Learner::end_trials(Entry& entry) {
   Plan result = entry.trials->result();
-  if (!entry.is_new) correct_time_model(timings_of(result));
+  if (!entry.own.is_new) correct_time_model(timings_of(result));
   if (!entry.chosen->measured.empty()) {
     result.measured = planned_first(std::move(result.measured), entry.chosen->measured.front());
   }
@@ -147,26 +111,8 @@ std::shared_ptr<const Plan> Learner::end_trials(Entry& entry) {
 }
 
 std::vector<Timed> Learner::timed(const Plan& chosen) {
-  const std::lock_guard lock(mutex_);
-  const auto entry = std::ranges::find_if(entries_, [&](const Entry& each) {
-    return each.trials && *each.chosen == chosen &&
-           each.chosen->thread_limit == chosen.thread_limit;
-  });
-  if (entry == entries_.end()) return {};
-  std::vector<Timed> timed = entry->trials->timed();
-  bring_to_front(timed, entry->trials->plan(entry->trials->fastest())->parameters);
-  return timed;
-}
-
-void Learner::clear() {
-  const std::lock_guard lock(mutex_);
-  entries_.clear();
-}
-
-Learner::Entry* Learner::find(const Plan& chosen) {
-  const auto found =
-      std::ranges::find(entries_, &chosen, [](const Entry& entry) { return entry.chosen.get(); });
-  return found == entries_.end() ? nullptr : &*found;
+  return timed_so_far(
+      [&](const Plan& each) { return each == chosen && each.thread_limit == chosen.thread_limit; });
 }
 
 }  // namespace ttlg::cpu

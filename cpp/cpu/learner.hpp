@@ -1,20 +1,25 @@
-// Plans that are tried on the calls of a process until the fastest of each layout is known.
+// Plans for the CPU that are tried on the calls of a process until the fastest of each layout is
+// known.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "plan/cpu/trials.hpp"
+#include "plan/cpu/plan.hpp"
+#include "plan/trials_table.hpp"
 
 namespace ttlg::cpu {
 
-// Safe for any number of threads, and nothing is held while elements move. A thread that finds
-// another one here goes on with the planner's choice.
-class Learner {
+// What is known of a layout besides its trials.
+struct Learned {
+  Watch watch{};        // between trials
+  bool is_new = false;  // whether the system may have given pages to an output of the trials
+};
+
+// A thread that finds another one here goes on with the planner's choice.
+class Learner : public TrialsTable<Plan, Learned> {
  public:
   // What a call runs.
   struct Call {
@@ -40,30 +45,10 @@ class Learner {
   // the one that is the fastest so far first.
   std::vector<Timed> timed(const Plan& chosen);
 
-  // Forgets all trials.
-  void clear();
-
-  // Around fork(): the child gets the mutex as the forking thread has it.
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
-
  private:
   static constexpr double kMinSeconds = 1e-4;
 
-  struct Entry {
-    std::shared_ptr<const Plan> chosen;  // kept, so that its address stays its own
-    std::optional<Trials> trials{};
-    Watch watch{};  // between trials
-    bool is_new = false;
-    std::uint64_t used = 0;
-  };
-
-  Entry* find(const Plan& chosen);
   std::shared_ptr<const Plan> end_trials(Entry& entry);
-
-  std::mutex mutex_;
-  std::vector<Entry> entries_;
-  std::uint64_t calls_ = 0;
 };
 
 }  // namespace ttlg::cpu

@@ -75,13 +75,7 @@ void change(const Change& what) {
   } while (!current().compare_exchange_strong(before, after));
 }
 
-std::atomic<bool> learning = false;
-
 }  // namespace
-
-bool set_learning(bool learns) { return learning.exchange(learns); }
-
-bool is_learning() { return learning; }
 
 std::shared_ptr<const Machine> this_machine(bool learns) {
   const std::shared_ptr<const State> state = current().load();

@@ -6,12 +6,9 @@
 
 #include "plan/cpu/model/correction.hpp"
 #include "plan/cpu/model/machine.hpp"
+#include "plan/learning.hpp"
 
 namespace ttlg::cpu {
-
-// Whether calls try plans, and correct the time model; returns what was set before. False at first.
-bool set_learning(bool learns);
-bool is_learning();
 
 // As it is now; a new time model makes a new one, and so does a correction, which that of a planner
 // that learns has.

@@ -10,6 +10,7 @@
 #include "plan/cpu/parameters.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"
+#include "plan/timed.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
 
@@ -22,11 +23,7 @@ struct Loop {
   std::int64_t out_byte_step;
 };
 
-// A way to carry a request out, and the seconds that a call took.
-struct Timed {
-  Parameters parameters;
-  double seconds;
-};
+using Timed = ttlg::Timed<Parameters>;
 
 struct Plan : PlanBase {
   Plan(const Request& of_request, Problem normal_form, const Parameters& chosen)
@@ -51,6 +48,10 @@ struct Plan : PlanBase {
   std::vector<Timed> measured{};
 
   std::int64_t blocks() const;
+  void keep_predictions_of(const Plan& other) {
+    warm_seconds = other.warm_seconds;
+    fresh_seconds = other.fresh_seconds;
+  }
   // Of what is carried out, however it was chosen.
   bool operator==(const Plan& other) const {
     return request == other.request && parameters == other.parameters;

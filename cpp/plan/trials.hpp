@@ -7,44 +7,38 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <vector>
 
-#include "plan/cpu/plan.hpp"
+namespace ttlg {
 
-namespace ttlg::cpu {
-
+// Knows the plans by their numbers, from 0, the planner's choice, in the order in which they came.
 class Trials {
  public:
-  // Plans that are like another one, and may be faster.
-  using Neighbors = std::function<std::vector<Plan>(const Plan& plan)>;
+  // Gives plans that are like the one of this number, and may be faster, the next numbers; returns
+  // how many these are, `most` at most.
+  using Neighbors = std::function<std::size_t(std::size_t number, std::size_t most)>;
 
-  // The planner's choice first.
-  explicit Trials(const std::vector<Plan>& plans, Neighbors neighbors = nullptr);
+  explicit Trials(std::size_t plans);
 
   // The plan for the next call. All take one call each, and then the neighbours of the fastest, as
   // long as one of them is faster still; then the faster ones a few in a row, and three of them
   // some more; and between, as long as the time lost to slow ones would exceed a twentieth of all,
   // the fastest so far.
   std::size_t next() const;
-  const std::shared_ptr<const Plan>& plan(std::size_t number) const { return tried_[number].plan; }
-  bool has(std::size_t number, const std::shared_ptr<const Plan>& plan) const {
-    return number < tried_.size() && tried_[number].plan == plan;
-  }
 
   // What a call took that followed next().
-  void record(std::size_t number, double seconds);
+  void record(std::size_t number, double seconds, const Neighbors& neighbors = nullptr);
 
   // Of those that are left; the planner's choice until it has been timed.
   std::size_t fastest() const;
 
   bool is_settled() const { return round_ == kCalls.size(); }
-  // The time of each plan that has one, the planner's choice first.
-  std::vector<Timed> timed() const;
-  // The fastest plan with these times. The planner's choice stays where no other is clearly faster;
-  // what was predicted for it stays in any case, so that predictions do not depend on what has been
-  // called.
-  Plan result() const;
+  // The fastest. The planner's choice stays where no other is clearly faster.
+  std::size_t result() const;
+
+  bool was_called(std::size_t number) const { return tried_[number].calls > 0; }
+  // What a call is believed to take; infinite for a plan that was not called.
+  double seconds(std::size_t number) const { return tried_[number].seconds; }
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -52,8 +46,6 @@ class Trials {
   static constexpr std::array kCalls{1, 4, 8};
 
   struct Tried {
-    std::shared_ptr<const Plan> plan;
-    // What a call is believed to take.
     double seconds = kUnknown;
     // Of the first calls that followed one by the same plan, sorted. Others find in the caches what
     // another plan has left there, as no call will once the trials are over; that makes some of
@@ -69,11 +61,10 @@ class Trials {
   bool waits(const Tried& tried) const;  // for a call in this round
   bool is_affordable(const Tried& tried) const;
   // Whether there are plans to try besides those that have been.
-  bool add_neighbors();
-  void end_round();
+  bool add_neighbors(const Neighbors& neighbors);
+  void end_round(const Neighbors& neighbors);
 
   std::vector<Tried> tried_;
-  Neighbors neighbors_;
   std::size_t last_ = SIZE_MAX;      // whose call was recorded last
   std::size_t extended_ = SIZE_MAX;  // of the plans, the one whose neighbours were added last
   std::size_t round_ = 0;
@@ -96,4 +87,4 @@ class Watch {
   int calls_ = 0;
 };
 
-}  // namespace ttlg::cpu
+}  // namespace ttlg

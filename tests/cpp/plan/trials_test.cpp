@@ -1,4 +1,4 @@
-#include "plan/cpu/trials.hpp"
+#include "plan/trials.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,14 @@
 #include <numeric>
 #include <vector>
 
+#include "plan/cpu/plan.hpp"
+#include "plan/plan_trials.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
 namespace {
+
+using Trials = PlanTrials<Plan>;
 
 // As many plans for one request, told apart by their blocks.
 std::vector<Plan> plans(std::size_t count) {

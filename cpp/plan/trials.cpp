@@ -1,10 +1,10 @@
-#include "plan/cpu/trials.hpp"
+#include "plan/trials.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace ttlg::cpu {
+namespace ttlg {
 namespace {
 
 constexpr std::size_t kMaxPlans = 28;
@@ -39,10 +39,7 @@ constexpr double kClearChange = 1.3;
 
 }  // namespace
 
-Trials::Trials(const std::vector<Plan>& plans, Neighbors neighbors)
-    : neighbors_(std::move(neighbors)), mean_loss_(kExpectedLoss) {
-  for (const Plan& plan : plans) tried_.push_back({.plan = std::make_shared<const Plan>(plan)});
-}
+Trials::Trials(std::size_t plans) : tried_(plans), mean_loss_(kExpectedLoss) {}
 
 std::size_t Trials::next() const {
   if (is_settled()) return fastest();
@@ -67,7 +64,7 @@ void Trials::Tried::record(double taken, bool is_in_a_row) {
   seconds = in_a_row[(counted - 1) / 4];
 }
 
-void Trials::record(std::size_t number, double seconds) {
+void Trials::record(std::size_t number, double seconds, const Neighbors& neighbors) {
   if (is_settled()) return;
   Tried& tried = tried_[number];
   const bool is_trial = number != 0 && waits(tried);
@@ -89,26 +86,14 @@ void Trials::record(std::size_t number, double seconds) {
     usual_ += (was_cold ? 1 : kWeightOfLast) * (usual - usual_);
     lost_ += std::min(0.0, ratio - 1);
   }
-  if (std::ranges::none_of(tried_, [&](const Tried& each) { return waits(each); })) end_round();
-}
-
-Plan Trials::result() const {
-  const Tried& choice = tried_.front();
-  const Tried& best = tried_[fastest()];
-  const bool is_clear = best.seconds <= kClearlyFaster * choice.seconds;
-  Plan plan = is_clear ? *best.plan : *choice.plan;
-  plan.warm_seconds = choice.plan->warm_seconds;
-  plan.fresh_seconds = choice.plan->fresh_seconds;
-  plan.measured = timed();
-  return plan;
-}
-
-std::vector<Timed> Trials::timed() const {
-  std::vector<Timed> result;
-  for (const Tried& each : tried_) {
-    if (each.calls > 0) result.push_back({each.plan->parameters, each.seconds});
+  if (std::ranges::none_of(tried_, [&](const Tried& each) { return waits(each); })) {
+    end_round(neighbors);
   }
-  return result;
+}
+
+std::size_t Trials::result() const {
+  const std::size_t best = fastest();
+  return tried_[best].seconds <= kClearlyFaster * tried_.front().seconds ? best : 0;
 }
 
 std::size_t Trials::fastest() const {
@@ -133,23 +118,18 @@ bool Trials::is_affordable(const Tried& tried) const {
   return lost_ + loss <= kMaxLost * std::max(calls_, kFirstCalls);
 }
 
-bool Trials::add_neighbors() {
+bool Trials::add_neighbors(const Neighbors& neighbors) {
   const std::size_t best = fastest();
-  if (!neighbors_ || best == extended_) return false;
+  if (!neighbors || best == extended_) return false;
   extended_ = best;
   const std::size_t before = tried_.size();
-  for (const Plan& plan : neighbors_(*tried_[best].plan)) {
-    if (tried_.size() == kMaxPlans) break;
-    const bool is_known = std::ranges::any_of(
-        tried_, [&](const Tried& each) { return each.plan->parameters == plan.parameters; });
-    if (!is_known) tried_.push_back({.plan = std::make_shared<const Plan>(plan)});
-  }
+  tried_.resize(before + neighbors(best, kMaxPlans - before));
   return tried_.size() > before;
 }
 
 // The planner's choice stays until the end.
-void Trials::end_round() {
-  if (round_ == 0 && add_neighbors()) return;
+void Trials::end_round(const Neighbors& neighbors) {
+  if (round_ == 0 && add_neighbors(neighbors)) return;
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i < tried_.size(); ++i) {
     if (tried_[i].is_left) order.push_back(i);
@@ -176,4 +156,4 @@ bool Watch::record(double seconds) {
   return std::abs(recent_) > std::log(kClearChange);
 }
 
-}  // namespace ttlg::cpu
+}  // namespace ttlg
