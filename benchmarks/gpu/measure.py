@@ -185,6 +185,7 @@ def _verified(
     return entrants
 
 
+@ttlg.learning(False)
 def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEERS) -> Result:
     """Verify and time all contenders of a case; what fails is noted and left out.
 

@@ -7,6 +7,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
+#include "bindings/measured.hpp"
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/this_machine.hpp"
@@ -135,20 +136,8 @@ py::list kernel_reports_for(const Plan& plan) {
 }
 
 py::list to_list(const std::vector<cpu::Timed>& timed) {
-  py::list rows;
-  for (const auto& [parameters, seconds] : timed) {
-    rows.append(py::make_tuple(kernel_name(parameters.kernel), to_dict(parameters), seconds));
-  }
-  return rows;
-}
-
-Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>& timed) {
-  plan.measured.clear();
-  for (const auto& [each, seconds] : timed) {
-    if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
-    plan.measured.push_back({each->parameters, seconds});
-  }
-  return plan;
+  const auto name_of = [](const cpu::Parameters& each) { return kernel_name(each.kernel); };
+  return measured_rows(timed, name_of, [](const cpu::Parameters& each) { return to_dict(each); });
 }
 
 // The layouts whose fastest plan is known, for all kernels.
@@ -200,7 +189,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
       .def_property_readonly("trials",
                              [](const Plan& plan) { return to_list(cpu_learner().timed(plan)); })
-      .def("with_measured", &with_measured, py::arg("timed"))
+      .def("with_measured", &with_measured<Plan>, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(

@@ -6,6 +6,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
+#include "bindings/measured.hpp"
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
@@ -101,11 +102,36 @@ std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
   return std::const_pointer_cast<Executable>(cuda_plan_cache().get(layout, choice));
 }
 
+py::list to_list(const std::vector<cuda::Timed>& timed) {
+  const auto name_of = [](const cuda::Parameters& each) { return schema_name(each.schema); };
+  return measured_rows(timed, name_of, [](const cuda::Parameters& each) { return to_dict(each); });
+}
+
+std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object& axes,
+                                           const TensorView* out,
+                                           const std::shared_ptr<DeviceModel>& model,
+                                           const std::optional<std::string>& kernel) {
+  const std::vector<int> order = read_axes(axes, x.shape);
+  if (out != nullptr) check_out(x, order, *out);
+  const Layout into = out != nullptr ? out->layout() : Layout{};
+  return cached_plan(key_of(x.layout(), order, out != nullptr ? &into : nullptr),
+                     {.pointer_alignment = pointer_alignment_of(x.data, into.data),
+                      .model = model,
+                      .forced = parse_forced(kernel)});
+}
+
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
 void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
   const GilRelease release;
   cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream,
+                out.owner_stream.value_or(x.stream));
+}
+
+void run_call(const CudaCall& call, const TensorView& x, const TensorView& out) {
+  check_planned(*call.plan, x, out);
+  const GilRelease release;
+  run_and_learn(call.plan, x.data, out.data, x.cuda_device, x.stream,
                 out.owner_stream.value_or(x.stream));
 }
 
@@ -133,6 +159,11 @@ void bind_plans(py::module_& module) {
       .def_property_readonly("coarsening",
                              [](const Executable& plan) { return plan.sliced().repeats(); })
       .def("candidates", &candidates_for)
+      .def_property_readonly("measured",
+                             [](const Executable& plan) { return to_list(plan.measured); })
+      .def_property_readonly(
+          "trials", [](const Executable& plan) { return to_list(cuda_learner().timed(plan)); })
+      .def("with_measured", &with_measured<Executable>, py::arg("timed"))
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def(
@@ -163,20 +194,22 @@ void bind_plans(py::module_& module) {
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
       "made and kept there.");
   module.def(
-      "cuda_plan_for",
-      [](const TensorView& x, const py::object& axes, const TensorView* out,
-         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
-        const std::vector<int> order = read_axes(axes, x.shape);
-        if (out != nullptr) check_out(x, order, *out);
-        const Layout into = out != nullptr ? out->layout() : Layout{};
-        return cached_plan(key_of(x.layout(), order, out != nullptr ? &into : nullptr),
-                           {.pointer_alignment = pointer_alignment_of(x.data, into.data),
-                            .model = model,
-                            .forced = parse_forced(kernel)});
-      },
-      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"),
-      py::arg("kernel") = py::none(),
+      "cuda_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
+      py::arg("model"), py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
+  py::class_<CudaCall>(module, "CudaCall",
+                       "A call by a plan that the planner cache has, or by one that is being tried "
+                       "for the same layout.")
+      .def_property_readonly("out_shape",
+                             [](const CudaCall& call) { return to_tuple(call.plan->out_shape); })
+      .def("run", &run_call, py::arg("x"), py::arg("out"));
+  module.def(
+      "cuda_call_for",
+      [](const TensorView& x, const py::object& axes, const TensorView* out,
+         const std::shared_ptr<DeviceModel>& model) {
+        return CudaCall{plan_for_views(x, axes, out, model, std::nullopt)};
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"), "A call by such a plan.");
   module.def(
       "build_cuda_plan",
       [](const Request& request, std::int64_t pointer_alignment,

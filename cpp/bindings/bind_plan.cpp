@@ -27,6 +27,7 @@ void bind_cache(py::module_& module) {
   module.def("cache_clear", [] {
     for_each_cache([](auto& cache) { cache.clear(); });
     cpu_learner().clear();
+    cuda_learner().clear();
     cpu::set_time_model_correction({});
   });
   module.def("set_learning", &set_learning, py::arg("learns"));
@@ -36,6 +37,7 @@ void bind_cache(py::module_& module) {
       [](std::size_t capacity) {
         for_each_cache([&](auto& cache) { cache.resize(capacity); });
         cpu_learner().clear();
+        cuda_learner().clear();
       },
       py::arg("capacity"));
 }

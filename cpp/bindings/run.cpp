@@ -9,6 +9,7 @@
 #include "bindings/gil_release.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/this_machine.hpp"
+#include "cuda/execute.hpp"
 #include "plan/cpu/model/count_terms.hpp"
 
 namespace ttlg::bindings {
@@ -26,7 +27,14 @@ Kept& keep_across_forks(const Arguments&... arguments) {
   static Kept& kept = *new Kept(arguments...);
   const auto lock = [] { kept.lock(); };
   const auto unlock = [] { kept.unlock(); };
-  if (pthread_atfork(lock, unlock, unlock) != 0) throw std::bad_alloc();
+  const auto unlock_in_child = [] {
+    if constexpr (requires { kept.unlock_in_child(); }) {
+      kept.unlock_in_child();
+    } else {
+      kept.unlock();
+    }
+  };
+  if (pthread_atfork(lock, unlock, unlock_in_child) != 0) throw std::bad_alloc();
   return kept;
 }
 
@@ -83,6 +91,11 @@ cpu::Learner& cpu_learner() {
   return learner;
 }
 
+cuda::Learner& cuda_learner() {
+  static cuda::Learner& learner = keep_across_forks<cuda::Learner>();
+  return learner;
+}
+
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
                    std::byte* out, bool is_new) {
   if (!is_learning() || !cpu::Learner::can_learn(*plan)) return run(*plan, in, out);
@@ -93,6 +106,15 @@ void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte
   auto kept = cpu_learner().end(*plan, call, taken.count(), is_new);
   if (kept == nullptr) return;
   cpu_plan_cache().put(std::move(kept), {.threads = plan->thread_limit, .learns = true});
+}
+
+void run_and_learn(const std::shared_ptr<const cuda::Executable>& plan, const std::byte* in,
+                   std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream) {
+  auto kept = cuda::execute_and_learn(cuda_learner(), plan, in, out, device, stream, out_stream);
+  if (kept == nullptr) return;
+  const cuda::Planning::Choice choice{
+      .pointer_alignment = kept->pointer_alignment, .model = kept->model, .learns = true};
+  cuda_plan_cache().put(std::move(kept), choice);
 }
 
 }  // namespace ttlg::bindings

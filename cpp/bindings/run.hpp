@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "cpu/learner.hpp"
 #include "cpu/planning.hpp"
+#include "cuda/learner.hpp"
 #include "cuda/planning.hpp"
 
 namespace ttlg::bindings {
@@ -38,5 +40,15 @@ struct CpuCall {
 };
 
 cpu::Learner& cpu_learner();
+
+// The same on a CUDA device, where calls go on as cuda::execute does. Call without the GIL.
+void run_and_learn(const std::shared_ptr<const cuda::Executable>& plan, const std::byte* in,
+                   std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream);
+
+struct CudaCall {
+  std::shared_ptr<const cuda::Executable> plan;
+};
+
+cuda::Learner& cuda_learner();
 
 }  // namespace ttlg::bindings

@@ -9,6 +9,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
+#include "plan/learning.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -36,6 +37,25 @@ bool is_captured(cudaStream_t stream, int device) {
   check(error, "cudaStreamIsCapturing", device);
   return status != cudaStreamCaptureStatusNone;
 }
+
+// Whether events may be recorded there that belong to no capture. What is wrong with a stream is
+// for the launch to say.
+bool takes_events(cudaStream_t stream) {
+  cudaStreamCaptureStatus status{};
+  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) {
+    return status == cudaStreamCaptureStatusNone;
+  }
+  cudaGetLastError();
+  return false;
+}
+
+// Ends the call that a timer times, however it ends.
+struct Finish {
+  LaunchTimer* timer;
+  ~Finish() {
+    if (timer != nullptr) timer->finish();
+  }
+};
 
 // Lets a stream wait for what another one does up to some point. Made before there is anything to
 // wait for, so that what can fail fails with nothing launched. Inside a capture that both streams
@@ -88,7 +108,7 @@ std::string slug_of(const char* name) {
 }  // namespace
 
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
-             std::uintptr_t stream, std::uintptr_t out_stream) {
+             std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer) {
   if (plan.problem.bytes() == 0) return;
   const Launch launch = plan.bind(in, out);
   const DeviceGuard guard(device);
@@ -100,12 +120,30 @@ void execute(const Executable& plan, const std::byte* in, std::byte* out, int de
   if (out_stream != stream) {
     follower.emplace(reinterpret_cast<cudaStream_t>(out_stream), own, device);
   }
+  if (timer != nullptr) timer->start(own);
   const cudaError_t error = enqueue(launch, plan.grid, in, out, own);
+  if (timer != nullptr && error == cudaSuccess) timer->stop(own);
   if (error != cudaSuccess) {
     fail(error, "launching " + std::string(schema_name(plan.parameters.schema)), device,
          problem_text(plan));
   }
   if (follower) follower->wait_for_leader();
+}
+
+std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
+                                                    const std::shared_ptr<const Executable>& chosen,
+                                                    const std::byte* in, std::byte* out, int device,
+                                                    std::uintptr_t stream,
+                                                    std::uintptr_t out_stream) {
+  const auto run_chosen = [&] { execute(*chosen, in, out, device, stream, out_stream); };
+  if (!is_learning() || !Learner::can_learn(*chosen)) return run_chosen(), nullptr;
+  const DeviceGuard guard(device);
+  const RelaxedCapture relaxed;
+  if (!takes_events(reinterpret_cast<cudaStream_t>(stream))) return run_chosen(), nullptr;
+  const Learner::Call call = learner.begin(chosen, device);
+  const Finish finish{call.timer};
+  execute(*call.plan, in, out, device, stream, out_stream, call.timer);
+  return call.kept;
 }
 
 void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,

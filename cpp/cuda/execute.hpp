@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 
 #include "cuda/executable.hpp"
 #include "cuda/inplace/executable.hpp"
+#include "cuda/launch_timer.hpp"
+#include "cuda/learner.hpp"
 
 namespace ttlg::cuda {
 
@@ -22,8 +25,18 @@ class Error : public std::runtime_error {
 // before is the caller's to order, as DLPack's exchange does. Allocates, copies and waits for
 // nothing, so that it can be captured in a graph; an empty problem launches nothing. The calling
 // thread's current device stays what it was, and no context is created but one of `device`.
+// `timer`, if there is one, times the launches.
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
-             std::uintptr_t stream, std::uintptr_t out_stream);
+             std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer = nullptr);
+
+// The same by a plan of the planner cache, or by another that is being tried for its layout if
+// calls learn. Returns the plan to keep in place of the chosen one, if it is known now, else null.
+// A captured graph gets the chosen one and no event.
+std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
+                                                    const std::shared_ptr<const Executable>& chosen,
+                                                    const std::byte* in, std::byte* out, int device,
+                                                    std::uintptr_t stream,
+                                                    std::uintptr_t out_stream);
 
 // The same in the memory of `data`, with `workspace_bytes` of the plan in `workspace`, null where
 // it needs none. Both are free to be used, or given back, on this stream as soon as this returns.

@@ -10,6 +10,7 @@
 #include "cuda/executable.hpp"
 #include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
+#include "plan/learning.hpp"
 #include "plan/plan_cache.hpp"
 
 namespace ttlg::cuda {
@@ -22,15 +23,18 @@ struct Planning {
     std::int64_t pointer_alignment = kMaxAccessBytes;
     std::shared_ptr<const DeviceModel> model;
     std::optional<Schema> forced{};
+    // Planners that learn have plans of their own, so that what calls do changes no others.
+    bool learns = is_learning();
 
     bool operator==(const Choice& other) const {
       return pointer_alignment == other.pointer_alignment && forced == other.forced &&
-             is_same_model(model, other.model);
+             learns == other.learns && is_same_model(model, other.model);
     }
     // Of the model its name alone: few models share one, and those are told apart by comparison.
     std::uint64_t hash() const {
       return std::hash<std::string>{}(model->name) +
-             static_cast<std::uint64_t>(pointer_alignment) * 16 + number_of(forced);
+             (static_cast<std::uint64_t>(pointer_alignment) * 2 + (learns ? 1 : 0)) * 16 +
+             number_of(forced);
     }
   };
 

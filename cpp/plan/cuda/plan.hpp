@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
 #include "plan/plan_base.hpp"
+#include "plan/timed.hpp"
 
 namespace ttlg::cuda {
 
@@ -18,6 +20,8 @@ inline bool is_same_model(const std::shared_ptr<const DeviceModel>& x,
                           const std::shared_ptr<const DeviceModel>& y) {
   return x == y || *x == *y;
 }
+
+using Timed = ttlg::Timed<Parameters>;
 
 struct Plan : PlanBase {
   // `normal_form` is make_problem(request) and `of_recast` its recast_problem. Throws
@@ -35,6 +39,11 @@ struct Plan : PlanBase {
   SharedLayout layout{};  // of Orthogonal-Arbitrary
   LayoutCost layout_cost{};
   double predicted_seconds = 0;
+  // Where calls have chosen the plan, all that took part in it, the planner's own choice first;
+  // then predicted_seconds is what was predicted for that.
+  std::vector<Timed> measured{};
+
+  void keep_predictions_of(const Plan& other) { predicted_seconds = other.predicted_seconds; }
 
   // The plan must outlive it.
   SlicedProblem sliced() const;

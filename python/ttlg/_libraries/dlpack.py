@@ -44,14 +44,14 @@ def call_for(
     axes: Axes | None,
     out: _core.TensorView | None,
     threads: int | None,
-) -> _core.CpuCall | _core.CudaPlan:
+) -> _core.CpuCall | _core.CudaCall:
     """Take what moves `x` into `out`, or into a new array, from the planner cache.
 
     An `out` that cannot take the result is refused.
     """
     if x.on_host:
         return _core.cpu_call_for(x, axes, out, threads)
-    return _core.cuda_plan_for(x, axes, out, _models.model_of(x.device))
+    return _core.cuda_call_for(x, axes, out, _models.model_of(x.device))
 
 
 def inplace_plan_for(
@@ -230,7 +230,10 @@ class Library:
         self.written(out)
 
     def run_into_new(
-        self, plan: _core.CpuPlan | _core.CpuCall | _core.CudaPlan, x: Any, source: _core.TensorView
+        self,
+        plan: _core.CpuPlan | _core.CpuCall | _core.CudaPlan | _core.CudaCall,
+        x: Any,
+        source: _core.TensorView,
     ) -> Any:
         """Carry `plan` out on `x`, seen as `source`, into a new array of this library."""
         buffer = self.empty(x, source, plan.out_shape)

@@ -43,6 +43,8 @@ class CudaCandidate(NamedTuple):
         What regressions as TTLG's depend on (section V, Table II); see the notes.
     seconds : float
         The predicted time of the launch in seconds.
+    measured_seconds : float or None
+        What a call took on the device, where calls that learn have tried it; else None.
 
     Notes
     -----
@@ -79,6 +81,7 @@ class CudaCandidate(NamedTuple):
     parameters: dict[str, Any]
     features: dict[str, int]
     seconds: float
+    measured_seconds: float | None = None
 
 
 if TYPE_CHECKING:
@@ -114,7 +117,20 @@ def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     return timed + [each for each in planned if each[:2] not in known]
 
 
-def gain(core: _core.CpuPlan) -> float | None:
+def list_cuda_candidates(core: _core.CudaPlan) -> list[CudaCandidate]:
+    """List the planner's candidates; what was measured first, the plan's own way before the others."""
+    measured = core.measured or core.trials
+    listed = [
+        CudaCandidate(*each, next((time for *way, time in measured if way == [*each[:2]]), None))
+        for each in core.candidates()
+    ]
+    timed = [each for each in listed if each.measured_seconds is not None]
+    own = (core.kernel, core.parameters)
+    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
+    return timed + [each for each in listed if each.measured_seconds is None]
+
+
+def gain(core: _core.CpuPlan | _core.CudaPlan) -> float | None:
     """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
     for kernel, parameters, seconds in core.measured:
         if (kernel, parameters) == (core.kernel, core.parameters):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ttlg import _core
 from ttlg._core import CudaInplacePlan, TensorView
 from ttlg._core import CudaPlan as CorePlan
-from ttlg._plan.candidates import CudaCandidate
+from ttlg._plan.candidates import CudaCandidate, gain, list_cuda_candidates
 from ttlg._plan.output import request_of
 from ttlg._plan.plan import Plan
 from ttlg._typing import CudaKernel
@@ -51,7 +51,11 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
         return self._core.kernel
 
     def candidates(self) -> list[CudaCandidate]:
-        return [CudaCandidate(*each) for each in self._core.candidates()]
+        return list_cuda_candidates(self._core)
+
+    @property
+    def gain(self) -> float | None:
+        return gain(self._core)
 
     def transactions(self) -> dict[str, int]:
         return self._core.transactions()
@@ -59,10 +63,11 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
     def explain(self) -> "Explanation":
         from ttlg._plan.explain_cuda import explain  # what only people read
 
-        return explain(self._core, self._dtype)
+        return explain(self._core, self._dtype, self.candidates())
 
     def _own_record(self) -> dict[str, Any]:
-        return {"alignment": self._core.pointer_alignment}
+        measured = {"measured": self._core.measured} if self._core.measured else {}
+        return {"alignment": self._core.pointer_alignment, **measured}
 
     def _device_mark(self) -> str:
         mark = "" if self._core.model.calibrated else "(uncalibrated) "

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core, _models
-from ttlg._plan.candidates import Candidate, gain
+from ttlg._plan.candidates import Candidate
+from ttlg._plan.measured import describe_measured
 from ttlg._plan.output import LINE_BYTES
 from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
-
-# Measured times that a reader gets to see.
-_TIMES = 5
 
 
 def _describe_work(core: _core.CpuPlan) -> str:
@@ -94,26 +92,6 @@ def _describe_prefetch(distance: int) -> str:
     return f"{distance} blocks ahead"
 
 
-def _describe_measured(core: _core.CpuPlan, candidates: Sequence[Candidate]) -> list[str]:
-    """List the least times that were measured, the plan's first, and the gain."""
-    trials = core.trials
-    if not core.measured and not trials:
-        return []
-    planned = core.measured[0][:2] if core.measured else (core.kernel, core.parameters)
-    timed = [each for each in candidates if each.measured_seconds is not None]
-    shown = timed[:_TIMES] + [each for each in timed[_TIMES:] if each[:2] == planned]
-    so_far = " by calls so far" if trials else ""
-    lines = [f"measured{so_far}, the fastest of {len(timed)}:"]
-    for row, each in enumerate(shown):
-        note = " (the planner's choice)" if each[:2] == planned else ""
-        time = microseconds(each.measured_seconds or 0)
-        way = _describe_choice(each.kernel, each.parameters)
-        lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
-    if planned != (core.kernel, core.parameters):
-        lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
-    return lines
-
-
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
     warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
@@ -138,6 +116,6 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         f"  threads    {_describe_threads(chosen['threads'])}",
         _describe_time(core),
         *_describe_kernels(core),
-        *_describe_measured(core, candidates),
+        *describe_measured(core, candidates, _describe_choice),
     ]
     return Explanation("\n".join(lines))

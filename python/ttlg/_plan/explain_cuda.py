@@ -1,6 +1,11 @@
 """What `Plan.explain` says of a plan for a GPU."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ttlg import _core
+from ttlg._plan.candidates import CudaCandidate
+from ttlg._plan.measured import describe_measured
 from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds, name_device
 
 
@@ -18,7 +23,22 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
 
 
-def explain(core: _core.CudaPlan, dtype: str) -> Explanation:
+def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
+    """Name a way to carry a request out in a line."""
+    if kernel == "copy":
+        return kernel
+    modes = f"{parameters['in_modes']} and {parameters['out_modes']} modes"
+    blocks = f"{parameters['in_block']} and {parameters['out_block']}"
+    mode, stages = parameters["coarsened_mode"], parameters["stages"]
+    parts = (
+        f"{kernel} of {modes} in blocks of {blocks}",
+        *([f"repeated along mode {mode}"] if mode >= 0 else []),
+        *([f"{stages} stages"] if stages > 1 else []),
+    )
+    return ", ".join(parts)
+
+
+def explain(core: _core.CudaPlan, dtype: str, candidates: Sequence[CudaCandidate]) -> Explanation:
     """Write the text of a plan for a CUDA device."""
     counts = core.transactions()
     moved = ", ".join(
@@ -39,5 +59,7 @@ def explain(core: _core.CudaPlan, dtype: str) -> Explanation:
         mark = "" if row > decided else "no" if row < decided else "->"
         lines.append(f"{mark:4}{name} ({' or '.join(schemas)}): {obstacle or requirement}")
         if row == decided and core.kernel not in schemas:
-            lines.append(f"->  instead, forced or because those are slow: {core.kernel}")
+            why = "measured to be faster" if core.measured else "forced or because those are slow"
+            lines.append(f"->  instead, {why}: {core.kernel}")
+    lines += describe_measured(core, candidates, _describe_choice)
     return Explanation("\n".join(lines))

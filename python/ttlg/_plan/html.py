@@ -37,6 +37,6 @@ def _listed(values: dict[str, Any]) -> str:
 
 def _time_of(candidate: Candidate | CudaCandidate) -> str:
     """Say what a candidate takes, measured or predicted."""
-    if isinstance(candidate, Candidate) and candidate.measured_seconds is not None:
+    if candidate.measured_seconds is not None:
         return f"{1e6 * candidate.measured_seconds:.1f} microseconds, measured"
     return f"{1e6 * candidate.seconds:.1f} microseconds, predicted"

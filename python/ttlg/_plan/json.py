@@ -44,9 +44,18 @@ def read(text: str) -> tuple[AnyPlan, str]:
         model = _core.DeviceModel(**data["device"])
         if data["inplace"]:
             return _core.build_cuda_inplace_plan(request, model=model, **parameters), dtype
-        return _core.build_cuda_plan(
-            request, pointer_alignment=data["alignment"], model=model, kernel=kernel, **parameters
-        ), dtype
+
+        def build_cuda(kernel: str, parameters: dict[str, Any]) -> _core.CudaPlan:
+            return _core.build_cuda_plan(
+                request,
+                pointer_alignment=data["alignment"],
+                model=model,
+                kernel=kernel,
+                **parameters,
+            )
+
+        timed = [(build_cuda(name, each), time) for name, each, time in data.get("measured", [])]
+        return build_cuda(kernel, parameters).with_measured(timed), dtype
     except json.JSONDecodeError as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
     except (KeyError, TypeError) as error:

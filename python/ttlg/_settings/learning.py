@@ -46,7 +46,13 @@ def set_learning(learns: bool) -> None:
     ``tune="learn"``. What was learned is forgotten by `cache_clear`, and with the process; where the
     environment variable ``TTLG_CACHE_DIR`` names a directory, later processes begin with the factors
     and the last of such plans, 256 in all. This function forgets nothing.
-    Calls on CUDA devices, in place and from within `jax.jit` are not timed. Benchmarks that are to
+
+    On CUDA devices the same is done for layouts whose launch is predicted to take 30 microseconds
+    or more, by events before and after sampled launches, which no call waits for. Calls that are
+    captured in a CUDA graph run the plan of the planner cache and record no events. The settled
+    plan is not timed again, and GPUs' models are not corrected.
+
+    Calls in place and from within `jax.jit` are not timed. Benchmarks that are to
     show the first calls apart from the later ones do so best under ``learning(False)``, and
     ``ttlg.plan(..., tune="measure")`` does all trials at once.
 

@@ -28,12 +28,13 @@ TEST(CudaPlanCache, TellsApartEverythingThatDecides) {
       {.pointer_alignment = 16, .model = model},
       {.pointer_alignment = 2, .model = model},
       {.pointer_alignment = 16, .model = model_of({.name = "other"})},
-      {.pointer_alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary}};
+      {.pointer_alignment = 16, .model = model, .forced = Schema::orthogonal_arbitrary},
+      {.pointer_alignment = 16, .model = model, .learns = true}};
   for (const Choice& choice : choices) {
     EXPECT_EQ(*cache.get(key_of(kRequest), choice),
               make_plan(kRequest, choice.pointer_alignment, choice.model, choice.forced));
   }
-  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 4, .capacity = 100, .size = 4}));
+  EXPECT_EQ(cache.info(), (CacheInfo{.misses = 5, .capacity = 100, .size = 5}));
 }
 
 TEST(CudaPlanCache, ComparesModelsByValue) {

@@ -109,6 +109,30 @@ def test_candidates_hold_the_choice(plan):
     assert {type(count) for each in candidates for count in each.features.values()} == {int}
 
 
+def test_measured_plans_show_their_times():
+    # As calls that learn leave them: another plan than the planner's choice was the fastest.
+    first = ttlg.plan((640, 480, 30), (2, 1, 0), "f4", device=K40C)
+    record = json.loads(first.to_json())
+    choice, other, slower = ((each.kernel, each.parameters) for each in first.candidates()[:3])
+    record["kernel"], record["parameters"] = other
+    record["measured"] = [(*choice, 3e-4), (*slower, 4e-4), (*other, 2e-4)]
+    plan = ttlg.Plan.from_json(json.dumps(record))
+    assert first.gain is None
+    assert plan.gain == pytest.approx(1.5)
+    candidates = plan.candidates()
+    assert [each.measured_seconds for each in candidates[:4]] == [2e-4, 3e-4, 4e-4, None]
+    assert len(candidates) == len(first.candidates())
+    lines = plan.explain().splitlines()[-5:]
+    assert lines[0] == "measured, the fastest of 3:"
+    assert lines[1].startswith("->")
+    assert "200.0 microseconds" in lines[1]
+    assert lines[2].endswith("(the planner's choice)")
+    assert lines[4] == "gain over the planner's choice: 1.50 times the speed"
+    assert "measured" in plan._repr_html_()
+    assert json.loads(plan.to_json())["measured"] == json.loads(json.dumps(record["measured"]))
+    assert "measured" not in first.explain()
+
+
 def test_transactions_are_those_of_table_1():
     # TTLG, Table I: 64 * 128 floats, 32 to a transaction.
     counts = ttlg.plan((64, 128), (1, 0), device=K40C).transactions()

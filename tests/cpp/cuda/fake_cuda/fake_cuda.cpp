@@ -1,6 +1,8 @@
 #include "cuda/fake_cuda/fake_cuda.hpp"
 
 #include <cstdint>
+#include <mutex>
+#include <utility>
 
 #include "cuda/enqueue.hpp"
 
@@ -18,6 +20,9 @@ FakeCuda& fake_cuda() {
 void reset_fake_cuda() {
   const FakeCuda before = fake_cuda();
   fake_cuda() = {};
+  FakeCuda::stack.clear();
+  FakeCuda::mode = cudaStreamCaptureModeGlobal;
+  FakeCuda::last_error = cudaSuccess;
   fake_cuda().retained = before.retained;
   for (int device = 0; device < FakeCuda::kDevices; ++device) {
     fake_cuda().is_active[device] = before.retained[device] > 0;
@@ -28,13 +33,22 @@ void reset_fake_cuda() {
 
 namespace {
 
+using Lock = std::lock_guard<std::recursive_mutex>;
+std::recursive_mutex mutex;  // held in all that follows
+
+// An error of the runtime, which the thread's next query finds.
+cudaError_t failed(cudaError_t error) {
+  FakeCuda::last_error = error;
+  return error;
+}
+
 StreamNumber number_of(cudaStream_t stream) {
   return static_cast<StreamNumber>(reinterpret_cast<std::uintptr_t>(stream));
 }
 
 cudaError_t failure_of(const char* function) {
   const auto found = fake_cuda().failures.find(function);
-  return found == fake_cuda().failures.end() ? cudaSuccess : found->second;
+  return found == fake_cuda().failures.end() ? cudaSuccess : failed(found->second);
 }
 
 // A function of the runtime that needs a context: on a thread without one, it takes device 0.
@@ -45,6 +59,12 @@ cudaError_t begin(const char* function) {
     state.stack.push_back(state.primary.data());
   }
   return failure_of(function);
+}
+
+// The same for a function about events.
+cudaError_t begin_event(const char* function) {
+  fake_cuda().events_under.insert(FakeCuda::mode);
+  return begin(function);
 }
 
 void note(const std::string& text) { fake_cuda().done.push_back(text); }
@@ -64,6 +84,7 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  const Lock lock(mutex);
   fake_cuda().is_active[device] = true;
   ++fake_cuda().retained[device];
   *context = &fake_cuda().primary[device];
@@ -71,25 +92,28 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
+  const Lock lock(mutex);
   if (fake_cuda().stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
   *device = fake_cuda().stack.back()->device;
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPushCurrent(CUcontext context) {
+  const Lock lock(mutex);
   if (failure_of("cuCtxPushCurrent") != cudaSuccess) return CUDA_ERROR_NOT_INITIALIZED;
   fake_cuda().stack.push_back(context);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPopCurrent(CUcontext* context) {
+  const Lock lock(mutex);
   if (fake_cuda().stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
   *context = fake_cuda().stack.back();
   fake_cuda().stack.pop_back();
   return CUDA_SUCCESS;
 }
 
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(FakeCuda::last_error, cudaSuccess); }
 const char* cudaGetErrorString(cudaError_t) { return "an error"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaErrorOfTheTest"; }
 
@@ -117,6 +141,7 @@ cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int) { return cudaError
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int) { return cudaErrorInvalidValue; }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  const Lock lock(mutex);
   const bool is_host = pointer == fake_cuda().host_pointer;
   *attributes = {.type = is_host ? cudaMemoryTypeHost : cudaMemoryTypeDevice,
                  .device = fake_cuda().memory_of};
@@ -124,69 +149,102 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  const Lock lock(mutex);
   std::swap(*mode, fake_cuda().mode);
   return begin("cudaThreadExchangeStreamCaptureMode");
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const Lock lock(mutex);
   const StreamNumber number = number_of(stream);
-  if (number == 1 && fake_cuda().default_stream_is_blocked) return cudaErrorStreamCaptureImplicit;
+  if (number == 1 && fake_cuda().default_stream_is_blocked) {
+    return failed(cudaErrorStreamCaptureImplicit);
+  }
   *status = fake_cuda().captured.contains(number) ? cudaStreamCaptureStatusActive
                                                   : cudaStreamCaptureStatusNone;
   return begin("cudaStreamIsCapturing");
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const Lock lock(mutex);
   note("synchronize " + std::to_string(number_of(stream)));
   return begin("cudaStreamSynchronize");
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  const Lock lock(mutex);
   static std::uintptr_t handles = 0;
-  if (flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
-  const cudaError_t error = begin("cudaEventCreateWithFlags");
+  const cudaError_t error = begin_event("cudaEventCreateWithFlags");
   if (error != cudaSuccess) return error;
   *event = reinterpret_cast<cudaEvent_t>(++handles);
-  fake_cuda().events[*event] = 0;
+  fake_cuda().events[*event] = {.is_timed = flags != cudaEventDisableTiming,
+                                .context = FakeCuda::stack.back()};
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  fake_cuda().events.at(event) = number_of(stream);
+  const Lock lock(mutex);
+  FakeCuda::Event& recorded = fake_cuda().events.at(event);
+  if (recorded.context != FakeCuda::stack.back()) return failed(cudaErrorInvalidResourceHandle);
+  recorded.recorded_by = number_of(stream);
+  recorded.seconds = fake_cuda().now += FakeCuda::kEventSeconds;
   note("record " + std::to_string(number_of(stream)));
-  return begin("cudaEventRecord");
+  return begin_event("cudaEventRecord");
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const Lock lock(mutex);
   note(std::to_string(number_of(stream)) + " waits for " +
-       std::to_string(fake_cuda().events.at(event)));
+       std::to_string(fake_cuda().events.at(event).recorded_by));
   return begin("cudaStreamWaitEvent");
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const Lock lock(mutex);
+  if (!fake_cuda().events.contains(event)) return failed(cudaErrorInvalidResourceHandle);
+  const cudaError_t error = begin_event("cudaEventQuery");
+  return error == cudaSuccess && !fake_cuda().events_are_ready ? failed(cudaErrorNotReady) : error;
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const Lock lock(mutex);
+  const FakeCuda::Event& first = fake_cuda().events.at(start);
+  const FakeCuda::Event& last = fake_cuda().events.at(end);
+  if (!first.is_timed || !last.is_timed) return failed(cudaErrorInvalidResourceHandle);
+  if (!fake_cuda().events_are_ready) return failed(cudaErrorNotReady);
+  *milliseconds = static_cast<float>(1e3 * (last.seconds - first.seconds));
+  return begin_event("cudaEventElapsedTime");
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const Lock lock(mutex);
   fake_cuda().events.erase(event);
-  return begin("cudaEventDestroy");
+  return begin_event("cudaEventDestroy");
 }
 
 namespace ttlg::cuda {
 
 namespace {
 
-cudaError_t launch(const char* kernel, const std::byte* in, std::byte* out, cudaStream_t stream) {
+cudaError_t launch(const char* kernel, const Launch& what, const std::byte* in, std::byte* out,
+                   cudaStream_t stream) {
+  const Lock lock(mutex);
   const cudaError_t error = begin("launch");
   note("launch on " + std::to_string(number_of(stream)));
   fake_cuda().launches.push_back({kernel, in, out});
   fake_cuda().launched_in.push_back(fake_cuda().stack.back());
   fake_cuda().launched_under.push_back(fake_cuda().mode);
+  if (error == cudaSuccess && fake_cuda().seconds_of)
+    fake_cuda().now += fake_cuda().seconds_of(kernel, what);
   return error;
 }
 
 }  // namespace
 
 #define TTLG_FAKE_KERNEL(name, Arguments)                                                \
-  cudaError_t enqueue_kernel(const Arguments&, const Launch&, const LaunchGrid&,         \
+  cudaError_t enqueue_kernel(const Arguments&, const Launch& what, const LaunchGrid&,    \
                              const std::byte* in, std::byte* out, cudaStream_t stream) { \
-    return launch(name, in, out, stream);                                                \
+    return launch(name, what, in, out, stream);                                          \
   }
 TTLG_FAKE_KERNEL("copy", CopyArguments)
 TTLG_FAKE_KERNEL("match_large", MatchLargeArguments)
