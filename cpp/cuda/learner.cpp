@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include "plan/cuda/planner.hpp"
 
@@ -73,9 +74,10 @@ Learner::Call Learner::begin(const std::shared_ptr<const Executable>& chosen, in
 }
 
 void Learner::begin_trials(Entry& entry, int device) {
-  entry.trials.emplace(plans_to_try(*entry.chosen));
-  entry.own.was_launched.assign(entry.trials->size(), false);
+  PlanTrials<Executable> trials(plans_to_try(*entry.chosen));
   entry.own.timer.reset(free_timer(device));
+  entry.own.was_launched.assign(trials.size(), false);
+  entry.trials = std::move(trials);  // last, because all before may throw
 }
 
 // Calls of what is kept are not timed.
