@@ -141,7 +141,6 @@ TEST_F(CudaLearner, ServesManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // Every thread's launches take the time of all.
   EXPECT_LE(fake_cuda().events.size(), 8U);
 }
 
