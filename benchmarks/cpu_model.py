@@ -33,6 +33,8 @@ from ttlg.benchmarks.contenders import available_cores, optional
 _LARGE_BYTES = 1 << 20
 # A term is written if it makes up this share of the time of one in twenty plans that have it.
 _LEAST_SHARE = 0.02
+# What a process may get of the caches, in all models.
+_CACHED_BYTES = 24 << 20
 
 
 def collect(
@@ -94,22 +96,20 @@ def _first_rows(points: fit.Design) -> fit.Array:
     return order
 
 
-def _nothing_known(points: fit.Design) -> fit.Array:
-    return np.zeros(points.counts.shape[1])
-
-
 def fit_choices(points: fit.Design, prior: fit.Array) -> fit.Array:
     """Fit a model to times, then to what the plans that it prefers lose, then to their times."""
-    seconds = solve_choices(points, fit.solve(points, prior))
+    seconds = solve_choices([points], fit.solve(points, prior))
     return fit.scale_to_choices(points, seconds)
 
 
-def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine) -> dict[str, Any]:
+def model_of(
+    points: fit.Design, prior: fit.Array, predicted: fit.Array, machine: _core.CpuMachine
+) -> dict[str, Any]:
     """Fit a model to all rows; its quantiles are those of predictions that left rows out."""
-    seconds = fit_choices(points, _nothing_known(points))
+    seconds = fit_choices(points, prior)
     shares = points.counts * seconds / (points.counts @ seconds)[:, None]
     for term, share in enumerate(shares.T):
-        if not share.any() or np.quantile(share[share > 0], 0.95) < _LEAST_SHARE:
+        if share.any() and np.quantile(share[share > 0], 0.95) < _LEAST_SHARE:
             seconds[term] = 0
     seconds = fit.scale_to_choices(points, seconds)
     low, high = fit.quantiles(points, predicted)
@@ -125,9 +125,11 @@ def model_of(points: fit.Design, predicted: fit.Array, machine: _core.CpuMachine
     }
 
 
-def evaluate(points: fit.Design) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
+def evaluate(
+    points: fit.Design, prior: fit.Array
+) -> tuple[dict[str, Any], fit.Array, dict[data.Case, float]]:
     """Leave problems out, and tell how far choices' times are off and what choices cost."""
-    predicted = fit.cross_validate(points, _nothing_known(points), fit_choices)
+    predicted = fit.cross_validate(points, prior, fit_choices)
     found = regrets(points, predicted)
     pairs, share = ordered(points, predicted)
     chosen = fit.chosen(points, predicted)
@@ -183,19 +185,25 @@ def plot(
     figure.savefig(path, dpi=120)
 
 
-def _machine(args: argparse.Namespace) -> _core.CpuMachine:
-    """Return this machine, or the one that the caches are given of."""
+def machine_of(caches: Sequence[int] | None) -> _core.CpuMachine:
+    """Return this machine, or one with caches of these sizes and vectors as here."""
     here = _core.this_cpu_machine()
-    sizes = args.caches or (here.l1_cache_bytes, here.l2_cache_bytes, here.last_level_cache_bytes)
+    sizes = caches or (here.l1_cache_bytes, here.l2_cache_bytes, here.last_level_cache_bytes)
     given = _core.CpuMachine(
         l1_cache_bytes=sizes[0],
         l2_cache_bytes=sizes[1],
         last_level_cache_bytes=sizes[2],
-        vector_bytes=args.vector_bytes or here.vector_bytes,
+        vector_bytes=here.vector_bytes,
         has_shuffle=True,
         model=here.model,
     )
-    return fit.with_cached_bytes(given, args.cached_bytes)
+    return fit.with_cached_bytes(given, _CACHED_BYTES)
+
+
+def _prior(args: argparse.Namespace) -> fit.Array:
+    """Return the seconds of terms that are taken for those that no row has."""
+    known = json.loads(args.prior.read_text())["coefficients"] if args.prior else {}
+    return np.array([known.get(name, 0.0) for name in _core.cpu_term_names()])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -222,12 +230,18 @@ def _parser() -> argparse.ArgumentParser:
         metavar=("L1", "L2", "LAST"),
         help="bytes, where another machine was measured",
     )
-    evaluating.add_argument("--vector-bytes", type=int, help="the same")
     evaluating.add_argument(
-        "--cached-bytes",
-        type=int,
-        default=32 << 20,
-        help="what a process gets of the caches; default 32 MiB",
+        "--prior",
+        type=Path,
+        metavar="FILE",
+        help="a model whose times, scaled, are taken for terms that the files have no rows of",
+    )
+    evaluating.add_argument(
+        "--keep",
+        nargs="+",
+        default=[],
+        metavar="TERM",
+        help="terms that take the prior's times in any case, as those that only small problems tell",
     )
     evaluating.add_argument("--model", type=Path, metavar="FILE", help="write the model there")
     command.add_json(evaluating)
@@ -253,14 +267,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.plot and optional("matplotlib.figure") is None:
         parser.error("--plot needs matplotlib: pip install 'ttlg[plot]'")
     rows = [row for file in args.files for row in data.read(file)]
-    machine = _machine(args)
+    machine = machine_of(args.caches)
     points = fit.design(rows, machine)
-    record, predicted, found = evaluate(points)
+    prior = _prior(args)
+    points.counts[:, [_core.cpu_term_names().index(name) for name in args.keep]] = 0
+    record, predicted, found = evaluate(points, prior)
     record["rows_without_a_plan"] = len(rows) - len(points.rows)
     print(table(record))
     command.write_record(args, **record)
     if args.model:
-        model = {"name": args.model.stem, **model_of(points, predicted, machine)}
+        model = {"name": args.model.stem, **model_of(points, prior, predicted, machine)}
         args.model.write_text(json.dumps(model, indent=2) + "\n")
     if args.plot:
         plot(points, predicted, found, args.plot)

@@ -1,5 +1,7 @@
 """Fitting the CPU's time model by what the plans that it prefers lose."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ttlg._calibrate.fit import Array, Design, require_scipy
@@ -54,7 +56,9 @@ class _Loss:
         return value, gradient
 
 
-def solve_choices(data: Design, start: Array, error_weight: float = _ERROR_WEIGHT) -> Array:
+def solve_choices(
+    machines: Sequence[Design], start: Array, error_weight: float = _ERROR_WEIGHT
+) -> Array:
     """Fit the seconds of every term by what the plans that they prefer lose.
 
     The mean over the cases of what the plan of the least predicted time takes longer than the
@@ -62,8 +66,9 @@ def solve_choices(data: Design, start: Array, error_weight: float = _ERROR_WEIGH
 
     Parameters
     ----------
-    data : Design
-        Measurements of several plans for each case.
+    machines : sequence of Design
+        Measurements of several plans for each case, on one machine or more. Each machine counts as
+        much as the others. How much slower it is than the first one is fitted with the model.
     start : ndarray
         Seconds of every term as fitted to the times alone.
     error_weight : float, optional
@@ -72,23 +77,36 @@ def solve_choices(data: Design, start: Array, error_weight: float = _ERROR_WEIGH
     Returns
     -------
     ndarray
-        Seconds of every term, those of terms that no measurement has as at the start.
+        Seconds of every term on the first machine, those of terms that no measurement has as at
+        the start.
     """
     require_scipy()
     from scipy.optimize import minimize
 
-    seen = data.counts.any(axis=0)
-    part = Design(data.rows, data.counts[:, seen], data.seconds)
-    usual = np.mean(part.counts / data.seconds[:, None], axis=0)
-    least = _LEAST_SHARE / usual
-    loss = _Loss(part, error_weight)
+    seen = np.any([data.counts.any(axis=0) for data in machines], axis=0)
+    usual = np.max([np.mean(d.counts[:, seen] / d.seconds[:, None], axis=0) for d in machines], 0)
+    losses = [_Loss(Design(d.rows, d.counts[:, seen], d.seconds), error_weight) for d in machines]
+    terms = len(usual)
+
+    def total(logarithms: Array) -> tuple[float, Array]:
+        value, gradient = 0.0, np.zeros(len(logarithms))
+        for number, loss in enumerate(losses):
+            # To scale all seconds scales all predicted times.
+            scale = slice(terms + number - 1, terms + number) if number else slice(0)
+            own, slope = loss(logarithms[:terms] + logarithms[scale].sum())
+            value += own
+            gradient[:terms] += slope
+            gradient[scale] += slope.sum()
+        return value, gradient
+
+    least = np.log(np.maximum(start[seen], _LEAST_SHARE / usual))
     found = minimize(
-        loss,
-        np.log(np.maximum(start[seen], least)),
+        total,
+        np.concatenate((least, np.zeros(len(machines) - 1))),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": _ITERATIONS, "maxfun": 2 * _ITERATIONS},
     )
     result = start.copy()
-    result[seen] = np.exp(found.x)
+    result[seen] = np.exp(found.x[:terms])
     return result

@@ -128,7 +128,7 @@ def misjudged(rows):
 
 def test_choices_lose_less_than_by_times_alone(misjudged, truth):
     by_times = fit.solve(misjudged, np.zeros(len(truth)))
-    by_choices = solve_choices(misjudged, by_times, error_weight=0.1)
+    by_choices = solve_choices([misjudged], by_times, error_weight=0.1)
     assert (by_choices >= 0).all()
     lost = [
         summarize(regrets(misjudged, misjudged.counts @ each)).mean
@@ -156,7 +156,9 @@ def test_choices_are_right_in_the_median(rows, truth):
 
 def test_choices_of_the_model_that_is_written_are_right_in_the_median(misjudged):
     names = _core.cpu_term_names()
-    model = cpu_model.model_of(misjudged, misjudged.seconds, _core.this_cpu_machine())
+    nothing = np.zeros(len(names))
+    machine = _core.this_cpu_machine()
+    model = cpu_model.model_of(misjudged, nothing, misjudged.seconds, machine)
     seconds = np.array([model["coefficients"].get(name, 0.0) for name in names])
     predicted = misjudged.counts @ seconds
     chosen = fit.chosen(misjudged, predicted)

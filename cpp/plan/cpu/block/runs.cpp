@@ -31,7 +31,6 @@ SideRuns side_runs(const Problem& folded, std::span<const std::int64_t> block,
     runs.distinct_offsets *= std::min(
         block[m], kPageBytes >> std::countr_zero(
                                     static_cast<std::uint64_t>(common_power(stride, kPageBytes))));
-    if (stride >= kPageBytes) runs.pages *= block[m];
   }
   runs.bytes = run.bytes();
   return runs;

@@ -13,7 +13,6 @@ struct SideRuns {
   std::int64_t bytes = 0;               // of one run
   std::int64_t count = 1;               // in a block
   std::int64_t distinct_offsets = 1;    // of the runs, modulo a page
-  std::int64_t pages = 1;               // about as many as a block's runs lie in
   std::int64_t alignment = kLineBytes;  // the largest power of two up to a line that divides where
                                         // runs begin, counted from the first
   std::int64_t total = 1;               // runs in all blocks together

@@ -36,12 +36,11 @@ bool has(std::string_view name, std::string_view part) {
 
 Cost cost_of(std::string_view name) {
   if (name == "fresh_pages") return kNewPages;
-  if (name == "call" || name.starts_with("team") || name.starts_with("all_")) return kThreads;
-  const bool is_read = name.starts_with("read_") || name.starts_with("unprefetched_");
+  if (name == "call" || name.starts_with("team")) return kThreads;
+  const bool is_read = name.starts_with("read_");
   const bool is_written = name.starts_with("written_");
-  constexpr auto kOfPieces =
-      std::to_array<std::string_view>({"split", "shared_lines", "run_below_", "pages_above_",
-                                       "rows_above_", "aliasing", "conflicts", "new_pages"});
+  constexpr auto kOfPieces = std::to_array<std::string_view>(
+      {"split", "continued", "run_below_", "rows_above_", "aliasing", "conflicts"});
   if ((is_read || is_written) &&
       std::ranges::any_of(kOfPieces, [&](std::string_view part) { return has(name, part); })) {
     return kPieces;
@@ -49,8 +48,8 @@ Cost cost_of(std::string_view name) {
   if (is_read || name.starts_with("copied_")) {
     return has(name, "memory") ? kMemoryLines : kCachedLines;
   }
-  if (name.starts_with("stream_copied_") || has(name, "written_staged") ||
-      has(name, "written_direct")) {
+  if (name.starts_with("stream_copied_") || name == "written_direct_lines" ||
+      name == "all_streamed") {
     return kStreamedLines;
   }
   return is_written ? kWrittenLines : kInstructions;

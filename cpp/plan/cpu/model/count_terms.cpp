@@ -1,7 +1,6 @@
 #include "plan/cpu/model/count_terms.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 
@@ -22,11 +21,18 @@ double in_lines(double bytes) { return bytes / as_double(kLineBytes); }
 // The share of `amount` that is above the limit.
 double excess(double amount, double limit) { return amount > limit ? 1 - limit / amount : 0; }
 
-template <std::size_t kSize>
-void add_above(std::array<double, kSize>& terms, const std::array<double, kSize>& limits,
-               double unit, double amount, double weight) {
-  for (std::size_t i = 0; i < kSize; ++i) terms[i] += weight * excess(amount, limits[i] * unit);
-}
+// Counts of one side, whichever level its lines lie in.
+struct SideCounts {
+  double lines = 0;
+  double split = 0;      // lines that two runs share, each visited at another time
+  double continued = 0;  // the same where the next block goes on from this one
+  double run_below_64 = 0;
+  double run_below_512 = 0;
+  double run_below_2048 = 0;
+  double rows_above_16 = 0;
+  double aliasing = 0;
+  double conflicts = 0;
+};
 
 // Where powers of two in their strides put runs at the same place of an interleave, memory
 // channels and sets of the caches stay unused: how often what is used was halved.
@@ -36,34 +42,36 @@ double halvings(const SideRuns& runs) {
       0.0, -std::log2(as_double(runs.distinct_offsets * runs.bytes) / as_double(kPageBytes)));
 }
 
-// `bytes` are those of the side, of which this thread has `share`; `step` is what the innermost
-// loop adds; `alignment` is that of the first run.
-void count_side(SideTerms& terms, const SideRuns& runs, double bytes, int innermost,
-                std::int64_t step, double share, std::int64_t alignment) {
+// `bytes` are those of the side, of which this thread has `share`; `innermost` is the loop that the
+// next block follows along; `alignment` is that of the first run.
+SideCounts count_side(const SideRuns& runs, double bytes, int innermost, double share,
+                      std::int64_t alignment) {
+  SideCounts counts;
   const double lines = in_lines(bytes) * share;
-  const double per_byte = as_double(runs.total) / bytes;
+  const double run_bytes = bytes / as_double(runs.total);
   const double splits =
       as_double(runs.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
   const bool goes_on = runs.continues >= 0 && runs.continues == innermost;
-  terms.lines += lines;
-  (goes_on ? terms.shared : terms.split) += splits;
-  for (std::size_t i = 0; i < kRunLimits.size(); ++i) {
-    terms.run_below[i] += lines * std::min(1.0, kRunLimits[i] * per_byte);
-  }
-  add_above(terms.pages_above, kCountLimits, 1, as_double(runs.pages), lines);
-  add_above(terms.rows_above, kCountLimits, 1, as_double(runs.count), lines);
-  terms.aliasing += lines * halvings(runs);
-  terms.conflicts +=
+  counts.lines = lines;
+  (goes_on ? counts.continued : counts.split) = splits;
+  counts.run_below_64 = lines * std::min(1.0, 64 / run_bytes);
+  counts.run_below_512 = lines * std::min(1.0, 512 / run_bytes);
+  counts.run_below_2048 = lines * std::min(1.0, 2048 / run_bytes);
+  counts.rows_above_16 = lines * excess(as_double(runs.count), 16);
+  counts.aliasing = lines * halvings(runs);
+  counts.conflicts =
       lines * excess(as_double(runs.count) / as_double(runs.distinct_offsets), as_double(kWays));
-  terms.new_pages += as_double(runs.total) / as_double(runs.count) * as_double(runs.pages) * share *
-                     std::min(1.0, as_double(step) / as_double(kPageBytes));
+  return counts;
+}
+
+ByLevel times(const ByLevel& shares, double amount) {
+  return {shares[0] * amount, shares[1] * amount, shares[2] * amount};
 }
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; L2 has lost what takes twice its bytes, a last-level
 // cache what takes 1.4 times its own. Every thread has an L2 of its own, for its part.
-std::array<double, kReadLevels> shares_of_levels(double bytes, int threads,
-                                                 const Machine& machine) {
+ByLevel shares_of_levels(double bytes, int threads, const Machine& machine) {
   const auto beyond = [](double amount, std::int64_t cache, double octaves) {
     const double halves = 2 * amount / as_double(cache);
     return halves <= 1 ? 0.0 : std::min(std::log2(halves) / octaves, 1.0);
@@ -132,45 +140,69 @@ class Counter {
   }
 
   void count_copy() {
-    const auto from = shares_of_levels(2 * bytes_, threads_, machine_);
-    auto& lines = parameters_.streaming ? terms_.stream_copied : terms_.copied;
-    for (std::size_t level = 0; level < from.size(); ++level) {
-      lines[level] = from[level] * in_lines(bytes_) * share_;
-    }
+    (parameters_.streaming ? terms_.stream_copied : terms_.copied) =
+        times(shares_of_levels(2 * bytes_, threads_, machine_), in_lines(bytes_) * share_);
   }
 
   void count_memory() {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
-    const auto from =
+    const ByLevel levels =
         shares_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
-    count_side(terms_.read, in_, in_bytes, innermost, step_along(innermost, &Mode::in_byte_stride),
-               share_, std::min(in_.alignment, kArrayAlignment));
+    add_read(count_side(in_, in_bytes, innermost, share_, std::min(in_.alignment, kArrayAlignment)),
+             levels);
     const std::int64_t alignment =
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
-    count_side(terms_.written, out_, bytes_, innermost,
-               step_along(innermost, &Mode::out_byte_stride), share_, alignment);
+    SideCounts written = count_side(out_, bytes_, innermost, share_, alignment);
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);
-    terms_.written.conflicts *= order_.stores_a_line;
+    written.conflicts *= order_.stores_a_line;
     if (begin_at_lines) {
       const auto fastest = static_cast<std::size_t>(folded_.perm.front());
-      share_row_ends(ceil_div(folded_.modes[fastest].extent, parameters_.block[fastest]));
+      share_row_ends(written, ceil_div(folded_.modes[fastest].extent, parameters_.block[fastest]));
     } else if (owns_lines_) {
-      terms_.overlap = share_row_ends(order_.row_blocks);
+      share_row_ends(written, order_.row_blocks);
     }
-    // 0, 1, 2 for 2 and 3, 3 for all from 4 on.
-    const auto distance = static_cast<std::size_t>(
-        std::min<int>(std::bit_width(static_cast<unsigned>(parameters_.prefetch)), 3));
-    terms_.prefetched[distance] = terms_.read.lines;
-    terms_.all_read = in_lines(in_bytes);
-    terms_.all_written = in_lines(bytes_);
-    terms_.read_from = from;
     if (parameters_.streaming) {
-      terms_.written_to[parameters_.staged ? kReadLevels : kReadLevels + 1] = 1;
+      add_streamed(written);
     } else {
-      std::ranges::copy(from, terms_.written_to.begin());
+      add_written(written, levels);
+    }
+  }
+
+  void add_read(const SideCounts& read, const ByLevel& from) {
+    if (parameters_.prefetch == 0) {
+      terms_.read_memory_unprefetched = from[2] * read.lines;
+    } else {
+      (parameters_.prefetch == 1 ? terms_.read_prefetched_1 : terms_.read_prefetched_2) =
+          times(from, read.lines);
+    }
+    terms_.read_split = times(from, read.split);
+    terms_.read_run_below_64 = times(from, read.run_below_64);
+    terms_.read_run_below_2048 = times(from, read.run_below_2048);
+    terms_.read_memory_run_below_512 = from[2] * read.run_below_512;
+    terms_.read_shared_aliasing = from[1] * read.aliasing;
+    terms_.read_memory_aliasing = from[2] * read.aliasing;
+    terms_.read_continued = read.continued;
+  }
+
+  void add_written(const SideCounts& written, const ByLevel& to) {
+    terms_.written_lines = times(to, written.lines);
+    terms_.written_rows_above_16 = times(to, written.rows_above_16);
+    terms_.written_conflicts = written.conflicts;
+    terms_.written_continued = written.continued;
+  }
+
+  void add_streamed(const SideCounts& written) {
+    terms_.all_streamed = in_lines(bytes_);
+    if (parameters_.staged) {
+      terms_.written_staged_split = written.split;
+      terms_.written_staged_run_below_64 = written.run_below_64;
+    } else {
+      terms_.written_direct_lines = written.lines;
+      terms_.written_direct_split = written.split;
+      terms_.written_direct_aliasing = written.aliasing;
     }
   }
 
@@ -186,27 +218,16 @@ class Counter {
       const double rows =
           (parts - 1) * bytes_ /
           as_double(folded_.modes[m].extent * std::abs(folded_.modes[m].out_byte_stride));
-      terms_.team_rows += rows;
       const bool ends_at_lines =
           at_lines && (folded_.out_alignment >= kLineBytes || mode == folded_.perm.front());
       if (!ends_at_lines && !owns_lines_) terms_.team_lines += rows;
     }
   }
 
-  // Blocks share lines at the ends of whole rows only, of `row_blocks` blocks each. Returns how
-  // many lines they would share otherwise.
-  double share_row_ends(std::int64_t row_blocks) {
-    SideTerms& written = terms_.written;
-    const double at_all_ends = written.split + written.shared;
-    written.split = at_all_ends / as_double(row_blocks);
-    written.shared = 0;
-    return at_all_ends - written.split;
-  }
-
-  std::int64_t step_along(int loop, std::int64_t Mode::* stride) const {
-    if (loop < 0) return 0;
-    const auto m = static_cast<std::size_t>(loop);
-    return parameters_.block[m] * std::abs(folded_.modes[m].*stride);
+  // Blocks share lines at the ends of whole rows only, of `row_blocks` blocks each.
+  static void share_row_ends(SideCounts& written, std::int64_t row_blocks) {
+    written.split = (written.split + written.continued) / as_double(row_blocks);
+    written.continued = 0;
   }
 
   // Blocks at the end of a mode are shorter.
@@ -227,16 +248,15 @@ class Counter {
     // Long elements are moved one after another, so that few lines must stay until another element
     // of the block needs them.
     const bool one_by_one = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
-    if (!one_by_one || parameters_.prefetch > 0) {
-      add_above(parameters_.streaming ? terms_.streamed_block_above : terms_.block_above,
-                kPartsOfL1, l1, block_bytes, lines);
+    if (parameters_.streaming && (!one_by_one || parameters_.prefetch > 0)) {
+      terms_.streamed_block_above_twice_l1 = lines * excess(block_bytes, 2 * l1);
     }
     const bool buffered =
         owns_lines_ && !order_.rows_alike && !carries_lines(machine_.vector_bytes);
     if (parameters_.staged || buffered) terms_.staged = lines;
     if (!parameters_.staged) return;
     const double staging = as_double(out_.count * (out_.bytes + kLineBytes));
-    add_above(terms_.staging_above, kPartsOfL1, l1, staging, lines);
+    terms_.stage_above_quarter_of_l1 = lines * excess(staging, l1 / 4);
   }
 
   void write_by_rows() {
@@ -247,7 +267,6 @@ class Counter {
     out_.count = order_.rows;
     out_.distinct_offsets =
         std::min(order_.rows, kPageBytes / common_power(order_.row_step, kPageBytes));
-    out_.pages = order_.row_step >= kPageBytes ? order_.rows : 1;
     if (owns_lines_ && !order_.rows_alike) terms_.carried_rows = as_double(out_.total) * share_;
   }
 

@@ -11,7 +11,6 @@
 #include "plan/cpu/memory_units.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -28,7 +27,7 @@ std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> t
   return runs * ceil_div(run, kLaneBytes);
 }
 
-void count_shuffle(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
                    const Machine& machine, double share) {
   const std::vector<std::int64_t> tile = shuffle_tile(folded);
   double tiles = 1;
@@ -46,9 +45,9 @@ void count_shuffle(WorkTerms& terms, const Problem& folded, const Parameters& pa
   const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
   terms.shuffle_moves = groups * as_double(loads + stores);
   if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
-    terms.shuffle_rounds = groups * as_double(loads) * std::log2(as_double(loads));
+    terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));
   } else {
-    terms.shuffle_terms =
+    terms.shuffle_steps =
         groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded.element_bytes));
   }
 }
@@ -81,30 +80,30 @@ Span span_of(const ModeNumbers& axis, std::span<const BlockMode> modes) {
   return span;
 }
 
-void count_tiles(WorkTerms& terms, const TileShape& shape, std::int64_t element_bytes,
-                 double tiles) {
-  const double each = as_double(shape.in * shape.out * element_bytes) / as_double(kLineBytes);
-  auto& of_kind = shape.kind == TileKind::wide     ? terms.wide_tiles
-                  : shape.kind == TileKind::narrow ? terms.narrow_tiles
-                                                   : terms.lane_tiles;
-  of_kind[std::bit_width(static_cast<std::uint64_t>(element_bytes)) - 1U] = tiles * each;
+void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_bytes, double tiles) {
+  const double elements = tiles * as_double(shape.in * shape.out);
+  const double lines = elements * as_double(element_bytes) / as_double(kLineBytes);
+  terms.tile_elements = elements;
+  if (shape.kind == TileKind::wide) {
+    terms.wide_tiles = lines;
+  } else if (shape.kind == TileKind::narrow) {
+    terms.narrow_tiles = lines;
+  } else {
+    terms.lane_tiles = lines;
+    if (element_bytes == kLaneBytes) terms.whole_lane_tiles = lines;
+  }
 }
 
-void count_elements(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double share, std::int64_t inner_loop) {
+void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
+                    const Machine& machine, double share) {
   const double elements = as_double(folded.elements()) * share;
   const bool streams = owns_lines(folded, parameters, machine);
   if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes)) {
     terms.gathered_lines = elements * as_double(folded.element_bytes) / as_double(kLineBytes);
-    terms.gathered_elements = elements;
     return;
   }
-  terms.elements = elements;
-  const bool odd = !is_width(folded.element_bytes) && folded.element_bytes < kLineBytes;
-  terms.odd_elements = odd ? elements : 0;
-  terms.streamed_elements = streams ? elements : 0;
+  if (streams) terms.streamed_elements = elements;
   terms.vectors = elements * as_double(ceil_div(folded.element_bytes, machine.vector_bytes));
-  terms.loops = elements / as_double(inner_loop);
 }
 
 // Rows of a staging buffer are padded, and those that are streamed directly wait in registers.
@@ -144,7 +143,7 @@ bool owns_lines(const Problem& folded, const Parameters& parameters, const Machi
           gathers_lines(machine.vector_bytes, folded.element_bytes));
 }
 
-WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& parameters,
                       const Machine& machine, double share) {
   WriteOrder order;
   if (parameters.kernel == Kernel::shuffle) {
@@ -175,7 +174,7 @@ WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters&
     }
   }
   if (shape.kind == TileKind::none) {
-    count_elements(terms, folded, parameters, machine, share, std::max(in.elements, out.elements));
+    count_elements(terms, folded, parameters, machine, share);
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));

@@ -26,7 +26,7 @@ struct WriteOrder {
 bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine);
 
 // `share`: the part of the work that the busiest thread does. Not for copies and the reference.
-WriteOrder count_work(WorkTerms& terms, const Problem& folded, const Parameters& parameters,
+WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& parameters,
                       const Machine& machine, double share);
 
 }  // namespace ttlg::cpu

@@ -1,7 +1,6 @@
 #include "plan/cpu/model/terms.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace ttlg::cpu {
@@ -9,107 +8,64 @@ namespace {
 
 // Calls visit(name, value) for every number.
 template <typename Visit>
-void for_each_term(const LevelTerms& terms, const Visit& visit) {
-  static constexpr std::array<const char*, kWriteLevels> kLevels{"l2", "shared", "memory", "staged",
-                                                                 "direct"};
-  const auto list = [&](const std::string& name, const auto& values, const auto& label) {
-    for (std::size_t i = 0; i < values.size(); ++i) visit(name + label(i), values[i]);
+void for_each_term(const Terms& terms, const Visit& visit) {
+  const auto by_level = [&](const std::string& before, const ByLevel& values,
+                            const std::string& after = "") {
+    static constexpr std::array<const char*, kLevels> kNames{"l2", "shared", "memory"};
+    for (std::size_t i = 0; i < kLevels; ++i) visit(before + kNames[i] + after, values[i]);
   };
-  const auto run = [](std::size_t i) { return std::to_string(static_cast<int>(kRunLimits[i])); };
-  const auto limit = [](std::size_t i) {
-    return std::to_string(static_cast<int>(kCountLimits[i]));
-  };
-  const auto width = [](std::size_t i) { return std::to_string(kWidths[i]); };
-  const auto part = [](std::size_t i) {
-    return std::to_string(static_cast<int>(4 * kPartsOfL1[i]));
-  };
-  const auto level = [](std::size_t i) { return std::string(kLevels[i]); };
-  const auto side = [&](const std::string& name, const SideTerms& each) {
-    visit(name + "lines", each.lines);
-    visit(name + "split", each.split);
-    visit(name + "shared_lines", each.shared);
-    list(name + "run_below_", each.run_below, run);
-    list(name + "pages_above_", each.pages_above, limit);
-    list(name + "rows_above_", each.rows_above, limit);
-    visit(name + "aliasing", each.aliasing);
-    visit(name + "conflicts", each.conflicts);
-    visit(name + "new_pages", each.new_pages);
-  };
-  for (std::size_t i = 0; i < terms.read.size(); ++i) side("read_" + level(i) + "_", terms.read[i]);
-  for (std::size_t i = 0; i < terms.unprefetched.size(); ++i) {
-    side("unprefetched_" + level(i) + "_", terms.unprefetched[i]);
-  }
-  for (std::size_t i = 0; i < terms.written.size(); ++i) {
-    side("written_" + level(i) + "_", terms.written[i]);
-  }
-  const auto distance = [](std::size_t i) { return std::to_string(i == 3 ? 4 : i); };
-  for (std::size_t i = 0; i < terms.prefetched.size(); ++i) {
-    list("read_" + level(i) + "_prefetched_", terms.prefetched[i], distance);
-  }
-  list("copied_", terms.work.copied, level);
-  list("stream_copied_", terms.work.stream_copied, level);
-  visit("staged", terms.work.staged);
-  list("stage_above_quarters_of_l1_", terms.work.staging_above, part);
-  list("block_above_quarters_of_l1_", terms.work.block_above, part);
-  list("streamed_block_above_quarters_of_l1_", terms.work.streamed_block_above, part);
-  visit("overlap", terms.work.overlap);
-  visit("carried_rows", terms.work.carried_rows);
-  list("wide_tiles_", terms.work.wide_tiles, width);
-  list("narrow_tiles_", terms.work.narrow_tiles, width);
-  list("lane_tiles_", terms.work.lane_tiles, width);
-  visit("shuffle_moves", terms.work.shuffle_moves);
-  visit("shuffle_rounds", terms.work.shuffle_rounds);
-  visit("shuffle_terms", terms.work.shuffle_terms);
-  visit("gathered_lines", terms.work.gathered_lines);
-  visit("gathered_elements", terms.work.gathered_elements);
-  visit("elements", terms.work.elements);
-  visit("odd_elements", terms.work.odd_elements);
-  visit("streamed_elements", terms.work.streamed_elements);
-  visit("vectors", terms.work.vectors);
-  visit("loops", terms.work.loops);
-  visit("calls", terms.work.calls);
-  visit("blocks", terms.work.blocks);
-  visit("call", terms.work.call);
-  visit("team", terms.work.team);
-  visit("team_rows", terms.work.team_rows);
-  visit("team_lines", terms.work.team_lines);
-  list("all_read_", terms.all_read, level);
-  list("all_written_", terms.all_written, level);
-  visit("fresh_pages", terms.work.fresh_pages);
-}
-
-SideTerms weighed(const SideTerms& side, double weight) {
-  auto counts = std::bit_cast<std::array<double, sizeof(SideTerms) / sizeof(double)>>(side);
-  for (double& count : counts) count *= weight;
-  return std::bit_cast<SideTerms>(counts);
+  by_level("read_", terms.read_prefetched_1, "_prefetched_1");
+  by_level("read_", terms.read_prefetched_2, "_prefetched_2");
+  visit("read_memory_unprefetched", terms.read_memory_unprefetched);
+  by_level("read_", terms.read_split, "_split");
+  by_level("read_", terms.read_run_below_64, "_run_below_64");
+  by_level("read_", terms.read_run_below_2048, "_run_below_2048");
+  visit("read_memory_run_below_512", terms.read_memory_run_below_512);
+  visit("read_shared_aliasing", terms.read_shared_aliasing);
+  visit("read_memory_aliasing", terms.read_memory_aliasing);
+  visit("read_continued", terms.read_continued);
+  by_level("written_", terms.written_lines, "_lines");
+  by_level("written_", terms.written_rows_above_16, "_rows_above_16");
+  visit("written_conflicts", terms.written_conflicts);
+  visit("written_continued", terms.written_continued);
+  visit("written_staged_split", terms.written_staged_split);
+  visit("written_staged_run_below_64", terms.written_staged_run_below_64);
+  visit("written_direct_lines", terms.written_direct_lines);
+  visit("written_direct_split", terms.written_direct_split);
+  visit("written_direct_aliasing", terms.written_direct_aliasing);
+  visit("all_streamed", terms.all_streamed);
+  by_level("copied_", terms.copied);
+  by_level("stream_copied_", terms.stream_copied);
+  visit("staged", terms.staged);
+  visit("stage_above_quarter_of_l1", terms.stage_above_quarter_of_l1);
+  visit("streamed_block_above_twice_l1", terms.streamed_block_above_twice_l1);
+  visit("carried_rows", terms.carried_rows);
+  visit("wide_tiles", terms.wide_tiles);
+  visit("narrow_tiles", terms.narrow_tiles);
+  visit("lane_tiles", terms.lane_tiles);
+  visit("whole_lane_tiles", terms.whole_lane_tiles);
+  visit("tile_elements", terms.tile_elements);
+  visit("shuffle_moves", terms.shuffle_moves);
+  visit("shuffle_steps", terms.shuffle_steps);
+  visit("gathered_lines", terms.gathered_lines);
+  visit("streamed_elements", terms.streamed_elements);
+  visit("vectors", terms.vectors);
+  visit("calls", terms.calls);
+  visit("blocks", terms.blocks);
+  visit("call", terms.call);
+  visit("team", terms.team);
+  visit("team_lines", terms.team_lines);
+  visit("fresh_pages", terms.fresh_pages);
 }
 
 }  // namespace
-
-TermValues values_of(const Terms& terms) {
-  LevelTerms by_level{.work = terms};
-  for (std::size_t i = 0; i < terms.read_from.size(); ++i) {
-    const double weight = terms.read_from[i];
-    by_level.read[i] = weighed(terms.read, weight);
-    if (terms.prefetched[0] > 0) by_level.unprefetched[i] = by_level.read[i];
-    for (std::size_t k = 0; k < terms.prefetched.size(); ++k) {
-      by_level.prefetched[i][k] = weight * terms.prefetched[k];
-    }
-    by_level.all_read[i] = weight * terms.all_read;
-  }
-  for (std::size_t i = 0; i < terms.written_to.size(); ++i) {
-    by_level.written[i] = weighed(terms.written, terms.written_to[i]);
-    by_level.all_written[i] = terms.written_to[i] * terms.all_written;
-  }
-  return std::bit_cast<TermValues>(by_level);
-}
 
 const std::array<std::string, kTerms>& term_names() {
   static const std::array<std::string, kTerms> names = [] {
     TermValues numbers;
     std::iota(numbers.begin(), numbers.end(), 0.0);
     std::array<std::string, kTerms> result;
-    for_each_term(std::bit_cast<LevelTerms>(numbers), [&](const std::string& name, double number) {
+    for_each_term(std::bit_cast<Terms>(numbers), [&](const std::string& name, double number) {
       result[static_cast<std::size_t>(number)] = name;
     });
     return result;

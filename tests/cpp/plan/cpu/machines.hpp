@@ -19,15 +19,15 @@ inline cpu::Machine machine_avoiding(std::initializer_list<std::string_view> ter
 
 // Blocks are written through the caches.
 inline cpu::Machine caching_machine() {
-  return machine_avoiding({"written_staged_lines", "written_direct_lines", "stream_copied_l2",
-                           "stream_copied_shared", "stream_copied_memory"});
+  return machine_avoiding(
+      {"all_streamed", "stream_copied_l2", "stream_copied_shared", "stream_copied_memory"});
 }
 
 // Around them where that is possible, and prefetched.
 inline cpu::Machine streaming_machine() {
   return machine_avoiding({"written_l2_lines", "written_shared_lines", "written_memory_lines",
-                           "copied_l2", "copied_shared", "copied_memory", "read_l2_prefetched_0",
-                           "read_shared_prefetched_0", "read_memory_prefetched_0"});
+                           "copied_l2", "copied_shared", "copied_memory",
+                           "read_memory_unprefetched"});
 }
 
 // The same, always staged.
