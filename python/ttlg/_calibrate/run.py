@@ -94,7 +94,9 @@ def fit_rows(
     for cached_bytes in _cached_bytes(machine):
         data = fit.design(rows, fit.with_cached_bytes(machine, cached_bytes))
         seconds = fit.solve(data, prior)
-        off = float(np.mean(np.abs(np.log(data.counts @ seconds / data.seconds))))
+        # Noise may leave a row without a time.
+        predicted = np.maximum(data.counts @ seconds, 1e-3 * data.seconds)
+        off = float(np.mean(np.abs(np.log(predicted / data.seconds))))
         trials.append((off, cached_bytes, data, seconds))
     _, cached_bytes, data, seconds = min(trials, key=lambda trial: trial[0])
     seconds = fit.scale_to_choices(data, seconds)

@@ -180,7 +180,9 @@ def test_the_plan_knows_what_was_measured(slowest_wins):
     assert f"{len(kernels):9.1f} microseconds  tile" in text
     assert text.count("(the planner's choice)") == 1
     assert text.endswith(f"gain over the planner's choice: {len(kernels)}.00 times the speed")
-    assert f"->  {plan.kernel:12} instead: measured to be faster" in text
+    # Here the planner prefers tiles; with some models the least of all its choices are others.
+    instead = f"->  {plan.kernel:12} instead: measured to be faster"
+    assert (instead in text) == (plan.kernel != "tile")
 
 
 def test_the_winner_leads_whatever_was_timed_before(monkeypatch):
