@@ -263,7 +263,7 @@ def learned_groups(stem: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
 def learning_table() -> str:
     """Write what plans lose after some calls that learn, and what these calls cost."""
     rows = []
-    for (model, threads), own in learned_groups("zen5-learning").items():
+    for (model, threads), own in learned_groups("zen4-learning").items():
         regrets = [mean_and_worst(each) for each in zip(*(e["regrets"] for e in own), strict=True)]
         cost = statistics.mean(each["cost"] for each in own)
         rows.append([model, threads, *regrets, f"{cost:.2f}"])
@@ -363,9 +363,9 @@ def substitutions() -> dict[str, str]:
         "contraction_ratios": contraction_ratios_table(),
         "contraction_commands": commands([*CONTRACTIONS, "zen5-networks-1"]),
         "networks": networks_table(),
-        "learning_machine": machine("zen5-learning"),
+        "learning_machine": machine("zen4-learning"),
         "learning": learning_table(),
         "learning_unseen": learning_unseen_table(),
-        "learning_commands": commands(["zen5-learning", "zen5-learning-unseen"]),
+        "learning_commands": commands(["zen4-learning", "zen5-learning-unseen"]),
         "models": models_table(),
     }

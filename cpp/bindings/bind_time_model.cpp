@@ -1,8 +1,8 @@
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "bindings/bind.hpp"
@@ -97,8 +97,8 @@ void bind_time_model(py::module_& module) {
       [] {
         const cpu::Correction correction = cpu::time_model_correction();
         Named factors;
-        for (std::size_t i = 0; i < cpu::kCosts.size(); ++i) {
-          factors.emplace(cpu::kCosts[i], correction.factors()[i]);
+        for (const cpu::Cost cost : cpu::kCosts) {
+          factors.emplace(cpu::kCosts.name(cost), correction.factors()[index_of(cost)]);
         }
         return py::make_tuple(factors, correction.trials());
       },
@@ -109,11 +109,9 @@ void bind_time_model(py::module_& module) {
         cpu::Costs factors;
         factors.fill(1);
         for (const auto& [name, factor] : named) {
-          const auto found = std::ranges::find(cpu::kCosts, name);
-          if (found == cpu::kCosts.end()) {
-            throw py::value_error("the time model has no cost '" + name + "'");
-          }
-          factors.at(static_cast<std::size_t>(found - cpu::kCosts.begin())) = factor;
+          const std::optional<cpu::Cost> cost = cpu::kCosts.parse(name);
+          if (!cost) throw py::value_error("the time model has no cost '" + name + "'");
+          factors.at(index_of(*cost)) = factor;
         }
         cpu::set_time_model_correction(cpu::Correction(factors));
       },

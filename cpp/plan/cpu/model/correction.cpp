@@ -8,18 +8,6 @@
 namespace ttlg::cpu {
 namespace {
 
-enum Cost : std::size_t {
-  kMemoryLines,
-  kCachedLines,
-  kWrittenLines,
-  kStreamedLines,
-  kPieces,
-  kInstructions,
-  kThreads,
-  kNewPages
-};
-static_assert(kNewPages + 1 == kCosts.size(), "in the order of kCosts");
-
 // Standard deviations, as logarithms: of what a problem's plans take by what is predicted, all of
 // them and each of its own.
 constexpr double kProblemSpread = 0.3;
@@ -35,24 +23,24 @@ bool has(std::string_view name, std::string_view part) {
 }
 
 Cost cost_of(std::string_view name) {
-  if (name == "fresh_pages") return kNewPages;
-  if (name == "call" || name.starts_with("team")) return kThreads;
+  if (name == "fresh_pages") return Cost::new_pages;
+  if (name == "call" || name.starts_with("team")) return Cost::threads;
   const bool is_read = name.starts_with("read_");
   const bool is_written = name.starts_with("written_");
   constexpr auto kOfPieces = std::to_array<std::string_view>(
       {"split", "continued", "run_below_", "rows_above_", "aliasing", "conflicts"});
   if ((is_read || is_written) &&
       std::ranges::any_of(kOfPieces, [&](std::string_view part) { return has(name, part); })) {
-    return kPieces;
+    return Cost::pieces;
   }
   if (is_read || name.starts_with("copied_")) {
-    return has(name, "memory") ? kMemoryLines : kCachedLines;
+    return has(name, "memory") ? Cost::memory_lines : Cost::cached_lines;
   }
   if (name.starts_with("stream_copied_") || name == "written_direct_lines" ||
       name == "all_streamed") {
-    return kStreamedLines;
+    return Cost::streamed_lines;
   }
-  return is_written ? kWrittenLines : kInstructions;
+  return is_written ? Cost::written_lines : Cost::instructions;
 }
 
 const std::array<Cost, kTerms>& costs_of_terms() {
@@ -70,18 +58,19 @@ Costs costs_of(const Terms& terms, const TimeModel& model) {
   Costs costs{};
   const TermValues values = values_of(terms);
   for (std::size_t i = 0; i < kTerms; ++i) {
-    costs[costs_of_terms()[i]] += values[i] * model.seconds[i];
+    costs[index_of(costs_of_terms()[i])] += values[i] * model.seconds[i];
   }
   return costs;
 }
 
 Correction::Correction(const Costs& factors) {
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if (!(factors[i] >= 1 / kMaxFactor && factors[i] <= kMaxFactor)) {
-      throw std::invalid_argument("the factor of '" + std::string(kCosts[i]) +
-                                  "' must be between 1/3 and 3, not " + std::to_string(factors[i]));
+  for (const Cost cost : kCosts) {
+    const double factor = factors[index_of(cost)];
+    if (!(factor >= 1 / kMaxFactor && factor <= kMaxFactor)) {
+      throw std::invalid_argument("the factor of '" + std::string(kCosts.name(cost)) +
+                                  "' must be between 1/3 and 3, not " + std::to_string(factor));
     }
-    logarithms_[i] = std::log(factors[i]);
+    logarithms_[index_of(cost)] = std::log(factor);
   }
   trust(0);
 }
@@ -150,7 +139,8 @@ Costs Correction::factors() const {
 TimeModel Correction::applied_to(const TimeModel& model) const {
   TimeModel result = model;
   const Costs factor = factors();
-  for (std::size_t i = 0; i < kTerms; ++i) result.seconds[i] *= factor[costs_of_terms()[i]];
+  for (std::size_t i = 0; i < kTerms; ++i)
+    result.seconds[i] *= factor[index_of(costs_of_terms()[i])];
   return result;
 }
 

@@ -4,21 +4,34 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "plan/cpu/model/time_model.hpp"
+#include "plan/names.hpp"
 
 namespace ttlg::cpu {
 
 // What the terms of a model are grouped into.
-inline constexpr std::array<std::string_view, 8> kCosts{
-    "memory_lines",    // read from memory
-    "cached_lines",    // read from caches
-    "written_lines",   // through the caches
-    "streamed_lines",  // around them
-    "pieces",          // of lines, rows and pages: what short and scattered runs cost more
-    "instructions",   "threads", "new_pages"};
+enum class Cost : std::uint8_t {
+  memory_lines,    // read from memory
+  cached_lines,    // read from caches
+  written_lines,   // through the caches
+  streamed_lines,  // around them
+  pieces,          // of lines and rows: what short and scattered runs cost more
+  instructions,
+  threads,
+  new_pages
+};
+
+inline constexpr NameTable<Cost, 8> kCosts{{"memory_lines", "cached_lines", "written_lines",
+                                            "streamed_lines", "pieces", "instructions", "threads",
+                                            "new_pages"}};
+
+constexpr std::size_t index_of(Cost cost) { return static_cast<std::size_t>(cost); }
+
+// One for each, in the order of their numbers.
 using Costs = std::array<double, kCosts.size()>;
 
 // What each of them adds to the predicted time of a plan.

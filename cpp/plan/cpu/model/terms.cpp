@@ -11,8 +11,8 @@ template <typename Visit>
 void for_each_term(const Terms& terms, const Visit& visit) {
   const auto by_level = [&](const std::string& before, const ByLevel& values,
                             const std::string& after = "") {
-    static constexpr std::array<const char*, kLevels> kNames{"l2", "shared", "memory"};
-    for (std::size_t i = 0; i < kLevels; ++i) visit(before + kNames[i] + after, values[i]);
+    static constexpr std::array<const char*, kMemoryLevels> kNames{"l2", "shared", "memory"};
+    for (std::size_t i = 0; i < kMemoryLevels; ++i) visit(before + kNames[i] + after, values[i]);
   };
   by_level("read_", terms.read_prefetched_1, "_prefetched_1");
   by_level("read_", terms.read_prefetched_2, "_prefetched_2");

@@ -12,8 +12,8 @@
 namespace ttlg::cpu {
 
 // Where lines are found or left: in L2, in the last-level cache, in memory.
-inline constexpr std::size_t kLevels = 3;
-using ByLevel = std::array<double, kLevels>;
+inline constexpr std::size_t kMemoryLevels = 3;
+using ByLevel = std::array<double, kMemoryLevels>;
 
 struct Terms {
   // Lines that are read: those that are prefetched one block ahead, and two or more; those of

@@ -17,10 +17,6 @@
 namespace ttlg::cpu {
 namespace {
 
-std::size_t number_of(std::string_view cost) {
-  return static_cast<std::size_t>(std::ranges::find(kCosts, cost) - kCosts.begin());
-}
-
 // Trials of six plans each, of which a machine with these factors takes the time.
 class Trial {
  public:
@@ -32,7 +28,7 @@ class Trial {
     std::lognormal_distribution<double> noise(0, 0.05);
     for (Timing& timing : trial) {
       for (std::size_t i = 0; i < factors_.size(); ++i) {
-        if (kCosts[i] != "new_pages") timing.costs[i] = 1e-3 * share(draw_);
+        if (i != index_of(Cost::new_pages)) timing.costs[i] = 1e-3 * share(draw_);
         timing.seconds += timing.costs[i] * factors_[i];
       }
       timing.seconds *= scale * noise(draw_);
@@ -60,14 +56,15 @@ TEST(Correction, BeginsWithoutEffect) {
 
 TEST(Correction, FindsWhichCostIsOff) {
   Costs truth = ones();
-  truth[number_of("streamed_lines")] = 2;
-  truth[number_of("instructions")] = 0.6;
+  truth[index_of(Cost::streamed_lines)] = 2;
+  truth[index_of(Cost::instructions)] = 0.6;
   Trial trial(truth);
   Correction correction;
   for (int i = 0; i < 300; ++i) correction.learn(trial());
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    if (kCosts[i] == "new_pages") continue;
-    EXPECT_NEAR(std::log(correction.factors()[i] / truth[i]), 0, 0.2) << kCosts[i];
+    if (i == index_of(Cost::new_pages)) continue;
+    EXPECT_NEAR(std::log(correction.factors()[i] / truth[i]), 0, 0.2)
+        << kCosts.name(static_cast<Cost>(i));
   }
   EXPECT_EQ(correction.trials(), 300);
 }
@@ -138,16 +135,17 @@ TEST(Correction, MultipliesThePartsOfAPrediction) {
     double sum = 0;
     for (const double each : costs) sum += each;
     EXPECT_NEAR(sum / predicted, 1, 1e-9);
-    for (const std::string_view cost : {"memory_lines", "pieces", "instructions", "threads"}) {
-      EXPECT_GT(costs.at(number_of(cost)), 0) << cost;
+    for (const Cost cost : {Cost::memory_lines, Cost::pieces, Cost::instructions, Cost::threads}) {
+      EXPECT_GT(costs.at(index_of(cost)), 0) << kCosts.name(cost);
     }
-    EXPECT_GT(costs.at(number_of("new_pages")), 0);
-    EXPECT_EQ(costs.at(number_of("streamed_lines")) > 0, streaming);
+    EXPECT_GT(costs.at(index_of(Cost::new_pages)), 0);
+    EXPECT_EQ(costs.at(index_of(Cost::streamed_lines)) > 0, streaming);
     for (std::size_t i = 0; i < costs.size(); ++i) {
       Costs factors = ones();
       factors[i] = 2;
       const TimeModel model = Correction(factors).applied_to(machine.model);
-      EXPECT_NEAR(predicted_seconds(terms, model) / (predicted + costs[i]), 1, 1e-9) << kCosts[i];
+      EXPECT_NEAR(predicted_seconds(terms, model) / (predicted + costs[i]), 1, 1e-9)
+          << kCosts.name(static_cast<Cost>(i));
     }
   }
 }
