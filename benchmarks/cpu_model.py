@@ -241,6 +241,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="TERM",
+        choices=_core.cpu_term_names(),
         help="terms that take the prior's times in any case, as those that only small problems tell",
     )
     evaluating.add_argument("--model", type=Path, metavar="FILE", help="write the model there")
@@ -266,6 +267,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if args.plot and optional("matplotlib.figure") is None:
         parser.error("--plot needs matplotlib: pip install 'ttlg[plot]'")
+    if args.keep and not args.prior:
+        parser.error("--keep needs --prior: the model whose times are kept")
     rows = [row for file in args.files for row in data.read(file)]
     machine = machine_of(args.caches)
     points = fit.design(rows, machine)

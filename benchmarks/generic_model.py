@@ -68,14 +68,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = command.parse(parser, argv)
     if len(args.machines) % 4:
         parser.error("each machine has a file and the bytes of three caches")
-    designs = {}
+    designs = []
     for file, *caches in zip(*[iter(args.machines)] * 4, strict=True):
         machine = machine_of([int(size) for size in caches])
-        designs[Path(file).name] = fit.design(data.read(Path(file)), machine)
-    fitted = [each for number, each in enumerate(designs.values(), 1) if number != args.without]
+        designs.append((Path(file).name, fit.design(data.read(Path(file)), machine)))
+    fitted = [each for number, (_, each) in enumerate(designs, 1) if number != args.without]
     seconds = fit_generic(fitted, args.cases)
     print(lines_of(seconds))
-    for name, points in designs.items():
+    for name, points in designs:
         lost = summarize(regrets(points, points.counts @ seconds))
         ratio = median_ratio(points, seconds)
         print(f"{name}: loses {lost.mean:.1%} in the mean; measured by predicted {ratio:.2f}")

@@ -18,12 +18,12 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   by_level("read_", terms.read_prefetched_2, "_prefetched_2");
   visit("read_memory_unprefetched", terms.read_memory_unprefetched);
   by_level("read_", terms.read_split, "_split");
+  visit("read_continued", terms.read_continued);
   by_level("read_", terms.read_run_below_64, "_run_below_64");
   by_level("read_", terms.read_run_below_2048, "_run_below_2048");
   visit("read_memory_run_below_512", terms.read_memory_run_below_512);
   visit("read_shared_aliasing", terms.read_shared_aliasing);
   visit("read_memory_aliasing", terms.read_memory_aliasing);
-  visit("read_continued", terms.read_continued);
   by_level("written_", terms.written_lines, "_lines");
   by_level("written_", terms.written_rows_above_16, "_rows_above_16");
   visit("written_conflicts", terms.written_conflicts);

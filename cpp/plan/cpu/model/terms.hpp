@@ -17,19 +17,19 @@ using ByLevel = std::array<double, kMemoryLevels>;
 
 struct Terms {
   // Lines that are read: those that are prefetched one block ahead, and two or more; those of
-  // memory that nothing prefetches; those that two runs share, each visited at another time; those
-  // of runs of few bytes; and how often powers of two in strides halve the sets in use.
+  // memory that nothing prefetches; those that two runs share, each visited at another time, and
+  // those where the next block goes on from this one; those of runs of few bytes; and how often
+  // powers of two in strides halve the sets in use.
   ByLevel read_prefetched_1{};
   ByLevel read_prefetched_2{};
   double read_memory_unprefetched = 0;
   ByLevel read_split{};
+  double read_continued = 0;
   ByLevel read_run_below_64{};
   ByLevel read_run_below_2048{};
   double read_memory_run_below_512 = 0;
   double read_shared_aliasing = 0;
   double read_memory_aliasing = 0;
-  double read_continued =
-      0;  // lines that two runs share where the next block goes on from this one
   // Lines that are written through the caches: all, those of blocks of many rows, those of rows
   // that share a set with more of them than it holds, and those that two blocks share.
   ByLevel written_lines{};
