@@ -274,7 +274,7 @@ def learning_table() -> str:
 def learning_unseen_table() -> str:
     """Write what first plans lose before and after calls of other layouts."""
     rows = []
-    groups = learned_groups("zen5-learning-unseen")
+    groups = learned_groups("zen4-learning-unseen")
     for (model, threads), before in groups.items():
         after = groups.get((f"{model}, learned", threads))
         if after is None:
@@ -366,6 +366,6 @@ def substitutions() -> dict[str, str]:
         "learning_machine": machine("zen4-learning"),
         "learning": learning_table(),
         "learning_unseen": learning_unseen_table(),
-        "learning_commands": commands(["zen4-learning", "zen5-learning-unseen"]),
+        "learning_commands": commands(["zen4-learning", "zen4-learning-unseen"]),
         "models": models_table(),
     }

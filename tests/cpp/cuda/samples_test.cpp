@@ -169,7 +169,7 @@ TEST_F(CudaSamples, TakesManyLayouts) {
 }
 
 // Events of the parent are unknown there.
-TEST_F(CudaSamples, BeginsAnewInAChildOfFork) {
+TEST_F(CudaSamples, StartsOverInAForkedChild) {
   Learner learner;
   const PlanPointer chosen = chosen_plan();
   serve(learner, chosen, 12);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/cpu/block/runs.hpp"
@@ -162,6 +163,40 @@ TEST(Terms, FindLargeArraysInMemory) {
     EXPECT_EQ(value_of("read_shared_run_below_2048", many), 0);
     EXPECT_GT(value_of("read_memory_run_below_2048", many), 0);
   }
+}
+
+// 128 MB in blocks that are prefetched not at all, one ahead, and more.
+TEST(Terms, CountLinesByHowFarAheadTheyArePrefetched) {
+  const std::vector<std::string> names{"read_memory_unprefetched", "read_memory_prefetched_1",
+                                       "read_memory_prefetched_2"};
+  for (const auto& [prefetch, expected] : {std::pair{0, 0}, {1, 1}, {2, 2}, {4, 2}}) {
+    const TermValues values = count(build_plan(
+        contiguous_request({4096, 4096}, {1, 0}, 8),
+        {.kernel = Kernel::tile, .block = {64, 64}, .loop_order = {0, 1}, .prefetch = prefetch}));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_EQ(value_of(names[i], values) > 0, static_cast<int>(i) == expected) << prefetch;
+    }
+  }
+}
+
+// Of 32 KiB of L1: 64 rows of a staging buffer, of 512 bytes and a line between them, have 2.25
+// times a half, and a block of 128 by 128 has 4 times all of it.
+TEST(Terms, CountBuffersThatAreLargerThanAPartOfL1) {
+  const auto count_in_blocks = [](std::int64_t extent, bool staged) {
+    return count(build_plan(contiguous_request({1024, 1024}, {1, 0}, 8), {.kernel = Kernel::tile,
+                                                                          .block = {extent, extent},
+                                                                          .loop_order = {0, 1},
+                                                                          .staged = staged,
+                                                                          .streaming = true}));
+  };
+  const double lines = 1024 * 1024 / 8;
+  EXPECT_EQ(value_of("staged", count_in_blocks(64, true)), lines);
+  EXPECT_EQ(value_of("staged", count_in_blocks(64, false)), 0);
+  EXPECT_NEAR(value_of("stage_above_quarter_of_l1", count_in_blocks(64, true)),
+              lines * (1 - 1 / 4.5), 1e-6);
+  EXPECT_EQ(value_of("stage_above_quarter_of_l1", count_in_blocks(16, true)), 0);
+  EXPECT_EQ(value_of("streamed_block_above_twice_l1", count_in_blocks(128, false)), lines / 2);
+  EXPECT_EQ(value_of("streamed_block_above_twice_l1", count_in_blocks(64, false)), 0);
 }
 
 // 64 rows of 64 elements, 32 KiB apart: all begin at the same place of a page, of which they use an
