@@ -1,9 +1,9 @@
 """The CPU's time model for machines without measurements, fitted to those of several machines.
 
-``python -m ttlg.benchmarks.generic_model FILE L1 L2 LAST [FILE L1 L2 LAST ...]`` fits it to files as
-`ttlg.benchmarks.cpu_model` writes them, of machines with caches of so many bytes, and prints the
-lines of `cpp/plan/cpu/model/generic_model.cpp`. ``--without N`` leaves the N-th machine out, and so
-tells what the model loses on machines that it was not fitted to.
+``python -m ttlg.benchmarks.generic_model --machine FILE L1 L2 LAST [--machine ...]`` fits it to files
+that `ttlg.benchmarks.cpu_model` has written, each with the bytes of its machine's caches, and prints
+the lines of `cpp/plan/cpu/model/generic_model.cpp`. ``--without N`` leaves the N-th machine out, and
+so tells what the model loses on machines that it was not fitted to.
 """
 
 import argparse
@@ -23,17 +23,10 @@ from ttlg.benchmarks.cpu_model import machine_of
 
 
 def draw_cases(points: fit.Design, count: int) -> fit.Design:
-    """Return the rows of so many cases, or all."""
+    """Draw this many cases, or take all if there are fewer, and return their rows."""
     cases = sorted({row.case for row in points.rows}, key=repr)
     drawn = set(random.Random(0).sample(cases, min(count, len(cases))))
     return points.part(np.array([row.case in drawn for row in points.rows]))
-
-
-def median_ratio(points: fit.Design, seconds: fit.Array) -> float:
-    """Return what the plans that a model chooses take of what it predicts."""
-    predicted = np.maximum(points.counts @ seconds, np.finfo(float).tiny)
-    chosen = fit.chosen(points, predicted)
-    return float(np.median((points.seconds / predicted)[chosen]))
 
 
 def fit_generic(machines: Sequence[fit.Design], cases: int) -> fit.Array:
@@ -41,7 +34,7 @@ def fit_generic(machines: Sequence[fit.Design], cases: int) -> fit.Array:
     drawn = [draw_cases(points, cases) for points in machines]
     start = fit.solve(drawn[0], np.zeros(drawn[0].counts.shape[1]))
     seconds = solve_choices(drawn, start)
-    scale = np.exp(np.mean([np.log(median_ratio(points, seconds)) for points in machines]))
+    scale = np.exp(np.mean([np.log(fit.ratio_of_choices(points, seconds)) for points in machines]))
     return seconds * scale
 
 
@@ -56,7 +49,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m ttlg.benchmarks.generic_model",
         description=(__doc__ or "").split("\n")[0],
     )
-    parser.add_argument("machines", nargs="+", metavar="FILE L1 L2 LAST")
+    parser.add_argument(
+        "--machine",
+        dest="machines",
+        nargs=4,
+        action="append",
+        required=True,
+        metavar=("FILE", "L1", "L2", "LAST"),
+        help="measurements, and the bytes of the caches; once for each machine",
+    )
     parser.add_argument("--cases", type=int, default=4000, help="of each machine; default 4000")
     parser.add_argument("--without", type=int, metavar="N", help="leave the N-th machine out")
     return parser
@@ -64,12 +65,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Fit, and print the model and what it loses; 0 is done."""
-    parser = _parser()
-    args = command.parse(parser, argv)
-    if len(args.machines) % 4:
-        parser.error("each machine has a file and the bytes of three caches")
+    args = command.parse(_parser(), argv)
     designs = []
-    for file, *caches in zip(*[iter(args.machines)] * 4, strict=True):
+    for file, *caches in args.machines:
         machine = machine_of([int(size) for size in caches])
         designs.append((Path(file).name, fit.design(data.read(Path(file)), machine)))
     fitted = [each for number, (_, each) in enumerate(designs, 1) if number != args.without]
@@ -77,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(lines_of(seconds))
     for name, points in designs:
         lost = summarize(regrets(points, points.counts @ seconds))
-        ratio = median_ratio(points, seconds)
+        ratio = fit.ratio_of_choices(points, seconds)
         print(f"{name}: loses {lost.mean:.1%} in the mean; measured by predicted {ratio:.2f}")
     return 0
 

@@ -16,7 +16,7 @@ bool succeeded(cudaError_t error) {
 
 }  // namespace
 
-// A call that is over, but whose time nobody has asked for, does not matter any more.
+// The time of a call that is over, which nobody has asked for, is no longer needed.
 bool LaunchTimer::take() {
   if (is_taken_ || state_ == State::armed) return false;
   if (state_ == State::recorded) state_ = State::idle;

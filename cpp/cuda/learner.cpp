@@ -10,8 +10,8 @@
 namespace ttlg::cuda {
 namespace {
 
-// Where so many samples of a layout are lost one after another, no more are taken of it: a plan
-// that never gets a time would be tried for ever.
+// A layout that loses this many samples one after another is not sampled again: a plan that never
+// gets a time would be tried forever.
 constexpr int kMaxLost = 8;
 
 bool are_of_one_kind(const Parameters& a, const Parameters& b) {

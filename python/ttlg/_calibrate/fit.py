@@ -173,18 +173,22 @@ def chosen(data: Design, predicted: Array) -> Mask:
     return choices
 
 
+def ratio_of_choices(data: Design, seconds: Array) -> float:
+    """Return the median of measured by predicted time of the choices; 1 where none is predicted."""
+    predicted = data.counts @ seconds
+    choices = chosen(data, predicted) & (predicted > 0)
+    if not choices.any():
+        return 1.0
+    return float(np.median(data.seconds[choices] / predicted[choices]))
+
+
 def scale_to_choices(data: Design, seconds: Array) -> Array:
     """Scale the seconds of all terms so that those of the choices are right in the median.
 
     A prediction is nearly always asked for the plan that is chosen. Of many plans, all predicted
     with errors, that is mostly one of which too little is predicted. The choices stay.
     """
-    predicted = data.counts @ seconds
-    choices = chosen(data, predicted) & (predicted > 0)
-    if not choices.any():
-        return seconds
-    scaled: Array = seconds * np.median(data.seconds[choices] / predicted[choices])
-    return scaled
+    return seconds * ratio_of_choices(data, seconds)
 
 
 def solve_to_scale(data: Design, prior: Array) -> Array:

@@ -1,12 +1,16 @@
 """Plans as JSON."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from ttlg import _core
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
+PlanT = TypeVar("PlanT", _core.CpuPlan, _core.CudaPlan)
+# Kernels with parameters, and the seconds of a call by each.
+Measured = Sequence[tuple[str, dict[str, Any], float]]
 
 
 def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str, Any]) -> str:
@@ -35,11 +39,11 @@ def read(text: str) -> tuple[AnyPlan, str]:
         data = json.loads(text)
         request = read_request(data)
         kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
+        measured = data.get("measured", [])
         on_cpu = data["device"] == "cpu"
         if data["inplace"] and on_cpu:
             return _core.build_cpu_inplace_plan(request, **parameters), dtype
         if on_cpu:
-            measured = data.get("measured", [])
             return build_measured(request, kernel, parameters, measured), dtype
         model = _core.DeviceModel(**data["device"])
         if data["inplace"]:
@@ -54,8 +58,7 @@ def read(text: str) -> tuple[AnyPlan, str]:
                 **parameters,
             )
 
-        timed = [(build_cuda(name, each), time) for name, each, time in data.get("measured", [])]
-        return build_cuda(kernel, parameters).with_measured(timed), dtype
+        return _build_measured(build_cuda, kernel, parameters, measured), dtype
     except json.JSONDecodeError as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
     except (KeyError, TypeError) as error:
@@ -92,11 +95,21 @@ def build_measured(
     request: _core.Request,
     kernel: str,
     parameters: dict[str, Any],
-    measured: Sequence[tuple[str, dict[str, Any], float]],
+    measured: Measured,
 ) -> _core.CpuPlan:
     """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
-    timed = [(build(request, name, each), seconds) for name, each, seconds in measured]
-    return build(request, kernel, parameters).with_measured(timed)
+    return _build_measured(partial(build, request), kernel, parameters, measured)
+
+
+def _build_measured(
+    build_one: Callable[[str, dict[str, Any]], PlanT],
+    kernel: str,
+    parameters: dict[str, Any],
+    measured: Measured,
+) -> PlanT:
+    """Do so for either device, by what makes a plan of a kernel and parameters."""
+    timed = [(build_one(name, each), seconds) for name, each, seconds in measured]
+    return build_one(kernel, parameters).with_measured(timed)
 
 
 def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:

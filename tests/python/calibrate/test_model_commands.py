@@ -28,7 +28,7 @@ def test_one_model_serves_machines_of_different_speed(rows):
     points = fit.design(rows, _core.this_cpu_machine())
     slower = fit.Design(points.rows, points.counts, 3 * points.seconds)
     seconds = generic_model.fit_generic([points, slower], cases=1000)
-    ratios = [generic_model.median_ratio(each, seconds) for each in (points, slower)]
+    ratios = [fit.ratio_of_choices(each, seconds) for each in (points, slower)]
     assert ratios[1] / ratios[0] == pytest.approx(3)
     assert np.prod(ratios) == pytest.approx(1)
     assert summarize(regrets(points, points.counts @ seconds)).mean < 0.02
@@ -36,7 +36,7 @@ def test_one_model_serves_machines_of_different_speed(rows):
 
 def test_the_generic_model_is_printed_as_its_source_has_it(measured, capsys):
     file, caches = measured
-    machines = [str(file), *caches] * 2
+    machines = ["--machine", str(file), *caches] * 2
     assert generic_model.main([*machines, "--without", "2", "--cases", "40"]) == 0
     printed = capsys.readouterr().out
     found = re.findall(r'^    \{"(\w+)", ([-+.e\d]+)\},$', printed, re.MULTILINE)
@@ -48,7 +48,7 @@ def test_the_generic_model_is_printed_as_its_source_has_it(measured, capsys):
 def test_caches_are_asked_for(measured):
     file, caches = measured
     with pytest.raises(SystemExit):
-        generic_model.main([str(file), *caches[:2]])
+        generic_model.main(["--machine", str(file), *caches[:2]])
 
 
 @pytest.mark.parametrize(

@@ -139,8 +139,9 @@ Costs Correction::factors() const {
 TimeModel Correction::applied_to(const TimeModel& model) const {
   TimeModel result = model;
   const Costs factor = factors();
-  for (std::size_t i = 0; i < kTerms; ++i)
+  for (std::size_t i = 0; i < kTerms; ++i) {
     result.seconds[i] *= factor[index_of(costs_of_terms()[i])];
+  }
   return result;
 }
 
