@@ -30,6 +30,7 @@ from ttlg._include import get_include
 from ttlg._learned import keep_between_processes as _keep_learned_plans
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
+from ttlg._planning.generate import generate
 from ttlg._planning.plan import plan
 from ttlg._planning.plan_for import plan_for
 from ttlg._planning.predict import Prediction, predict_time, predict_times
@@ -68,6 +69,7 @@ __all__ = [
     "contraction",
     "copyto",
     "einsum",
+    "generate",
     "get_include",
     "get_num_threads",
     "learning",

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ttlg import CudaError, __version__, calibrate, reset_calibration, transpose_file
+from ttlg import CudaError, __version__, calibrate, generate, reset_calibration, transpose_file
 from ttlg._arguments.sizes import parse_size
+from ttlg._core import isas
 from ttlg._planning.plan import plan
 from ttlg._settings.config import show_config
 from ttlg._settings.threads import get_num_threads
@@ -110,6 +111,15 @@ def _explain(args: argparse.Namespace) -> int:
     except (TypeError, ValueError) as error:
         args.parser.error(str(error))
     print(made.to_json() if args.json else made.explain())
+    return 0
+
+
+def _generate(args: argparse.Namespace) -> int:
+    try:
+        code = generate(args.shape, args.axes, args.dtype, isa=args.isa, name=args.name)
+    except (TypeError, ValueError) as error:
+        args.parser.error(str(error))
+    print(code, end="")
     return 0
 
 
@@ -225,6 +235,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_threads(explain)
     explain.add_argument("--json", action="store_true", help="print the plan as JSON")
+
+    writing = add(
+        "generate", _generate, "Write a C++ function that permutes the axes of arrays of one shape."
+    )
+    writing.add_argument("--shape", type=_integers, required=True, metavar="8,8")
+    add_axes(writing)
+    writing.add_argument("--dtype", default="float32", help="default float32")
+    writing.add_argument(
+        "--isa",
+        choices=isas(),
+        help="the instruction set; default the one in use on this machine",
+    )
+    writing.add_argument("--name", default="permute", help="the function's name; default permute")
 
     fitting = add(
         "calibrate",

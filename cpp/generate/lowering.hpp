@@ -1,0 +1,107 @@
+// How the operations of a shuffle program are written for an instruction set. A backend only
+// lowers: it picks an instruction for an index, and knows nothing of tensors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plan/shuffle/program.hpp"
+
+namespace ttlg::generate {
+
+// What an instruction set offers.
+struct Isa {
+  std::string_view name;
+  std::vector<int> vector_bytes;  // widths of its registers, the widest first
+  int group_bytes;                // within which it interleaves
+  int registers;
+  int data_registers;      // that a tile may take, a power of two; the others hold indices
+  bool takes_any_index;    // one instruction shuffles two sources by any index of 2 bytes or more
+  bool has_masks;          // partial stores are one instruction
+  bool loads_pieces;       // registers can be put together of pieces
+  std::string_view flags;  // that compilers need
+};
+
+// An expression, and how many instructions it takes.
+struct Lowered {
+  std::string text;
+  int instructions = 0;
+};
+
+// The index of a shuffle by bytes: from the number of bytes of a register up, those of the second
+// source. shuffle::kUndefined where any byte will do.
+using ByteIndex = std::vector<int>;
+ByteIndex byte_index(const std::vector<int>& index, std::int64_t element_bytes);
+
+// A number of a table that may be any.
+inline constexpr std::uint64_t kAny = ~std::uint64_t{0};
+
+// Tables of indices that a function keeps, each once: tables that differ in numbers that may be any
+// are one.
+class Constants {
+ public:
+  // The name of the register that holds these numbers of `unit` bytes each.
+  std::string add(int unit, std::vector<std::uint64_t> values);
+  // Declarations of the tables.
+  std::string tables() const;
+  // Calls visit(register, table).
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t i = 0; i < all_.size(); ++i) visit(name("i", i), name("kIndex", i));
+  }
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  static std::string name(std::string_view prefix, std::size_t number) {
+    return std::string(prefix) + std::to_string(number);
+  }
+  std::vector<std::pair<int, std::vector<std::uint64_t>>> all_;
+};
+
+class Lowering {
+ public:
+  Lowering(const Isa& isa, int vector_bytes) : isa_(isa), bytes_(vector_bytes) {}
+  Lowering(const Lowering&) = delete;
+  Lowering& operator=(const Lowering&) = delete;
+  virtual ~Lowering() = default;
+
+  const Isa& isa() const { return isa_; }
+  int vector_bytes() const { return bytes_; }
+  const Constants& constants() const { return constants_; }
+
+  virtual std::string includes() const = 0;
+  virtual std::string attribute() const { return {}; }
+  virtual std::string vector_type() const = 0;
+  virtual std::string load_table(const std::string& table) const = 0;
+  // What follows the constants, once in a function.
+  virtual std::string prologue() const { return {}; }
+
+  // The statements of an operation; `in` and `out` are the names of byte pointers.
+  Lowered lower(const shuffle::Program& program, const shuffle::Operation& operation);
+
+ protected:
+  // Of the pieces at `accesses`, which make the register or leave parts of it undefined.
+  virtual Lowered load(std::span<const shuffle::Access> accesses, std::int64_t element_bytes) = 0;
+  virtual Lowered store(const std::string& source, const shuffle::Access& access,
+                        std::int64_t element_bytes) = 0;
+  virtual Lowered self_shuffle(const std::string& source, const ByteIndex& index) = 0;
+  virtual Lowered shuffle(const std::string& first, const std::string& second,
+                          const ByteIndex& index) = 0;
+
+  Constants& table() { return constants_; }
+
+  // What lies that many bytes after a pointer.
+  static std::string at(const std::string& pointer, std::int64_t offset);
+
+ private:
+  const Isa& isa_;
+  int bytes_;
+  Constants constants_;
+};
+
+}  // namespace ttlg::generate
