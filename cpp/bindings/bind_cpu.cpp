@@ -78,6 +78,8 @@ py::object shuffle_program_of(const Plan& plan) {
   result["rounds"] = to_tuple(Integers(shuffle.rounds.begin(), shuffle.rounds.end()));
   result["sums"] = py::tuple(sums);
   result["stores"] = to_tuple(shuffle.out_stores);
+  result["program"] =
+      shuffle::to_text(cpu::make_program(plan.block, shuffle.tile, plan.element_bytes));
   return result;
 }
 

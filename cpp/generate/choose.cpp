@@ -10,6 +10,7 @@
 
 #include "generate/backends.hpp"
 #include "plan/shuffle/butterfly.hpp"
+#include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"
 #include "plan/shuffle/permute_tile.hpp"
 

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 
+#include "plan/shuffle/butterfly.hpp"
+#include "plan/shuffle/gathering.hpp"
+#include "plan/shuffle/passes.hpp"
+#include "plan/shuffle/permute_tile.hpp"
+#include "plan/shuffle/tile.hpp"
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/width.hpp"
@@ -31,138 +38,55 @@ bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t
   return run.bytes() >= kLaneBytes;
 }
 
-// The tile as one side sees it: runs of contiguous bytes, cut into vectors.
-class Side {
- public:
-  Side(const Block& block, std::span<const int> order, std::span<const std::int64_t> tile,
-       Step step, std::int64_t element_bytes)
-      : element_bytes_(element_bytes), tile_(tile) {
-    ContiguousRun run(element_bytes);
-    for (const int i : order) {
-      if (tile[at(i)] == 1) continue;
-      if (run.extend(block.modes[at(i)].*step, tile[at(i)])) {
-        run_modes_.push_back(i);
-      } else {
-        runs_ *= tile[at(i)];
-        outer_modes_.push_back(i);
-      }
-    }
-    run_bytes_ = run.bytes();
+// The tile for the passes that make programs.
+shuffle::Tile tile_of(const Block& block, std::span<const std::int64_t> tile,
+                      std::int64_t element_bytes) {
+  shuffle::Tile result;
+  result.element_bytes = element_bytes;
+  for (std::size_t m = 0; m < tile.size(); ++m) {
+    const BlockMode& mode = block.modes[m];
+    result.modes.push_back({.extent = mode.extent,
+                            .in_step = mode.in_step,
+                            .out_step = mode.out_step,
+                            .tile = tile[m]});
   }
-
-  int vectors_in_run() const { return static_cast<int>(ceil_div(run_bytes_, kLaneBytes)); }
-  int vectors() const { return static_cast<int>(runs_) * vectors_in_run(); }
-  // First byte of the v-th vector of a run.
-  std::int64_t start(int v) const { return std::min(v * kLaneBytes, run_bytes_ - kLaneBytes); }
-
-  // The tile's index at byte `byte` of run `run`.
-  void index_of(std::int64_t run, std::int64_t byte, std::span<std::int64_t> index) const {
-    std::int64_t element = byte / element_bytes_;
-    for (const int i : run_modes_) {
-      index[at(i)] = element % tile_[at(i)];
-      element /= tile_[at(i)];
-    }
-    for (const int i : outer_modes_) {
-      index[at(i)] = run % tile_[at(i)];
-      run /= tile_[at(i)];
-    }
-  }
-
-  // The inverse: run and byte of an element.
-  std::pair<std::int64_t, std::int64_t> position_of(std::span<const std::int64_t> index) const {
-    const auto number = [&](std::span<const int> modes) {
-      std::int64_t value = 0;
-      for (std::size_t k = modes.size(); k-- > 0;) {
-        value = value * tile_[at(modes[k])] + index[at(modes[k])];
-      }
-      return value;
-    };
-    return {number(outer_modes_), number(run_modes_) * element_bytes_};
-  }
-
-  // Offsets of all vectors, with the steps of any layout that keeps the runs together.
-  std::vector<std::int64_t> offsets(const Block& block, Step step) const {
-    std::vector<std::int64_t> result;
-    for (std::int64_t run = 0; run < runs_; ++run) {
-      std::int64_t base = 0;
-      std::int64_t rest = run;
-      for (const int i : outer_modes_) {
-        base += rest % tile_[at(i)] * (block.modes[at(i)].*step);
-        rest /= tile_[at(i)];
-      }
-      for (int v = 0; v < vectors_in_run(); ++v) result.push_back(base + start(v));
-    }
-    return result;
-  }
-
- private:
-  std::int64_t element_bytes_;
-  std::span<const std::int64_t> tile_;
-  std::int64_t run_bytes_ = 0;
-  std::int64_t runs_ = 1;
-  std::vector<int> run_modes_;
-  std::vector<int> outer_modes_;
-};
-
-// Every stored vector straight from the loaded ones: works for any extents.
-void gather(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
-  const Side in(block, block.in_order, shuffle.tile, &BlockMode::in_step, element_bytes);
-  const Side out(block, identity_order(block.modes.size()), shuffle.tile, &BlockMode::out_step,
-                 element_bytes);
-  shuffle.loads = in.offsets(block, &BlockMode::in_step);
-  shuffle.out_stores = out.offsets(block, &BlockMode::out_step);
-  shuffle.staging_stores = out.offsets(block, &BlockMode::staging_step);
-  const std::size_t loads = shuffle.loads.size();
-  Shuffle::Term empty{.source = 0, .bytes = {}};
-  empty.bytes.fill(kNoByte);
-  std::vector<Shuffle::Term>& terms = shuffle.terms;
-  terms.assign(loads * shuffle.out_stores.size(), empty);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    terms[i].source = static_cast<std::uint8_t>(i % loads);
-  }
-  std::vector<std::int64_t> index(shuffle.tile.size(), 0);
-  for (int v = 0; v < out.vectors(); ++v) {
-    const std::int64_t start = out.start(v % out.vectors_in_run());
-    for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
-      out.index_of(v / out.vectors_in_run(), start + byte, index);
-      const auto [run, element] = in.position_of(index);
-      const std::int64_t source_byte = element + (start + byte) % element_bytes;
-      const int window = static_cast<int>(source_byte / kLaneBytes);
-      const std::size_t source = at(static_cast<int>(run) * in.vectors_in_run() + window);
-      terms[at(v) * loads + source].bytes[static_cast<std::size_t>(byte)] =
-          static_cast<std::uint8_t>(source_byte - in.start(window));
-    }
-  }
-  // Where most stored vectors need most loaded ones, all keep a term of every one: a program that
-  // regular runs faster than its length says.
-  const auto is_used = [&](const Shuffle::Term& term) { return term.bytes != empty.bytes; };
-  const bool keep_all = 2 * std::ranges::count_if(terms, is_used) >= std::ssize(terms);
-  for (std::size_t v = 0; v < shuffle.out_stores.size(); ++v) {
-    const auto count = std::ranges::count_if(std::span(terms).subspan(v * loads, loads), is_used);
-    shuffle.sums.push_back(static_cast<std::uint8_t>(keep_all ? std::ssize(shuffle.loads) : count));
-  }
-  if (!keep_all) std::erase_if(terms, std::not_fn(is_used));
+  result.in_order = block.in_order;
+  const std::span<const int> out_order = identity_order(tile.size());
+  result.out_order.assign(out_order.begin(), out_order.end());
+  shuffle::name_bits(result);
+  return result;
 }
 
-// One bit of an index in a tile whose extents are powers of two (GenTT, section 5.1).
-struct Bit {
-  int mode;
-  int power;
-  bool operator==(const Bit&) const = default;
-};
-
-// The bits of a tile, in the order in which one side's runs step through them.
-std::vector<Bit> bits_of(std::span<const int> order, std::span<const std::int64_t> tile) {
-  std::vector<Bit> bits;
-  for (const int i : order) {
-    for (int power = 0; std::int64_t{1} << power < tile[at(i)]; ++power) bits.push_back({i, power});
-  }
-  return bits;
+// How many lanes of the tile's elements a vector has.
+int lanes_of(const shuffle::Tile& tile) {
+  return static_cast<int>(kLaneBytes / tile.element_bytes);
 }
 
-std::vector<std::int64_t> bit_offsets(const Block& block, std::span<const Bit> bits, Step step) {
+// The butterfly of a tile whose extents are powers of two and whose bits are those of one row and
+// one column. None of any other tile: its vectors are gathered.
+std::optional<shuffle::Butterfly> butterfly_of(const shuffle::Tile& tile) {
+  if (!std::has_single_bit(static_cast<std::uint64_t>(tile.elements()))) return std::nullopt;
+  const int bits = std::countr_zero(static_cast<unsigned>(lanes_of(tile)));
+  if (std::ssize(tile.bits) < bits) return std::nullopt;
+  shuffle::Butterfly butterfly = shuffle::make_butterfly(tile, bits, bits, bits, bits);
+  const std::size_t count = at(bits) + butterfly.steps.size();
+  return count == tile.bits.size() ? std::optional(std::move(butterfly)) : std::nullopt;
+}
+
+shuffle::Program program_of(const shuffle::Tile& tile,
+                            const std::optional<shuffle::Butterfly>& butterfly) {
+  if (!butterfly) return shuffle::permute_by_gathering(tile, lanes_of(tile));
+  const int bits = std::countr_zero(static_cast<unsigned>(lanes_of(tile)));
+  return shuffle::permute_by_butterfly(tile, *butterfly,
+                                       {.all = bits, .rows = bits, .columns = bits});
+}
+
+// Offsets of vectors that bits of the tile's elements number, the lowest first.
+std::vector<std::int64_t> bit_offsets(const Block& block, const shuffle::Tile& tile,
+                                      std::span<const int> bits, Step step) {
   std::vector<std::int64_t> result{0};
-  for (const Bit& bit : bits) {
+  for (const int number : bits) {
+    const shuffle::Bit& bit = tile.bits[at(number)];
     const std::size_t inner = result.size();
     for (std::size_t i = 0; i < inner; ++i) {
       result.push_back(result[i] +
@@ -172,67 +96,87 @@ std::vector<std::int64_t> bit_offsets(const Block& block, std::span<const Bit> b
   return result;
 }
 
-std::vector<Bit> without(std::span<const Bit> these, std::span<const Bit> those) {
-  std::vector<Bit> result;
-  std::ranges::copy_if(these, std::back_inserter(result),
-                       [&](Bit bit) { return std::ranges::find(those, bit) == those.end(); });
-  return result;
-}
-
-// The permutation of elements from lanes counted by the bits `before` to lanes counted by the bits
-// `after`.
-ByteIndices reorder(std::span<const Bit> before, std::span<const Bit> after,
-                    std::int64_t element_bytes) {
-  ByteIndices result;
-  for (std::int64_t byte = 0; byte < kLaneBytes; ++byte) {
-    std::int64_t from = byte % element_bytes;
-    for (std::size_t k = 0; k < after.size(); ++k) {
-      const auto position = std::ranges::find(before, after[k]) - before.begin();
-      from += (byte / element_bytes >> k & 1) * (element_bytes << position);
+// The tables of a butterfly: all loaded vectors are reordered alike, and all steps after that are
+// of the kind that unpack instructions do. Before a step, vectors that the new bit tells apart are
+// half of all apart; after it the bit that left tells neighbours apart.
+void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile,
+              const shuffle::Butterfly& butterfly) {
+  for (std::size_t byte = 0; byte < result.first.size(); ++byte) {
+    const auto size = static_cast<std::size_t>(tile.element_bytes);
+    std::size_t from = byte % size;
+    for (std::size_t k = 0; k < butterfly.first.size(); ++k) {
+      const auto place = std::ranges::find(butterfly.loaded, butterfly.first[k]);
+      from += (byte / size >> k & 1) * (size << (place - butterfly.loaded.begin()));
     }
-    result[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
+    result.first[byte] = static_cast<std::uint8_t>(from);
+  }
+  std::vector<int> coming;
+  std::vector<int> leaving;
+  for (const shuffle::Step& step : butterfly.steps) {
+    const auto place = std::ranges::find(step.lanes, step.coming) - step.lanes.begin();
+    result.rounds.push_back(static_cast<std::uint8_t>(tile.element_bytes << place));
+    coming.insert(coming.begin(), step.coming);
+    leaving.insert(leaving.begin(), step.leaving);
+  }
+  result.loads = bit_offsets(block, tile, coming, &BlockMode::in_step);
+  result.out_stores = bit_offsets(block, tile, leaving, &BlockMode::out_step);
+  result.staging_stores = bit_offsets(block, tile, leaving, &BlockMode::staging_step);
+}
+
+// The offsets in the staging buffer that belong to offsets of elements in the output.
+std::vector<std::int64_t> staged(const Block& block, const shuffle::Tile& tile,
+                                 std::span<const std::int64_t> out) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> both{{0, 0}};
+  for (std::size_t m = 0; m < tile.modes.size(); ++m) {
+    const std::size_t inner = both.size();
+    for (std::int64_t i = 1; i < tile.modes[m].tile; ++i) {
+      for (std::size_t k = 0; k < inner; ++k) {
+        both.emplace_back(both[k].first + i * block.modes[m].out_step,
+                          both[k].second + i * block.modes[m].staging_step);
+      }
+    }
+  }
+  std::ranges::sort(both);
+  std::vector<std::int64_t> result;
+  for (const std::int64_t offset : out) {
+    result.push_back(std::ranges::lower_bound(both, std::pair(offset, INT64_MIN))->second);
   }
   return result;
 }
 
-// The butterfly of GenTT, section 4.2, for tiles of power-of-two extents: as many rounds as the
-// sides have lane bits that are not common to both. A round moves the highest bit of the lanes into
-// the vector's number and brings one of its bits to any position among the lanes, which is what
-// unpack instructions do. Therefore the one step with indices of its own, the last one in GenTT,
-// section 4.3, comes first here: it lifts the bits that will leave above those that stay. As in the
-// paper, the order of the vectors is a matter of the addresses to which they are stored. False if
-// the tile is not of that kind.
-bool butterfly(Shuffle& shuffle, const Block& block, std::int64_t element_bytes) {
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : shuffle.tile) elements *= extent;
-  if (!std::has_single_bit(static_cast<std::uint64_t>(elements))) return false;
-  const auto lane_bits = static_cast<std::size_t>(
-      std::countr_zero(static_cast<std::uint64_t>(kLaneBytes / element_bytes)));
-  std::vector<Bit> rows = bits_of(block.in_order, shuffle.tile);
-  std::vector<Bit> columns = bits_of(identity_order(block.modes.size()), shuffle.tile);
-  const std::size_t all_bits = rows.size();
-  if (all_bits < lane_bits) return false;
-  rows.resize(lane_bits);
-  columns.resize(lane_bits);
-  const std::vector<Bit> coming = without(columns, rows);
-  const std::vector<Bit> leaving = without(rows, columns);
-  if (lane_bits + coming.size() != all_bits) return false;  // bits beyond the rows and columns
-  std::vector<Bit> lanes = without(columns, coming);
-  std::vector<Bit> first = lanes;
-  first.insert(first.end(), leaving.begin(), leaving.end());
-  shuffle.first = reorder(rows, first, element_bytes);
-  for (std::size_t k = coming.size(); k-- > 0;) {
-    // `lanes` keeps the order that its bits have in `columns`.
-    const auto position = std::ranges::count_if(
-        columns.begin(), std::ranges::find(columns, coming[k]),
-        [&](Bit bit) { return std::ranges::find(lanes, bit) != lanes.end(); });
-    lanes.insert(lanes.begin() + position, coming[k]);
-    shuffle.rounds.push_back(static_cast<std::uint8_t>(element_bytes << position));
+// The tables of a tile whose vectors are gathered: what comes into a stored one from each loaded
+// one, at once.
+void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile) {
+  shuffle::Gathering gathering = shuffle::gather(tile, lanes_of(tile));
+  result.loads = std::move(gathering.loads);
+  result.out_stores = std::move(gathering.stores);
+  const std::size_t loads = result.loads.size();
+  Shuffle::Term empty{.source = 0, .bytes = {}};
+  empty.bytes.fill(kNoByte);
+  std::vector<Shuffle::Term>& terms = result.terms;
+  terms.assign(loads * result.out_stores.size(), empty);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    terms[i].source = static_cast<std::uint8_t>(i % loads);
   }
-  shuffle.loads = bit_offsets(block, coming, &BlockMode::in_step);
-  shuffle.out_stores = bit_offsets(block, leaving, &BlockMode::out_step);
-  shuffle.staging_stores = bit_offsets(block, leaving, &BlockMode::staging_step);
-  return true;
+  const auto lanes = static_cast<std::size_t>(lanes_of(tile));
+  const auto size = static_cast<std::size_t>(tile.element_bytes);
+  for (std::size_t i = 0; i < gathering.origins.size(); ++i) {
+    const auto [load, lane] = gathering.origins[i];
+    ByteIndices& bytes = terms[i / lanes * loads + at(load)].bytes;
+    for (std::size_t k = 0; k < size; ++k) {
+      bytes[i % lanes * size + k] = static_cast<std::uint8_t>(at(lane) * size + k);
+    }
+  }
+  result.staging_stores = staged(block, tile, result.out_stores);
+  // Where most stored vectors need most loaded ones, all keep a term of every one: a program that
+  // regular runs faster than its length says.
+  const auto is_used = [&](const Shuffle::Term& term) { return term.bytes != empty.bytes; };
+  const bool keep_all = 2 * std::ranges::count_if(terms, is_used) >= std::ssize(terms);
+  for (std::size_t v = 0; v < result.out_stores.size(); ++v) {
+    const auto count = std::ranges::count_if(std::span(terms).subspan(v * loads, loads), is_used);
+    result.sums.push_back(static_cast<std::uint8_t>(keep_all ? std::ssize(result.loads) : count));
+  }
+  if (!keep_all) std::erase_if(terms, std::not_fn(is_used));
 }
 
 // Neighbouring lanes take neighbouring tiles of the longest mode, twice as many of them if that
@@ -279,11 +223,22 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
 
 Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
                      std::int64_t element_bytes) {
-  Shuffle shuffle;
-  shuffle.tile = std::move(tile);
-  shuffle.lane_modes = choose_lane_modes(block, shuffle.tile);
-  if (!butterfly(shuffle, block, element_bytes)) gather(shuffle, block, element_bytes);
-  return shuffle;
+  Shuffle result;
+  result.tile = std::move(tile);
+  result.lane_modes = choose_lane_modes(block, result.tile);
+  const shuffle::Tile bits = tile_of(block, result.tile, element_bytes);
+  if (const auto butterfly = butterfly_of(bits)) {
+    tabulate(result, block, bits, *butterfly);
+  } else {
+    tabulate(result, block, bits);
+  }
+  return result;
+}
+
+shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,
+                              std::int64_t element_bytes) {
+  const shuffle::Tile bits = tile_of(block, tile, element_bytes);
+  return shuffle::join_self_shuffles(program_of(bits, butterfly_of(bits)));
 }
 
 }  // namespace ttlg::cpu

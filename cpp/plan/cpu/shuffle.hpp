@@ -1,6 +1,6 @@
-// The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, section 4). Like
-// the intermediate code of GenTT, section 6.1, it is data: which vectors are loaded, how they
-// become the stored ones, where those go. One interpreter a SIMD level carries any program out, on
+// The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, section 4). The
+// passes of plan/shuffle make it; here it is lowered to tables: which vectors are loaded, how they
+// become the stored ones, where those go. One interpreter a SIMD level carries any of them out, on
 // one tile in every 16-byte lane of its vectors.
 //
 // Where GenTT, sections 5.1 to 5.3, pads extents that are no power of two, vectors here overlap
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plan/cpu/block/block.hpp"
+#include "plan/shuffle/program.hpp"
 
 namespace ttlg::cpu {
 
@@ -57,5 +58,9 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded);
 // The program for tiles of these extents, one for each mode of the block.
 Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
                      std::int64_t element_bytes);
+
+// The same in the intermediate representation, for people to read.
+shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,
+                              std::int64_t element_bytes);
 
 }  // namespace ttlg::cpu

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
+
+#include "plan/shuffle/emitter.hpp"
 
 namespace ttlg::shuffle {
 namespace {
@@ -44,66 +45,6 @@ std::vector<Element> registers_of(std::span<const int> lane_bits, std::span<cons
   return result;
 }
 
-class Emitter {
- public:
-  explicit Emitter(int lanes, std::int64_t element_bytes) {
-    program_.lanes = lanes;
-    program_.element_bytes = element_bytes;
-  }
-
-  int load(std::vector<Access> accesses) {
-    return make({.kind = Kind::load, .index = {}, .accesses = std::move(accesses)});
-  }
-
-  // No operation where nothing moves.
-  int self_shuffle(int source, std::vector<int> index) {
-    bool moves = false;
-    for (std::size_t i = 0; i < index.size(); ++i) {
-      moves |= index[i] != kUndefined && index[i] != static_cast<int>(i);
-    }
-    if (!moves) return source;
-    return make(
-        {.kind = Kind::shuffle, .first = source, .index = std::move(index), .accesses = {}});
-  }
-
-  // Of one source where only one is used, of none where nothing is.
-  int shuffle(int first, int second, std::vector<int> index) {
-    bool uses_first = false;
-    bool uses_second = false;
-    for (const int lane : index) {
-      uses_first |= lane != kUndefined && lane < program_.lanes;
-      uses_second |= lane >= program_.lanes;
-    }
-    if (!uses_first && !uses_second) return kNoRegister;
-    if (!uses_first) {
-      for (int& lane : index) lane = lane == kUndefined ? kUndefined : lane - program_.lanes;
-      first = second;
-    }
-    if (!uses_first || !uses_second) return self_shuffle(first, std::move(index));
-    return make({.kind = Kind::shuffle,
-                 .first = first,
-                 .second = second,
-                 .index = std::move(index),
-                 .accesses = {}});
-  }
-
-  void store(int source, const Access& access) {
-    program_.operations.push_back(
-        {.kind = Kind::store, .first = source, .index = {}, .accesses = {access}});
-  }
-
-  Program take() && { return std::move(program_); }
-
- private:
-  int make(Operation operation) {
-    operation.target = program_.registers++;
-    program_.operations.push_back(std::move(operation));
-    return program_.registers - 1;
-  }
-
-  Program program_;
-};
-
 class ButterflyEmitter {
  public:
   ButterflyEmitter(const Tile& tile, const Butterfly& butterfly, const LaneBits& bits)
@@ -111,8 +52,9 @@ class ButterflyEmitter {
         butterfly_(butterfly),
         bits_(bits),
         emitter_(1 << bits.all, tile.element_bytes) {
-    for (Element element = 0; element < Element{1} << tile.bits.size(); ++element) {
-      if (tile.holds(element)) in_end_ = std::max(in_end_, tile.in_offset(element));
+    for (const TileMode& mode : tile.modes) {
+      const std::int64_t reach = (mode.tile - 1) * mode.in_step;
+      (reach < 0 ? in_begin_ : in_end_) += reach;
     }
     in_end_ += tile.element_bytes;
   }
@@ -147,17 +89,18 @@ class ButterflyEmitter {
     std::vector<int> spread(at(all()), kUndefined);
     std::vector<Access> accesses;
     for (int piece = 0; piece < all(); piece += row) {
-      std::int64_t start = -1;
+      const std::size_t before = accesses.size();
       for (int lane = piece; lane < piece + row; ++lane) {
         const Element each = element_at(butterfly_.loaded, lane, element);
         if (!tile_.holds(each)) continue;
         const std::int64_t offset = tile_.in_offset(each);
-        if (start < 0) {
-          start = std::min(offset, in_end_ - row * tile_.element_bytes);
-          if (start < 0) throw std::logic_error("a tile is smaller than a register");
+        if (accesses.size() == before) {
+          const std::int64_t start = std::min(offset, in_end_ - row * tile_.element_bytes);
+          if (start < in_begin_) throw std::logic_error("a tile is smaller than a register");
           accesses.push_back({.lane = piece, .lanes = row, .offset = start});
         }
-        spread[at(lane)] = piece + static_cast<int>((offset - start) / tile_.element_bytes);
+        const std::int64_t distance = offset - accesses.back().offset;
+        spread[at(lane)] = piece + static_cast<int>(distance / tile_.element_bytes);
       }
     }
     if (accesses.empty()) return;
@@ -222,152 +165,16 @@ class ButterflyEmitter {
   const Tile& tile_;
   const Butterfly& butterfly_;
   LaneBits bits_;
-  std::int64_t in_end_ = 0;
+  std::int64_t in_begin_ = 0;  // the tile's first byte in the input
+  std::int64_t in_end_ = 0;    // and the one after its last
   Emitter emitter_;
   std::map<Element, int> registers_;  // by the bits that do not count lanes
-};
-
-// One side of a tile as runs of contiguous elements, cut into whole registers. The last register of
-// a run ends where the run does.
-class Runs {
- public:
-  Runs(const Tile& tile, std::span<const int> order, std::int64_t TileMode::* step, int lanes)
-      : lanes_(lanes) {
-    std::int64_t run = 1;
-    std::vector<std::int64_t> starts{0};
-    bool is_run = true;
-    for (const int m : order) {
-      const TileMode& mode = tile.modes[at(m)];
-      is_run &= mode.tile > 1;  // unit modes have been dropped
-      if (is_run) {
-        run *= mode.tile;
-        is_run = mode.tile == mode.extent;
-        continue;
-      }
-      const std::size_t inner = starts.size();
-      for (std::int64_t i = 1; i < mode.tile; ++i) {
-        for (std::size_t k = 0; k < inner; ++k) starts.push_back(starts[k] + i * (mode.*step));
-      }
-    }
-    for (const std::int64_t start : starts) {
-      for (std::int64_t lane = 0; lane < run; lane += lanes) {
-        offsets_.push_back(start + std::min(lane, run - lanes) * tile.element_bytes);
-      }
-    }
-  }
-
-  const std::vector<std::int64_t>& offsets() const { return offsets_; }
-  Access access(std::size_t i) const { return {.lane = 0, .lanes = lanes_, .offset = offsets_[i]}; }
-
- private:
-  int lanes_;
-  std::vector<std::int64_t> offsets_;
-};
-
-// The input's offsets of the tile's elements, by those in the output.
-std::map<std::int64_t, std::int64_t> origins(const Tile& tile) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> offsets{{0, 0}};
-  for (const TileMode& mode : tile.modes) {
-    const std::size_t inner = offsets.size();
-    for (std::int64_t i = 1; i < mode.tile; ++i) {
-      for (std::size_t k = 0; k < inner; ++k) {
-        offsets.emplace_back(offsets[k].first + i * mode.out_step,
-                             offsets[k].second + i * mode.in_step);
-      }
-    }
-  }
-  return {offsets.begin(), offsets.end()};
-}
-
-class GatherEmitter {
- public:
-  GatherEmitter(const Tile& tile, int lanes)
-      : bytes_(tile.element_bytes),
-        lanes_(lanes),
-        origins_(origins(tile)),
-        in_(tile, tile.in_order, &TileMode::in_step, lanes),
-        out_(tile, tile.out_order, &TileMode::out_step, lanes),
-        emitter_(lanes, tile.element_bytes) {}
-
-  Program emit() && {
-    for (std::size_t i = 0; i < in_.offsets().size(); ++i) {
-      loaded_.push_back(emitter_.load({in_.access(i)}));
-    }
-    for (std::size_t i = 0; i < out_.offsets().size(); ++i) {
-      emitter_.store(gather(out_.offsets()[i]), out_.access(i));
-    }
-    return std::move(emitter_).take();
-  }
-
- private:
-  // The lane of a loaded register that holds what belongs to a lane of a stored one.
-  int lane_in(std::size_t loaded, std::int64_t out_offset, int lane) const {
-    const std::int64_t origin = origins_.at(out_offset + lane * bytes_);
-    const std::int64_t distance = origin - in_.offsets()[loaded];
-    if (distance < 0 || distance >= lanes_ * bytes_) return kUndefined;
-    return static_cast<int>(distance / bytes_);
-  }
-
-  // Each source brings its lanes into what those before it have made.
-  int gather(std::int64_t out_offset) {
-    std::vector<int> missing(at(lanes_));
-    std::iota(missing.begin(), missing.end(), 0);
-    std::vector<int> index(at(lanes_), kUndefined);
-    int sum = kNoRegister;
-    for (int sources = 0; !missing.empty(); ++sources) {
-      const std::size_t source = most_useful(out_offset, missing);
-      if (sources > 1) {
-        for (std::size_t i = 0; i < index.size(); ++i) {
-          if (index[i] != kUndefined) index[i] = static_cast<int>(i);
-        }
-      }
-      std::erase_if(missing, [&](int lane) {
-        const int from = lane_in(source, out_offset, lane);
-        if (from != kUndefined) index[at(lane)] = from + (sources == 0 ? 0 : lanes_);
-        return from != kUndefined;
-      });
-      if (sources > 0) {
-        sum = emitter_.shuffle(sum, loaded_[source], index);
-      } else {
-        sum = missing.empty() ? emitter_.self_shuffle(loaded_[source], index) : loaded_[source];
-      }
-    }
-    return sum;
-  }
-
-  // The loaded register that holds most of the missing lanes.
-  std::size_t most_useful(std::int64_t out_offset, std::span<const int> missing) const {
-    std::size_t best = 0;
-    std::ptrdiff_t most = 0;
-    for (std::size_t i = 0; i < loaded_.size(); ++i) {
-      const std::ptrdiff_t useful = std::ranges::count_if(
-          missing, [&](int lane) { return lane_in(i, out_offset, lane) != kUndefined; });
-      if (useful > most) {
-        best = i;
-        most = useful;
-      }
-    }
-    if (most == 0) throw std::logic_error("no loaded register holds a lane of a stored one");
-    return best;
-  }
-
-  std::int64_t bytes_;
-  int lanes_;
-  std::map<std::int64_t, std::int64_t> origins_;
-  Runs in_;
-  Runs out_;
-  Emitter emitter_;
-  std::vector<int> loaded_;
 };
 
 }  // namespace
 
 Program permute_by_butterfly(const Tile& tile, const Butterfly& butterfly, const LaneBits& lanes) {
   return ButterflyEmitter(tile, butterfly, lanes).emit();
-}
-
-Program permute_by_gathering(const Tile& tile, int lanes) {
-  return GatherEmitter(tile, lanes).emit();
 }
 
 }  // namespace ttlg::shuffle

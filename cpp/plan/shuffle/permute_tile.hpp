@@ -1,4 +1,4 @@
-// Programs that permute a tile.
+// The program of a butterfly.
 #pragma once
 
 #include "plan/shuffle/butterfly.hpp"
@@ -21,10 +21,5 @@ struct LaneBits {
 // before its store (section 5.2). Every store writes elements of the tile only; loads stay between
 // the tile's first byte and its last.
 Program permute_by_butterfly(const Tile& tile, const Butterfly& butterfly, const LaneBits& lanes);
-
-// Every stored register straight from the loaded ones, which are whole ones: the fewest accesses
-// where extents are small and no powers of two. `tile` must have runs of a register or more on
-// either side; the last register of a run lies over the one before.
-Program permute_by_gathering(const Tile& tile, int lanes);
 
 }  // namespace ttlg::shuffle

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::shuffle {
@@ -20,15 +21,15 @@ using ModeStep = std::int64_t TileMode::*;
 // Widens the tile until the fastest modes of a side have that many bits: whole modes, and as much
 // of the last one as its bits can count. False if these are not contiguous or not as many.
 bool widen(Tile& tile, std::span<const int> order, ModeStep step, int bits) {
-  std::int64_t run_bytes = tile.element_bytes;
+  ContiguousRun run(tile.element_bytes);
   for (const int m : order) {
     if (bits == 0) return true;
     TileMode& mode = tile.modes[at(m)];
-    if (mode.*step != run_bytes) return false;
     const int taken = std::min(bits, bits_for(mode.extent));
-    mode.tile = std::max(mode.tile, std::min(mode.extent, std::int64_t{1} << taken));
+    const std::int64_t count = std::min(mode.extent, std::int64_t{1} << taken);
+    if (!run.extend(mode.*step, count, mode.extent)) return false;
+    mode.tile = std::max(mode.tile, count);
     bits -= taken;
-    run_bytes *= mode.extent;
   }
   return bits == 0;
 }
@@ -94,32 +95,37 @@ double Tile::useful() const {
   return result;
 }
 
+void name_bits(Tile& tile) {
+  for (std::size_t m = 0; m < tile.modes.size(); ++m) {
+    for (int power = 0; power < bits_for(tile.modes[m].tile); ++power) {
+      tile.bits.push_back({static_cast<int>(m), power});
+    }
+  }
+  tile.in_bits = number_bits(tile.bits, tile.in_order);
+  tile.out_bits = number_bits(tile.bits, tile.out_order);
+}
+
 std::optional<Tile> make_tile(Tile tensor, int row_bits, int column_bits) {
   if (!widen(tensor, tensor.in_order, &TileMode::in_step, row_bits) ||
       !widen(tensor, tensor.out_order, &TileMode::out_step, column_bits)) {
     return std::nullopt;
   }
-  for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
-    for (int power = 0; power < bits_for(tensor.modes[m].tile); ++power) {
-      tensor.bits.push_back({static_cast<int>(m), power});
-    }
-  }
-  tensor.in_bits = number_bits(tensor.bits, tensor.in_order);
-  tensor.out_bits = number_bits(tensor.bits, tensor.out_order);
+  name_bits(tensor);
   return tensor;
 }
 
 std::optional<Tile> make_run_tile(Tile tensor, int lanes) {
   const auto extend = [&](std::span<const int> order, ModeStep step) {
-    std::int64_t run = 1;
+    ContiguousRun run(tensor.element_bytes);
+    const std::int64_t bytes = lanes * tensor.element_bytes;
     for (const int m : order) {
+      if (run.bytes() >= bytes) break;
       TileMode& mode = tensor.modes[at(m)];
-      if (run >= lanes || mode.*step != run * tensor.element_bytes) break;
-      const std::int64_t wanted = std::min(mode.extent, ceil_div(lanes, run));
+      const std::int64_t wanted = std::min(mode.extent, ceil_div(bytes, run.bytes()));
+      if (!run.extend(mode.*step, wanted, mode.extent)) return false;
       mode.tile = std::max(mode.tile, wanted);
-      run *= wanted;
     }
-    return run >= lanes;
+    return run.bytes() >= bytes;
   };
   if (!extend(tensor.in_order, &TileMode::in_step) ||
       !extend(tensor.out_order, &TileMode::out_step)) {

@@ -10,7 +10,8 @@
 
 namespace ttlg::shuffle {
 
-// A mode of the tensor, its steps in bytes. Steps are positive.
+// A mode of the tensor, its steps in bytes; those in the input may be negative where they are no
+// part of a row.
 struct TileMode {
   std::int64_t extent;  // in the tensor
   std::int64_t in_step;
@@ -50,6 +51,9 @@ struct Tile {
   // along a mode lies over the one before where the tile's extent does not divide the tensor's.
   double useful() const;
 };
+
+// Names the bits of a tile whose modes and orders are set.
+void name_bits(Tile& tile);
 
 // The tile whose rows have `row_bits` bits of the input's fastest modes and whose columns have
 // `column_bits` of the output's (GenTT, sections 4.1 and 5.1). None if a side has less than that.

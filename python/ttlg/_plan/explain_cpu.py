@@ -1,5 +1,7 @@
 """What `Plan.explain` says of a plan for the CPU."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +10,9 @@ from ttlg._plan.candidates import Candidate
 from ttlg._plan.measured import describe_measured
 from ttlg._plan.output import LINE_BYTES
 from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
+
+# Kinds of operations of a shuffle program that are listed.
+_MAX_KINDS = 12
 
 
 def _describe_work(core: _core.CpuPlan) -> str:
@@ -39,7 +44,21 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     return [
         f"  vectors    {'; '.join(sides)}",
         f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
+        *_describe_program(core),
     ]
+
+
+def _describe_program(core: _core.CpuPlan) -> list[str]:
+    """List the operations of a shuffle program, those that differ in registers alone as one."""
+    kinds: Counter[str] = Counter()
+    program = core.shuffle_program()
+    for line in program["program"].splitlines() if program else ():
+        verb, index = re.fullmatch(r"(?:r\d+ = )?([a-z-]+)[^\[]*(\[.*\])?.*", line).groups("")
+        kinds[f"{verb} {index}".rstrip()] += 1
+    texts = [f"{count} x {kind}" for kind, count in kinds.items()]
+    if len(texts) > _MAX_KINDS:
+        texts[_MAX_KINDS - 1 :] = [f"and {len(texts) - _MAX_KINDS + 1} other shuffles and stores"]
+    return [f"  {'' if i else 'program':10} {text}" for i, text in enumerate(texts)]
 
 
 def _describe_threads(count: int) -> str:

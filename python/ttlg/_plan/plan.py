@@ -361,6 +361,8 @@ class Plan(Generic[CandidateT_co]):
             -1 for a zero. Or, where ``sums`` is empty, ``first``: the 16 bytes that each loaded
             vector takes from itself; then a round for each number in ``rounds``: that many bytes
             of vector i of n and of vector i + n/2, alternately, become vectors 2i and 2i + 1.
+            ``program``: the same as text in the intermediate representation that `generate` writes
+            its functions from, a line for each operation.
 
         Raises
         ------
@@ -392,8 +394,8 @@ class Plan(Generic[CandidateT_co]):
         -------
         str
             Text that also shows itself as the last line of a notebook's cell: the fused problem,
-            the chosen kernel and parameters, for a shuffle its vectors and steps, and the predicted
-            time. Then what each kernel would take at best, or why it does not apply; for a GPU the
+            the chosen kernel and parameters, for a shuffle its vectors, steps and operations, and
+            the predicted time. Then what each kernel would take at best, or why it does not apply; for a GPU the
             planner's cases from top to bottom, with what keeps those above the choice from
             applying and what the others need. Where plans were measured, the fastest of them and
             the gain over the planner's choice.

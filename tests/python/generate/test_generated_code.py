@@ -67,7 +67,7 @@ def test_functions_permute(isa, tmp_path):
     generator = random.Random(isa)
     cases = [*special_cases(), *(random_case(generator) for _ in range(130))]
     program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa), "-O1")
-    run = subprocess.run([*runner(isa), program], capture_output=True, text=True)
+    run = subprocess.run([*runner(isa), program], check=False, capture_output=True, text=True)
     wrong = [cases[int(number)] for number in re.findall(r"wrong: case (\d+)", run.stdout)]
     assert not wrong
     assert run.returncode == 0, run.stderr
@@ -82,7 +82,7 @@ def test_functions_stay_in_their_arrays(isa, tmp_path):
     cases = [random_case(generator) for _ in range(30)]
     flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa), *flags)
-    run = subprocess.run([*runner(isa), program], capture_output=True, text=True)
+    run = subprocess.run([*runner(isa), program], check=False, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
 
 
@@ -93,4 +93,4 @@ def test_clang_takes_them(isa, tmp_path):
     generator = random.Random(f"{isa}, clang")
     cases = [*special_cases(), *(random_case(generator) for _ in range(20))]
     program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa, "clang++"), "-O1")
-    assert subprocess.run([*runner(isa), program], capture_output=True).returncode == 0
+    assert subprocess.run([*runner(isa), program], check=False, capture_output=True).returncode == 0
