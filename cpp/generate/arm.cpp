@@ -26,11 +26,11 @@ std::string name_of(const PairPattern& pairs) {
   return std::string("trn") + number;
 }
 
-// Indices of bytes. Places beyond the sources give 0.
-std::vector<std::uint64_t> numbers(const ByteIndex& index) {
+// Indices of bytes.
+std::vector<std::uint64_t> numbers(const ByteIndex& index, std::uint64_t undefined = kAny) {
   std::vector<std::uint64_t> result;
   for (const int place : index) {
-    result.push_back(place == kUndefined ? kAny : static_cast<std::uint64_t>(place));
+    result.push_back(place == kUndefined ? undefined : static_cast<std::uint64_t>(place));
   }
   return result;
 }
@@ -111,9 +111,14 @@ class Neon : public Lowering {
       return {"vbslq_u8(" + table().add(1, second_mask(index)) + ", " + second + ", " + first + ")",
               1};
     }
-    return {"vqtbl2q_u8(uint8x16x2_t{{" + first + ", " + second + "}}, " +
-                table().add(1, numbers(index)) + ")",
-            1};
+    // Of one register and then of the other, since GCC 12 puts pairs of registers together in
+    // memory. Indices beyond a register give 0, or leave what was there.
+    const auto indices = [&](int source) {
+      return table().add(1, numbers(of_source(index, source), 0xff));
+    };
+    return {"vqtbx1q_u8(vqtbl1q_u8(" + first + ", " + indices(0) + "), " + second + ", " +
+                indices(1) + ")",
+            2};
   }
 
  private:

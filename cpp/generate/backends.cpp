@@ -19,6 +19,7 @@ const std::array<Isa, 8>& all_isas() {
                .registers = is_avx512 ? 32 : 16,
                .data_registers = is_avx512 ? 16 : 8,
                .takes_any_index = is_avx512,
+               .loads_operands = true,
                .has_masks = is_avx512,
                .loads_pieces = true,
                .flags = flags};
@@ -30,6 +31,7 @@ const std::array<Isa, 8>& all_isas() {
                .registers = 32,
                .data_registers = 16,
                .takes_any_index = true,
+               .loads_operands = false,
                .has_masks = true,
                .loads_pieces = false,
                .flags = flags};
@@ -45,6 +47,7 @@ const std::array<Isa, 8>& all_isas() {
           .registers = 32,
           .data_registers = 16,
           .takes_any_index = true,
+          .loads_operands = false,
           .has_masks = false,
           .loads_pieces = true,
           .flags = "-march=armv8-a"},

@@ -151,15 +151,19 @@ class Chooser {
       // Two loads a cycle; what is more than one is a shuffle.
       cost += each.kind == shuffle::Kind::load ? count - 0.5 : count;
     }
+    const int needed =
+        shuffle::live_registers(program) + static_cast<int>(lowering->constants().size());
+    const bool fits = isa_.loads_operands || needed <= isa_.registers;
     cost /= static_cast<double>(tile.elements() * tiles) * tile.useful();
-    if (best_ && best_->cost <= cost) return;
+    if (best_ && std::pair(!best_->fits, best_->cost) <= std::pair(!fits, cost)) return;
     Choice choice{.tile = tile,
                   .program = std::move(program),
                   .loops = {},
                   .vector_bytes = bytes,
                   .tiles = tiles,
                   .instructions = instructions,
-                  .cost = cost};
+                  .cost = cost,
+                  .fits = fits};
     for (const int m : order) {
       const shuffle::TileMode& mode = tile.modes[static_cast<std::size_t>(m)];
       choice.loops.push_back({.extent = mode.extent,

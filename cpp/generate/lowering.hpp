@@ -22,6 +22,7 @@ struct Isa {
   int registers;
   int data_registers;      // that a tile may take, a power of two; the others hold indices
   bool takes_any_index;    // one instruction shuffles two sources by any index of 2 bytes or more
+  bool loads_operands;     // instructions take an operand from memory, tables of indices too
   bool has_masks;          // partial stores are one instruction
   bool loads_pieces;       // registers can be put together of pieces
   std::string_view flags;  // that compilers need

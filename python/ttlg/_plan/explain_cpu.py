@@ -53,8 +53,7 @@ def _describe_program(core: _core.CpuPlan) -> list[str]:
     kinds: Counter[str] = Counter()
     program = core.shuffle_program()
     for line in program["program"].splitlines() if program else ():
-        verb, index = re.fullmatch(r"(?:r\d+ = )?([a-z-]+)[^\[]*(\[.*\])?.*", line).groups("")
-        kinds[f"{verb} {index}".rstrip()] += 1
+        kinds[re.sub(r"\b(r\d+(\[\d+:\d+\])?|(in|out)\+-?\d+) ?|= ?", "", line).strip()] += 1
     texts = [f"{count} x {kind}" for kind, count in kinds.items()]
     if len(texts) > _MAX_KINDS:
         texts[_MAX_KINDS - 1 :] = [f"and {len(texts) - _MAX_KINDS + 1} other shuffles and stores"]
