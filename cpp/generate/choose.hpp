@@ -35,6 +35,8 @@ struct Choice {
   int tiles = 1;         // in the program
   int instructions = 0;  // that the program is lowered to
   double cost = 0;       // of an element
+  // Whether tables of indices find registers; those that do not may be kept on the stack.
+  bool fits = true;
 };
 
 // Modes only: elements are split or joined so that they are registers' words of up to 16 bytes.

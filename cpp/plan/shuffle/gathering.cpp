@@ -90,7 +90,9 @@ class OriginFinder {
 
  private:
   bool holds(std::int64_t load, std::int64_t in_offset) const {
-    return in_offset >= load && in_offset < load + lanes_ * element_bytes_;
+    // Rows that lie one over the other may begin inside each other's elements.
+    return in_offset >= load && in_offset < load + lanes_ * element_bytes_ &&
+           (in_offset - load) % element_bytes_ == 0;
   }
 
   std::span<const std::int64_t> loads_;
