@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tensor/integer.hpp"
+
 namespace ttlg::shuffle {
 namespace {
 
@@ -140,8 +142,8 @@ class ButterflyEmitter {
     return found == registers_.end() ? kNoRegister : found->second;
   }
 
-  // A piece of 2^row_bits lanes begins at its first element, or before it where it would end after
-  // the tile.
+  // A piece of 2^row_bits lanes begins at its first element, or whole elements before it where it
+  // would end after the tile.
   void load(Element element) {
     const int row = 1 << bits_.rows;
     std::vector<int> spread(at(all()), kUndefined);
@@ -153,7 +155,10 @@ class ButterflyEmitter {
         if (!tile_.holds(each)) continue;
         const std::int64_t offset = tile_.in_offset(each);
         if (start < 0) {
-          start = std::min(offset, in_end_ - row * tile_.element_bytes);
+          const std::int64_t late = offset - (in_end_ - row * tile_.element_bytes);
+          const std::int64_t before =
+              ceil_div(std::max<std::int64_t>(late, 0), tile_.element_bytes);
+          start = offset - before * tile_.element_bytes;
           if (start < 0) throw std::logic_error("a tile is smaller than a register");
           accesses.push_back({.lane = piece, .lanes = row, .offset = start});
         }
@@ -238,7 +243,8 @@ class Runs {
     bool is_run = true;
     for (const int m : order) {
       const TileMode& mode = tile.modes[at(m)];
-      is_run &= mode.tile > 1;  // unit modes have been dropped
+      // Unit modes have been dropped.
+      is_run &= mode.tile > 1 && mode.*step == run * tile.element_bytes;
       if (is_run) {
         run *= mode.tile;
         is_run = mode.tile == mode.extent;
@@ -304,7 +310,8 @@ class GatherEmitter {
   int lane_in(std::size_t loaded, std::int64_t out_offset, int lane) const {
     const std::int64_t origin = origins_.at(out_offset + lane * bytes_);
     const std::int64_t distance = origin - in_.offsets()[loaded];
-    if (distance < 0 || distance >= lanes_ * bytes_) return kUndefined;
+    // Rows that lie one over the other may begin inside each other's elements.
+    if (distance < 0 || distance >= lanes_ * bytes_ || distance % bytes_ != 0) return kUndefined;
     return static_cast<int>(distance / bytes_);
   }
 
