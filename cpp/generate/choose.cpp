@@ -86,7 +86,7 @@ class Chooser {
     if (!tile) return;
     const auto all = static_cast<int>(tile->bits.size());
     if (all < bits.all || all - bits.all > log2_of(isa_.data_registers)) return;
-    if (span(*tile) < bytes) return;
+    if (span(*tile) < bytes + slack(*tile)) return;
     const auto group =
         static_cast<int>(std::max<std::int64_t>(isa_.group_bytes / tensor_.element_bytes, 1));
     const shuffle::Butterfly butterfly =
@@ -115,6 +115,15 @@ class Chooser {
     std::int64_t result = tile.element_bytes;
     for (const shuffle::TileMode& mode : tile.modes) result += (mode.tile - 1) * mode.in_step;
     return result;
+  }
+
+  // How far before the tile's end a load may have to end: where the elements of some rows lie at no
+  // whole number of elements from others, their loads cannot end with the tile.
+  static std::int64_t slack(const Tile& tile) {
+    const bool is_aligned = std::ranges::all_of(tile.modes, [&](const shuffle::TileMode& mode) {
+      return mode.tile == 1 || mode.in_step % tile.element_bytes == 0;
+    });
+    return is_aligned ? 0 : tile.element_bytes - 1;
   }
 
   void try_program(const Tile& tile, Program program, int bytes) {

@@ -36,24 +36,20 @@ std::vector<int> count_uses(const Program& program) {
   return uses;
 }
 
-// What lane `lane` of a register is before the self-shuffle that makes it.
-int through(const Operation& maker, int lane) { return maker.index[at(lane)]; }
-
 // Takes the sources of a shuffle from before self-shuffles.
 void skip_self_shuffles(Operation& each, const std::vector<Operation>& makers, int lanes) {
-  const Operation& first = makers[at(each.first)];
-  const bool skips_first = is_self_shuffle(first);
-  const bool skips_second = each.second != kNoRegister && is_self_shuffle(makers[at(each.second)]);
-  for (int& lane : each.index) {
-    if (lane == kUndefined) continue;
-    if (lane < lanes) {
-      if (skips_first) lane = through(first, lane);
-    } else if (skips_second) {
-      lane = lanes + through(makers[at(each.second)], lane - lanes);
+  const auto skip = [&](int& number, int begin) {
+    if (number == kNoRegister || !is_self_shuffle(makers[at(number)])) return;
+    const Operation& maker = makers[at(number)];
+    for (int& lane : each.index) {
+      if (lane < begin || lane >= begin + lanes) continue;
+      lane = maker.index[at(lane - begin)];
+      if (lane != kUndefined) lane += begin;
     }
-  }
-  if (skips_first) each.first = first.first;
-  if (skips_second) each.second = makers[at(each.second)].first;
+    number = maker.first;
+  };
+  skip(each.first, 0);
+  skip(each.second, lanes);
 }
 
 // Turns a self-shuffle of what only it uses into the shuffle itself.

@@ -30,8 +30,7 @@ Program split_stores(Program program);
 // Several tiles one after another, that many bytes apart on each side (GenTT, section 6.2).
 Program unroll(const Program& program, int tiles, std::int64_t in_step, std::int64_t out_step);
 
-// Loads first, then shuffles in the order in which their sources are loaded, each store as soon as
-// its register is made (GenTT, section 6.2).
+// Loads first, then all else in its order (GenTT, section 6.2).
 Program loads_first(Program program);
 
 // Every load right before the first operation that needs it: the fewest registers.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plan/shuffle/emitter.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::shuffle {
 namespace {
@@ -82,8 +83,8 @@ class ButterflyEmitter {
     return found == registers_.end() ? kNoRegister : found->second;
   }
 
-  // A piece of 2^row_bits lanes begins at its first element, or before it where it would end after
-  // the tile.
+  // A piece of 2^row_bits lanes begins at its first element, or whole elements before it where it
+  // would end after the tile.
   void load(Element element) {
     const int row = 1 << bits_.rows;
     std::vector<int> spread(at(all()), kUndefined);
@@ -95,7 +96,9 @@ class ButterflyEmitter {
         if (!tile_.holds(each)) continue;
         const std::int64_t offset = tile_.in_offset(each);
         if (accesses.size() == before) {
-          const std::int64_t start = std::min(offset, in_end_ - row * tile_.element_bytes);
+          const std::int64_t late = offset - (in_end_ - row * tile_.element_bytes);
+          const std::int64_t back = ceil_div(std::max<std::int64_t>(late, 0), tile_.element_bytes);
+          const std::int64_t start = offset - back * tile_.element_bytes;
           if (start < in_begin_) throw std::logic_error("a tile is smaller than a register");
           accesses.push_back({.lane = piece, .lanes = row, .offset = start});
         }
