@@ -113,12 +113,9 @@ class Neon : public Lowering {
     }
     // Of one register and then of the other, since GCC 12 puts pairs of registers together in
     // memory. Indices beyond a register give 0, or leave what was there.
-    const auto indices = [&](int source) {
-      return table().add(1, numbers(of_source(index, source), 0xff));
-    };
-    return {"vqtbx1q_u8(vqtbl1q_u8(" + first + ", " + indices(0) + "), " + second + ", " +
-                indices(1) + ")",
-            2};
+    const std::string low = table().add(1, numbers(of_source(index, 0), 0xff));
+    const std::string high = table().add(1, numbers(of_source(index, 1), 0xff));
+    return {"vqtbx1q_u8(vqtbl1q_u8(" + first + ", " + low + "), " + second + ", " + high + ")", 2};
   }
 
  private:

@@ -165,11 +165,12 @@ class X86 : public Lowering {
     }
     if (stays_in_groups(index, kGroup)) {
       constexpr std::uint64_t kZero = 0x80;
-      const auto each = [&](const std::string& source, int number) {
-        return intrinsic("shuffle_epi8",
-                         source + ", " + bytes_in_groups(of_source(index, number), kZero));
-      };
-      return {intrinsic("or_" + si(vector_bytes()), each(first, 0) + ", " + each(second, 1)), 3};
+      const std::string low = bytes_in_groups(of_source(index, 0), kZero);
+      const std::string high = bytes_in_groups(of_source(index, 1), kZero);
+      return {intrinsic("or_" + si(vector_bytes()),
+                        intrinsic("shuffle_epi8", first + ", " + low) + ", " +
+                            intrinsic("shuffle_epi8", second + ", " + high)),
+              3};
     }
     const Lowered x = self_shuffle(first, of_source(index, 0));
     const Lowered y = self_shuffle(second, of_source(index, 1));

@@ -112,7 +112,7 @@ TEST(Lowering, PicksTheInstructionOfAnIndex) {
             "vreinterpretq_u32_u8(r1)));\n");
   expect_contains(text("neon", {1, 3, 5, 7}, 4), "vuzp2q_u32");
   expect_contains(text("neon", {3, 4, 5, 6}, 4), "vextq_u8(r0, r1, 12)");
-  expect_contains(text("neon", {3, 0, 5, 6}, 4), "vqtbx1q_u8(vqtbl1q_u8(a, ");
+  expect_contains(text("neon", {3, 0, 5, 6}, 4), "vqtbx1q_u8(vqtbl1q_u8(r0, i0), r1, i1)");
   expect_contains(text("sve2-256", {0, 8, 1, 9, 2, 10, 3, 11}, 4), "svzip1_u32");
   expect_contains(text("sve2-256", {0, 9, 2, 3, 4, 5, 6, 7}, 4), "svsel_u8");
 }
@@ -122,7 +122,7 @@ TEST(Lowering, CountsWhatHasNoInstructionAsSeveral) {
   EXPECT_EQ(lower_shuffle("ssse3", {3, 4, 0, 5}, 4).instructions, 3) << "shuffle, shuffle, or";
   EXPECT_EQ(lower_shuffle("avx2", {7, 8, 0, 9, 1, 10, 2, 11}, 4).instructions, 3)
       << "permutation, permutation, blend";
-  EXPECT_EQ(lower_shuffle("neon", {3, 4, 0, 5}, 4).instructions, 1);
+  EXPECT_EQ(lower_shuffle("neon", {3, 4, 0, 5}, 4).instructions, 2) << "a lookup in each";
 }
 
 TEST(Isas, AreFoundByName) {
