@@ -94,7 +94,48 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
   } while (k < modes.size());
 }
 
+const ChannelKernel* BlockMover::channel_kernel() const {
+  const auto& channels = plan_.shuffle.channels;
+  if (plan_.parameters.kernel != Kernel::shuffle || !channels) return nullptr;
+  const ChannelKernel& kernel = table_.channels[number_of_kind(channels->kind)];
+  const bool fits =
+      kernel.move != nullptr && extent_[channels->structure_mode] >= kernel.structures;
+  return fits ? &kernel : nullptr;
+}
+
+// A few lines at a time, between which the pipeline advances.
+void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to,
+                               bool staged) {
+  constexpr std::int64_t kLines = 32;
+  const ChannelBlock& channels = *plan_.shuffle.channels;
+  const auto [element_bytes, count, are_interleaved] = channels.kind;
+  const BlockMode& channel = block_.modes[channels.channel_mode];
+  const BlockMode& structures = block_.modes[channels.structure_mode];
+  const std::int64_t all = extent_[channels.structure_mode];
+  const std::int64_t structure_bytes = count * element_bytes;
+  const std::int64_t passes = kLines * kLineBytes / (kernel.structures * structure_bytes);
+  const std::int64_t part = kernel.structures * std::max<std::int64_t>(passes, 1);
+  const std::int64_t out_step = staged ? structures.staging_step : structures.out_step;
+  const std::int64_t pitch = are_interleaved ? channel.in_step
+                             : staged        ? channel.staging_step
+                                             : channel.out_step;
+  for_each(channels.others, [&](std::int64_t from, std::int64_t out, std::int64_t staging) {
+    out = staged ? staging : out;
+    for (std::int64_t at = 0; at < all; at += part) {
+      const std::int64_t taken = std::min(part, all - at);
+      const std::int64_t first = std::min(at, all - std::max(taken, kernel.structures));
+      kernel.move(in + from + first * structures.in_step, to + out + first * out_step,
+                  at + taken - first, pitch);
+      table_.advance(pipeline_, ceil_div(taken * structure_bytes, kLineBytes));
+    }
+  });
+}
+
 void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
+  if (const ChannelKernel* const kernel = channel_kernel()) {
+    move_channels(*kernel, in, to, staged);
+    return;
+  }
   const std::vector<std::int64_t>& tile = plan_.shuffle.tile;
   if (table_.shuffle != nullptr && !tile.empty() &&
       std::ranges::equal(tile, std::span(extent_).first(tile.size()), std::ranges::less_equal{})) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "cpu/pipeline.hpp"
+#include "plan/cpu/channels.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "tensor/width.hpp"
 
@@ -67,6 +68,15 @@ using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffl
 using SkewKernel = void (*)(const std::byte* in, std::byte* out, const SkewArguments& band);
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
+// Takes `count` structures of a kind of channels apart, or puts them together. The channels are
+// `pitch` bytes apart on the side where they are separate. `count` is at least `structures`.
+struct ChannelKernel {
+  void (*move)(const std::byte* in, std::byte* out, std::int64_t count,
+               std::int64_t pitch) = nullptr;
+  std::int64_t structures = 0;
+};
+using ChannelKernels = std::array<ChannelKernel, kChannelKinds>;  // by number_of_kind
+
 struct Kernels {
   const char* name;
   // Transposes elements that follow one another along the in axis on the input's side and along the
@@ -86,6 +96,7 @@ struct Kernels {
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors
+  ChannelKernels channels;
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;

@@ -13,7 +13,12 @@
 namespace ttlg::generate {
 namespace {
 
-// Every line of a text after `prefix`.
+std::string product(const std::string& index, const std::string& step) {
+  return step == "1" ? index : index + " * " + step;
+}
+
+}  // namespace
+
 std::string prefixed(std::string_view text, std::string_view prefix) {
   std::string result;
   while (!text.empty()) {
@@ -27,41 +32,59 @@ std::string prefixed(std::string_view text, std::string_view prefix) {
   return result;
 }
 
-std::string product(const std::string& index, std::int64_t step) {
-  return step == 1 ? index : index + " * " + std::to_string(step);
+std::string constants(const Lowering& lowering) {
+  std::string text = lowering.constants().tables() + prefixed(lowering.prologue(), "  ");
+  lowering.constants().for_each([&](const std::string& name, const std::string& table) {
+    text += "  const " + lowering.vector_type() + " " + name + " = " + lowering.load_table(table) +
+            ";\n";
+  });
+  return text;
 }
-
-// The loops' heads; `indent` grows with them.
-std::string open_loops(const Choice& choice, std::string& indent) {
+std::string open_loops(const std::vector<Loop>& loops, const Names& names, std::string& indent) {
+  const auto number = [&](std::int64_t value) {
+    const auto name = names.find(value);
+    return name == names.end() ? std::to_string(value) : name->second;
+  };
   std::string text;
   std::string in = "in0";
   std::string out = "out0";
-  for (std::size_t i = 0; i < choice.loops.size(); ++i) {
-    const Loop& loop = choice.loops[i];
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const Loop& loop = loops[i];
     const std::string level = std::to_string(i + 1);
     const std::string index = "k" + level;
-    const std::string extent = std::to_string(loop.extent);
+    const std::string extent = number(loop.extent);
+    const std::string step = std::to_string(loop.step);
     text += indent + "for (std::ptrdiff_t " + index + " = 0; " + index + " < " + extent + "; " +
-            index + " += " + std::to_string(loop.step) + ") {\n";
+            index + " += " + step + ") {\n";
     indent += "  ";
     std::string at = index;
-    if (loop.extent % loop.step != 0) {
+    if (loop.extent % loop.step != 0 || names.contains(loop.extent)) {
       at = "at" + level;
-      const std::string last = std::to_string(loop.extent - loop.step);
+      const std::string last = extent + " - " + step;
       text += indent + "const std::ptrdiff_t " + at + " = " + index + " < " + last + " ? " + index +
               " : " + last + ";\n";
     }
     text += indent + "const auto* const in" + level + " = " + in + " + " +
-            product(at, loop.in_step) + ";\n";
-    text += indent + "auto* const out" + level + " = " + out + " + " + product(at, loop.out_step) +
-            ";\n";
+            product(at, number(loop.in_step)) + ";\n";
+    text += indent + "auto* const out" + level + " = " + out + " + " +
+            product(at, number(loop.out_step)) + ";\n";
     in = "in" + level;
     out = "out" + level;
   }
-  const std::string level = std::to_string(choice.loops.size());
-  return text + indent + "const auto* const in = in" + level + ";\n" + indent +
-         "auto* const out = out" + level + ";\n";
+  return text + indent + "const auto* const in = " + in + ";\n" + indent +
+         "auto* const out = " + out + ";\n";
 }
+
+std::string close_loops(std::string indent) {
+  std::string text;
+  while (indent.size() > 2) {
+    indent.resize(indent.size() - 2);
+    text += indent + "}\n";
+  }
+  return text;
+}
+
+namespace {
 
 std::string comment(const Choice& choice, const Isa& isa, const Title& title) {
   const shuffle::Counts counts = shuffle::count(choice.program);
@@ -82,35 +105,22 @@ std::string head(const Lowering& lowering, const std::string& name) {
          "std::ptrdiff_t out_stride) {\n";
 }
 
-// Tables of indices, and the registers that hold them.
-std::string constants(const Lowering& lowering) {
-  std::string text = lowering.constants().tables() + prefixed(lowering.prologue(), "  ");
-  lowering.constants().for_each([&](const std::string& name, const std::string& table) {
-    text += "  const " + lowering.vector_type() + " " + name + " = " + lowering.load_table(table) +
-            ";\n";
-  });
-  return text;
-}
-
 // The loop over the arrays and those over their tiles, around the program.
 std::string loops_around(const std::string& body, const Choice& choice, std::int64_t itemsize) {
   const auto pointer = [&](const char* name, const std::string& type, const char* source,
                            const char* stride) {
     return "    " + std::string(type.starts_with("const") ? "const " : "") + "auto* const " + name +
            " = static_cast<" + type + "*>(" + source +
-           ") +\n        static_cast<std::ptrdiff_t>(k0) * " + product(stride, itemsize) + ";\n";
+           ") +\n        static_cast<std::ptrdiff_t>(k0) * " +
+           product(stride, std::to_string(itemsize)) + ";\n";
   };
   std::string text = "  for (std::size_t k0 = 0; k0 < batch; ++k0) {\n";
   text += pointer("in0", "const unsigned char", "from", "in_stride");
   text += pointer("out0", "unsigned char", "to", "out_stride");
   std::string indent = "    ";
-  text += open_loops(choice, indent);
+  text += open_loops(choice.loops, {}, indent);
   text += prefixed(body, indent);
-  while (indent.size() > 2) {
-    indent.resize(indent.size() - 2);
-    text += indent + "}\n";
-  }
-  return text;
+  return text + close_loops(indent);
 }
 
 }  // namespace

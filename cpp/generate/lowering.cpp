@@ -1,6 +1,7 @@
 #include "generate/lowering.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace ttlg::generate {
 
@@ -52,8 +53,15 @@ std::string Constants::tables() const {
   return text;
 }
 
-std::string Lowering::at(const std::string& pointer, std::int64_t offset) {
-  return offset == 0 ? pointer : pointer + " + " + std::to_string(offset);
+std::string Lowering::at(const std::string& pointer, std::int64_t offset) const {
+  std::string text = pointer;
+  if (pitch_ != 0 && offset >= pitch_ / 2) {
+    const std::int64_t pitches = (offset + pitch_ / 2) / pitch_;
+    offset -= pitches * pitch_;
+    text += " + " + std::to_string(pitches) + " * pitch";
+  }
+  return offset == 0 ? text
+                     : text + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
 }
 
 Lowered Lowering::lower(const shuffle::Program& program, const shuffle::Operation& operation) {

@@ -74,6 +74,9 @@ class Lowering {
   const Isa& isa() const { return isa_; }
   int vector_bytes() const { return bytes_; }
   const Constants& constants() const { return constants_; }
+  // Multiples of that many bytes in offsets are written as multiples of `pitch`, a number that the
+  // function is given.
+  void set_pitch(std::int64_t bytes) { pitch_ = bytes; }
 
   virtual std::string includes() const = 0;
   virtual std::string attribute() const { return {}; }
@@ -97,11 +100,12 @@ class Lowering {
   Constants& table() { return constants_; }
 
   // What lies that many bytes after a pointer.
-  static std::string at(const std::string& pointer, std::int64_t offset);
+  std::string at(const std::string& pointer, std::int64_t offset) const;
 
  private:
   const Isa& isa_;
   int bytes_;
+  std::int64_t pitch_ = 0;
   Constants constants_;
 };
 

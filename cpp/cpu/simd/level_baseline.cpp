@@ -1,15 +1,18 @@
 // What every machine of the architecture has: SSE2 on x86-64, NEON on AArch64, elsewhere whatever
 // the compiler makes of 16-byte vectors.
+#if defined(__ARM_NEON)
+#include "channels_neon.hpp"
+#endif
 #include "cpu/simd/kernels.hpp"
 
 namespace ttlg::cpu {
 
 #if defined(__SSE2__)
-extern const Kernels kBaselineKernels = make_kernels("sse2");
+extern const Kernels kBaselineKernels = make_kernels("sse2", {});
 #elif defined(__ARM_NEON)
-extern const Kernels kBaselineKernels = make_kernels("neon");
+extern const Kernels kBaselineKernels = make_kernels("neon", kChannels);
 #else
-extern const Kernels kBaselineKernels = make_kernels("portable");
+extern const Kernels kBaselineKernels = make_kernels("portable", {});
 #endif
 
 }  // namespace ttlg::cpu

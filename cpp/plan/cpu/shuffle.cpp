@@ -199,6 +199,36 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
   return result;
 }
 
+// The channels that a block has, if they are whole structures of a kind.
+std::optional<ChannelBlock> find_channels(const Block& block, std::int64_t element_bytes) {
+  if (block.modes.size() < 2) return std::nullopt;
+  const std::size_t in_first = at(block.in_order.front());
+  for (const bool are_interleaved : {false, true}) {
+    const std::size_t c = are_interleaved ? 0 : in_first;
+    const std::size_t s = are_interleaved ? in_first : 0;
+    const BlockMode& channel = block.modes[c];
+    const BlockMode& structures = block.modes[s];
+    const std::int64_t structure = channel.extent * element_bytes;
+    const bool fits =
+        c != s && channel.block == channel.extent &&
+        (are_interleaved
+             ? channel.out_step == element_bytes && channel.staging_step == element_bytes &&
+                   structures.out_step == structure && structures.staging_step == structure &&
+                   structures.in_step == element_bytes
+             : channel.in_step == element_bytes && structures.in_step == structure &&
+                   structures.out_step == element_bytes &&
+                   structures.staging_step == element_bytes);
+    const Channels kind{element_bytes, channel.extent, are_interleaved};
+    if (!fits || !is_kind(kind)) continue;
+    ChannelBlock result{kind, c, s, {}};
+    for (std::size_t m = 0; m < block.modes.size(); ++m) {
+      if (m != c && m != s) result.others.push_back(static_cast<int>(m));
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int Shuffle::steps() const {
@@ -226,6 +256,7 @@ Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
   Shuffle result;
   result.tile = std::move(tile);
   result.lane_modes = choose_lane_modes(block, result.tile);
+  result.channels = find_channels(block, element_bytes);
   const shuffle::Tile bits = tile_of(block, result.tile, element_bytes);
   if (const auto butterfly = butterfly_of(bits)) {
     tabulate(result, block, bits, *butterfly);

@@ -9,11 +9,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "plan/cpu/block/block.hpp"
+#include "plan/cpu/channels.hpp"
 #include "plan/shuffle/program.hpp"
 
 namespace ttlg::cpu {
@@ -24,6 +27,14 @@ inline constexpr int kMaxTileVectors = 64;
 // What permutes the bytes of a vector: byte i becomes byte [i], or 0 where that is kNoByte.
 using ByteIndices = std::array<std::uint8_t, kLaneBytes>;
 inline constexpr std::uint8_t kNoByte = 0x80;
+
+// A block that is structures of a few elements on one side and separate channels on the other.
+struct ChannelBlock {
+  Channels kind;
+  std::size_t channel_mode;
+  std::size_t structure_mode;
+  std::vector<int> others;  // the other modes
+};
 
 struct Shuffle {
   struct Term {
@@ -45,6 +56,8 @@ struct Shuffle {
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the
   // lanes of a pair, the second between pairs.
   std::array<std::size_t, 2> lane_modes{};
+  // Where a level has code for all of it, that is used instead of the tables.
+  std::optional<ChannelBlock> channels{};
 
   // Permutations between a load and its store.
   int steps() const;

@@ -1,0 +1,39 @@
+// Structures of a few elements: pixels of 2 to 4 channels and the like, that a shuffle takes apart
+// or puts together. The most frequent programs of all, for which the library has code that is
+// generated when it is built.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace ttlg::cpu {
+
+struct Channels {
+  std::int64_t element_bytes;
+  std::int64_t count;    // of a structure
+  bool are_interleaved;  // in the output, instead of in the input
+
+  bool operator==(const Channels&) const = default;
+};
+
+inline constexpr std::int64_t kMinChannels = 2;
+inline constexpr std::int64_t kMaxChannels = 4;
+inline constexpr std::int64_t kMaxChannelBytes = 8;  // of an element
+inline constexpr std::size_t kChannelKinds = 24;
+
+constexpr bool is_kind(const Channels& channels) {
+  return channels.count >= kMinChannels && channels.count <= kMaxChannels &&
+         channels.element_bytes <= kMaxChannelBytes &&
+         std::has_single_bit(static_cast<std::uint64_t>(channels.element_bytes));
+}
+
+// All kinds are numbered.
+constexpr std::size_t number_of_kind(const Channels& channels) {
+  const auto width = static_cast<std::size_t>(
+      std::countr_zero(static_cast<std::uint64_t>(channels.element_bytes)));
+  return (width * 3 + static_cast<std::size_t>(channels.count - kMinChannels)) * 2 +
+         static_cast<std::size_t>(channels.are_interleaved);
+}
+
+}  // namespace ttlg::cpu
