@@ -72,6 +72,14 @@ TEST(Choose, MovesEveryElementOfAnyLayout) {
   }
 }
 
+// Windows of 30 bytes that begin 17 bytes apart: 64 bytes, but a register that ends with them holds
+// none of the second window's elements whole.
+TEST(Choose, LoadsNothingBeforeATensor) {
+  Request request = test::contiguous_request({3, 5, 3}, {2, 0, 1}, 2);
+  request.in_byte_strides = {17, 6, 2};
+  for (const Isa& isa : isas()) check(make_tensor(make_problem(request)), isa, {});
+}
+
 // GenTT, section 4.2: log2(w) / w shuffles of an element, of one source or two.
 TEST(Choose, TakesNoMoreShufflesOfSquareBlocksThanThePaper) {
   for (const Isa& isa : isas()) {

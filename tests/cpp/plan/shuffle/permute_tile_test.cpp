@@ -120,7 +120,7 @@ TEST(PermuteTile, MovesAnyShapeByGathering) {
   EXPECT_GT(checked, 2500);
 }
 
-// 3 by 5 in 16 lanes: one register of 15 on either side, where a butterfly has two bits and three.
+// Rows of three elements in whole registers of eight, of which a butterfly would use six.
 TEST(PermuteTile, TakesFewAccessesForSmallExtents) {
   const auto made = test::gathering_program(test::contiguous_tensor({3, 8}, {1, 0}, 4), 8);
   ASSERT_TRUE(made);
