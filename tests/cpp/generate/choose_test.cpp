@@ -114,6 +114,28 @@ TEST(Choose, UsesNoMoreRegistersThanThereAre) {
   }
 }
 
+// Of an instruction set with fewer: smaller tiles, or single elements at last.
+TEST(Choose, MakesDoWithFewRegisters) {
+  Isa isa = find_isa("avx512");
+  for (isa.registers = 2; isa.registers < 20; ++isa.registers) {
+    for (const bool reorder : {false, true}) {
+      check(test::matrix(32, 32, 4), isa, {.unroll = 1, .reorder = reorder});
+    }
+  }
+}
+
+// Lanes that stay are brought into their order by the shuffles of two registers where these take
+// any index (GenTT, section 4.3).
+TEST(Choose, JoinsShufflesWhereAnyIndexIsAnInstruction) {
+  const Tile tensor =
+      make_tensor(make_problem(test::contiguous_request({4, 4, 4, 4}, {0, 3, 1, 2}, 4)));
+  const shuffle::Counts counts =
+      shuffle::count(choose(tensor, find_isa("avx512"), {.unroll = 1, .vector_bytes = 64}).program);
+  EXPECT_EQ(counts.loads, 4);
+  EXPECT_EQ(counts.shuffles, 8);
+  EXPECT_EQ(counts.self_shuffles, 0);
+}
+
 // The square of GenTT, section 6.2, in AVX-512: 16 registers of data, and two more within a pair.
 TEST(Choose, HoldsASquareOf16LanesInEighteenRegisters) {
   const Choice choice = choose(test::matrix(16, 16, 4), find_isa("avx512"), {});

@@ -130,8 +130,17 @@ TEST(PermuteTile, TakesFewAccessesForSmallExtents) {
   EXPECT_LE(counts.shuffles + counts.self_shuffles, 6);
 }
 
-// The square of 8 lanes of which 5 by 5 are there, and 3 by 3: rows that are padding are not
-// loaded.
+// Nine elements that stay where they are: two registers, each from the one that holds all of it.
+TEST(PermuteTile, GathersFromTheRegisterThatHoldsMost) {
+  const auto made = test::gathering_program(test::contiguous_tensor({3, 4}, {0, 1}, 4), 8);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->tile.elements(), 9);
+  const Counts counts = count(made->program);
+  EXPECT_EQ(counts.loads, 2);
+  EXPECT_EQ(counts.shuffles + counts.self_shuffles, 0);
+}
+
+// The square of 8 lanes of which 5 by 5 are there: rows that are padding are not loaded.
 TEST(PermuteTile, DropsRegistersThatHoldNothing) {
   const LaneBits bits{.all = 3, .rows = 3, .columns = 3};
   const auto full = test::butterfly_program(test::contiguous_tensor({8, 8}, {1, 0}, 4), bits, 3);
