@@ -72,6 +72,14 @@ TEST(Choose, MovesEveryElementOfAnyLayout) {
   }
 }
 
+// Windows of 30 bytes that begin 17 bytes apart: 64 bytes, but a register that ends with them holds
+// none of the second window's elements whole.
+TEST(Choose, LoadsNothingBeforeATensor) {
+  Request request = test::contiguous_request({3, 5, 3}, {2, 0, 1}, 2);
+  request.in_byte_strides = {17, 6, 2};
+  for (const Isa& isa : isas()) check(make_tensor(make_problem(request)), isa, {});
+}
+
 // GenTT, section 4.2: log2(w) / w shuffles of an element, of one source or two.
 TEST(Choose, TakesNoMoreShufflesOfSquareBlocksThanThePaper) {
   for (const Isa& isa : isas()) {
@@ -104,6 +112,28 @@ TEST(Choose, UsesNoMoreRegistersThanThereAre) {
       }
     }
   }
+}
+
+// Of an instruction set with fewer: smaller tiles, or single elements at last.
+TEST(Choose, MakesDoWithFewRegisters) {
+  Isa isa = find_isa("avx512");
+  for (isa.registers = 2; isa.registers < 20; ++isa.registers) {
+    for (const bool reorder : {false, true}) {
+      check(test::matrix(32, 32, 4), isa, {.unroll = 1, .reorder = reorder});
+    }
+  }
+}
+
+// Lanes that stay are brought into their order by the shuffles of two registers where these take
+// any index (GenTT, section 4.3).
+TEST(Choose, JoinsShufflesWhereAnyIndexIsAnInstruction) {
+  const Tile tensor =
+      make_tensor(make_problem(test::contiguous_request({4, 4, 4, 4}, {0, 3, 1, 2}, 4)));
+  const shuffle::Counts counts =
+      shuffle::count(choose(tensor, find_isa("avx512"), {.unroll = 1, .vector_bytes = 64}).program);
+  EXPECT_EQ(counts.loads, 4);
+  EXPECT_EQ(counts.shuffles, 8);
+  EXPECT_EQ(counts.self_shuffles, 0);
 }
 
 // The square of GenTT, section 6.2, in AVX-512: 16 registers of data, and two more within a pair.

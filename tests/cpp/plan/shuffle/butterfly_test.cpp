@@ -172,6 +172,15 @@ TEST(Butterfly, TakesTheStepsRegistersAndShufflesThatThePaperCounts) {
   }
 }
 
+TEST(Butterfly, PutsPiecesTogetherByTheHighestBitsOfColumns) {
+  const auto made = [](const LaneBits& bits) {
+    return test::butterfly_program(test::contiguous_tensor({8, 8}, {1, 0}, 4), bits, 2)->butterfly;
+  };
+  EXPECT_EQ(made({.all = 3, .rows = 2, .columns = 3}).loaded, (std::vector<int>{0, 1, 4}));
+  EXPECT_EQ(made({.all = 3, .rows = 1, .columns = 3}).loaded, (std::vector<int>{0, 3, 2}));
+  EXPECT_EQ(made({.all = 3, .rows = 3, .columns = 2}).stored(), (std::vector<int>{3, 4, 0}));
+}
+
 // What unpack instructions do: in every group, lanes of two registers by turns, or neighbours.
 TEST(Butterfly, StepsInsideAGroupKeepTheOrderOfItsLanes) {
   for (const int group_bits : {1, 2, 3}) {

@@ -18,7 +18,7 @@ namespace {
 
 using test::TileProgram;
 
-constexpr int kTensors = 1000;
+constexpr int kTensors = 700;
 
 // Calls visit(before, after) for random programs, where both do the same.
 template <typename Pass, typename Visit>
@@ -102,7 +102,7 @@ TEST(JoinSelfShuffles, LeavesNoneAfterAnother) {
     ASSERT_EQ(join_self_shuffles(after), after);
     joined += after != before;
   });
-  EXPECT_GT(joined, 50);
+  EXPECT_GT(joined, 40);
 }
 
 TEST(JoinShuffles, LeavesNoSelfShuffleBesideAShuffleThatCouldTakeItsIndex) {
@@ -122,7 +122,7 @@ TEST(JoinShuffles, LeavesNoSelfShuffleBesideAShuffleThatCouldTakeItsIndex) {
     ASSERT_EQ(join_shuffles(after), after);
     joined += after != before;
   });
-  EXPECT_GT(joined, 200);
+  EXPECT_GT(joined, 120);
 }
 
 // r1 is used twice, so that a self-shuffle of it is cheaper than the shuffle once more.
@@ -200,7 +200,7 @@ TEST(StoreOver, WritesWholePartsWhereLaterStoresPutThemRight) {
     }
     ASSERT_EQ(store_over(after), after);
   });
-  EXPECT_GT(widened, 300);
+  EXPECT_GT(widened, 200);
 }
 
 // Rows of 3 elements: every store but the last is of 4.
@@ -213,6 +213,25 @@ TEST(StoreOver, KeepsThatOnlyPartialWhichNothingFollows) {
     lanes.push_back(each.accesses.front().lanes);
   }
   EXPECT_EQ(lanes, (std::vector<int>{4, 4, 4, 3}));
+}
+
+// Lanes from `lane` on, before a store that puts right whatever they write too much.
+int stored_over(int lane, int lanes) {
+  Program program{.lanes = 8, .element_bytes = 1, .registers = 1, .operations = {}};
+  for (const Access& access : {Access{.lane = lane, .lanes = lanes, .offset = 0},
+                               Access{.lane = 0, .lanes = 8, .offset = lanes}}) {
+    program.operations.push_back(
+        {.kind = Kind::store, .first = 0, .index = {}, .accesses = {access}});
+  }
+  return store_over(program).operations.front().accesses.front().lanes;
+}
+
+TEST(StoreOver, StaysInTheRegister) {
+  EXPECT_EQ(stored_over(0, 3), 4);
+  EXPECT_EQ(stored_over(4, 3), 4);
+  EXPECT_EQ(stored_over(5, 3), 3) << "there is no lane 8";
+  EXPECT_EQ(stored_over(2, 5), 5) << "6 are no power of two";
+  EXPECT_EQ(stored_over(0, 5), 8);
 }
 
 TEST(SplitStores, MakesPowersOfTwoAtMultiplesOfThemselves) {
@@ -230,7 +249,7 @@ TEST(SplitStores, MakesPowersOfTwoAtMultiplesOfThemselves) {
   for_passed_programs(75, split_stores, check);
   for_passed_programs(
       76, [](const Program& program) { return split_stores(store_over(program)); }, check);
-  EXPECT_GT(split, 300);
+  EXPECT_GT(split, 200);
 }
 
 TEST(Unroll, DoesSeveralTilesOneAfterAnother) {
@@ -283,13 +302,13 @@ TEST(LoadsLast, PutsEveryLoadRightBeforeTheFirstThatNeedsIt) {
     fewer += live_registers(after) < first;
     ASSERT_EQ(loads_last(after), after);
   });
-  EXPECT_GT(fewer, 80);
+  EXPECT_GT(fewer, 50);
 }
 
 TEST(RenameRegisters, NumbersThemInTheOrderInWhichTheyAreMade) {
   for_passed_programs(
       80,
-      [](const Program& program) { return rename_registers(loads_first(remove_unused(program))); },
+      [](const Program& program) { return rename_registers(loads_first(join_shuffles(program))); },
       [](const Program&, const Program& after) {
         int next = 0;
         for (const Operation& each : after.operations) {

@@ -85,7 +85,7 @@ TEST(PermuteTile, MovesAnyShapeByButterflies) {
   test::Random random(61);
   int checked = 0;
   int dropped = 0;
-  for (int i = 0; i < 2500; ++i) {
+  for (int i = 0; i < 1800; ++i) {
     const Tile tensor = test::random_tensor(random);
     // 4 to 16 lanes, and now and then the 64 of bytes.
     const auto lane_bits = static_cast<int>(test::pick(random, 2, 4));
@@ -96,14 +96,14 @@ TEST(PermuteTile, MovesAnyShapeByButterflies) {
     if (HasFatalFailure()) return;
     ++checked;
   }
-  EXPECT_GT(checked, 1200);
-  EXPECT_GT(dropped, 200);
+  EXPECT_GT(checked, 800);
+  EXPECT_GT(dropped, 140);
 }
 
 TEST(PermuteTile, MovesAnyShapeByGathering) {
   test::Random random(62);
   int checked = 0;
-  for (int i = 0; i < 2500; ++i) {
+  for (int i = 0; i < 1800; ++i) {
     const Tile tensor = test::random_tensor(random);
     for (const int lanes : {4, 8, 16, 64}) {
       if (lanes == 64 && i % 8 != 0) continue;
@@ -117,10 +117,10 @@ TEST(PermuteTile, MovesAnyShapeByGathering) {
       }
     }
   }
-  EXPECT_GT(checked, 2500);
+  EXPECT_GT(checked, 1800);
 }
 
-// 3 by 5 in 16 lanes: one register of 15 on either side, where a butterfly has two bits and three.
+// Rows of three elements in whole registers of eight, of which a butterfly would use six.
 TEST(PermuteTile, TakesFewAccessesForSmallExtents) {
   const auto made = test::gathering_program(test::contiguous_tensor({3, 8}, {1, 0}, 4), 8);
   ASSERT_TRUE(made);
@@ -130,8 +130,17 @@ TEST(PermuteTile, TakesFewAccessesForSmallExtents) {
   EXPECT_LE(counts.shuffles + counts.self_shuffles, 6);
 }
 
-// The square of 8 lanes of which 5 by 5 are there, and 3 by 3: rows that are padding are not
-// loaded.
+// Nine elements that stay where they are: two registers, each from the one that holds all of it.
+TEST(PermuteTile, GathersFromTheRegisterThatHoldsMost) {
+  const auto made = test::gathering_program(test::contiguous_tensor({3, 4}, {0, 1}, 4), 8);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->tile.elements(), 9);
+  const Counts counts = count(made->program);
+  EXPECT_EQ(counts.loads, 2);
+  EXPECT_EQ(counts.shuffles + counts.self_shuffles, 0);
+}
+
+// The square of 8 lanes of which 5 by 5 are there: rows that are padding are not loaded.
 TEST(PermuteTile, DropsRegistersThatHoldNothing) {
   const LaneBits bits{.all = 3, .rows = 3, .columns = 3};
   const auto full = test::butterfly_program(test::contiguous_tensor({8, 8}, {1, 0}, 4), bits, 3);
