@@ -51,7 +51,7 @@ std::string open_loops(const std::vector<Loop>& loops, const Names& names, std::
   for (std::size_t i = 0; i < loops.size(); ++i) {
     const Loop& loop = loops[i];
     const std::string level = std::to_string(i + 1);
-    const std::string index = "k" + level;
+    const std::string index = std::string("k").append(level);
     const std::string extent = number(loop.extent);
     const std::string step = std::to_string(loop.step);
     text += indent + "for (std::ptrdiff_t " + index + " = 0; " + index + " < " + extent + "; " +
@@ -59,7 +59,7 @@ std::string open_loops(const std::vector<Loop>& loops, const Names& names, std::
     indent += "  ";
     std::string at = index;
     if (loop.extent % loop.step != 0 || names.contains(loop.extent)) {
-      at = "at" + level;
+      at = std::string("at").append(level);
       const std::string last = extent + " - " + step;
       text += indent + "const std::ptrdiff_t " + at + " = " + index + " < " + last + " ? " + index +
               " : " + last + ";\n";
@@ -68,8 +68,8 @@ std::string open_loops(const std::vector<Loop>& loops, const Names& names, std::
             product(at, number(loop.in_step)) + ";\n";
     text += indent + "auto* const out" + level + " = " + out + " + " +
             product(at, number(loop.out_step)) + ";\n";
-    in = "in" + level;
-    out = "out" + level;
+    in = std::string("in").append(level);
+    out = std::string("out").append(level);
   }
   return text + indent + "const auto* const in = " + in + ";\n" + indent +
          "auto* const out = " + out + ";\n";

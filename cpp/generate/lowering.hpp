@@ -59,7 +59,7 @@ class Constants {
 
  private:
   static std::string name(std::string_view prefix, std::size_t number) {
-    return std::string(prefix) + std::to_string(number);
+    return std::string(prefix).append(std::to_string(number));
   }
   std::vector<std::pair<int, std::vector<std::uint64_t>>> all_;
 };
