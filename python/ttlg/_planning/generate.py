@@ -235,7 +235,7 @@ def generate(
     --------
     >>> import ttlg
     >>> code = ttlg.generate((8, 8), (1, 0), "float32", isa="avx2", name="transpose_8x8")
-    >>> print(code[code.index("void") : code.index("{")])
+    >>> print(code[code.index("void") : code.index(" {")])
     void transpose_8x8(const void* from, void* to, std::size_t batch,
         std::ptrdiff_t in_stride, std::ptrdiff_t out_stride)
     """

@@ -60,6 +60,8 @@ def test_a_block_runs_alone(page, code, run_python, tmp_path, monkeypatch):
     for name, need in OPTIONAL.items():
         if re.search(need, code, re.MULTILINE) and importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
+    if '"c++"' in code and shutil.which("c++") is None:
+        pytest.skip("no C++ compiler is installed")
     monkeypatch.chdir(tmp_path)
     if "kernel.cu" in code:
         (source,) = (text for language, _, text in fences(page) if language == "cuda")
@@ -98,6 +100,7 @@ def test_there_are_commands():
         "demo",
         "transpose",
         "explain",
+        "generate",
         "bench",
         "calibrate",
         "info",
