@@ -10,6 +10,7 @@
 #include "bindings/measured.hpp"
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
+#include "cpu/simd_level.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/planner.hpp"
 
@@ -38,6 +39,15 @@ py::dict to_dict(const cpu::Parameters& parameters) {
   return result;
 }
 
+// Whether this process moves full blocks by generated code.
+bool has_channel_kernel(const Plan& plan) {
+  const auto& channels = plan.shuffle.channels;
+  if (!channels) return false;
+  const auto& kernel = cpu::kernels().channels[cpu::number_of_kind(channels->kind)];
+  return kernel.move != nullptr &&
+         plan.block.modes[channels->structure_mode].block >= kernel.structures;
+}
+
 py::object shuffle_of(const Plan& plan) {
   const cpu::Shuffle& shuffle = plan.shuffle;
   if (shuffle.tile.empty()) return py::none();
@@ -49,6 +59,7 @@ py::object shuffle_of(const Plan& plan) {
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
+  result["channels"] = has_channel_kernel(plan) ? shuffle.channels->kind.count : 0;
   return result;
 }
 

@@ -58,7 +58,7 @@ void bind_generate(py::module_& module) {
   module.def(
       "isa_flags",
       [](const std::string& isa) { return std::string(generate::find_isa(isa).flags); },
-      "What a compiler has to be told.");
+      py::arg("isa"), "What a compiler has to be told.");
   module.def(
       "generate",
       [](const Request& request, const std::string& isa, const std::string& name,

@@ -26,15 +26,6 @@ std::string name_of(const PairPattern& pairs) {
   return std::string("trn") + number;
 }
 
-// Indices of bytes.
-std::vector<std::uint64_t> numbers(const ByteIndex& index, std::uint64_t undefined = kAny) {
-  std::vector<std::uint64_t> result;
-  for (const int place : index) {
-    result.push_back(place == kUndefined ? undefined : static_cast<std::uint64_t>(place));
-  }
-  return result;
-}
-
 // Bytes of a mask that takes the second source.
 std::vector<std::uint64_t> second_mask(const ByteIndex& index) {
   std::vector<std::uint64_t> result;

@@ -18,6 +18,14 @@ ByteIndex byte_index(const std::vector<int>& index, std::int64_t element_bytes) 
   return result;
 }
 
+std::vector<std::uint64_t> numbers(std::span<const int> index, std::uint64_t undefined) {
+  std::vector<std::uint64_t> result;
+  for (const int place : index) {
+    result.push_back(place == shuffle::kUndefined ? undefined : static_cast<std::uint64_t>(place));
+  }
+  return result;
+}
+
 std::string Constants::add(int unit, std::vector<std::uint64_t> values) {
   const auto agrees = [&](const auto& table) {
     return table.first == unit &&

@@ -21,7 +21,7 @@ struct Isa {
   int group_bytes;                // within which it interleaves
   int registers;
   int data_registers;      // that a tile may take, a power of two; the others hold indices
-  bool takes_any_index;    // one instruction shuffles two sources by any index of 2 bytes or more
+  bool takes_any_index;    // two sources are shuffled by any index in one instruction or two
   bool loads_operands;     // instructions take an operand from memory, tables of indices too
   bool has_masks;          // partial stores are one instruction
   bool loads_pieces;       // registers can be put together of pieces
@@ -41,6 +41,9 @@ ByteIndex byte_index(const std::vector<int>& index, std::int64_t element_bytes);
 
 // A number of a table that may be any.
 inline constexpr std::uint64_t kAny = ~std::uint64_t{0};
+
+// The numbers of a table that has these indices.
+std::vector<std::uint64_t> numbers(std::span<const int> index, std::uint64_t undefined = kAny);
 
 // Tables of indices that a function keeps, each once: tables that differ in numbers that may be any
 // are one.

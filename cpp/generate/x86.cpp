@@ -48,14 +48,6 @@ std::uint64_t immediate(std::span<const int> fields, int bits, int mask) {
   return result;
 }
 
-std::vector<std::uint64_t> numbers(std::span<const int> places) {
-  std::vector<std::uint64_t> result;
-  for (const int place : places) {
-    result.push_back(place == kUndefined ? kAny : static_cast<std::uint64_t>(place));
-  }
-  return result;
-}
-
 class X86 : public Lowering {
  public:
   using Lowering::Lowering;

@@ -1,7 +1,7 @@
 // The shuffle program: how a small tile is permuted inside 16-byte vectors (GenTT, section 4). The
 // passes of plan/shuffle make it; here it is lowered to tables: which vectors are loaded, how they
 // become the stored ones, where those go. One interpreter a SIMD level carries any of them out, on
-// one tile in every 16-byte lane of its vectors.
+// one tile in every 16-byte lane of its vectors; for a few, a level has generated code instead.
 //
 // Where GenTT, sections 5.1 to 5.3, pads extents that are no power of two, vectors here overlap
 // instead: a run of 20 bytes is loaded and stored as bytes 0..15 and 4..19. Nothing outside the

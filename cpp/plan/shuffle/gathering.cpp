@@ -12,8 +12,6 @@
 namespace ttlg::shuffle {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // One side of a tile as runs of contiguous elements, cut into whole registers.
 std::vector<std::int64_t> cut_runs(const Tile& tile, std::span<const int> order,
                                    std::int64_t TileMode::* step, std::int64_t register_bytes) {

@@ -11,8 +11,6 @@
 namespace ttlg::shuffle {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 bool is_self_shuffle(const Operation& each) {
   return each.kind == Kind::shuffle && each.second == kNoRegister;
 }

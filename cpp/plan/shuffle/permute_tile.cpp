@@ -16,8 +16,6 @@ namespace {
 
 using Element = std::uint32_t;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // The element that the lanes' bits count, added to one with other bits.
 Element element_at(std::span<const int> lane_bits, int lane, Element others) {
   for (std::size_t k = 0; k < lane_bits.size(); ++k) {

@@ -3,6 +3,7 @@
 // written the same way, and a backend only lowers it. Every register is made once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace ttlg::shuffle {
 // A lane that holds nothing of the tile.
 inline constexpr int kUndefined = -1;
 inline constexpr int kNoRegister = -1;
+
+// Numbers of registers, lanes and modes, as indices of containers.
+constexpr std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // Lanes of a register next to one another, and where they lie in memory, in bytes from the tile's
 // first element.

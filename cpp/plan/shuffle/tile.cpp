@@ -4,13 +4,12 @@
 #include <bit>
 #include <cstddef>
 
+#include "plan/shuffle/program.hpp"
 #include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::shuffle {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 int bits_for(std::int64_t extent) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(extent) - 1));

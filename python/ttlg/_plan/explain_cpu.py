@@ -45,7 +45,13 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
         f"  vectors    {'; '.join(sides)}",
         f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
         *_describe_program(core),
+        *_describe_channels(program["channels"]),
     ]
+
+
+def _describe_channels(count: int) -> list[str]:
+    """Say that a block is moved by other code than the program."""
+    return [f"  code       generated for structures of {count}, in wider vectors"] if count else []
 
 
 def _describe_program(core: _core.CpuPlan) -> list[str]:

@@ -371,7 +371,9 @@ class Plan(Generic[CandidateT_co]):
 
         Notes
         -----
-        Tiles of powers of two are permuted in rounds, the butterfly of GenTT (section 4).
+        Tiles of powers of two are permuted in rounds, the butterfly of GenTT (section 4). Structures
+        of 2 to 4 elements of up to 8 bytes are moved by code that was generated for them instead,
+        where a block has enough of them; `explain` says so.
 
         Examples
         --------

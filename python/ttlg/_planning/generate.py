@@ -191,7 +191,8 @@ def generate(
     isa : str, optional
         The instruction set: ``"ssse3"``, ``"avx2"``, ``"avx512"`` (F, BW, DQ and VL),
         ``"avx512vbmi"``, ``"neon"``, or ``"sve2-128"``, ``"sve2-256"`` or ``"sve2-512"`` for
-        machines whose registers have that many bits. By default the one in use here.
+        machines whose registers have that many bits. By default the one in use here, ``"ssse3"`` where
+        that is SSE2.
     name : str
         What the function is called.
 
