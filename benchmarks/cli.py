@@ -48,6 +48,7 @@ def _epilog() -> str:
             "On a GPU: python -m ttlg.benchmarks.gpu --help",
             "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
             "Calls while others use the cores: python -m ttlg.benchmarks.busy --help",
+            "Generated C++, figures of GenTT: python -m ttlg.benchmarks.generated --help",
         ]
     )
 
