@@ -13,10 +13,18 @@ import numpy as np
 
 from ttlg.benchmarks.case import Case
 
-_SIGNATURE = (
-    "void {name}(const void* from, void* to, std::size_t batch, std::ptrdiff_t in_stride,\n"
-    "    std::ptrdiff_t out_stride)"
-)
+_LOOPS = """#include <cstddef>
+#include <cstdint>
+void {name}(const void* from, void* to, std::size_t batch, std::ptrdiff_t in_stride,
+    std::ptrdiff_t out_stride) {{
+  for (std::size_t k = 0; k < batch; ++k) {{
+    const {element}* __restrict in = static_cast<const {element}*>(from) + k * in_stride;
+    {element}* __restrict out = static_cast<{element}*>(to) + k * out_stride;
+    {loops}
+      out[{out}] = in[{place}];
+  }}
+}}
+"""
 # The compiler may not leave out or merge calls, as it has to assume that memory is read and written
 # in between.
 _REPEAT = """
@@ -50,35 +58,24 @@ def version(path: str) -> str:
     return done.stdout.partition("\n")[0]
 
 
+def _place(strides: Sequence[int], itemsize: int) -> str:
+    return " + ".join(f"i{k} * {stride // itemsize}" for k, stride in enumerate(strides))
+
+
 def loops(case: Case, name: str) -> str:
-    """Write the plain nested loops over the output's elements, with constant extents and strides."""
-    out_strides, in_strides = (
-        [stride // np.dtype(case.dtype).itemsize for stride in strides]
-        for strides in (
-            np.empty(case.out_shape, case.dtype).strides,
-            np.empty(case.shape, case.dtype).transpose(case.axes).strides,
-        )
+    """Write plain nested loops over the output's elements, with constant extents and strides."""
+    permuted = np.empty(case.shape, case.dtype).transpose(case.axes)
+    itemsize = permuted.itemsize
+    return _LOOPS.format(
+        name=name,
+        element=f"std::uint{8 * itemsize}_t",
+        loops="\n    ".join(
+            f"for (std::ptrdiff_t i{k} = 0; i{k} < {extent}; ++i{k})"
+            for k, extent in enumerate(permuted.shape)
+        ),
+        out=_place(np.empty(permuted.shape, case.dtype).strides, itemsize),
+        place=_place(permuted.strides, itemsize),
     )
-    element = f"std::uint{8 * np.dtype(case.dtype).itemsize}_t"
-
-    def place(strides: Sequence[int]) -> str:
-        return " + ".join(f"i{k} * {stride}" for k, stride in enumerate(strides))
-
-    return "\n".join(
-        [
-            "#include <cstddef>",
-            "#include <cstdint>",
-            _SIGNATURE.format(name=name) + " {",
-            "  for (std::size_t k = 0; k < batch; ++k) {",
-            f"    const {element}* __restrict in = static_cast<const {element}*>(from) + k * in_stride;",
-            f"    {element}* __restrict out = static_cast<{element}*>(to) + k * out_stride;",
-            *(f"for (std::ptrdiff_t i{k} = 0; i{k} < {extent}; ++i{k})"
-              for k, extent in enumerate(case.out_shape)),
-            f"    out[{place(out_strides)}] = in[{place(in_strides)}];",
-            "  }",
-            "}",
-        ]
-    )  # fmt: skip
 
 
 def _run(path: str, text: str, *options: str) -> str:

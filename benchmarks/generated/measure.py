@@ -1,9 +1,9 @@
 """Verify and time generated functions beside the other ways to permute the same arrays."""
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -71,6 +71,17 @@ class Count:
 
 
 @dataclass(frozen=True)
+class _Source:
+    """A contender's C++ function, and the counts of its program if it is generated."""
+
+    contender: str
+    function: str
+    code: str
+    flags: tuple[str, ...]
+    counts: dict[str, int] | None
+
+
+@dataclass(frozen=True)
 class _Built:
     """A case's functions by the names of the contenders, and the counts of the generated ones."""
 
@@ -79,33 +90,32 @@ class _Built:
     counts: dict[str, dict[str, int]]
 
 
-def _build(cases: Sequence[Case], figure: Figure) -> list[_Built]:
+def _sources(case: Case, figure: Figure, name: str) -> Iterator[_Source]:
+    for number, variant in enumerate(figure.variants(case)):
+        function = f"{name}_{number}"
+        made = variant.generate(case, function)
+        counts = {each: made[each] for each in _COUNTED}
+        yield _Source(variant.name, function, made["code"], variant.flags, counts)
+    function = f"{name}_loops"
+    yield _Source(LOOPS, function, compiled.loops(case, function), ("-O3", "-march=native"), None)
+
+
+def _build(figure: Figure) -> Iterator[_Built]:
     """Compile what belongs to all cases, once with each set of flags."""
-    entries: list[tuple[int, Variant, dict[str, Any]]] = []
-    for number, case in enumerate(cases):
-        for variant in figure.variants(case):
-            name = f"permute_{len(entries)}"
-            entries.append((number, variant, {"name": name, **variant.generate(case, name)}))
-        name = f"permute_{len(entries)}"
-        by_gcc = Variant(LOOPS, flags=("-O3", "-march=native"))
-        entries.append((number, by_gcc, {"name": name, "code": compiled.loops(case, name)}))
+    cases = figure.cases()
+    sources = [
+        list(_sources(case, figure, f"permute_{number}")) for number, case in enumerate(cases)
+    ]
     functions: dict[str, Repeated] = {}
-    for flags, group in grouped(entries, lambda entry: entry[1].flags).items():
-        functions |= compiled.load({made["name"]: made["code"] for *_, made in group}, flags)
-
-    def built(number: int, case: Case) -> _Built:
-        own = {variant.name: made for at, variant, made in entries if at == number}
-        return _Built(
+    every = itertools.chain.from_iterable(sources)
+    for flags, group in grouped(every, lambda source: source.flags).items():
+        functions |= compiled.load({source.function: source.code for source in group}, flags)
+    for case, own in zip(cases, sources, strict=True):
+        yield _Built(
             case,
-            {name: functions[made["name"]] for name, made in own.items()},
-            {
-                name: {each: made[each] for each in _COUNTED}
-                for name, made in own.items()
-                if name != LOOPS
-            },
+            {source.contender: functions[source.function] for source in own},
+            {source.contender: source.counts for source in own if source.counts},
         )
-
-    return [built(number, case) for number, case in enumerate(cases)]
 
 
 def _placed(x: Array, out: Array) -> tuple[Array, Array]:
@@ -167,7 +177,7 @@ def measure(figure: Figure, repeats: int) -> list[Row]:
     wrongly.
     """
     rows = []
-    for built in tqdm(_build(figure.cases(), figure), unit="case", disable=None):
+    for built in tqdm(list(_build(figure)), unit="case", disable=None):
         rows.append(_measure(built, 1, repeats))
         if rows[-1].calls_weigh:
             rows.append(_measure(built, _BATCH_BYTES // built.case.bytes, repeats))
