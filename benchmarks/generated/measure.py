@@ -119,7 +119,7 @@ def _build(figure: Figure) -> Iterator[_Built]:
 
 
 def _placed(x: Array, out: Array) -> tuple[Array, Array]:
-    """Copy both arrays to one piece of memory, from the begin of a page and of half a page on.
+    """Copy both arrays to one piece of memory, from the start of a page and from the middle of one.
 
     In memory of their own they may have lines that the first-level cache cannot hold at the same
     time, by chance, and then all contenders take up to twice as long.

@@ -86,13 +86,13 @@ def plot(figure: Figure, rows: Sequence[Row], path: Path) -> None:
     """Draw how many times as fast as the peer each contender is, case by case."""
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(3 + 0.5 * len(rows), 6), layout="constrained")
+    drawing = Drawing(figsize=(6 + 0.4 * len(rows), 6), layout="constrained")
     axes = drawing.subplots()
     for number, name in enumerate(names(rows)):
         places = [at for at, row in enumerate(rows) if name in row.seconds]
         ratios = [_ratio(rows[at], name, figure.peer) for at in places]
-        axes.plot(places, ratios, f"C{number % 10}.-", label=name)
+        axes.plot(places, ratios, f"C{number % 10}.{'-' if number < 10 else ':'}", label=name)
     axes.set_xticks(range(len(rows)), [row.case.name for row in rows], rotation=90)
     axes.set(title=figure.summary, yscale="log", ylabel=f"times as fast as {figure.peer}")
-    axes.legend(fontsize="small")
+    drawing.legend(loc="outside right upper", fontsize="small")
     drawing.savefig(path)
