@@ -11,8 +11,8 @@ and PyTorch do, about 0.3 to 2 microseconds each. For arrays below 8 KB there is
 
 The paper's maps, but for that of Fig. 7, are not in its text; those here are dispersed, reversed and
 random. For Fig. 8 the number of steps is that of the generated program; records of the ablation
-``shuffle`` are of other kernels, those of the library, which interpret programs. For Fig. 9 the sets that
-this machine runs are timed. For all, NEON and SVE2 among them, the instructions of a pass are
+``shuffle`` are of other kernels, those of the library, which interpret programs. For Fig. 9 the sets
+that this machine runs are timed. For all, NEON and SVE2 among them, the instructions of a pass are
 counted in the program and, where there is a compiler for them, in the compiled loop.
 """
 
