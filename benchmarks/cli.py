@@ -4,12 +4,11 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from ttlg.benchmarks import ablations, command, machine, plots, report
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.contenders import available_cores, optional
+from ttlg.benchmarks.contenders import available_cores
 from ttlg.benchmarks.contraction import run as contractions
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.inplace.suites import SUITES as IN_PLACE
@@ -23,23 +22,6 @@ from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, SUITES, cases
 _REPEATS = 5
 _QUICK_REPEATS = 3
 _LARGEST_GIB = 2
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
-    return int(text)
-
-
-def _image(text: str) -> Path:
-    path = command.file(text)
-    matplotlib = optional("matplotlib.figure")
-    if matplotlib is None:
-        raise argparse.ArgumentTypeError("plots need matplotlib: pip install 'ttlg[plot]'")
-    formats = matplotlib.Figure().canvas.get_supported_filetypes()
-    if path.suffix[1:].lower() not in formats:
-        raise argparse.ArgumentTypeError(f"{path} must end in one of .{', .'.join(formats)}")
-    return path
 
 
 def _summary(suite: Callable[[], Iterable[Case]]) -> str:
@@ -66,6 +48,7 @@ def _epilog() -> str:
             "On a GPU: python -m ttlg.benchmarks.gpu --help",
             "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
             "Calls while others use the cores: python -m ttlg.benchmarks.busy --help",
+            "Generated C++, figures of GenTT: python -m ttlg.benchmarks.generated --help",
         ]
     )
 
@@ -97,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threads",
         nargs="+",
-        type=_count,
+        type=command.count,
         metavar="N",
         default=sorted({1, available_cores()}),
         help="numbers of threads; by default one and all cores",
@@ -107,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--repeats",
-        type=_count,
+        type=command.count,
         metavar="N",
         help=f"samples of each contender; by default {_REPEATS}, {_QUICK_REPEATS} with --quick",
     )
@@ -121,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--plot",
-        type=_image,
+        type=command.image,
         metavar="FILE",
         help="draw the shares of the ceiling; in place, histograms and heat maps as the paper",
     )
@@ -139,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample",
-        type=_count,
+        type=command.count,
         metavar="N",
         help="how many cases the suites in place draw, or permutations of rank 5 the sparse ones, "
         "or random contractions there are",
@@ -157,7 +140,7 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--largest",
-        type=_count,
+        type=command.count,
         default=_LARGEST_GIB,
         metavar="GIB",
         help="leave out larger arrays; by default %(default)s GiB. In place takes five times as much",

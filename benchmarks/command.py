@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from ttlg.benchmarks import machine
+from ttlg.benchmarks.contenders import optional
 
 Case = TypeVar("Case")
 Result = TypeVar("Result")
@@ -23,6 +24,25 @@ def file(text: str) -> Path:
         raise argparse.ArgumentTypeError(f"{path.parent} is not a directory")
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{path} is a directory")
+    return path
+
+
+def count(text: str) -> int:
+    """Read an option that says how many of something there are."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)
+
+
+def image(text: str) -> Path:
+    """Read an option that names a plot to draw, in a format that its suffix tells."""
+    path = file(text)
+    matplotlib = optional("matplotlib.figure")
+    if matplotlib is None:
+        raise argparse.ArgumentTypeError("plots need matplotlib: pip install 'ttlg[plot]'")
+    formats = matplotlib.Figure().canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in formats:
+        raise argparse.ArgumentTypeError(f"{path} must end in one of .{', .'.join(formats)}")
     return path
 
 

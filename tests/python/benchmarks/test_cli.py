@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ttlg.benchmarks import cli, measure
+from ttlg.benchmarks import cli, command, measure
 from ttlg.benchmarks.ablations import ABLATIONS
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import Contender
@@ -165,7 +165,7 @@ def test_bad_options_are_refused_before_anything_runs(options, message, capsys):
 
 
 def test_plot_without_matplotlib_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "optional", lambda name: None)
+    monkeypatch.setattr(command, "optional", lambda name: None)
     with pytest.raises(SystemExit):
         cli.main(["--plot", "shares.png"])
     assert "pip install 'ttlg[plot]'" in capsys.readouterr().err

@@ -1,0 +1,235 @@
+"""The benchmark of generated functions compiles, verifies and compares; times are stand-ins."""
+
+import json
+import shutil
+import tempfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ttlg import _core
+from ttlg._planning.generate import generate_with_counts
+from ttlg.benchmarks.case import Case, named
+from ttlg.benchmarks.generated import __main__ as cli
+from ttlg.benchmarks.generated import compiled, figures, measure, report
+from ttlg.benchmarks.generated.figures import FIGURES, LOOPS, UNROLLED
+from ttlg.benchmarks.generated.measure import Count, Row
+
+TINY = (
+    named("twos", (2,) * 4, (1, 3, 0, 2), "float32"),
+    named("general", (5, 3, 7, 24), (3, 0, 2, 1), "float32"),
+)
+PEERS = {"ttlg-plan", "numpy", LOOPS}
+
+needs_compiler = pytest.mark.skipif(compiled.compiler() is None, reason="there is no C++ compiler")
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Let every figure have two small cases, one of them for calls that weigh; take no time."""
+    for name, figure in FIGURES.items():
+        monkeypatch.setitem(FIGURES, name, replace(figure, cases=lambda: TINY))
+    monkeypatch.setattr(
+        measure, "time_calls", lambda entrants, repeats: {each.name: 2.0 for each in entrants}
+    )
+
+
+def row(name, batch=1, **seconds):
+    counts = {
+        "shuffles": 8,
+        "self_shuffles": 0,
+        "loads": 4,
+        "live_registers": 5,
+        "vector_bytes": 64,
+    }
+    shape = (64, 64) if batch == 1 else (8, 8)
+    case = Case("squares", name, shape, (1, 0), "float32")
+    return Row(case, batch, {"generated": counts}, seconds)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_figure_verifies_and_records_all_contenders(name, tiny, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(_core, "isas", lambda: ("ssse3", "avx2", "avx512", "avx512vbmi", "neon"))
+    path = tmp_path / "record.json"
+    assert cli.main([name, "--repeats", "1", "--json", str(path)]) == 0
+    out = capsys.readouterr().out
+    peer = FIGURES[name].peer
+    assert f"times as fast as {peer} in the median" in out.splitlines()[-1]
+    record = json.loads(path.read_text())
+    assert record["machine"]["command"].startswith(f"python -m ttlg.benchmarks.generated {name}")
+    assert record["compiler"]
+    assert [each["batch"] for each in record["rows"]] == [1, (1 << 16) // 64, 1]
+    assert [each["case"]["shape"][-4:] for each in record["rows"]] == [
+        [2, 2, 2, 2],
+        [2, 2, 2, 2],
+        [5, 3, 7, 24],
+    ]
+    for each in record["rows"]:
+        assert set(each["seconds"]) >= PEERS | set(each["counts"])
+        assert all(counts["loads"] > 0 for counts in each["counts"].values())
+    assert bool(record["counts"]) == (name == "levels")
+
+
+@needs_compiler
+def test_seconds_are_those_of_one_call(tiny):
+    found = measure.measure(FIGURES["steps"], 1)[0]
+    calls = measure._CALL_BYTES // found.case.bytes
+    assert found.seconds["numpy"] == 2.0
+    assert found.seconds["generated"] == found.seconds[LOOPS] == 2.0 / calls
+
+
+@needs_compiler
+def test_wrong_functions_are_found(tiny, monkeypatch, capsys):
+    right = compiled.loops
+    monkeypatch.setattr(
+        compiled, "loops", lambda case, name: right(replace(case, axes=(0, 1, 2, 3)), name)
+    )
+    assert cli.main(["shapes", "--repeats", "1"]) == 1
+    assert "gcc loops gave a wrong result" in capsys.readouterr().err
+
+
+@needs_compiler
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    x = np.arange(6, dtype=np.float64).reshape(2, 3)
+    out = np.zeros((3, 2))
+    text = compiled.loops(Case("", "", (2, 3), (1, 0), "float64"), "permute")
+    functions = compiled.load({"permute": text}, ("-O1",))
+    functions["permute"](x.ctypes.data, out.ctypes.data, 1, 6, 3)
+    assert out.tolist() == x.T.tolist()
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_compiler
+def test_errors_of_the_compiler_are_shown():
+    with pytest.raises(RuntimeError, match=r"failed: .*error"):
+        compiled.load({"permute": "nonsense"}, ())
+
+
+def test_a_missing_compiler_is_an_error(monkeypatch, capsys):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["shapes"])
+    assert stopped.value.code == 2
+    assert "there is no g++ or c++ here" in capsys.readouterr().err
+
+
+def test_without_compilers_only_programs_are_counted(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    found = list(measure.count(TINY[:1]))
+    assert [each.isa for each in found] == list(_core.isas())
+    assert {each.compiled for each in found} == {None}
+    assert min(each.program for each in found) > 0
+
+
+def test_shapes_are_the_papers_in_three_groups():
+    cases = figures.shapes()
+    assert len(cases) == 18
+    assert [case.suite for case in cases[::6]] == ["twos", "powers", "general"]
+    assert {case.shape for case in cases if case.suite == "general"} == {
+        (7, 32, 32, 3),
+        (5, 3, 7, 8, 4, 4),
+    }
+
+
+def test_steps_go_down_to_none():
+    programs = [figures.Variant("").generate(case, "permute") for case in FIGURES["steps"].cases()]
+    steps = [made["shuffles"] / made["loads"] for made in programs]
+    assert steps == list(range(len(steps)))[::-1]
+    assert 2 ** (len(steps) - 1) == programs[0]["lanes"]
+    assert programs[-1]["self_shuffles"] == 0
+
+
+def test_the_papers_map_needs_few_registers_in_the_order_of_numpy():
+    case = figures.few_registers()[0]
+    assert (case.shape, case.axes) == ((64, 32, 32, 4), (2, 1, 0, 3))
+    tile = generate_with_counts(case.shape, case.axes, isa="avx512", unroll=1)
+    assert tile["live_registers"] == 5
+
+
+def test_unrollings_differ_and_end_with_the_compilers_and_the_default():
+    variants = figures.unrollings(figures.few_registers()[0])
+    *ours, by_gcc, default = variants
+    programs = [each.generate(TINY[1], "permute")["program"] for each in ours]
+    assert len(programs) >= 2
+    assert ours[0].name == "1, in order"
+    assert (by_gcc.name, by_gcc.flags) == (UNROLLED, ("-O2", "-funroll-loops"))
+    assert (default.name, default.options) == ("generated", {})
+
+
+def test_instruction_sets_of_this_machine_end_with_the_one_in_use(monkeypatch):
+    assert figures.machine_isas()[-1] == _core.isa_in_use()
+    monkeypatch.setattr(_core, "isa_in_use", lambda: "avx2")
+    assert figures.machine_isas() == ["ssse3", "avx2"]
+    monkeypatch.setattr(_core, "isa_in_use", lambda: "neon")
+    assert figures.machine_isas() == ["neon"]
+
+
+def test_the_longest_of_the_innermost_loops_counts():
+    lines = """.L2:
+\tmov\tx0, x1
+.L3:
+\tldr\tq0, [x0]
+\t.loc 1
+\tstr\tq0, [x1]
+\tb.ne\t.L3
+.L4:
+\tldr\tq0, [x0]
+\tjne\t.L4
+\tadd\tx0, x0, 1
+\tcbnz\tx0, .L2
+\tb\t.L9
+\tret""".splitlines()
+    assert compiled._longest_loop(lines) == 3
+    assert compiled._longest_loop(["\tret"]) == 0
+
+
+def test_table_ends_with_the_median_and_the_least():
+    rows = [
+        row("A", generated=1e-6, numpy=4e-6),
+        row("B", generated=1e-6, numpy=2e-6, torch=1e-6),
+        row("C", generated=1e-6, numpy=9e-6),
+    ]
+    small = replace(rows[0], case=replace(rows[0].case, name="D", shape=(8, 8)))
+    lines = list(report.table(FIGURES["shapes"], [small, *rows], []))
+    table = "\n".join(" ".join(line.split()) for line in lines)
+    assert "A 5 2 32.8 (4.00) 8.2 (1.00)" in table
+    assert "squares generated 4.00 2.00 9.00 B" in table
+    assert "squares torch 2.00 2.00 2.00 B" in table
+    assert "squares, a call each generated 4.00 4.00 4.00 D" in table
+    assert lines[-1] == (
+        "generated is 4.00 times as fast as numpy in the median, 2.00 at least, "
+        "where calls do not weigh"
+    )
+
+
+def test_counts_are_of_16_elements():
+    case = TINY[0]
+    counts = [
+        Count("avx2", case, 8, 5, 6),
+        Count("avx2", case, 8, 7, 8),
+        Count("neon", case, 4, 4, None),
+    ]
+    lines = report.table(FIGURES["levels"], [row("A", generated=1e-6, numpy=4e-6)], counts)
+    table = "\n".join(" ".join(line.split()) for line in lines)
+    assert "twos avx2 12.0 14.0" in table
+    assert "twos neon 16.0 -" in table
+
+
+def test_plot_has_a_line_for_each_contender(tmp_path, spy):
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    drawn = spy(figure, "savefig", lambda _, saved, path: saved)
+    rows = [
+        row("A", generated=1e-6, numpy=4e-6),
+        row("B", generated=1e-6, numpy=2e-6, torch=4e-6),
+    ]
+    report.plot(FIGURES["shapes"], rows, tmp_path / "shapes.svg")
+    assert "<svg" in (tmp_path / "shapes.svg").read_text()
+    lines = {line.get_label(): line.get_xydata().tolist() for line in drawn[0].axes[0].lines}
+    assert lines == {
+        "generated": [[0, 4], [1, 2]],
+        "numpy": [[0, 1], [1, 1]],
+        "torch": [[1, 0.5]],
+    }
