@@ -1,5 +1,4 @@
 // Lowering for ARM: NEON, and SVE2 with registers of a fixed length.
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,6 +23,18 @@ std::string name_of(const PairPattern& pairs) {
       break;
   }
   return std::string("trn") + number;
+}
+
+// An instruction of two registers for elements of `unit` bytes; `cast` is the start of the name of
+// casts, and `quad` a letter of NEON's.
+std::string by_units(const std::string& name, const std::string& cast, const std::string& quad,
+                     int unit, const std::string& x, const std::string& y) {
+  const std::string bits = std::to_string(8 * unit);
+  const auto casted = [&](const std::string& each) {
+    return unit == 1 ? each : cast + quad + "_u" + bits + "_u8(" + each + ")";
+  };
+  const std::string result = name + quad + "_u" + bits + "(" + casted(x) + ", " + casted(y) + ")";
+  return unit == 1 ? result : cast + quad + "_u8_u" + bits + "(" + result + ")";
 }
 
 // Bytes of a mask that takes the second source.
@@ -91,7 +102,9 @@ class Neon : public Lowering {
     if (const auto pairs = find_pairs(index, 16, true)) {
       const std::string& x = pairs->is_swapped ? second : first;
       const std::string& y = pairs->is_swapped ? first : second;
-      return {by_units(std::string("v").append(name_of(*pairs)) + "q_u", pairs->unit, x, y), 1};
+      return {by_units(std::string("v").append(name_of(*pairs)), "vreinterpret", "q", pairs->unit,
+                       x, y),
+              1};
     }
     if (const auto moved = find_extraction(index, 16)) {
       const std::string& x = moved->is_swapped ? second : first;
@@ -107,17 +120,6 @@ class Neon : public Lowering {
     const std::string low = table().add(1, numbers(of_source(index, 0), 0xff));
     const std::string high = table().add(1, numbers(of_source(index, 1), 0xff));
     return {"vqtbx1q_u8(vqtbl1q_u8(" + first + ", " + low + "), " + second + ", " + high + ")", 2};
-  }
-
- private:
-  static std::string by_units(const std::string& name, int unit, const std::string& x,
-                              const std::string& y) {
-    const std::string bits = std::to_string(8 * unit);
-    if (unit == 1) return name + bits + "(" + x + ", " + y + ")";
-    const auto cast = [&](const std::string& each) {
-      return "vreinterpretq_u" + bits + "_u8(" + each + ")";
-    };
-    return "vreinterpretq_u8_u" + bits + "(" + name + bits + "(" + cast(x) + ", " + cast(y) + "))";
   }
 };
 
@@ -164,7 +166,7 @@ class Sve2 : public Lowering {
     if (const auto pairs = find_pairs(index, vector_bytes(), true)) {
       const std::string& x = pairs->is_swapped ? second : first;
       const std::string& y = pairs->is_swapped ? first : second;
-      return {by_units("sv" + name_of(*pairs) + "_u", pairs->unit, x, y), 1};
+      return {by_units("sv" + name_of(*pairs), "svreinterpret", "", pairs->unit, x, y), 1};
     }
     if (is_merge(index)) {
       const std::string mask = table().add(1, second_mask(index));
@@ -173,17 +175,6 @@ class Sve2 : public Lowering {
     return {"svtbl2_u8(svcreate2_u8(" + first + ", " + second + "), " +
                 table().add(1, numbers(index)) + ")",
             1};
-  }
-
- private:
-  static std::string by_units(const std::string& name, int unit, const std::string& x,
-                              const std::string& y) {
-    const std::string bits = std::to_string(8 * unit);
-    if (unit == 1) return name + bits + "(" + x + ", " + y + ")";
-    const auto cast = [&](const std::string& each) {
-      return "svreinterpret_u" + bits + "_u8(" + each + ")";
-    };
-    return "svreinterpret_u8_u" + bits + "(" + name + bits + "(" + cast(x) + ", " + cast(y) + "))";
   }
 };
 

@@ -77,7 +77,7 @@ std::string generate_channels(const Isa& isa) {
       "// Generated while ttlg is built. GenTT, sections 4 to 6; see generate/channels.hpp.\n"
       "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <cstring>\n\n" +
       make_lowering(isa, isa.vector_bytes.front())->includes() +
-      "\n#include \"cpu/kernels.hpp\"\n\nnamespace ttlg::cpu {\nnamespace {\n\n";
+      "\nnamespace ttlg::cpu {\nnamespace {\n\n";
   std::string table = "constexpr ChannelKernels kChannels{{\n";
   for (std::int64_t bytes = 1; bytes <= cpu::kMaxChannelBytes; bytes *= 2) {
     for (std::int64_t count = cpu::kMinChannels; count <= cpu::kMaxChannels; ++count) {

@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <optional>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "generate/backends.hpp"
@@ -25,15 +23,12 @@ constexpr int kMaxOperations = 768;
 
 int log2_of(std::int64_t value) { return std::countr_zero(static_cast<std::uint64_t>(value)); }
 
-std::int64_t passes_of(const shuffle::TileMode& mode) {
-  return (mode.extent + mode.tile - 1) / mode.tile;
-}
-
 // The modes that the tile leaves over, the output's slowest outermost; the last one is unrolled.
 std::vector<int> loop_order(const Tile& tile) {
   std::vector<int> order;
   for (const int m : tile.out_order) {
-    if (passes_of(tile.modes[static_cast<std::size_t>(m)]) > 1) order.insert(order.begin(), m);
+    const shuffle::TileMode& mode = tile.modes[shuffle::at(m)];
+    if (mode.tile < mode.extent) order.insert(order.begin(), m);
   }
   return order;
 }
@@ -42,7 +37,7 @@ std::vector<int> loop_order(const Tile& tile) {
 int choose_unrolling(const Tile& tile, const std::vector<int>& order, const Program& program,
                      const Isa& isa, const Options& options) {
   if (order.empty()) return 1;
-  const shuffle::TileMode& mode = tile.modes[static_cast<std::size_t>(order.back())];
+  const shuffle::TileMode& mode = tile.modes[shuffle::at(order.back())];
   const int live = std::max(shuffle::live_registers(program), 1);
   const int wanted = options.unroll > 0 ? options.unroll : std::max(isa.data_registers / live, 1);
   int tiles = 1;
@@ -130,7 +125,7 @@ class Chooser {
     const std::vector<int> order = loop_order(tile);
     const int tiles = choose_unrolling(tile, order, program, isa_, options_);
     if (tiles > 1) {
-      const shuffle::TileMode& mode = tile.modes[static_cast<std::size_t>(order.back())];
+      const shuffle::TileMode& mode = tile.modes[shuffle::at(order.back())];
       program =
           shuffle::unroll(program, tiles, mode.tile * mode.in_step, mode.tile * mode.out_step);
     }
@@ -157,7 +152,7 @@ class Chooser {
     for (const shuffle::Operation& each : program.operations) {
       const int count = lowering->lower(program, each).instructions;
       instructions += count;
-      // Two loads a cycle; what is more than one is a shuffle.
+      // A processor does two loads in a cycle. What puts pieces together counts as shuffles.
       cost += each.kind == shuffle::Kind::load ? count - 0.5 : count;
     }
     const int needed =
@@ -174,7 +169,7 @@ class Chooser {
                   .cost = cost,
                   .fits = fits};
     for (const int m : order) {
-      const shuffle::TileMode& mode = tile.modes[static_cast<std::size_t>(m)];
+      const shuffle::TileMode& mode = tile.modes[shuffle::at(m)];
       choice.loops.push_back({.extent = mode.extent,
                               .step = mode.tile * (m == order.back() ? tiles : 1),
                               .in_step = mode.in_step,

@@ -1,6 +1,7 @@
 // AVX2: 32-byte vectors.
-#include "channels_avx2.hpp"
 #include "cpu/simd/kernels.hpp"
+// Generated; it needs what the header above declares.
+#include "channels_avx2.hpp"
 
 namespace ttlg::cpu {
 

@@ -1,6 +1,7 @@
 // AVX-512 with F, BW, DQ and VL: 64-byte vectors, a line a store.
-#include "channels_avx512.hpp"
 #include "cpu/simd/kernels.hpp"
+// Generated; it needs what the header above declares.
+#include "channels_avx512.hpp"
 
 namespace ttlg::cpu {
 

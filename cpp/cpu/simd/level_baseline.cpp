@@ -1,9 +1,9 @@
 // What every machine of the architecture has: SSE2 on x86-64, NEON on AArch64, elsewhere whatever
 // the compiler makes of 16-byte vectors.
+#include "cpu/simd/kernels.hpp"
 #if defined(__ARM_NEON)
 #include "channels_neon.hpp"
 #endif
-#include "cpu/simd/kernels.hpp"
 
 namespace ttlg::cpu {
 

@@ -1,6 +1,7 @@
 // SSSE3: 16-byte vectors, and the first instruction that permutes bytes.
-#include "channels_ssse3.hpp"
 #include "cpu/simd/kernels.hpp"
+// Generated; it needs what the header above declares.
+#include "channels_ssse3.hpp"
 
 namespace ttlg::cpu {
 

@@ -12,7 +12,7 @@ import pytest
 
 import ttlg
 from ttlg.benchmarks import cli, machine
-from ttlg.benchmarks.contenders import COPIES
+from ttlg.benchmarks.contenders import COPIES, optional
 from ttlg.benchmarks.measure import WrongResultError
 from ttlg.benchmarks.report import Report, table
 from ttlg.benchmarks.sparse import contenders as contending
@@ -161,7 +161,7 @@ def test_every_contender_is_right(case, threads):
     assert (result.case, result.threads, result.extra_bytes) == (case, threads, None)
     assert {"ttlg", *COPIES} <= set(result.seconds)
     for library, name in (("scipy", "scipy"), ("torch", "torch")):
-        assert (name in result.seconds) == (cli.optional(library) is not None)
+        assert (name in result.seconds) == (optional(library) is not None)
     assert all(seconds > 0 for seconds in result.seconds.values())
 
 
