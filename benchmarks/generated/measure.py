@@ -19,10 +19,10 @@ from ttlg.benchmarks.measure import random_array, time_calls, verify
 from ttlg.benchmarks.tables import grouped
 
 _PAGE = 4096
-# Smaller arrays are permuted one at a time, and then so many at a time that they have 64 KB.
+# Smaller arrays are permuted one at a time, and then as a batch of 64 KB.
 _SMALL_BYTES = 1 << 13
 _BATCH_BYTES = 1 << 16
-# A call from Python permutes arrays of so many bytes in all, which takes 0.1 ms or more.
+# Bytes that a call from Python permutes in all, which takes 0.1 ms or more.
 _CALL_BYTES = 1 << 22
 _COUNTED = ("loads", "stores", "shuffles", "self_shuffles", "elements", "tiles",
             "live_registers", "tables", "instructions", "vector_bytes", "lanes")  # fmt: skip

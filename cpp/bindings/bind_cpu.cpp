@@ -43,9 +43,8 @@ py::dict to_dict(const cpu::Parameters& parameters) {
 bool has_channel_kernel(const Plan& plan) {
   const auto& channels = plan.shuffle.channels;
   if (!channels) return false;
-  const auto& kernel = cpu::kernels().channels[cpu::number_of_kind(channels->kind)];
-  return kernel.move != nullptr &&
-         plan.block.modes[channels->structure_mode].block >= kernel.structures;
+  const std::int64_t structures = plan.block.modes[channels->structure_mode].block;
+  return cpu::kernels().channel_kernel(plan.shuffle, structures) != nullptr;
 }
 
 py::object shuffle_of(const Plan& plan) {

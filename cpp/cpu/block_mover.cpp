@@ -94,15 +94,6 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
   } while (k < modes.size());
 }
 
-const ChannelKernel* BlockMover::channel_kernel() const {
-  const auto& channels = plan_.shuffle.channels;
-  if (plan_.parameters.kernel != Kernel::shuffle || !channels) return nullptr;
-  const ChannelKernel& kernel = table_.channels[number_of_kind(channels->kind)];
-  const bool fits =
-      kernel.move != nullptr && extent_[channels->structure_mode] >= kernel.structures;
-  return fits ? &kernel : nullptr;
-}
-
 // A few lines at a time, between which the pipeline advances.
 void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to,
                                bool staged) {
@@ -132,9 +123,12 @@ void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in,
 }
 
 void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
-  if (const ChannelKernel* const kernel = channel_kernel()) {
-    move_channels(*kernel, in, to, staged);
-    return;
+  if (const auto& channels = plan_.shuffle.channels) {
+    const std::int64_t structures = extent_[channels->structure_mode];
+    if (const auto* const kernel = table_.channel_kernel(plan_.shuffle, structures)) {
+      move_channels(*kernel, in, to, staged);
+      return;
+    }
   }
   const std::vector<std::int64_t>& tile = plan_.shuffle.tile;
   if (table_.shuffle != nullptr && !tile.empty() &&

@@ -38,8 +38,6 @@ class BlockMover {
 
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
-  // The level's code for the block's channels, or null.
-  const ChannelKernel* channel_kernel() const;
   void move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to, bool staged);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.

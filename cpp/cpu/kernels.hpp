@@ -104,6 +104,13 @@ struct Kernels {
   void (*advance)(BlockPipeline& pipeline, std::int64_t lines);
   // Orders what was streamed before whatever this thread signals next.
   void (*fence)();
+
+  // The code for a block's channels if there is any and the block has enough structures for it.
+  const ChannelKernel* channel_kernel(const Shuffle& program, std::int64_t structures) const {
+    if (!program.channels) return nullptr;
+    const ChannelKernel& kernel = channels[number_of_kind(program.channels->kind)];
+    return kernel.move != nullptr && structures >= kernel.structures ? &kernel : nullptr;
+  }
 };
 
 }  // namespace ttlg::cpu

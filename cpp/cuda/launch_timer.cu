@@ -16,7 +16,7 @@ bool succeeded(cudaError_t error) {
 
 }  // namespace
 
-// The time of a call that is over, which nobody has asked for, is no longer needed.
+// The time of a call that is over is no longer needed if no call has asked for it.
 bool LaunchTimer::take() {
   if (is_taken_ || state_ == State::armed) return false;
   if (state_ == State::recorded) state_ = State::idle;

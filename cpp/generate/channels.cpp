@@ -52,10 +52,7 @@ Kernel generate_kernel(const Isa& isa, const Channels& channels) {
   const Choice choice = choose(tensor_of(channels), isa, {});
   const auto lowering = make_lowering(isa, choice.vector_bytes);
   lowering->set_pitch(kPitch);
-  std::string body;
-  for (const shuffle::Operation& each : choice.program.operations) {
-    body += lowering->lower(choice.program, each).text;
-  }
+  const std::string body = lowering->lower(choice.program);
   std::string text = "void " + name_of(channels) +
                      "(const std::byte* from, std::byte* to, std::int64_t count,\n    "
                      "std::int64_t pitch) {\n" +

@@ -129,10 +129,7 @@ Function generate_function(const Problem& problem, const Isa& isa, const Options
                            const Title& title) {
   Choice choice = choose(make_tensor(problem), isa, options);
   const auto lowering = make_lowering(isa, choice.vector_bytes);
-  std::string body;
-  for (const shuffle::Operation& each : choice.program.operations) {
-    body += lowering->lower(choice.program, each).text;
-  }
+  const std::string body = lowering->lower(choice.program);
   const bool is_empty = body.empty();
   std::string text = comment(choice, isa, title) + head(*lowering, title.name);
   text += is_empty ? "  (void)from, (void)to, (void)batch, (void)in_stride, (void)out_stride;\n"

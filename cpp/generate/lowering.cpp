@@ -72,6 +72,12 @@ std::string Lowering::at(const std::string& pointer, std::int64_t offset) const 
                      : text + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
 }
 
+std::string Lowering::lower(const shuffle::Program& program) {
+  std::string text;
+  for (const shuffle::Operation& each : program.operations) text += lower(program, each).text;
+  return text;
+}
+
 Lowered Lowering::lower(const shuffle::Program& program, const shuffle::Operation& operation) {
   const auto define = [&](Lowered value) {
     value.text = "const " + vector_type() + " " + register_name(operation.target) + " = " +

@@ -90,6 +90,8 @@ class Lowering {
 
   // The statements of an operation; `in` and `out` are the names of byte pointers.
   Lowered lower(const shuffle::Program& program, const shuffle::Operation& operation);
+  // Those of all operations.
+  std::string lower(const shuffle::Program& program);
 
  protected:
   // Of the pieces at `accesses`, which make the register or leave parts of it undefined.

@@ -1,7 +1,11 @@
 // Bytes that follow one another on one side of a problem.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "tensor/integer.hpp"
 
 namespace ttlg {
 
@@ -46,5 +50,22 @@ class ContiguousRun {
   std::int64_t gap_;
   bool open_ = true;
 };
+
+// Whether the fastest modes of a side, in `order`, have a run of `bytes`. Calls take(mode, count)
+// with how many indices of each mode that needs.
+template <typename Mode, typename Take>
+constexpr bool fill_run(std::int64_t element_bytes, std::int64_t bytes, std::span<const int> order,
+                        std::span<const Mode> modes, std::int64_t Mode::* step, const Take& take) {
+  ContiguousRun run(element_bytes);
+  for (const int m : order) {
+    if (run.bytes() >= bytes) break;
+    const Mode& mode = modes[static_cast<std::size_t>(m)];
+    const std::int64_t needed = ceil_div(bytes, run.bytes());
+    const std::int64_t count = mode.extent < needed ? mode.extent : needed;
+    if (!run.extend(mode.*step, count, mode.extent)) return false;
+    take(static_cast<std::size_t>(m), count);
+  }
+  return run.bytes() >= bytes;
+}
 
 }  // namespace ttlg

@@ -1,4 +1,4 @@
-// Structures of a few elements: pixels of 2 to 4 channels and the like, that a shuffle takes apart
+// Structures of 2 to 4 elements, such as pixels of that many channels, which a shuffle takes apart
 // or puts together. The most frequent programs of all, for which the library has code that is
 // generated when it is built.
 #pragma once

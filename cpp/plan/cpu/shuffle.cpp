@@ -27,15 +27,9 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // follow one another for that long.
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
                  std::vector<std::int64_t>& tile) {
-  ContiguousRun run(folded.element_bytes);
-  for (const int index : order) {
-    if (run.bytes() >= kLaneBytes) break;
-    const Mode& mode = folded.modes[at(index)];
-    const std::int64_t wanted = std::min(mode.extent, ceil_div(kLaneBytes, run.bytes()));
-    if (!run.extend(mode.*step, wanted, mode.extent)) return false;
-    tile[at(index)] = std::max(tile[at(index)], wanted);
-  }
-  return run.bytes() >= kLaneBytes;
+  return fill_run<Mode>(
+      folded.element_bytes, kLaneBytes, order, folded.modes, step,
+      [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
 }
 
 // The tile for the passes that make programs.
@@ -124,19 +118,12 @@ void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile,
 }
 
 // The offsets in the staging buffer that belong to offsets of elements in the output.
-std::vector<std::int64_t> staged(const Block& block, const shuffle::Tile& tile,
+std::vector<std::int64_t> staged(const Block& block, shuffle::Tile tile,
                                  std::span<const std::int64_t> out) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> both{{0, 0}};
   for (std::size_t m = 0; m < tile.modes.size(); ++m) {
-    const std::size_t inner = both.size();
-    for (std::int64_t i = 1; i < tile.modes[m].tile; ++i) {
-      for (std::size_t k = 0; k < inner; ++k) {
-        both.emplace_back(both[k].first + i * block.modes[m].out_step,
-                          both[k].second + i * block.modes[m].staging_step);
-      }
-    }
+    tile.modes[m].in_step = block.modes[m].staging_step;
   }
-  std::ranges::sort(both);
+  const auto both = shuffle::list_elements(tile);
   std::vector<std::int64_t> result;
   for (const std::int64_t offset : out) {
     result.push_back(std::ranges::lower_bound(both, std::pair(offset, INT64_MIN))->second);

@@ -34,23 +34,6 @@ std::vector<std::int64_t> cut_runs(const Tile& tile, std::span<const int> order,
   return offsets;
 }
 
-// The offsets of the tile's elements in the output, in order, and those in the input.
-std::vector<std::pair<std::int64_t, std::int64_t>> list_elements(const Tile& tile) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> elements{{0, 0}};
-  for (const int m : tile.out_order) {
-    const TileMode& mode = tile.modes[at(m)];
-    const std::size_t inner = elements.size();
-    for (std::int64_t i = 1; i < mode.tile; ++i) {
-      for (std::size_t k = 0; k < inner; ++k) {
-        elements.emplace_back(elements[k].first + i * mode.out_step,
-                              elements[k].second + i * mode.in_step);
-      }
-    }
-  }
-  std::ranges::sort(elements);
-  return elements;
-}
-
 // Finds for the lanes of one stored register the loaded ones that hold them. Where two lie one over
 // the other, the one that holds more lanes that are not found yet.
 class OriginFinder {
@@ -124,6 +107,22 @@ int emit_sum(Emitter& emitter, std::span<const int> loaded, std::span<const Orig
 }
 
 }  // namespace
+
+std::vector<std::pair<std::int64_t, std::int64_t>> list_elements(const Tile& tile) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> elements{{0, 0}};
+  for (const int m : tile.out_order) {
+    const TileMode& mode = tile.modes[at(m)];
+    const std::size_t inner = elements.size();
+    for (std::int64_t i = 1; i < mode.tile; ++i) {
+      for (std::size_t k = 0; k < inner; ++k) {
+        elements.emplace_back(elements[k].first + i * mode.out_step,
+                              elements[k].second + i * mode.in_step);
+      }
+    }
+  }
+  std::ranges::sort(elements);
+  return elements;
+}
 
 Gathering gather(const Tile& tile, int lanes) {
   const std::int64_t register_bytes = lanes * tile.element_bytes;

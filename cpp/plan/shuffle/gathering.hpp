@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "plan/shuffle/program.hpp"
@@ -22,6 +23,9 @@ struct Gathering {
   std::vector<std::int64_t> stores;  // and in the output
   std::vector<Origin> origins;       // of all lanes of the stored registers, one after another
 };
+
+// The offsets of the tile's elements in the output, in order, each with the one in the input.
+std::vector<std::pair<std::int64_t, std::int64_t>> list_elements(const Tile& tile);
 
 // `tile` must have runs of that many lanes or more on either side.
 Gathering gather(const Tile& tile, int lanes);

@@ -50,16 +50,26 @@ void skip_self_shuffles(Operation& each, const std::vector<Operation>& makers, i
   skip(each.second, lanes);
 }
 
+// Does so in those shuffles that `joins` chooses, and returns the operations that make registers.
+template <typename Joins>
+std::vector<Operation> skip_self_shuffles(Program& program, const Joins& joins) {
+  std::vector<Operation> makers = makers_of(program);
+  for (Operation& each : program.operations) {
+    if (!joins(each)) continue;
+    skip_self_shuffles(each, makers, program.lanes);
+    makers[at(each.target)] = each;
+  }
+  return makers;
+}
+
 // Turns a self-shuffle of what only it uses into the shuffle itself.
 void absorb(Operation& each, const std::vector<Operation>& makers, const std::vector<int>& uses) {
   const Operation& maker = makers[at(each.first)];
   if (maker.kind != Kind::shuffle || maker.second == kNoRegister || uses[at(each.first)] != 1)
     return;
-  std::vector<int> index = each.index;
-  for (int& lane : index) {
+  for (int& lane : each.index) {
     if (lane != kUndefined) lane = maker.index[at(lane)];
   }
-  each.index = std::move(index);
   each.first = maker.first;
   each.second = maker.second;
 }
@@ -85,22 +95,13 @@ Program remove_unused(Program program) {
 }
 
 Program join_self_shuffles(Program program) {
-  std::vector<Operation> makers = makers_of(program);
-  for (Operation& each : program.operations) {
-    if (!is_self_shuffle(each)) continue;
-    skip_self_shuffles(each, makers, program.lanes);
-    makers[at(each.target)] = each;
-  }
+  skip_self_shuffles(program, is_self_shuffle);
   return remove_unused(std::move(program));
 }
 
 Program join_shuffles(Program program) {
-  std::vector<Operation> makers = makers_of(program);
-  for (Operation& each : program.operations) {
-    if (each.kind != Kind::shuffle) continue;
-    skip_self_shuffles(each, makers, program.lanes);
-    makers[at(each.target)] = each;
-  }
+  const std::vector<Operation> makers =
+      skip_self_shuffles(program, [](const Operation& each) { return each.kind == Kind::shuffle; });
   program = remove_unused(std::move(program));
   const std::vector<int> uses = count_uses(program);
   for (Operation& each : program.operations) {

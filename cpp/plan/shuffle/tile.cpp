@@ -115,16 +115,10 @@ std::optional<Tile> make_tile(Tile tensor, int row_bits, int column_bits) {
 
 std::optional<Tile> make_run_tile(Tile tensor, int lanes) {
   const auto extend = [&](std::span<const int> order, ModeStep step) {
-    ContiguousRun run(tensor.element_bytes);
-    const std::int64_t bytes = lanes * tensor.element_bytes;
-    for (const int m : order) {
-      if (run.bytes() >= bytes) break;
-      TileMode& mode = tensor.modes[at(m)];
-      const std::int64_t wanted = std::min(mode.extent, ceil_div(bytes, run.bytes()));
-      if (!run.extend(mode.*step, wanted, mode.extent)) return false;
-      mode.tile = std::max(mode.tile, wanted);
-    }
-    return run.bytes() >= bytes;
+    return fill_run<TileMode>(tensor.element_bytes, lanes * tensor.element_bytes, order,
+                              tensor.modes, step, [&](std::size_t m, std::int64_t count) {
+                                tensor.modes[m].tile = std::max(tensor.modes[m].tile, count);
+                              });
   };
   if (!extend(tensor.in_order, &TileMode::in_step) ||
       !extend(tensor.out_order, &TileMode::out_step)) {
