@@ -122,6 +122,10 @@ void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in,
   });
 }
 
+bool BlockMover::holds(std::span<const std::int64_t> tile) const {
+  return std::ranges::equal(tile, std::span(extent_).first(tile.size()), std::ranges::less_equal{});
+}
+
 void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   if (const auto& channels = plan_.shuffle.channels) {
     const std::int64_t structures = extent_[channels->structure_mode];
@@ -130,9 +134,12 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
       return;
     }
   }
-  const std::vector<std::int64_t>& tile = plan_.shuffle.tile;
-  if (table_.shuffle != nullptr && !tile.empty() &&
-      std::ranges::equal(tile, std::span(extent_).first(tile.size()), std::ranges::less_equal{})) {
+  const VectorTile* const vector_tile = table_.vector_tile(plan_.shuffle);
+  if (vector_tile != nullptr && holds(vector_tile->tile)) {
+    move_vector_tiles(*vector_tile, in, to, staged);
+    return;
+  }
+  if (table_.shuffle != nullptr && !plan_.shuffle.tile.empty() && holds(plan_.shuffle.tile)) {
     shuffle_tiles(in, to, staged);
     return;
   }
@@ -181,64 +188,47 @@ std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
   return lanes;
 }
 
-// Groups of tiles follow one another along the output's fastest mode first; the last one of each
-// mode is moved back until it fits.
-void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
-  struct Walk {
-    std::int64_t step;
-    std::int64_t last;
-    std::int64_t in_step;
-    std::int64_t out_step;
-    std::int64_t at;
-  };
-  std::array<std::int64_t, kMaxRank> group;
-  TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
-  std::array<Walk, kMaxRank> walks;
-  std::size_t rank = 0;
-  walks[0] = {.step = 1, .last = 0, .in_step = 0, .out_step = 0, .at = 0};
+TileWalk BlockMover::walk(std::span<const std::int64_t> tile, bool staged) const {
+  std::array<TiledMode, kMaxRank> modes;
   for (std::size_t m = 0; m < block_.modes.size(); ++m) {
     const BlockMode& mode = block_.modes[m];
-    if (extent_[m] == group[m]) continue;
-    walks[rank++] = {.step = group[m],
-                     .last = extent_[m] - group[m],
-                     .in_step = mode.in_step,
-                     .out_step = staged ? mode.staging_step : mode.out_step,
-                     .at = 0};
+    modes[m] = {.extent = extent_[m],
+                .tile = tile[m],
+                .in_step = mode.in_step,
+                .out_step = staged ? mode.staging_step : mode.out_step};
   }
-  const std::int64_t* stores =
+  return TileWalk(std::span<const TiledMode>(modes).first(block_.modes.size()));
+}
+
+void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
+  std::array<std::int64_t, kMaxRank> group;
+  TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
+  const std::int64_t* const stores =
       (staged ? plan_.shuffle.staging_stores : plan_.shuffle.out_stores).data();
-  std::array<TileOrigin, 64> origins;
-  std::size_t pending = 0;
-  const auto carry_out = [&] {
-    groups.origins = std::span(origins).first(pending);
-    table_.shuffle(in, to, plan_.shuffle, stores, groups, pipeline_);
-    pending = 0;
-  };
-  const auto add = [&](const TileOrigin& origin) {
-    origins[pending++] = origin;
-    if (pending == origins.size()) carry_out();
-  };
-  const Walk inner = walks[0];
-  TileOrigin line{0, 0};
-  std::size_t w = 1;
-  do {
-    TileOrigin origin = line;
-    for (std::int64_t at = 0; at < inner.last; at += inner.step) {
-      add(origin);
-      origin.in += inner.step * inner.in_step;
-      origin.out += inner.step * inner.out_step;
-    }
-    add({line.in + inner.last * inner.in_step, line.out + inner.last * inner.out_step});
-    for (w = 1; w < rank; ++w) {
-      Walk& walk = walks[w];
-      const std::int64_t next = walk.at == walk.last ? 0 : std::min(walk.at + walk.step, walk.last);
-      line.in += (next - walk.at) * walk.in_step;
-      line.out += (next - walk.at) * walk.out_step;
-      walk.at = next;
-      if (next != 0) break;
-    }
-  } while (w < rank);
-  if (pending > 0) carry_out();
+  walk(group, staged).for_each_part([&](const TileOrigin& part, std::span<const TileOrigin> all) {
+    groups.origins = all;
+    table_.shuffle(in + part.in, to + part.out, plan_.shuffle, stores, groups, pipeline_);
+  });
+}
+
+// A few lines at a time, between which the pipeline advances.
+void BlockMover::move_vector_tiles(const VectorTile& tile, const std::byte* in, std::byte* to,
+                                   bool staged) {
+  constexpr std::int64_t kLines = 32;
+  const VectorTileKernel kernel = table_.vector_tile_kernel(tile.map, plan_.element_bytes);
+  const std::int64_t* const stores = (staged ? tile.staging_stores : tile.out_stores).data();
+  const std::int64_t tile_bytes = std::ssize(tile.loads) * table_.lanes * kLaneBytes;
+  const std::int64_t few = std::max<std::int64_t>(kLines * kLineBytes / tile_bytes, 1);
+  walk(tile.tile, staged)
+      .for_each_part([&](const TileOrigin& part, std::span<const TileOrigin> origins) {
+        while (!origins.empty()) {
+          const std::int64_t count = std::min<std::int64_t>(std::ssize(origins), few);
+          kernel(in + part.in, to + part.out, tile.loads.data(), stores, origins.data(),
+                 static_cast<std::size_t>(count));
+          table_.advance(pipeline_, ceil_div(count * tile_bytes, kLineBytes));
+          origins = origins.subspan(static_cast<std::size_t>(count));
+        }
+      });
 }
 
 StoreQueue BlockMover::queue_stores(std::byte* staging, std::byte* out,

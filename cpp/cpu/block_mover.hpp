@@ -9,6 +9,7 @@
 
 #include "cpu/kernels.hpp"
 #include "cpu/odometer.hpp"
+#include "cpu/tile_walk.hpp"
 #include "plan/cpu/plan.hpp"
 
 namespace ttlg::cpu {
@@ -36,10 +37,15 @@ class BlockMover {
   template <typename Visit>
   void for_each(std::span<const int> modes, const Visit& visit) const;
 
+  // Whether the block holds a tile of these extents.
+  bool holds(std::span<const std::int64_t> tile) const;
+  TileWalk walk(std::span<const std::int64_t> tile, bool staged) const;
+
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to, bool staged);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
+  void move_vector_tiles(const VectorTile& tile, const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.
   StoreQueue queue_stores(std::byte* staging, std::byte* out, std::span<StagedRun> staged_runs,
                           bool continued, bool continues) const;

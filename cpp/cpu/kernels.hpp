@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "cpu/pipeline.hpp"
@@ -77,6 +79,18 @@ struct ChannelKernel {
 };
 using ChannelKernels = std::array<ChannelKernel, kChannelKinds>;  // by number_of_kind
 
+// Moves the tile at each of `count` origins; `in` and `out` say where its vectors lie from there.
+using VectorTileKernel = void (*)(const std::byte* from, std::byte* to, const std::int64_t* in,
+                                  const std::int64_t* out, const TileOrigin* origins,
+                                  std::size_t count);
+
+// The kernels that are generated while the library is built.
+struct GeneratedKernels {
+  ChannelKernels channels{};
+  // Of elements of 4 and of 8 bytes; by number_of_map.
+  std::array<std::span<const VectorTileKernel>, 2> vector_tiles{};
+};
+
 struct Kernels {
   const char* name;
   // Transposes elements that follow one another along the in axis on the input's side and along the
@@ -96,7 +110,7 @@ struct Kernels {
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
   int lanes;  // 16-byte lanes of its vectors
-  ChannelKernels channels;
+  GeneratedKernels generated;
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;
@@ -108,8 +122,19 @@ struct Kernels {
   // The code for a block's channels if there is any and the block has enough structures for it.
   const ChannelKernel* channel_kernel(const Shuffle& program, std::int64_t structures) const {
     if (!program.channels) return nullptr;
-    const ChannelKernel& kernel = channels[number_of_kind(program.channels->kind)];
+    const ChannelKernel& kernel = generated.channels[number_of_kind(program.channels->kind)];
     return kernel.move != nullptr && structures >= kernel.structures ? &kernel : nullptr;
+  }
+
+  // The program's tile for the level's vectors, and the code for it; null where there is none.
+  const VectorTile* vector_tile(const Shuffle& program) const {
+    if (shuffle == nullptr) return nullptr;
+    const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(lanes)));
+    const std::optional<VectorTile>& found = program.vector_tiles[level];
+    return found ? &*found : nullptr;
+  }
+  VectorTileKernel vector_tile_kernel(const LaneMap& map, std::int64_t element_bytes) const {
+    return generated.vector_tiles[element_bytes == 8][number_of_map(map)];
   }
 };
 

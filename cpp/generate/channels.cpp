@@ -70,11 +70,7 @@ Kernel generate_kernel(const Isa& isa, const Channels& channels) {
 }  // namespace
 
 std::string generate_channels(const Isa& isa) {
-  std::string text =
-      "// Generated while ttlg is built. GenTT, sections 4 to 6; see generate/channels.hpp.\n"
-      "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <cstring>\n\n" +
-      make_lowering(isa, isa.vector_bytes.front())->includes() +
-      "\nnamespace ttlg::cpu {\nnamespace {\n\n";
+  std::string text;
   std::string table = "constexpr ChannelKernels kChannels{{\n";
   for (std::int64_t bytes = 1; bytes <= cpu::kMaxChannelBytes; bytes *= 2) {
     for (std::int64_t count = cpu::kMinChannels; count <= cpu::kMaxChannels; ++count) {
@@ -86,7 +82,7 @@ std::string generate_channels(const Isa& isa) {
       }
     }
   }
-  return text + table + "}};\n\n}  // namespace\n}  // namespace ttlg::cpu\n";
+  return text + table + "}};\n";
 }
 
 }  // namespace ttlg::generate

@@ -8,7 +8,7 @@
 
 namespace ttlg::generate {
 
-// A header with a function for each kind of channels, and the table of them all.
+// A function for each kind of channels, and the table of them all.
 std::string generate_channels(const Isa& isa);
 
 }  // namespace ttlg::generate

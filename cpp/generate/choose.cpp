@@ -56,6 +56,7 @@ class Chooser {
       if (options_.vector_bytes != 0 && options_.vector_bytes != bytes) continue;
       if (bytes < tensor_.element_bytes) continue;
       try_butterflies(bytes);
+      if (options_.whole) continue;
       const auto lanes = static_cast<int>(bytes / tensor_.element_bytes);
       if (const auto tile = shuffle::make_run_tile(tensor_, lanes)) try_gathering(*tile, bytes);
     }
@@ -68,7 +69,7 @@ class Chooser {
     const int all = log2_of(bytes / tensor_.element_bytes);
     // Pieces are halves of small registers, or registers of the smallest width.
     const std::int64_t least = std::max<std::int64_t>(bytes == 16 ? 8 : 16, tensor_.element_bytes);
-    const int fewest = log2_of(least / tensor_.element_bytes);
+    const int fewest = options_.whole ? all : log2_of(least / tensor_.element_bytes);
     for (int rows = all; rows >= (isa_.loads_pieces ? fewest : all); --rows) {
       for (int columns = all; columns >= fewest; --columns) {
         try_butterfly({.all = all, .rows = rows, .columns = columns}, bytes);

@@ -17,6 +17,7 @@ struct Options {
   int unroll = 0;        // tiles in one pass of the innermost loop; 0 for as many as registers hold
   bool reorder = true;   // loads first
   int vector_bytes = 0;  // 0 for any width of the instruction set
+  bool whole = false;    // registers are loaded and stored whole, in a butterfly
 };
 
 // A loop over the tiles along a mode.

@@ -63,6 +63,9 @@ std::string Constants::tables() const {
 
 std::string Lowering::at(const std::string& pointer, std::int64_t offset) const {
   std::string text = pointer;
+  if (table_entry_ != 0) {
+    return text + " + " + pointer + "_offsets[" + std::to_string(offset / table_entry_) + "]";
+  }
   if (pitch_ != 0 && offset >= pitch_ / 2) {
     const std::int64_t pitches = (offset + pitch_ / 2) / pitch_;
     offset -= pitches * pitch_;

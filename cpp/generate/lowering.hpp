@@ -80,6 +80,9 @@ class Lowering {
   // Multiples of that many bytes in offsets are written as multiples of `pitch`, a number that the
   // function is given.
   void set_pitch(std::int64_t bytes) { pitch_ = bytes; }
+  // Offsets, all multiples of that many bytes, are written as entries of the tables `in_offsets`
+  // and `out_offsets`, which the function is given.
+  void set_table_entry(std::int64_t bytes) { table_entry_ = bytes; }
 
   virtual std::string includes() const = 0;
   virtual std::string attribute() const { return {}; }
@@ -111,6 +114,7 @@ class Lowering {
   const Isa& isa_;
   int bytes_;
   std::int64_t pitch_ = 0;
+  std::int64_t table_entry_ = 0;
   Constants constants_;
 };
 

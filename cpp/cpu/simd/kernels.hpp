@@ -36,7 +36,7 @@ void copy(std::byte* out, const std::byte* in, std::int64_t bytes) {
   std::memcpy(out, in, static_cast<std::size_t>(bytes));
 }
 
-constexpr Kernels make_kernels(const char* name, const ChannelKernels& channels) {
+constexpr Kernels make_kernels(const char* name, const GeneratedKernels& generated) {
   return {
       .name = name,
       .tile = {tile<std::uint8_t>, tile<std::uint16_t>, tile<std::uint32_t>, tile<std::uint64_t>,
@@ -53,7 +53,7 @@ constexpr Kernels make_kernels(const char* name, const ChannelKernels& channels)
                        kSkewBytes<16> / 16, 16},
       .shuffle = kHasShuffle ? shuffle : nullptr,
       .lanes = kVectorBytes / 16,
-      .channels = channels,
+      .generated = generated,
       .copy = copy,
       .stream = stream,
       .advance = advance,

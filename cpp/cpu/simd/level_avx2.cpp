@@ -1,10 +1,10 @@
 // AVX2: 32-byte vectors.
 #include "cpu/simd/kernels.hpp"
 // Generated; it needs what the header above declares.
-#include "channels_avx2.hpp"
+#include "kernels_avx2.hpp"
 
 namespace ttlg::cpu {
 
-extern const Kernels kAvx2Kernels = make_kernels("avx2", kChannels);
+extern const Kernels kAvx2Kernels = make_kernels("avx2", kGenerated);
 
 }  // namespace ttlg::cpu

@@ -2,7 +2,7 @@
 // the compiler makes of 16-byte vectors.
 #include "cpu/simd/kernels.hpp"
 #if defined(__ARM_NEON)
-#include "channels_neon.hpp"
+#include "kernels_neon.hpp"
 #endif
 
 namespace ttlg::cpu {
@@ -10,7 +10,7 @@ namespace ttlg::cpu {
 #if defined(__SSE2__)
 extern const Kernels kBaselineKernels = make_kernels("sse2", {});
 #elif defined(__ARM_NEON)
-extern const Kernels kBaselineKernels = make_kernels("neon", kChannels);
+extern const Kernels kBaselineKernels = make_kernels("neon", kGenerated);
 #else
 extern const Kernels kBaselineKernels = make_kernels("portable", {});
 #endif

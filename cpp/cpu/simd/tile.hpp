@@ -96,6 +96,7 @@ template <typename T, typename Tile>
 inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments& block,
                       const RowSteps& steps) {
   constexpr std::int64_t kSize = sizeof(T);
+  const auto done = advance_if_busy(block);
   constexpr std::int64_t kLines = ceil_div(Tile::kInStep * Tile::kOutStep * kSize, kLineBytes);
   const std::int64_t last_in = block.in_count - Tile::kInStep;
   const std::int64_t last_out = block.out_count - Tile::kOutStep;
@@ -120,7 +121,7 @@ inline void tile_with(const std::byte* in, std::byte* out, const BlockArguments&
                    [&](int k, const typename Tile::OutVector& vector) {
                      store(to + out_rows[k], vector);
                    });
-        advance(*block.pipeline, kLines);
+        done(kLines);
       }
     }
   }

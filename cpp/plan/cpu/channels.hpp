@@ -6,6 +6,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
 
@@ -35,5 +40,27 @@ constexpr std::size_t number_of_kind(const Channels& channels) {
   return (width * 3 + static_cast<std::size_t>(channels.count - kMinChannels)) * 2 +
          static_cast<std::size_t>(channels.are_interleaved);
 }
+
+// The modes of a folded problem that have the channels and the structures.
+struct ChannelModes {
+  Channels kind;
+  std::size_t channel;
+  std::size_t structures;
+};
+
+// Those that blocks of these extents have, if they are whole structures of a kind.
+std::optional<ChannelModes> find_channels(const Problem& folded,
+                                          std::span<const std::int64_t> extents);
+
+// A block that is structures on one side and separate channels on the other; numbers of its modes.
+struct ChannelBlock {
+  Channels kind;
+  std::size_t channel_mode;
+  std::size_t structure_mode;
+  std::vector<int> others;  // the other modes
+};
+
+ChannelBlock make_channel_block(const Problem& folded, const ChannelModes& modes,
+                                std::span<const std::int64_t> extents);
 
 }  // namespace ttlg::cpu

@@ -19,8 +19,6 @@
 namespace ttlg::cpu {
 namespace {
 
-using Step = std::int64_t BlockMode::*;
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // The extents that one side needs so that its run fills a vector. False if its elements do not
@@ -75,21 +73,6 @@ shuffle::Program program_of(const shuffle::Tile& tile,
                                        {.all = bits, .rows = bits, .columns = bits});
 }
 
-// Offsets of vectors that bits of the tile's elements number, the lowest first.
-std::vector<std::int64_t> bit_offsets(const Block& block, const shuffle::Tile& tile,
-                                      std::span<const int> bits, Step step) {
-  std::vector<std::int64_t> result{0};
-  for (const int number : bits) {
-    const shuffle::Bit& bit = tile.bits[at(number)];
-    const std::size_t inner = result.size();
-    for (std::size_t i = 0; i < inner; ++i) {
-      result.push_back(result[i] +
-                       (std::int64_t{1} << bit.power) * (block.modes[at(bit.mode)].*step));
-    }
-  }
-  return result;
-}
-
 // The tables of a butterfly: all loaded vectors are reordered alike, and all steps after that are
 // of the kind that unpack instructions do. Before a step, vectors that the new bit tells apart are
 // half of all apart; after it the bit that left tells neighbours apart.
@@ -104,17 +87,17 @@ void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile,
     }
     result.first[byte] = static_cast<std::uint8_t>(from);
   }
-  std::vector<int> coming;
-  std::vector<int> leaving;
+  std::vector<shuffle::Bit> coming;
+  std::vector<shuffle::Bit> leaving;
   for (const shuffle::Step& step : butterfly.steps) {
     const auto place = std::ranges::find(step.lanes, step.coming) - step.lanes.begin();
     result.rounds.push_back(static_cast<std::uint8_t>(tile.element_bytes << place));
-    coming.insert(coming.begin(), step.coming);
-    leaving.insert(leaving.begin(), step.leaving);
+    coming.insert(coming.begin(), tile.bits[at(step.coming)]);
+    leaving.insert(leaving.begin(), tile.bits[at(step.leaving)]);
   }
-  result.loads = bit_offsets(block, tile, coming, &BlockMode::in_step);
-  result.out_stores = bit_offsets(block, tile, leaving, &BlockMode::out_step);
-  result.staging_stores = bit_offsets(block, tile, leaving, &BlockMode::staging_step);
+  result.loads = bit_offsets(block, coming, &BlockMode::in_step);
+  result.out_stores = bit_offsets(block, leaving, &BlockMode::out_step);
+  result.staging_stores = bit_offsets(block, leaving, &BlockMode::staging_step);
 }
 
 // The offsets in the staging buffer that belong to offsets of elements in the output.
@@ -186,36 +169,6 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
   return result;
 }
 
-// The channels that a block has, if they are whole structures of a kind.
-std::optional<ChannelBlock> find_channels(const Block& block, std::int64_t element_bytes) {
-  if (block.modes.size() < 2) return std::nullopt;
-  const std::size_t in_first = at(block.in_order.front());
-  for (const bool are_interleaved : {false, true}) {
-    const std::size_t c = are_interleaved ? 0 : in_first;
-    const std::size_t s = are_interleaved ? in_first : 0;
-    const BlockMode& channel = block.modes[c];
-    const BlockMode& structures = block.modes[s];
-    const std::int64_t structure = channel.extent * element_bytes;
-    const bool fits =
-        c != s && channel.block == channel.extent &&
-        (are_interleaved
-             ? channel.out_step == element_bytes && channel.staging_step == element_bytes &&
-                   structures.out_step == structure && structures.staging_step == structure &&
-                   structures.in_step == element_bytes
-             : channel.in_step == element_bytes && structures.in_step == structure &&
-                   structures.out_step == element_bytes &&
-                   structures.staging_step == element_bytes);
-    const Channels kind{element_bytes, channel.extent, are_interleaved};
-    if (!fits || !is_kind(kind)) continue;
-    ChannelBlock result{kind, c, s, {}};
-    for (std::size_t m = 0; m < block.modes.size(); ++m) {
-      if (m != c && m != s) result.others.push_back(static_cast<int>(m));
-    }
-    return result;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 int Shuffle::steps() const {
@@ -243,7 +196,6 @@ Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
   Shuffle result;
   result.tile = std::move(tile);
   result.lane_modes = choose_lane_modes(block, result.tile);
-  result.channels = find_channels(block, element_bytes);
   const shuffle::Tile bits = tile_of(block, result.tile, element_bytes);
   if (const auto butterfly = butterfly_of(bits)) {
     tabulate(result, block, bits, *butterfly);

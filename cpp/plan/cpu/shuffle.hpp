@@ -17,6 +17,7 @@
 
 #include "plan/cpu/block/block.hpp"
 #include "plan/cpu/channels.hpp"
+#include "plan/cpu/vector_tile.hpp"
 #include "plan/shuffle/program.hpp"
 
 namespace ttlg::cpu {
@@ -27,14 +28,6 @@ inline constexpr int kMaxTileVectors = 64;
 // What permutes the bytes of a vector: byte i becomes byte [i], or 0 where that is kNoByte.
 using ByteIndices = std::array<std::uint8_t, kLaneBytes>;
 inline constexpr std::uint8_t kNoByte = 0x80;
-
-// A block that is structures of a few elements on one side and separate channels on the other.
-struct ChannelBlock {
-  Channels kind;
-  std::size_t channel_mode;
-  std::size_t structure_mode;
-  std::vector<int> others;  // the other modes
-};
 
 struct Shuffle {
   struct Term {
@@ -56,8 +49,10 @@ struct Shuffle {
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the
   // lanes of a pair, the second between pairs.
   std::array<std::size_t, 2> lane_modes{};
-  // Where a level has code for all of it, that is used instead of the tables.
+  // Where a level has code for all of it, that is used instead of the tables: for channels, or for
+  // tiles of its own vectors.
   std::optional<ChannelBlock> channels{};
+  VectorTiles vector_tiles{};
 
   // Permutations between a load and its store.
   int steps() const;

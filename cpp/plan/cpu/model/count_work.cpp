@@ -3,17 +3,25 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/block/tile_shape.hpp"
+#include "plan/cpu/channels.hpp"
 #include "plan/cpu/memory_units.hpp"
 #include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/vector_tile.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
+
+int log2_up(std::int64_t count) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count) - 1));
+}
 
 // A side of a shuffle's tile: the vectors that cover its runs.
 std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
@@ -27,18 +35,53 @@ std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> t
   return runs * ceil_div(run, kLaneBytes);
 }
 
-void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
-                   const Machine& machine, double share) {
-  const std::vector<std::int64_t> tile = shuffle_tile(folded);
+// Tiles of all blocks.
+double tiles_of(const Problem& folded, std::span<const std::int64_t> extents,
+                std::span<const std::int64_t> tile) {
   double tiles = 1;
-  std::int64_t elements = 1;
   for (std::size_t m = 0; m < tile.size(); ++m) {
-    const std::int64_t block = parameters.block[m];
+    const std::int64_t block = extents[m];
     const std::int64_t extent = folded.modes[m].extent;
     tiles *=
         as_double(extent / block * ceil_div(block, tile[m]) + ceil_div(extent % block, tile[m]));
-    elements *= tile[m];
   }
+  return tiles;
+}
+
+std::int64_t elements_of(std::span<const std::int64_t> tile) {
+  return std::accumulate(tile.begin(), tile.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// Every stored vector takes so many steps.
+void count_generated(Terms& terms, double vectors, int steps) {
+  terms.generated_moves = 2 * vectors;
+  terms.generated_steps = vectors * steps;
+}
+
+// Whether blocks are moved by generated code.
+bool count_if_generated(Terms& terms, const Problem& folded, const Parameters& parameters,
+                        const Machine& machine, double share) {
+  const double vectors = as_double(folded.bytes()) / machine.vector_bytes * share;
+  if (const auto channels = find_channels(folded, parameters.block)) {
+    count_generated(terms, vectors, log2_up(channels->kind.count));
+    return true;
+  }
+  const std::vector<std::int64_t> tile = vector_tile(folded, machine.vector_bytes);
+  if (tile.empty() || !std::ranges::equal(tile, parameters.block, std::ranges::less_equal{})) {
+    return false;
+  }
+  const std::int64_t loads = elements_of(tile) * folded.element_bytes / machine.vector_bytes;
+  count_generated(terms, tiles_of(folded, parameters.block, tile) * as_double(loads) * share,
+                  std::max(log2_up(loads), 1));
+  return true;
+}
+
+void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
+                   const Machine& machine, double share) {
+  if (count_if_generated(terms, folded, parameters, machine, share)) return;
+  const std::vector<std::int64_t> tile = shuffle_tile(folded);
+  const double tiles = tiles_of(folded, parameters.block, tile);
+  const std::int64_t elements = elements_of(tile);
   const std::int64_t loads =
       tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
   const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);

@@ -67,6 +67,8 @@ constexpr auto kSeconds = std::to_array<std::pair<std::string_view, double>>({
     {"tile_elements", 1.83e-11},
     {"shuffle_moves", 9.56e-10},
     {"shuffle_steps", 6.09e-10},
+    {"generated_moves", 3e-10},
+    {"generated_steps", 2e-10},
     {"gathered_lines", 1.09e-09},
     {"streamed_elements", 8.36e-10},
     {"vectors", 5.79e-10},

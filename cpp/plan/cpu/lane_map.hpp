@@ -1,0 +1,73 @@
+// Tiles whose rows fill a vector on either side, wherever their vectors lie: they differ only in
+// which bits of an element's place in a loaded vector count its place in a stored one as well, as
+// GenTT, section 4.2, has it. The library has code for each of these that is generated when it is
+// built.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace ttlg::cpu {
+
+inline constexpr int kMaxLaneBits = 4;
+
+// Of each bit of a stored lane's number, the lowest first, the bit of the loaded lane's number that
+// it is, or kNoBit: it counts loaded vectors.
+inline constexpr int kNoBit = -1;
+
+struct LaneMap {
+  int bits = 0;  // of a lane's number
+  std::array<std::int8_t, kMaxLaneBits> from{};
+
+  // Bits that count lanes on both sides.
+  constexpr int kept() const {
+    int result = 0;
+    for (int i = 0; i < bits; ++i) result += from[static_cast<std::size_t>(i)] != kNoBit;
+    return result;
+  }
+  // Vectors that a tile loads, and stores.
+  constexpr int vectors() const { return 1 << (bits - kept()); }
+
+  bool operator==(const LaneMap&) const = default;
+};
+
+// Maps of so many bits have numbers below this; not every number has a map.
+constexpr std::size_t lane_map_numbers(int bits) {
+  std::size_t result = 1;
+  for (int i = 0; i < bits; ++i) result *= static_cast<std::size_t>(bits) + 1;
+  return result;
+}
+
+constexpr std::size_t number_of_map(const LaneMap& map) {
+  std::size_t result = 0;
+  for (int i = map.bits; i-- > 0;) {
+    result *= static_cast<std::size_t>(map.bits) + 1;
+    result += static_cast<std::size_t>(map.from[static_cast<std::size_t>(i)] + 1);
+  }
+  return result;
+}
+
+// The map of a number; where there is none, one of no bits.
+constexpr LaneMap lane_map_of(int bits, std::size_t number) {
+  LaneMap map{.bits = bits};
+  std::size_t taken = 0;
+  for (int i = 0; i < bits; ++i) {
+    const auto from = static_cast<int>(number % (static_cast<std::size_t>(bits) + 1)) - 1;
+    number /= static_cast<std::size_t>(bits) + 1;
+    map.from[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(from);
+    if (from == kNoBit) continue;
+    if (taken >> from & 1) return {};
+    taken |= std::size_t{1} << from;
+  }
+  return map;
+}
+
+// The bits of a lane's number in vectors that have code for such tiles; 0 in others.
+constexpr int lane_bits(std::int64_t vector_bytes, std::int64_t element_bytes) {
+  if (element_bytes != 4 && element_bytes != 8) return 0;
+  return std::countr_zero(static_cast<std::uint64_t>(vector_bytes / element_bytes));
+}
+
+}  // namespace ttlg::cpu
