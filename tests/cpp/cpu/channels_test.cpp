@@ -77,7 +77,7 @@ TEST(Channels, AreMovedByEveryLevel) {
       SCOPED_TRACE(std::string(level->name) + ", " + std::to_string(kind.count) + " of " +
                    std::to_string(kind.element_bytes) +
                    (kind.are_interleaved ? ", interleaved" : ", separated"));
-      const ChannelKernel& kernel = level->channels[number_of_kind(kind)];
+      const ChannelKernel& kernel = level->generated.channels[number_of_kind(kind)];
       ASSERT_EQ(kernel.move == nullptr, level->shuffle == nullptr);
       if (kernel.move == nullptr) continue;
       for (const std::int64_t more : {0, 1, 5, 100}) {
