@@ -58,7 +58,12 @@ py::object shuffle_of(const Plan& plan) {
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
-  result["channels"] = has_channel_kernel(plan) ? shuffle.channels->kind.count : 0;
+  const bool has_channels = has_channel_kernel(plan);
+  const cpu::VectorTile* const tile =
+      has_channels ? nullptr : cpu::kernels().vector_tile(shuffle);
+  result["channels"] = has_channels ? shuffle.channels->kind.count : 0;
+  result["tile_vectors"] = tile != nullptr ? tile->loads.size() : 0;
+  result["level_bytes"] = cpu::kernels().lanes * cpu::kLaneBytes;
   return result;
 }
 

@@ -45,13 +45,22 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
         f"  vectors    {'; '.join(sides)}",
         f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
         *_describe_program(core),
-        *_describe_channels(program["channels"]),
+        *_describe_code(program),
     ]
 
 
-def _describe_channels(count: int) -> list[str]:
+def _describe_code(program: dict[str, Any]) -> list[str]:
     """Say that a block is moved by other code than the program."""
-    return [f"  code       generated for structures of {count}, in wider vectors"] if count else []
+    channels, vectors, level = (
+        program[name] for name in ("channels", "tile_vectors", "level_bytes")
+    )
+    if channels:
+        return [f"  code       generated for structures of {channels}, in vectors of {level} bytes"]
+    if vectors:
+        return [
+            f"  code       generated for tiles of {count_of(vectors, 'vector')} of {level} bytes"
+        ]
+    return []
 
 
 def _describe_program(core: _core.CpuPlan) -> list[str]:

@@ -72,6 +72,27 @@ def test_explain_counts_the_vectors_of_a_shuffle():
     assert "vectors  " not in ttlg.plan((64, 64)).explain()
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes", "dtype", "code"),
+    [
+        ((1000, 3), (1, 0), "uint16", "structures of 3, in vectors of {level} bytes"),
+        ((256, 256), (1, 0), "float32", "tiles of {lanes} vectors of {level} bytes"),
+        ((256, 6), (1, 0), "float32", None),
+        ((256, 256), (1, 0), "uint8", None),
+    ],
+)
+def test_explain_names_generated_code(shape, axes, dtype, code):
+    plan = ttlg.plan(shape, axes, dtype, threads=1, kernel="shuffle")
+    level = plan._core.shuffle["level_bytes"]
+    assert level in (16, 32, 64)
+    lines = [line for line in plan.explain().splitlines() if "generated" in line]
+    if code is None:
+        assert lines == []
+    else:
+        wanted = code.format(level=level, lanes=level // 4)
+        assert lines == [f"  code       generated for {wanted}"]
+
+
 def test_explain_names_the_loops():
     plan = ttlg.plan((64, 64), (1, 0), threads=1)
     record = json.loads(plan.to_json())
