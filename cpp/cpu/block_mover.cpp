@@ -188,14 +188,18 @@ std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
   return lanes;
 }
 
+// Tiles follow one another as the input does: rows of arrays that NumPy allocates begin 16 bytes
+// into a line, and so the next tile reads the line in which this one's rows end, while L1 has it.
 TileWalk BlockMover::walk(std::span<const std::int64_t> tile, bool staged) const {
   std::array<TiledMode, kMaxRank> modes;
-  for (std::size_t m = 0; m < block_.modes.size(); ++m) {
+  std::size_t next = 0;
+  for (const int number : block_.in_order) {
+    const auto m = static_cast<std::size_t>(number);
     const BlockMode& mode = block_.modes[m];
-    modes[m] = {.extent = extent_[m],
-                .tile = tile[m],
-                .in_step = mode.in_step,
-                .out_step = staged ? mode.staging_step : mode.out_step};
+    modes[next++] = {.extent = extent_[m],
+                     .tile = tile[m],
+                     .in_step = mode.in_step,
+                     .out_step = staged ? mode.staging_step : mode.out_step};
   }
   return TileWalk(std::span<const TiledMode>(modes).first(block_.modes.size()));
 }

@@ -34,7 +34,8 @@ class TileWalk {
   // Calls move(part, origins) for all parts, with the origins of tiles as seen from the part.
   template <typename Move>
   void for_each_part(const Move& move) const {
-    std::array<std::int64_t, kMaxRank> at{};
+    std::array<std::int64_t, kMaxRank> at;
+    std::fill_n(at.begin(), loops_, 0);
     TileOrigin part{.in = 0, .out = 0};
     std::size_t k = 0;
     do {

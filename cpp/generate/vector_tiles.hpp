@@ -1,5 +1,4 @@
-// The code that the library has of its own generator for tiles whose rows fill a vector on either
-// side.
+// The code that the library has of its own generator for tiles whose rows and columns fill vectors.
 #pragma once
 
 #include <string>

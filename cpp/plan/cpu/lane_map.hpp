@@ -1,7 +1,6 @@
-// Tiles whose rows fill a vector on either side, wherever their vectors lie: they differ only in
-// which bits of an element's place in a loaded vector count its place in a stored one as well, as
-// GenTT, section 4.2, has it. The library has code for each of these that is generated when it is
-// built.
+// Tiles whose rows and columns fill vectors, wherever these lie, differ only in which bits of an
+// element's place in a loaded vector count its place in a stored one as well: the indices that both
+// have in common (GenTT, section 4.2).
 #pragma once
 
 #include <array>
@@ -33,7 +32,7 @@ struct LaneMap {
   bool operator==(const LaneMap&) const = default;
 };
 
-// Maps of so many bits have numbers below this; not every number has a map.
+// Maps of so many bits have numbers below this.
 constexpr std::size_t lane_map_numbers(int bits) {
   std::size_t result = 1;
   for (int i = 0; i < bits; ++i) result *= static_cast<std::size_t>(bits) + 1;
@@ -49,19 +48,22 @@ constexpr std::size_t number_of_map(const LaneMap& map) {
   return result;
 }
 
-// The map of a number; where there is none, one of no bits.
+// The map of a number; one of no bits where no tile has it: none keeps all bits where they are, and
+// where there are none to keep, the kernel `tile` moves blocks.
 constexpr LaneMap lane_map_of(int bits, std::size_t number) {
   LaneMap map{.bits = bits};
   std::size_t taken = 0;
+  bool is_identity = true;
   for (int i = 0; i < bits; ++i) {
     const auto from = static_cast<int>(number % (static_cast<std::size_t>(bits) + 1)) - 1;
     number /= static_cast<std::size_t>(bits) + 1;
     map.from[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(from);
+    is_identity = is_identity && from == i;
     if (from == kNoBit) continue;
     if (taken >> from & 1) return {};
     taken |= std::size_t{1} << from;
   }
-  return map;
+  return taken == 0 || is_identity ? LaneMap{} : map;
 }
 
 // The bits of a lane's number in vectors that have code for such tiles; 0 in others.

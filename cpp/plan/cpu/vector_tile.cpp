@@ -72,7 +72,12 @@ std::vector<std::int64_t> vector_tile(const Problem& folded, std::int64_t vector
   const auto is_power = [](std::int64_t extent) {
     return std::has_single_bit(static_cast<std::uint64_t>(extent));
   };
-  return has_rows && std::ranges::all_of(tile, is_power) ? tile : std::vector<std::int64_t>{};
+  if (!has_rows || !std::ranges::all_of(tile, is_power)) return {};
+  std::int64_t bytes = folded.element_bytes;
+  for (const std::int64_t extent : tile) bytes *= extent;
+  // Where no bit counts lanes on both sides, that is what the kernel `tile` is for.
+  return bytes < vector_bytes * vector_bytes / folded.element_bytes ? tile
+                                                                    : std::vector<std::int64_t>{};
 }
 
 VectorTiles make_vector_tiles(const Problem& folded, const Block& block,

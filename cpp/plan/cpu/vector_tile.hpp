@@ -1,6 +1,6 @@
-// Tiles whose rows fill a vector of a SIMD level on either side. Their extents are powers of two,
-// so that the butterfly of GenTT, section 4.2, moves them, by code that is generated when the
-// library is built.
+// Tiles whose rows and columns fill vectors of a SIMD level and have indices in common. Their
+// extents are powers of two, so that the butterfly of GenTT, section 4.2, moves them, by code that
+// is generated when the library is built.
 #pragma once
 
 #include <array>

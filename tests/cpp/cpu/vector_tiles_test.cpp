@@ -32,8 +32,9 @@ std::vector<LaneMap> all_maps(int bits) {
 }
 
 TEST(LaneMap, EveryOneHasANumberOfItsOwn) {
-  // Ways to let some of the bits stay, each at a place of its own: sum over k of C(n, k)^2 k!.
-  const std::vector<std::size_t> counts{2, 7, 34, 209};
+  // Ways to let k of n bits stay, each at a place of its own: C(n, k)^2 k!. Over all k these are 2,
+  // 7, 34, 209; none at all and all where they are do not count.
+  const std::vector<std::size_t> counts{0, 5, 32, 207};
   for (int bits = 1; bits <= kMaxLaneBits; ++bits) {
     EXPECT_EQ(all_maps(bits).size(), counts[static_cast<std::size_t>(bits) - 1]);
     for (std::size_t number = 0; number < lane_map_numbers(bits); ++number) {
@@ -125,42 +126,47 @@ TEST(VectorTiles, AreMovedByEveryLevel) {
       }
     }
   }
-  EXPECT_GE(checked, usable_levels().size() > 1 ? 9 : 0);
+  EXPECT_GE(checked, usable_levels().size() > 1 ? 5 : 0);
 }
 
 Problem folded(const Request& request) { return fold_run(make_problem(request)); }
 
 TEST(VectorTile, IsTheLeastWhoseRowsFillVectors) {
   using Extents = std::vector<std::int64_t>;
-  const Problem matrix = folded(contiguous_request({100, 40}, {1, 0}, 4));
-  EXPECT_EQ(vector_tile(matrix, 64), (Extents{16, 16}));
-  EXPECT_EQ(vector_tile(matrix, 16), (Extents{4, 4}));
   // The output's fastest modes are 5 and 1.
   const Problem twos = folded(contiguous_request({2, 2, 2, 2, 2, 2}, {5, 3, 2, 1, 4, 0}, 8));
   EXPECT_EQ(vector_tile(twos, 32), (Extents{2, 2, 1, 1, 1, 2}));
-  EXPECT_TRUE(vector_tile(folded(contiguous_request({40, 6}, {1, 0}, 4)), 64).empty())
-      << "6 is no power of two";
-  EXPECT_TRUE(vector_tile(folded(contiguous_request({40, 40}, {1, 0}, 2)), 64).empty())
-      << "no code for elements of 2 bytes";
   // Rows of 8 elements follow one another.
   EXPECT_EQ(vector_tile(folded(contiguous_request({40, 8}, {1, 0}, 4)), 64), (Extents{8, 16}));
+  EXPECT_TRUE(vector_tile(folded(contiguous_request({40, 6}, {1, 0}, 4)), 64).empty())
+      << "6 is no power of two";
+  EXPECT_TRUE(vector_tile(folded(contiguous_request({40, 8}, {1, 0}, 2)), 64).empty())
+      << "no code for elements of 2 bytes";
+  EXPECT_TRUE(vector_tile(folded(contiguous_request({40, 40}, {1, 0}, 4)), 64).empty())
+      << "a matrix, which the kernel 'tile' transposes";
 }
 
 TEST(VectorTile, BelongsToBlocksThatHoldIt) {
-  const Request request = contiguous_request({64, 64}, {1, 0}, 4);
-  const auto tiles_of = [&](std::int64_t in, std::int64_t out) {
-    Parameters parameters{.kernel = Kernel::shuffle, .block = {in, out}, .loop_order = {}};
+  // Modes 0, 1, 2, 3 fill a vector of 64 bytes in the input, 7, 5, 3, 1 in the output.
+  const Request request =
+      contiguous_request({2, 2, 2, 2, 2, 2, 2, 2}, {7, 5, 3, 1, 6, 4, 2, 0}, 4);
+  const auto tiles_of = [&](std::vector<std::int64_t> block) {
+    Parameters parameters;
+    parameters.kernel = Kernel::shuffle;
+    parameters.block = std::move(block);
     parameters.loop_order = test::cut_modes(folded(request), parameters.block);
     return build_plan(request, parameters).shuffle.vector_tiles;
   };
-  const VectorTiles whole = tiles_of(64, 64);
-  ASSERT_TRUE(whole[0] && whole[1] && whole[2]);
-  EXPECT_EQ(whole[2]->map, (LaneMap{.bits = 4, .from = {kNoBit, kNoBit, kNoBit, kNoBit}}));
-  EXPECT_EQ(whole[2]->loads.size(), 16U);
-  EXPECT_EQ(whole[0]->map.bits, 2);
-  const VectorTiles narrow = tiles_of(64, 8);
-  EXPECT_TRUE(narrow[0] && narrow[1]);
-  EXPECT_FALSE(narrow[2]);
+  using Offsets = std::vector<std::int64_t>;
+  const VectorTiles whole = tiles_of({2, 2, 2, 2, 2, 2, 2, 2});
+  EXPECT_FALSE(whole[0]) << "modes 0 and 1, 7 and 5: none in common";
+  ASSERT_TRUE(whole[2]);
+  EXPECT_EQ(whole[2]->map, (LaneMap{.bits = 4, .from = {kNoBit, kNoBit, 3, 1}}));
+  EXPECT_EQ(whole[2]->tile, (Offsets{2, 2, 2, 2, 1, 1, 2, 2})) << "in the output's order";
+  EXPECT_EQ(whole[2]->loads, (Offsets{0, 512, 128, 640}));
+  EXPECT_EQ(whole[2]->out_stores, (Offsets{0, 512, 256, 768}));
+  EXPECT_TRUE(tiles_of({2, 2, 2, 2, 1, 2, 2, 2})[2]);
+  EXPECT_FALSE(tiles_of({2, 2, 1, 2, 2, 2, 2, 2})[2]);
 }
 
 // Extents of powers of two and a few others, in blocks of any extents.

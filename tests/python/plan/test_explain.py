@@ -76,9 +76,9 @@ def test_explain_counts_the_vectors_of_a_shuffle():
     ("shape", "axes", "dtype", "code"),
     [
         ((1000, 3), (1, 0), "uint16", "structures of 3, in vectors of {level} bytes"),
-        ((256, 256), (1, 0), "float32", "tiles of {lanes} vectors of {level} bytes"),
+        ((2,) * 8, (7, 5, 4, 1, 3, 2, 6, 0), "float32", "tiles of {vectors} vectors of {level} bytes"),
         ((256, 6), (1, 0), "float32", None),
-        ((256, 256), (1, 0), "uint8", None),
+        ((256, 256), (1, 0), "float32", None),
     ],
 )
 def test_explain_names_generated_code(shape, axes, dtype, code):
@@ -89,7 +89,7 @@ def test_explain_names_generated_code(shape, axes, dtype, code):
     if code is None:
         assert lines == []
     else:
-        wanted = code.format(level=level, lanes=level // 4)
+        wanted = code.format(level=level, vectors=level // 8)
         assert lines == [f"  code       generated for {wanted}"]
 
 

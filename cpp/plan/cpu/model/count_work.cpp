@@ -19,10 +19,6 @@
 namespace ttlg::cpu {
 namespace {
 
-int log2_up(std::int64_t count) {
-  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count) - 1));
-}
-
 // A side of a shuffle's tile: the vectors that cover its runs.
 std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
                           std::span<const int> order, std::int64_t Mode::* step) {
@@ -48,44 +44,46 @@ double tiles_of(const Problem& folded, std::span<const std::int64_t> extents,
   return tiles;
 }
 
+double blocks_of(const Problem& folded, std::span<const std::int64_t> extents) {
+  double blocks = 1;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    blocks *= as_double(ceil_div(folded.modes[m].extent, extents[m]));
+  }
+  return blocks;
+}
+
 std::int64_t elements_of(std::span<const std::int64_t> tile) {
   return std::accumulate(tile.begin(), tile.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Every stored vector takes so many steps.
-void count_generated(Terms& terms, double vectors, int steps) {
-  terms.generated_moves = 2 * vectors;
-  terms.generated_steps = vectors * steps;
-}
-
-// Whether blocks are moved by generated code.
-bool count_if_generated(Terms& terms, const Problem& folded, const Parameters& parameters,
-                        const Machine& machine, double share) {
-  const double vectors = as_double(folded.bytes()) / machine.vector_bytes * share;
-  if (const auto channels = find_channels(folded, parameters.block)) {
-    count_generated(terms, vectors, log2_up(channels->kind.count));
-    return true;
+// Vectors that generated code loads and stores; false where there is none for the blocks.
+bool count_generated(Terms& terms, const Problem& folded, const Parameters& parameters,
+                     const Machine& machine, double share) {
+  double elements = as_double(folded.elements());
+  if (!find_channels(folded, parameters.block)) {
+    const std::vector<std::int64_t> tile = vector_tile(folded, machine.vector_bytes);
+    if (tile.empty() || !std::ranges::equal(tile, parameters.block, std::ranges::less_equal{})) {
+      return false;
+    }
+    elements = tiles_of(folded, parameters.block, tile) * as_double(elements_of(tile));
   }
-  const std::vector<std::int64_t> tile = vector_tile(folded, machine.vector_bytes);
-  if (tile.empty() || !std::ranges::equal(tile, parameters.block, std::ranges::less_equal{})) {
-    return false;
-  }
-  const std::int64_t loads = elements_of(tile) * folded.element_bytes / machine.vector_bytes;
-  count_generated(terms, tiles_of(folded, parameters.block, tile) * as_double(loads) * share,
-                  std::max(log2_up(loads), 1));
+  terms.generated_moves =
+      2 * elements * as_double(folded.element_bytes) / machine.vector_bytes * share;
   return true;
 }
 
 void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
                    const Machine& machine, double share) {
-  if (count_if_generated(terms, folded, parameters, machine, share)) return;
+  if (count_generated(terms, folded, parameters, machine, share)) return;
   const std::vector<std::int64_t> tile = shuffle_tile(folded);
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
   const std::int64_t loads =
       tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
   const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
-  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
+  // A block has one group of tiles at least, however few tiles that is.
+  const double lanes = machine.vector_bytes / as_double(kLaneBytes);
+  const double groups = std::max(tiles / lanes, blocks_of(folded, parameters.block)) * share;
   terms.shuffle_moves = groups * as_double(loads + stores);
   if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
     terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));

@@ -48,7 +48,6 @@ void for_each_term(const Terms& terms, const Visit& visit) {
   visit("shuffle_moves", terms.shuffle_moves);
   visit("shuffle_steps", terms.shuffle_steps);
   visit("generated_moves", terms.generated_moves);
-  visit("generated_steps", terms.generated_steps);
   visit("gathered_lines", terms.gathered_lines);
   visit("streamed_elements", terms.streamed_elements);
   visit("vectors", terms.vectors);

@@ -65,9 +65,8 @@ struct Terms {
   // Shuffle programs, in vectors of all lanes: what is loaded and stored, and what is done between.
   double shuffle_moves = 0;
   double shuffle_steps = 0;
-  // The same where generated code does it.
+  // What generated code loads and stores instead.
   double generated_moves = 0;
-  double generated_steps = 0;
   // The strided copy: lines that are put together in registers; elements that leave around the
   // caches otherwise, without a staging buffer; vectors of the runs that are moved one by one.
   double gathered_lines = 0;
