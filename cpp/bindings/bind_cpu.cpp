@@ -59,8 +59,7 @@ py::object shuffle_of(const Plan& plan) {
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
   const bool has_channels = has_channel_kernel(plan);
-  const cpu::VectorTile* const tile =
-      has_channels ? nullptr : cpu::kernels().vector_tile(shuffle);
+  const cpu::VectorTile* const tile = has_channels ? nullptr : cpu::kernels().vector_tile(shuffle);
   result["channels"] = has_channels ? shuffle.channels->kind.count : 0;
   result["tile_vectors"] = tile != nullptr ? tile->loads.size() : 0;
   result["level_bytes"] = cpu::kernels().lanes * cpu::kLaneBytes;

@@ -148,8 +148,7 @@ TEST(VectorTile, IsTheLeastWhoseRowsFillVectors) {
 
 TEST(VectorTile, BelongsToBlocksThatHoldIt) {
   // Modes 0, 1, 2, 3 fill a vector of 64 bytes in the input, 7, 5, 3, 1 in the output.
-  const Request request =
-      contiguous_request({2, 2, 2, 2, 2, 2, 2, 2}, {7, 5, 3, 1, 6, 4, 2, 0}, 4);
+  const Request request = contiguous_request({2, 2, 2, 2, 2, 2, 2, 2}, {7, 5, 3, 1, 6, 4, 2, 0}, 4);
   const auto tiles_of = [&](std::vector<std::int64_t> block) {
     Parameters parameters;
     parameters.kernel = Kernel::shuffle;
@@ -188,7 +187,7 @@ TEST(VectorTiles, MatchTheReference) {
                                       [](const auto& tile) { return tile.has_value(); });
     ASSERT_TRUE(test::matches_reference(plan));
   }
-  EXPECT_GT(with_tiles, 200);
+  EXPECT_GT(with_tiles, 100);
 }
 
 }  // namespace

@@ -76,7 +76,12 @@ def test_explain_counts_the_vectors_of_a_shuffle():
     ("shape", "axes", "dtype", "code"),
     [
         ((1000, 3), (1, 0), "uint16", "structures of 3, in vectors of {level} bytes"),
-        ((2,) * 8, (7, 5, 4, 1, 3, 2, 6, 0), "float32", "tiles of {vectors} vectors of {level} bytes"),
+        (
+            (2,) * 8,
+            (7, 5, 4, 1, 3, 2, 6, 0),
+            "float32",
+            "tiles of {vectors} vectors of {level} bytes",
+        ),
         ((256, 6), (1, 0), "float32", None),
         ((256, 256), (1, 0), "float32", None),
     ],

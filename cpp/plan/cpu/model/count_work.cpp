@@ -44,14 +44,6 @@ double tiles_of(const Problem& folded, std::span<const std::int64_t> extents,
   return tiles;
 }
 
-double blocks_of(const Problem& folded, std::span<const std::int64_t> extents) {
-  double blocks = 1;
-  for (std::size_t m = 0; m < extents.size(); ++m) {
-    blocks *= as_double(ceil_div(folded.modes[m].extent, extents[m]));
-  }
-  return blocks;
-}
-
 std::int64_t elements_of(std::span<const std::int64_t> tile) {
   return std::accumulate(tile.begin(), tile.end(), std::int64_t{1}, std::multiplies<>());
 }
@@ -81,9 +73,7 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
   const std::int64_t loads =
       tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
   const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
-  // A block has one group of tiles at least, however few tiles that is.
-  const double lanes = machine.vector_bytes / as_double(kLaneBytes);
-  const double groups = std::max(tiles / lanes, blocks_of(folded, parameters.block)) * share;
+  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
   terms.shuffle_moves = groups * as_double(loads + stores);
   if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
     terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));
