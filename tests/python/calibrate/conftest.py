@@ -25,11 +25,13 @@ def directory(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def truth():
-    generator = np.random.default_rng(0)
-    names = _core.cpu_term_names()
-    seconds = 1e-9 * generator.uniform(0.5, 2, len(names)) * (generator.random(len(names)) < 0.5)
-    seconds[names.index("call")] = 1e-7  # of copies too, whose other terms may take no time here
-    return seconds
+    def seconds_of(name):
+        if name == "call":
+            return 1e-7  # of copies too, whose other terms may take no time here
+        draw = random.Random(name)  # so that a new term leaves the others as they are
+        return 1e-9 * draw.uniform(0.5, 2) * (draw.random() < 0.5)
+
+    return np.array([seconds_of(name) for name in _core.cpu_term_names()])
 
 
 @pytest.fixture(scope="session")
