@@ -19,7 +19,7 @@
 namespace ttlg::cpu {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+using shuffle::at;
 
 // The extents that one side needs so that its run fills a vector. False if its elements do not
 // follow one another for that long.

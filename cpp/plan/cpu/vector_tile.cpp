@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "plan/shuffle/program.hpp"
 #include "tensor/contiguous_run.hpp"
 
 namespace ttlg::cpu {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kLeastVectorBytes = 16;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+using shuffle::at;
 
 // The bits that count the lanes of a vector on the side that steps through modes in this order.
 std::vector<shuffle::Bit> lanes_of(std::span<const int> order, std::span<const std::int64_t> tile,
