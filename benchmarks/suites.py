@@ -153,6 +153,16 @@ def orders() -> Iterator[Case]:
             yield named("orders", shape, tuple(reversed(range(len(shape)))), dtype)
 
 
+def twos() -> Iterator[Case]:
+    """Extents of 2, ranks 8 to 22 in steps of 2, four random orders each: float32, float64."""
+    generator = random.Random(2)
+    for dtype in ("float32", "float64"):
+        for rank in range(8, 23, 2):
+            for _ in range(4):
+                axes = tuple(generator.sample(range(rank), rank))
+                yield named("twos", (2,) * rank, axes, dtype)
+
+
 SUITES = {
     "ttc57": ttc57,
     "sixd-sample": sixd_sample,
@@ -166,6 +176,7 @@ SUITES = {
     "call": call,
     "fresh": fresh,
     "orders": orders,
+    "twos": twos,
     **inplace.SUITES,
     **sparse.SUITES,
 }

@@ -24,6 +24,7 @@ COUNTS = {
     "call": 9,
     "fresh": 4,
     "orders": 16,
+    "twos": 2 * 8 * 4,
     "inplace-square": 28,
     "inplace-random": 30,
     "inplace-aos": 48,

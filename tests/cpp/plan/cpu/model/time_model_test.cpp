@@ -248,6 +248,29 @@ TEST(Terms, CountLinesThatAreGathered) {
   EXPECT_EQ(value_of("gathered_lines", count_runs(7, 64)), 0);
 }
 
+// Vectors of 64 bytes that are loaded and stored, whether by generated code or by a program that is
+// interpreted.
+TEST(Terms, CountWhatGeneratedCodeMoves) {
+  const auto moves = [](const Request& request, std::vector<std::int64_t> block) {
+    Parameters parameters;
+    parameters.kernel = Kernel::shuffle;
+    parameters.block = std::move(block);
+    parameters.loop_order = test::cut_modes(fold_run(make_problem(request)), parameters.block);
+    const TermValues values = count(build_plan(request, parameters));
+    return std::pair(value_of("generated_moves", values), value_of("shuffle_moves", values));
+  };
+  const Request channels = contiguous_request({640, 3}, {1, 0}, 4);
+  EXPECT_EQ(moves(channels, {3, 640}), std::pair(2 * 120.0, 0.0));
+  // The output's fastest modes are 7, 1, 5 and 4, the input's 0 to 3: a tile of 128 elements.
+  const Request twos = contiguous_request({2, 2, 2, 2, 2, 2, 2, 2}, {7, 5, 4, 1, 3, 2, 6, 0}, 4);
+  EXPECT_EQ(moves(twos, {2, 2, 2, 2, 2, 2, 2, 2}), std::pair(2 * 16.0, 0.0));
+  // The last tile along 40 lies over the one before.
+  const Request rows = contiguous_request({40, 8}, {1, 0}, 4);
+  EXPECT_EQ(moves(rows, {8, 40}), std::pair(2 * 3 * 8.0, 0.0));
+  EXPECT_EQ(moves(rows, {8, 8}).first, 0) << "blocks without a whole tile";
+  EXPECT_EQ(moves(contiguous_request({64, 64}, {1, 0}, 4), {64, 64}).first, 0) << "no bit stays";
+}
+
 TEST(SideRuns, AreCountedAndPlaced) {
   const Problem folded = fold_run(make_problem(contiguous_request({64, 100}, {1, 0}, 8)));
   const std::vector<std::int64_t> block{30, 64};
