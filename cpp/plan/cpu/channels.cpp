@@ -19,9 +19,8 @@ std::optional<ChannelModes> find_channels(const Problem& folded,
     const Mode& channel = folded.modes[c];
     const Mode& structures = folded.modes[s];
     const Channels kind{bytes, channel.extent, are_interleaved};
-    if (is_kind(kind) && extents[c] == channel.extent && extents[s] > 1 &&
-        channel.*packed == bytes && structures.*packed == channel.extent * bytes &&
-        structures.*separate == bytes) {
+    if (is_kind(kind) && extents[c] == channel.extent && channel.*packed == bytes &&
+        structures.*packed == channel.extent * bytes && structures.*separate == bytes) {
       return ChannelModes{.kind = kind, .channel = c, .structures = s};
     }
   }
