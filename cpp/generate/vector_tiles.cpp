@@ -1,9 +1,7 @@
 #include "generate/vector_tiles.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "generate/backends.hpp"
 #include "generate/choose.hpp"

@@ -20,15 +20,6 @@ struct LaneMap {
   int bits = 0;  // of a lane's number
   std::array<std::int8_t, kMaxLaneBits> from{};
 
-  // Bits that count lanes on both sides.
-  constexpr int kept() const {
-    int result = 0;
-    for (int i = 0; i < bits; ++i) result += from[static_cast<std::size_t>(i)] != kNoBit;
-    return result;
-  }
-  // Vectors that a tile loads, and stores.
-  constexpr int vectors() const { return 1 << (bits - kept()); }
-
   bool operator==(const LaneMap&) const = default;
 };
 

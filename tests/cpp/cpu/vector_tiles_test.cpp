@@ -12,6 +12,7 @@
 #include "cpu/kernels.hpp"
 #include "cpu/simd_level.hpp"
 #include "plan/cpu/lane_map.hpp"
+#include "plan/cpu/lane_maps.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "plan/cpu/vector_tile.hpp"
 #include "requests.hpp"
@@ -19,17 +20,9 @@
 namespace ttlg::cpu {
 namespace {
 
+using test::all_maps;
 using test::contiguous_request;
 using test::pick;
-
-std::vector<LaneMap> all_maps(int bits) {
-  std::vector<LaneMap> maps;
-  for (std::size_t number = 0; number < lane_map_numbers(bits); ++number) {
-    const LaneMap map = lane_map_of(bits, number);
-    if (map.bits != 0) maps.push_back(map);
-  }
-  return maps;
-}
 
 TEST(LaneMap, EveryOneHasANumberOfItsOwn) {
   // Ways to let k of n bits stay, each at a place of its own: C(n, k)^2 k!. Over all k these are 2,
@@ -43,13 +36,6 @@ TEST(LaneMap, EveryOneHasANumberOfItsOwn) {
       EXPECT_EQ(number_of_map(map), number);
     }
   }
-}
-
-TEST(LaneMap, CountsVectors) {
-  EXPECT_EQ((LaneMap{.bits = 4, .from = {kNoBit, 2, kNoBit, 0}}).kept(), 2);
-  EXPECT_EQ((LaneMap{.bits = 4, .from = {kNoBit, 2, kNoBit, 0}}).vectors(), 4);
-  EXPECT_EQ((LaneMap{.bits = 3, .from = {kNoBit, kNoBit, kNoBit}}).vectors(), 8);
-  EXPECT_EQ((LaneMap{.bits = 3, .from = {2, 1, 0}}).vectors(), 1);
 }
 
 // Where lane `lane` of stored vector `vector` comes from: a loaded vector and its lane.
@@ -80,7 +66,7 @@ std::pair<std::size_t, std::size_t> origin_of(const LaneMap& map, std::size_t ve
 // Moves two tiles between memory of just their size, whose vectors lie in any order.
 void check(const LaneMap& map, VectorTileKernel kernel, std::size_t element_bytes,
            test::Random& random) {
-  const auto vectors = static_cast<std::size_t>(map.vectors());
+  const std::size_t vectors = test::vectors_of(map);
   const std::size_t vector_bytes = element_bytes << map.bits;
   std::vector<std::int64_t> loads;
   for (std::size_t v = 0; v < vectors; ++v) {

@@ -8,6 +8,7 @@
 
 #include "generate/backends.hpp"
 #include "plan/cpu/lane_map.hpp"
+#include "plan/cpu/lane_maps.hpp"
 
 namespace ttlg::generate {
 namespace {
@@ -30,11 +31,9 @@ TEST(VectorTiles, LoadAndStoreEveryVectorOnce) {
     std::size_t vectors = 0;
     for (const int bytes : {4, 8}) {
       const int bits = cpu::lane_bits(isa.vector_bytes.front(), bytes);
-      for (std::size_t number = 0; number < cpu::lane_map_numbers(bits); ++number) {
-        const cpu::LaneMap map = cpu::lane_map_of(bits, number);
-        if (map.bits == 0) continue;
+      for (const cpu::LaneMap& map : test::all_maps(bits)) {
         ++maps;
-        vectors += static_cast<std::size_t>(map.vectors());
+        vectors += test::vectors_of(map);
       }
     }
     const std::string text = generate_vector_tiles(isa);
