@@ -2,6 +2,7 @@
 
 import itertools
 import mmap
+import random
 
 import numpy as np
 import pytest
@@ -116,6 +117,14 @@ def test_all_permutations_below_rank_6(rank, itemsize):
 )
 def test_large_enough_for_several_threads_and_blocks(shape, axes, dtype, threads):
     check(random_array(shape, dtype), axes, threads=threads)
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
+def test_orders_of_rank_16(itemsize):
+    draw = random.Random(itemsize)
+    x = random_array((2,) * 16, f"V{itemsize}")
+    for _ in range(20):
+        check(x, draw.sample(range(16), 16))
 
 
 @pytest.mark.parametrize("rank", [16, 31, 32, 33, 63, 64])
