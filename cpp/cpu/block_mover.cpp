@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace ttlg::cpu {
+namespace {
+
+// Generated code moves about as many, and then the pipeline advances.
+constexpr std::int64_t kLinesAtOnce = 32;
+
+}  // namespace
 
 BlockMover::BlockMover(const Plan& plan, const Kernels& table)
     : plan_(plan), table_(table), block_(plan.block) {
@@ -94,17 +100,15 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
   } while (k < modes.size());
 }
 
-// A few lines at a time, between which the pipeline advances.
 void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to,
                                bool staged) {
-  constexpr std::int64_t kLines = 32;
   const ChannelBlock& channels = *plan_.shuffle.channels;
   const auto [element_bytes, count, are_interleaved] = channels.kind;
   const BlockMode& channel = block_.modes[channels.channel_mode];
   const BlockMode& structures = block_.modes[channels.structure_mode];
   const std::int64_t all = extent_[channels.structure_mode];
   const std::int64_t structure_bytes = count * element_bytes;
-  const std::int64_t passes = kLines * kLineBytes / (kernel.structures * structure_bytes);
+  const std::int64_t passes = kLinesAtOnce * kLineBytes / (kernel.structures * structure_bytes);
   const std::int64_t part = kernel.structures * std::max<std::int64_t>(passes, 1);
   const std::int64_t out_step = staged ? structures.staging_step : structures.out_step;
   const std::int64_t pitch = are_interleaved ? channel.in_step
@@ -215,14 +219,12 @@ void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) 
   });
 }
 
-// A few lines at a time, between which the pipeline advances.
 void BlockMover::move_vector_tiles(const VectorTile& tile, const std::byte* in, std::byte* to,
                                    bool staged) {
-  constexpr std::int64_t kLines = 32;
   const VectorTileKernel kernel = table_.vector_tile_kernel(tile.map, plan_.element_bytes);
   const std::int64_t* const stores = (staged ? tile.staging_stores : tile.out_stores).data();
   const std::int64_t tile_bytes = std::ssize(tile.loads) * table_.lanes * kLaneBytes;
-  const std::int64_t few = std::max<std::int64_t>(kLines * kLineBytes / tile_bytes, 1);
+  const std::int64_t few = std::max<std::int64_t>(kLinesAtOnce * kLineBytes / tile_bytes, 1);
   walk(tile.tile, staged)
       .for_each_part([&](const TileOrigin& part, std::span<const TileOrigin> origins) {
         while (!origins.empty()) {

@@ -23,7 +23,7 @@ struct LaneMap {
   bool operator==(const LaneMap&) const = default;
 };
 
-// Maps of so many bits have numbers below this.
+// The numbers of maps of that many bits are less than this.
 constexpr std::size_t lane_map_numbers(int bits) {
   std::size_t result = 1;
   for (int i = 0; i < bits; ++i) result *= static_cast<std::size_t>(bits) + 1;

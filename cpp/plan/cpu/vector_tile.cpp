@@ -60,7 +60,8 @@ VectorTile make_vector_tile(const Block& block, std::vector<std::int64_t> tile, 
 
 }  // namespace
 
-std::vector<std::int64_t> vector_tile(const Problem& folded, std::int64_t vector_bytes) {
+std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,
+                                      std::int64_t vector_bytes) {
   if (lane_bits(vector_bytes, folded.element_bytes) == 0) return {};
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   const auto fill = [&](std::span<const int> order, std::int64_t Mode::* step) {
@@ -73,7 +74,10 @@ std::vector<std::int64_t> vector_tile(const Problem& folded, std::int64_t vector
   const auto is_power = [](std::int64_t extent) {
     return std::has_single_bit(static_cast<std::uint64_t>(extent));
   };
-  if (!has_rows || !std::ranges::all_of(tile, is_power)) return {};
+  if (!has_rows || !std::ranges::all_of(tile, is_power) ||
+      !std::ranges::equal(tile, extents, std::ranges::less_equal{})) {
+    return {};
+  }
   std::int64_t bytes = folded.element_bytes;
   for (const std::int64_t extent : tile) bytes *= extent;
   // Where no bit counts lanes on both sides, that is what the kernel `tile` is for.
@@ -86,8 +90,8 @@ VectorTiles make_vector_tiles(const Problem& folded, const Block& block,
   VectorTiles result;
   std::int64_t vector_bytes = kLeastVectorBytes;
   for (std::optional<VectorTile>& each : result) {
-    const std::vector<std::int64_t> tile = vector_tile(folded, vector_bytes);
-    if (!tile.empty() && std::ranges::equal(tile, extents, std::ranges::less_equal{})) {
+    const std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
+    if (!tile.empty()) {
       std::vector<std::int64_t> of_block;
       for (const int m : folded.perm) {
         if (extents[at(m)] > 1) of_block.push_back(tile[at(m)]);

@@ -27,10 +27,12 @@ struct VectorTile {
 // Those of vectors of 16, 32 and 64 bytes.
 using VectorTiles = std::array<std::optional<VectorTile>, 3>;
 
-// The tile as extents of the folded problem's modes; empty if there is none, or no code for it.
-std::vector<std::int64_t> vector_tile(const Problem& folded, std::int64_t vector_bytes);
+// The tile as extents of the folded problem's modes; empty if there is none, if blocks of `extents`
+// do not hold it, or if there is no code for it.
+std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,
+                                      std::int64_t vector_bytes);
 
-// Those that are within a block of these extents of the problem.
+// Those of a block, which has these extents of the problem.
 VectorTiles make_vector_tiles(const Problem& folded, const Block& block,
                               std::span<const std::int64_t> extents);
 

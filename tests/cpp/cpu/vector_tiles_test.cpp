@@ -119,6 +119,11 @@ Problem folded(const Request& request) { return fold_run(make_problem(request));
 
 TEST(VectorTile, IsTheLeastWhoseRowsFillVectors) {
   using Extents = std::vector<std::int64_t>;
+  const auto vector_tile = [](const Problem& problem, std::int64_t vector_bytes) {
+    Extents whole;
+    for (const Mode& mode : problem.modes) whole.push_back(mode.extent);
+    return cpu::vector_tile(problem, whole, vector_bytes);
+  };
   // The output's fastest modes are 5 and 1.
   const Problem twos = folded(contiguous_request({2, 2, 2, 2, 2, 2}, {5, 3, 2, 1, 4, 0}, 8));
   EXPECT_EQ(vector_tile(twos, 32), (Extents{2, 2, 1, 1, 1, 2}));

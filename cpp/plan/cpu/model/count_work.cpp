@@ -53,10 +53,9 @@ bool count_generated(Terms& terms, const Problem& folded, const Parameters& para
                      const Machine& machine, double share) {
   double elements = as_double(folded.elements());
   if (!find_channels(folded, parameters.block)) {
-    const std::vector<std::int64_t> tile = vector_tile(folded, machine.vector_bytes);
-    if (tile.empty() || !std::ranges::equal(tile, parameters.block, std::ranges::less_equal{})) {
-      return false;
-    }
+    const std::vector<std::int64_t> tile =
+        vector_tile(folded, parameters.block, machine.vector_bytes);
+    if (tile.empty()) return false;
     elements = tiles_of(folded, parameters.block, tile) * as_double(elements_of(tile));
   }
   terms.generated_moves =
