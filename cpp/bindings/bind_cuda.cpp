@@ -147,6 +147,9 @@ void bind_plans(py::module_& module) {
           "model",
           [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
       .def_readonly("predicted_seconds", &Executable::predicted_seconds)
+      .def_property_readonly(
+          "time_source",
+          [](const Executable& plan) { return describe(*plan.model, plan.time_source); })
       .def_property_readonly("word_bytes",
                              [](const Executable& plan) { return plan.recast.element_bytes; })
       .def_property_readonly("slice",

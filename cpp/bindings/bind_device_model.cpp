@@ -25,7 +25,7 @@ void check_properties(const DeviceModel& model) {
   const bool is_possible = model.multiprocessors > 0 && is_positive(model.clock_hz) &&
                            is_positive(model.memory_bytes_per_second) &&
                            model.l2_cache_bytes >= 0 && model.shared_bytes_per_multiprocessor > 0 &&
-                           model.threads_per_multiprocessor > 0 &&
+                           model.threads_per_multiprocessor > 0 && model.regression_bytes >= 0 &&
                            is_positive(model.launch_seconds);
   if (!is_possible) {
     throw py::value_error("the device model '" + model.name +
@@ -58,7 +58,8 @@ DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
                        double memory_bytes_per_second, std::int64_t l2_cache_bytes,
                        std::int64_t shared_bytes_per_multiprocessor, int threads_per_multiprocessor,
                        double launch_seconds, int overlap, const Named& costs,
-                       const std::map<std::string, Coefficients>& coefficients) {
+                       const std::map<std::string, Coefficients>& coefficients,
+                       std::int64_t regression_bytes) {
   DeviceModel model{.name = std::move(name),
                     .multiprocessors = multiprocessors,
                     .clock_hz = clock_hz,
@@ -67,7 +68,8 @@ DeviceModel make_model(std::string name, int multiprocessors, double clock_hz,
                     .shared_bytes_per_multiprocessor = shared_bytes_per_multiprocessor,
                     .threads_per_multiprocessor = threads_per_multiprocessor,
                     .launch_seconds = launch_seconds,
-                    .overlap = overlap};
+                    .overlap = overlap,
+                    .regression_bytes = regression_bytes};
   check_properties(model);
   model.costs = read_costs(costs);
   for (const auto& [schema, values] : coefficients) {
@@ -106,6 +108,7 @@ py::dict to_dict(const DeviceModel& model) {
   result["overlap"] = model.overlap;
   result["costs"] = by_name(model.costs);
   result["coefficients"] = coefficients;
+  result["regression_bytes"] = model.regression_bytes;
   return result;
 }
 
@@ -124,7 +127,8 @@ void bind_device_model(py::module_& module) {
            py::arg("threads_per_multiprocessor") = defaults.threads_per_multiprocessor,
            py::arg("launch_seconds") = defaults.launch_seconds,
            py::arg("overlap") = defaults.overlap, py::arg("costs") = Named{},
-           py::arg("coefficients") = std::map<std::string, Coefficients>{})
+           py::arg("coefficients") = std::map<std::string, Coefficients>{},
+           py::arg("regression_bytes") = defaults.regression_bytes)
       .def_readonly("name", &DeviceModel::name)
       .def_property_readonly("calibrated", &DeviceModel::is_calibrated,
                              "Whether anything of it was fitted to measurements.")

@@ -16,6 +16,7 @@
 #include "plan/cpu/inplace/step_choice.hpp"
 #include "plan/cpu/memory_units.hpp"
 #include "plan/cuda/inplace/step_choice.hpp"
+#include "plan/cuda/model/predict.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -235,6 +236,10 @@ void bind_cuda_inplace(py::module_& module) {
       .def_property_readonly("model",
                              [](const InplaceExecutable& plan) {
                                return std::const_pointer_cast<DeviceModel>(plan.model);
+                             })
+      .def_property_readonly("time_source",
+                             [](const InplaceExecutable& plan) {
+                               return describe(*plan.model, cuda::TimeSource::terms);
                              })
       .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
            "Transpose x, with workspace_bytes of memory besides, or None where there are none.");

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "plan/cuda/layout/choose_layout.hpp"
-#include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice/validate.hpp"
 
@@ -31,7 +30,9 @@ Plan::Plan(const Request& of_request, std::int64_t of_pointer_alignment, Problem
     layout = chosen_layout.layout;
     if (counts_layout(sliced())) layout_cost = chosen_layout.cost;
   }
-  predicted_seconds = predict_seconds(*model, sliced());
+  const PredictedTime predicted = predict_time(*model, sliced());
+  predicted_seconds = predicted.seconds;
+  time_source = predicted.source;
 }
 
 SlicedProblem Plan::sliced() const {

@@ -9,6 +9,7 @@
 
 #include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/model/device_model.hpp"
+#include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
 #include "plan/plan_base.hpp"
 #include "plan/timed.hpp"
@@ -39,11 +40,15 @@ struct Plan : PlanBase {
   SharedLayout layout{};  // of Orthogonal-Arbitrary
   LayoutCost layout_cost{};
   double predicted_seconds = 0;
+  TimeSource time_source = TimeSource::terms;
   // Where calls have chosen the plan, all that took part in it, the planner's own choice first;
   // then predicted_seconds is what was predicted for that.
   std::vector<Timed> measured{};
 
-  void keep_predictions_of(const Plan& other) { predicted_seconds = other.predicted_seconds; }
+  void keep_predictions_of(const Plan& other) {
+    predicted_seconds = other.predicted_seconds;
+    time_source = other.time_source;
+  }
 
   // The plan must outlive it.
   SlicedProblem sliced() const;

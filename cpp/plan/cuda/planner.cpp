@@ -12,16 +12,16 @@
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice/search.hpp"
 #include "plan/cuda/taxonomy.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
-// Whether a choice is expected to reach less than half of a copy's rate, beyond the caches, where
-// rates matter.
-bool is_slow(const DeviceModel& model, const Problem& problem, double seconds) {
-  const auto bytes = 2 * static_cast<double>(problem.bytes());
-  return bytes > static_cast<double>(model.l2_cache_bytes) &&
-         seconds > 2 * bytes / model.memory_bytes_per_second;
+// Whether a choice that is no copy is expected to take more than twice as long as one from memory.
+bool is_slow(const DeviceModel& model, const Problem& problem, const Candidate& choice) {
+  const double copy = 2 * as_double(problem.bytes()) / model.memory_bytes_per_second;
+  return choice.parameters.schema != Schema::copy &&
+         choice.seconds > 2 * (model.launch_seconds + copy);
 }
 
 // Whether CUDA can number the blocks, or the runs of FVI-Match-Large.
@@ -172,7 +172,7 @@ std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& mod
   std::vector<Candidate> result(all.begin(), all.end());
   const auto others = result.begin() + of_named;
   std::ranges::stable_sort(result.begin(), others, {}, &Candidate::seconds);
-  const bool named_suffice = of_named > 0 && !is_slow(model, problem, result.front().seconds);
+  const bool named_suffice = of_named > 0 && !is_slow(model, problem, result.front());
   std::ranges::stable_sort(named_suffice ? others : result.begin(), result.end(), {},
                            &Candidate::seconds);
   return result;
@@ -192,7 +192,7 @@ Plan make_plan(const Request& request, std::int64_t pointer_alignment,
       forced ? fastest_of({&*forced, 1}) : fastest_of(classify(problem).schemas);
   // The branch names the published choice. Where the model expects little of it, or its grid would
   // be too large, any other will do (TTLG, section V).
-  const bool is_enough = best != nullptr && !is_slow(*model, problem, best->seconds);
+  const bool is_enough = best != nullptr && !is_slow(*model, problem, *best);
   if (!forced && !is_enough) best = fastest_of(kSchemas);
   if (best == nullptr) {
     throw std::invalid_argument(

@@ -55,12 +55,14 @@ class CudaCandidate(NamedTuple):
     ============= ====================================== =======================================
     Feature       Unit                                   Kernels
     ============= ====================================== =======================================
-    Volume        bytes of the input                     all
+    Volume        bytes of the input                     all but Orthogonal-Arbitrary
+    Volume        elements                               Orthogonal-Arbitrary
     NumBlocks     thread blocks                          all but Orthogonal-Arbitrary and copy
     NumThreads    threads                                Orthogonal-Arbitrary
     Input slice   elements along the slice's input side  all but Orthogonal-Arbitrary and copy
     Output slice  elements along its output side         all but Orthogonal-Arbitrary and copy
-    Total Slice   elements of a slice                    Orthogonal-Arbitrary
+    Total Slice   elements of all slices that a block    Orthogonal-Arbitrary
+                  takes along the coarsened mode
     Input Stride  elements of a slice that are           Orthogonal-Arbitrary
                   contiguous in the input
     Output Stride elements of a slice that are           Orthogonal-Arbitrary

@@ -70,5 +70,5 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
         return {"alignment": self._core.pointer_alignment, **measured}
 
     def _device_mark(self) -> str:
-        mark = "" if self._core.model.calibrated else "(uncalibrated) "
+        mark = "(uncalibrated) " if self._core.time_source.endswith("uncalibrated") else ""
         return f"device={self.device!r} {mark}"

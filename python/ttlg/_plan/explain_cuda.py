@@ -6,7 +6,7 @@ from typing import Any
 from ttlg import _core
 from ttlg._plan.candidates import CudaCandidate
 from ttlg._plan.measured import describe_measured
-from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds, name_device
+from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds, name_model
 
 
 def _describe_slice(core: _core.CudaPlan) -> str:
@@ -50,7 +50,7 @@ def explain(core: _core.CudaPlan, dtype: str, candidates: Sequence[CudaCandidate
         f"  words         of {count_of(core.word_bytes, 'byte')}",
         f"  kernel        {core.kernel}: {_describe_slice(core)}",
         f"  transactions  {moved}",
-        f"  predicted     {microseconds(core.predicted_seconds)} on {name_device(core.model)}",
+        f"  predicted     {microseconds(core.predicted_seconds)} on {name_model(core)}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
     rows = core.taxonomy()

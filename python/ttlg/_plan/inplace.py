@@ -104,6 +104,6 @@ class CudaInplacePlan(OnGpu, InplacePlan, core=CudaCore):
     _core: CudaCore
 
     def _machine(self) -> dict[str, object]:
-        from ttlg._plan.text import name_device
+        from ttlg._plan.text import name_model
 
-        return {"device": name_device(self._core.model)}
+        return {"device": name_model(self._core)}

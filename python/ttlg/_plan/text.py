@@ -33,10 +33,10 @@ def microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.1f} microseconds"
 
 
-def name_device(model: _core.DeviceModel) -> str:
-    """Name a GPU, and say whether its model's times are those of hardware."""
-    doubt = "" if model.calibrated else ", uncalibrated: no hardware has fitted this model"
-    return model.name + doubt
+def name_model(core: _core.CudaPlan | _core.CudaInplacePlan) -> str:
+    """Name a GPU, and say what its predicted times follow from and whether hardware has fitted that."""
+    doubt = ": no hardware has fitted them" if core.time_source.endswith("uncalibrated") else ""
+    return f"{core.model.name} by {core.time_source}{doubt}"
 
 
 def name_plan(core: AnyPlan, dtype: str, device: str) -> str:

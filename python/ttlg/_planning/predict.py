@@ -35,6 +35,8 @@ class Prediction(NamedTuple):
         The name of the model, ``"cpu-zen5"`` for one; ``"cpu-zen5, corrected by calls"`` where
         calls have taught the planner how long calls take (`set_learning`), so that the same
         question may have had another answer before. Under ``ttlg.learning(False)`` it never has.
+        A GPU's model is followed by what the time follows from: ``"tesla-k40c, regression"`` for
+        one, or ``"nvidia-h200, physical terms, uncalibrated"`` where no hardware has fitted them.
     """
 
     seconds: float
@@ -131,8 +133,10 @@ def predict_time(
     The time is that of the plan that `transpose` would use on as many threads: the function plans,
     keeps the plan in the planner cache, and asks the model by which the planner chose it. So a
     repeated question takes a microsecond or two, a new one as long as planning. `show_config` names
-    the CPU's model. A device model that no hardware has fitted follows from data sheets, and its
-    plans and `show_config` call it uncalibrated.
+    the CPU's model. A GPU's time is that of physical terms, whose costs follow from data sheets where
+    no hardware has fitted them, which is called uncalibrated; or that of a linear regression as
+    TTLG's (section V, Table II) where the kernel has one and the tensor is of sizes that it was
+    fitted to.
 
     While calls learn, as they do by default, what they take corrects the CPU's model for layouts
     that have no plan yet. Under ``ttlg.learning(False)`` predictions depend on the arguments and on
@@ -170,7 +174,11 @@ def predict_time(
         threads=threads,
     )
     plan = Plan(core, "")
-    source = _models.cpu_source() if device == "cpu" else plan.device
+    source = (
+        f"{plan.device}, {core.time_source}"
+        if isinstance(core, _core.CudaPlan | _core.CudaInplacePlan)
+        else _models.cpu_source()
+    )
     prediction = Prediction(*plan._predict(fresh), plan.kernel, source)
     return prediction if full else prediction.seconds
 

@@ -52,7 +52,7 @@ def test_what_it_says_of_itself(shape, axes, dtype):
     text = p.explain()
     assert p.kernel == " + ".join(kernels(p))
     assert f"kernel     {p.kernel}, in place" in text
-    assert "uncalibrated: no hardware has fitted this model" in text
+    assert "by physical terms, uncalibrated: no hardware has fitted them" in text
     assert text.count("\n->") == 1
     best, *others = p.candidates()
     assert (best.kernel, best.parameters) == (p.kernel, p.parameters)

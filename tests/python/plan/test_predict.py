@@ -119,7 +119,7 @@ def test_the_whole_answer():
     on_gpu = ttlg.predict_time(SHAPE, AXES, device=H200, full=True)
     plan = ttlg.plan(SHAPE, AXES, device=H200)
     assert (on_gpu.seconds, on_gpu.kernel) == (plan.predicted_time, plan.schema)
-    assert on_gpu.source == H200
+    assert on_gpu.source == f"{H200}, physical terms, uncalibrated"
     assert math.isnan(on_gpu.low)
     assert math.isnan(on_gpu.high)
 

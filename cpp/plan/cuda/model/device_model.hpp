@@ -30,9 +30,11 @@ struct DeviceModel {
   int overlap = 4;
   Costs costs = default_costs();
   std::map<Schema, Coefficients> coefficients{};  // of the schemas that have a regression
+  std::int64_t regression_bytes = 0;              // the smallest tensor that those were fitted to
 
+  bool has_fitted_costs() const { return costs != default_costs(); }
   // Whether anything of it was fitted to measurements.
-  bool is_calibrated() const { return !coefficients.empty() || costs != default_costs(); }
+  bool is_calibrated() const { return !coefficients.empty() || has_fitted_costs(); }
   bool operator==(const DeviceModel&) const = default;
 };
 

@@ -1,5 +1,8 @@
 #include "plan/cuda/model/features.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "plan/cuda/slice/geometry.hpp"
 #include "tensor/integer.hpp"
 
@@ -92,10 +95,12 @@ Features features_of(const SlicedProblem& sliced) {
               {"Output slice", of(shape.out.length)},
               {"Cycles", distinct_cycles(shape)}};
     case Schema::orthogonal_arbitrary:
-      // Cycles by TTLG, section V: C3 + C3' summed over whole and partial slices.
-      return {{"Volume", bytes},
+      // Cycles by TTLG, section V: C3 + C3' summed over whole and partial slices. The volume is in
+      // elements and the total slice counts repetitions: only so does Table II give times that a
+      // K40c can have (docs/papers/ttlg.md).
+      return {{"Volume", of(sliced.problem.elements())},
               {"NumThreads", blocks * OrthogonalArbitraryPolicy::kThreads},
-              {"Total Slice", of(shape.volume)},
+              {"Total Slice", of(shape.volume * sliced.repeats())},
               {"Input Stride", of(shape.in.run)},
               {"Output Stride", of(shape.out.run)},
               {"Special Instr", special_instructions(shape)},
@@ -113,6 +118,12 @@ Features features_of(const SlicedProblem& sliced) {
       break;
   }
   return {};
+}
+
+bool is_of_slice(std::string_view feature) {
+  constexpr std::array<std::string_view, 6> kLengths{"Input slice",  "Output slice",  "Total Slice",
+                                                     "Input Stride", "Output Stride", "FVI"};
+  return std::ranges::find(kLengths, feature) != kLengths.end();
 }
 
 }  // namespace ttlg::cuda

@@ -28,4 +28,7 @@ Transactions transactions(const SlicedProblem& sliced);
 using Features = std::vector<std::pair<std::string_view, double>>;
 Features features_of(const SlicedProblem& sliced);
 
+// Whether a feature is a length of a slice; the others grow with the volume.
+bool is_of_slice(std::string_view feature);
+
 }  // namespace ttlg::cuda

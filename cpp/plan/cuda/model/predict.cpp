@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "plan/cuda/model/features.hpp"
 #include "plan/cuda/model/launch_terms.hpp"
@@ -35,12 +36,21 @@ double physical_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
   return model.launch_seconds + norm(groups, model.overlap);
 }
 
-// The linear regression (TTLG, section V).
-double fitted_seconds(const Coefficients& coefficients, const Features& features) {
+// How much of the smallest tensor of the regressions' data set a problem has, at most 1.
+double share_of_fitted(const DeviceModel& model, const Problem& problem) {
+  return std::min(1.0, as_double(problem.bytes()) /
+                           as_double(std::max<std::int64_t>(model.regression_bytes, 1)));
+}
+
+// The linear regression (TTLG, section V). Lengths of slices do not grow with the volume and make
+// up an intercept, which holds from the smallest fitted tensor on. Below, it shrinks with the
+// volume: as it is, it would be up to a millisecond of a K40c for any tensor.
+double fitted_seconds(const Coefficients& coefficients, const Features& features, double share) {
   double seconds = 0;
   for (const auto& [name, value] : features) {
     const auto found = coefficients.find(name);
-    if (found != coefficients.end()) seconds += found->second * value;
+    if (found == coefficients.end()) continue;
+    seconds += found->second * value * (is_of_slice(name) ? share : 1);
   }
   return seconds;
 }
@@ -54,15 +64,30 @@ double min_seconds(const DeviceModel& model, const Problem& problem) {
 
 }  // namespace
 
-double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
+// A regression that promises less than a copy has left what it was fitted to: its negative
+// coefficients win. For tensors below the smallest fitted one, where launches and latencies count,
+// the terms answer as long as they are between the regression's time and that of the smallest.
+PredictedTime predict_time(const DeviceModel& model, const SlicedProblem& sliced) {
   const Problem& problem = sliced.problem;
-  if (problem.bytes() == 0) return model.launch_seconds;
-  const auto fitted = model.coefficients.find(sliced.parameters.schema);
-  if (fitted == model.coefficients.end()) return physical_seconds(model, sliced);
-  // A regression that promises more than a copy has left what it was fitted to: its negative
-  // coefficients win.
-  const double seconds = fitted_seconds(fitted->second, features_of(sliced));
-  return seconds >= min_seconds(model, problem) ? seconds : physical_seconds(model, sliced);
+  if (problem.bytes() == 0) return {.seconds = model.launch_seconds};
+  const double physical = physical_seconds(model, sliced);
+  const auto found = model.coefficients.find(sliced.parameters.schema);
+  if (found == model.coefficients.end()) return {.seconds = physical};
+  const double share = share_of_fitted(model, problem);
+  const double fitted = fitted_seconds(found->second, features_of(sliced), share);
+  if (fitted < min_seconds(model, problem)) return {.seconds = physical};
+  if (fitted < physical && physical < fitted / share) return {.seconds = physical};
+  return {.seconds = std::clamp(physical, fitted, fitted / share),
+          .source = TimeSource::regression};
+}
+
+double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced) {
+  return predict_time(model, sliced).seconds;
+}
+
+std::string_view describe(const DeviceModel& model, TimeSource source) {
+  if (source == TimeSource::regression) return "regression";
+  return model.has_fitted_costs() ? "physical terms" : "physical terms, uncalibrated";
 }
 
 }  // namespace ttlg::cuda

@@ -1,13 +1,29 @@
 // The predicted time of a launch.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 
-// Seconds that a launch takes: the regression where the schema has one, else the terms at what they
-// cost. Positive for every problem.
+// What a predicted time follows from: the terms of the physical model at what they cost, or the
+// schema's regression (TTLG, section V).
+enum class TimeSource : std::uint8_t { terms, regression };
+
+struct PredictedTime {
+  double seconds = 0;
+  TimeSource source = TimeSource::terms;
+};
+
+// How long a launch takes: by the regression where the schema has one and the tensor is of the
+// sizes that it was fitted to, else by the terms. Positive for every problem.
+PredictedTime predict_time(const DeviceModel& model, const SlicedProblem& sliced);
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced);
+
+// What plans say of it, with a word of warning where nothing of it was fitted to measurements.
+std::string_view describe(const DeviceModel& model, TimeSource source);
 
 }  // namespace ttlg::cuda

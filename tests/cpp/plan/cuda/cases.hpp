@@ -34,6 +34,7 @@ inline cuda::DeviceModel k40c_model() {
       {"Volume", -3.018e-11},       {"NumThreads", 2.730e-10},     {"Total Slice", 2.126e-07},
       {"Input Stride", -8.880e-12}, {"Output Stride", -1.091e-11}, {"Special Instr", 3.047e-11},
       {"Cycles", 5.112e-10}};
+  model.regression_bytes = 16 << 20;
   return model;
 }
 

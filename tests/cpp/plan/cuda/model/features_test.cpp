@@ -159,13 +159,39 @@ TEST(Features, OfOrthogonalArbitraryAreTableTwos) {
   const cuda::Parameters parameters{orthogonal_arbitrary, {3, 3, 8, 3}};
   // C3 is 4 for each of 8 rows; C3' is 2 + 2 + 1 for each of the 8 of a.
   EXPECT_EQ(features(problem, parameters),
-            (Features{{"Volume", 4096},
+            (Features{{"Volume", 1024},
                       {"NumThreads", 3 * OrthogonalArbitraryPolicy::kThreads},
                       {"Total Slice", 384},
                       {"Input Stride", 384},
                       {"Output Stride", 48},
                       {"Special Instr", 2 * 384},
                       {"Cycles", 4 * 8 + 5 * 8}}));
+}
+
+// TTLG, section IV-A: "the slice size gets multiplied by the size of the coarsening dimension".
+TEST(Features, CountTheRepetitionsOfATotalSlice) {
+  const Problem problem = unfused_problem({64, 8, 64}, {2, 1, 0}, 4);
+  const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 32, 32}, 1};
+  EXPECT_EQ(feature(problem, parameters, "Total Slice"), 8 * 32 * 32);
+  EXPECT_EQ(feature(problem, parameters, "NumThreads"), 4 * OrthogonalArbitraryPolicy::kThreads);
+}
+
+TEST(Features, AreLengthsOfASliceOrGrowWithTheVolume) {
+  const Slice slice{1, 1, 4, 4};
+  const Problem problem = unfused_problem({32, 64, 16, 3}, {2, 1, 0, 3}, 8);
+  const Problem match = unfused_problem({32, 64, 16, 3}, {0, 2, 1, 3}, 8);
+  const Problem larger = unfused_problem({32, 64, 16, 6}, {2, 1, 0, 3}, 8);
+  const Problem larger_match = unfused_problem({32, 64, 16, 6}, {0, 2, 1, 3}, 8);
+  const auto check = [](const Problem& small, const Problem& large, const Parameters& parameters) {
+    for (const auto& [name, value] : features(small, parameters)) {
+      if (name == "Special Instr") continue;  // none here
+      EXPECT_EQ(feature(large, parameters, name), is_of_slice(name) ? value : 2 * value) << name;
+    }
+  };
+  check(problem, larger, {orthogonal_distinct, slice});
+  check(problem, larger, {orthogonal_arbitrary, slice});
+  check(match, larger_match, {fvi_match_large, {1, 1, 32, 1}});
+  EXPECT_FALSE(is_of_slice("Special Instr"));
 }
 
 TEST(Features, CountDivisionsOnEverySideThatIsCutShort) {

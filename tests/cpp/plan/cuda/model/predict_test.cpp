@@ -46,14 +46,42 @@ TEST(FittedModel, IsTheScalarProductOfTableTwo) {
   EXPECT_NEAR(expected, 1.768e-3, 0.001e-3);
 }
 
+// 16^6 doubles in slices of 16^3, by hand from Table II with the volume in elements: -0.506 + 0.573
+// + 0.871 + 1.072. In bytes it would be -4.051, and the launch would take less than nothing.
+TEST(FittedModel, TakesOrthogonalArbitrarysVolumeInElements) {
+  const Problem problem = unfused_problem(std::vector<std::int64_t>(6, 16), {1, 2, 0, 3, 5, 4}, 8);
+  const cuda::Parameters parameters{orthogonal_arbitrary, {3, 3, 16, 16}};
+  const cuda::PredictedTime found = predict_time(k40c_model(), {problem, parameters});
+  EXPECT_NEAR(found.seconds, 2.009e-3, 0.001e-3);
+  EXPECT_EQ(found.source, TimeSource::regression);
+}
+
 TEST(FittedModel, IsNotBelievedBelowTheMemorysSpeed) {
-  // Table II's negative coefficients alone would make this launch take less than nothing.
   const Problem problem = unfused_problem({64, 2048, 64}, {1, 0, 2}, 8);
   const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 64, 64}};
-  DeviceModel unfitted = k40c_model();
+  DeviceModel model = k40c_model();
+  EXPECT_EQ(predict_time(model, {problem, parameters}).source, TimeSource::regression);
+  // Table II has negative coefficients too.
+  model.coefficients[orthogonal_arbitrary]["Cycles"] *= -1;
+  DeviceModel unfitted = model;
   unfitted.coefficients.clear();
-  EXPECT_DOUBLE_EQ(predict_seconds(k40c_model(), {problem, parameters}),
-                   predict_seconds(unfitted, {problem, parameters}));
+  const cuda::PredictedTime found = predict_time(model, {problem, parameters});
+  EXPECT_EQ(found.seconds, predict_seconds(unfitted, {problem, parameters}));
+  EXPECT_EQ(found.source, TimeSource::terms);
+}
+
+// What does not grow with the volume is an intercept only from the smallest fitted tensor on.
+TEST(FittedModel, ShrinksWithTensorsBelowItsDataSet) {
+  const cuda::Parameters parameters{orthogonal_arbitrary, {1, 1, 64, 64}};
+  const auto fitted = [&](std::int64_t extent) {
+    const Problem problem = unfused_problem({64, extent, 64}, {2, 1, 0}, 8);
+    return predict_time(k40c_model(), {problem, parameters});
+  };
+  const double smallest = fitted(512).seconds;  // 16 MB
+  EXPECT_DOUBLE_EQ(fitted(256).seconds, smallest / 2);
+  EXPECT_EQ(fitted(256).source, TimeSource::regression);
+  EXPECT_GT(fitted(1024).seconds, smallest);
+  EXPECT_LT(fitted(1024).seconds, 1.5 * smallest);
 }
 
 TEST(Prediction, IsPositiveFromOneElementUp) {
