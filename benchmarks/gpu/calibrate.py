@@ -1,14 +1,16 @@
 """Measure the slices that the planner weighs on this GPU, and fit the time model to them.
 
 ``python -m ttlg.benchmarks.gpu.calibrate --outdir DIR`` writes DIR/<device>.json, which becomes the
-device's model when it is put among the package's ``models``.
+device's model when it is put among the package's ``models``. With ``--points FILE --count 77502``,
+said again until it is done, it has as many points as TTLG's regression of Orthogonal-Distinct.
 """
 
 import argparse
 import gc
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from ttlg import _core
 from ttlg._calibrate.fit import require_scipy
 from ttlg.benchmarks import command
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import fit, fit_costs, session
+from ttlg.benchmarks.gpu import models, session
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
     Buffers,
@@ -29,12 +31,12 @@ from ttlg.benchmarks.gpu.device import (
     transposed,
 )
 from ttlg.benchmarks.gpu.failures import is_fault, noting
+from ttlg.benchmarks.gpu.points import Point, PointFile, name_of, terms_of
 from ttlg.benchmarks.gpu.report import failure_lines
 from ttlg.benchmarks.measure import WrongResultError
 from ttlg.benchmarks.plans import changed
 from ttlg.benchmarks.tables import grouped
 
-_SEED = 0
 # Slices of a schema that are measured for each problem.
 _SLICES = 5
 _REPEATS = 3
@@ -43,21 +45,15 @@ _COPY_BYTES = 1 << 30
 
 @dataclass
 class Found:
-    """What a run has measured, and the exceptions of slices and problems that it left out."""
+    """What has been measured, and the exceptions of slices and problems that were left out."""
 
-    points: list[fit.Point] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
 
 def plan_of(plan: ttlg.Plan, candidate: Any) -> ttlg.Plan:
     """Return the plan that does what `plan` does in the way of one of its candidates."""
     return changed(plan, kernel=candidate.kernel, parameters=candidate.parameters)
-
-
-def terms_of(plan: ttlg.Plan, properties: Mapping[str, Any]) -> dict[str, float]:
-    """Count the terms of the physical time model for a plan, on a device of these properties."""
-    terms: dict[str, float] = changed(plan, device=dict(properties))._core.terms()
-    return terms
 
 
 def chosen(plan: ttlg.Plan, seed: int) -> list[Any]:
@@ -79,7 +75,7 @@ def _seconds(own: ttlg.Plan, buffers: Buffers, expected: torch.Tensor) -> float:
 
 def measure(case: Case, memory: Memory, known: Mapping[str, Any], seed: int, found: Found) -> None:
     """Verify and time some slices of a problem; those that fail are noted and left out."""
-    label = f"{case.label} {case.shape} {case.axes}"
+    label = name_of(case)
     with noting(found.failures, label):
         plan = ttlg.plan(case.shape, case.axes, case.dtype, device="cuda")
         buffers = memory.buffers(case)
@@ -90,20 +86,20 @@ def measure(case: Case, memory: Memory, known: Mapping[str, Any], seed: int, fou
                 seconds = _seconds(own, buffers, expected)
                 features, terms = dict(each.features), terms_of(own, known)
                 found.points.append(
-                    fit.Point(each.kernel, features, seconds, label, each.parameters, terms)
+                    Point(each.kernel, features, seconds, label, each.parameters, terms)
                 )
 
 
-def measure_until(
-    deadline: float, memory: Memory, known: Mapping[str, Any], found: Found, file: session.JsonFile
-) -> int:
-    """Measure problems of the data set until the time is up or the device lost."""
-    return session.measure_all(
-        enumerate(problems(_SEED)),
-        deadline,
-        lambda each: measure(each[1], memory, known, each[0], found),
-        file,
-    )
+def left(file: PointFile | None, found: Found, count: float) -> Iterator[tuple[int, Case]]:
+    """List the problems that earlier runs have not measured, with numbers, until there are enough points."""
+    first = file.problems if file else 0
+    for number, case in islice(enumerate(problems(models.SEED)), first, None):
+        if len(found.points) >= count:
+            break
+        before = len(found.points)
+        yield number, case
+        if file:
+            file.append(number, found.points[before:])
 
 
 def properties() -> dict[str, Any]:
@@ -134,6 +130,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m ttlg.benchmarks.gpu.calibrate", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--outdir", type=Path, required=True, help="where the model is written")
+    parser.add_argument(
+        "--points",
+        type=command.file,
+        metavar="FILE",
+        help="go on from the points in this file, if it is there, and add those of this run",
+    )
+    parser.add_argument(
+        "--count",
+        type=command.count,
+        default=float("inf"),
+        metavar="N",
+        help="stop when there are this many points",
+    )
     session.add_options(parser, budget=360)
     args = command.parse(parser, argv)
     deadline = time.monotonic() + args.budget
@@ -142,40 +151,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     gc.freeze()  # each capture of a graph collects garbage, among all that was imported
     known = properties()
-    found = Found()
-    costs: fit_costs.CostFit | None = None
-    regressions: dict[str, fit.Regression] = {}
+    earlier = PointFile(args.points) if args.points else None
+    found = Found(points=list(earlier.points) if earlier else [])
+    fits: models.Fits | None = None
 
     def record() -> dict[str, Any]:
         count = f"{len(found.points)} points, {len(found.failures)} failures"
         return {
             "machine": machine,
             "properties": known,
-            "costs": costs and asdict(costs),
-            "regressions": {name: asdict(each) for name, each in regressions.items()},
-            "table": [
-                count,
-                *(fit_costs.table(costs) if costs else []),
-                *fit.table(regressions),
-                *failure_lines(found.failures),
-            ],
+            "costs": fits and asdict(fits.costs),
+            "regressions": fits and {name: asdict(each) for name, each in fits.regressions.items()},
+            "table": [count, *(fits.table() if fits else []), *failure_lines(found.failures)],
             "failures": found.failures,
             "points": [asdict(point) for point in found.points],
         }
 
     file = session.JsonFile(args.json, record)
-    status = measure_until(deadline, Memory(), known, found, file)
-    costs = fit_costs.fit_costs(found.points, known["launch_seconds"], _SEED)
-    regressions = fit.fit(found.points, known["launch_seconds"], _SEED)
-    if costs:
-        source = f"fitted to {len(found.points)} launches on {machine['device']}, "
-        source += f"commit {machine['commit']}"
-        session.write(
-            args.outdir / f"{known['name']}.json", fit_costs.model(known, costs, source), 1
-        )
+    memory = Memory()
+    status = session.measure_all(
+        left(earlier, found, args.count),
+        deadline,
+        lambda each: measure(each[1], memory, known, each[0], found),
+        file,
+    )
+    fits = models.fits_of(found.points, known["launch_seconds"])
+    if fits:
+        source = models.source_of(machine, len(found.points))
+        session.write(args.outdir / f"{known['name']}.json", fits.model(known, source), 1)
     file.write()
     print("\n".join(record()["table"]))
-    failed = not costs or any(map(is_fault, found.failures.values()))
+    failed = not fits or any(map(is_fault, found.failures.values()))
     return status or int(failed)
 
 

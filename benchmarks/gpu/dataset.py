@@ -1,7 +1,6 @@
 """What the time model is fitted to (TTLG, section V): tensors, permutations and slices."""
 
 import itertools
-import math
 import random
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
@@ -17,7 +16,7 @@ RANKS = (3, 4, 5, 6)
 # Bytes: the paper's 16 MB to 2 GB, and a tensor whose launch takes about as long as its bytes.
 VOLUMES = (1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30, 2 << 30)
 DTYPES = ("float64", "float32", "uint8", "uint16", "complex128")  # all widths of elements
-_TEST_SHARE = 5  # one in this number of points is kept for the test
+_TEST_SHARE = 5  # one in this number of problems is kept for the test
 # One in this number of permutations leaves the fastest axis where it is, which the FVI kernels need:
 # few of those drawn at random do.
 _MATCHING = 4
@@ -53,11 +52,10 @@ def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
     return [*candidates[:1], *drawn]
 
 
-def split(count: int, seed: int) -> tuple[list[int], list[int]]:
-    """Split points at random into 4/5 to fit and 1/5 to test with.
+def held_out(cases: Sequence[str], seed: int) -> set[str]:
+    """Draw 1/5 of the problems, all of whose slices are to be tested on.
 
-    Returns their numbers, from 0 to `count` - 1, in two ascending lists.
+    The paper draws slices, so that a model has seen most others of the problem that it is tested on.
     """
-    order = random.Random(seed).sample(range(count), count)
-    tested = math.floor(count / _TEST_SHARE)
-    return sorted(order[tested:]), sorted(order[:tested])
+    distinct = list(dict.fromkeys(cases))
+    return set(random.Random(seed).sample(distinct, len(distinct) // _TEST_SHARE))

@@ -1,13 +1,14 @@
-"""Linear regressions as TTLG's, section V, one for each schema, to compare the time model with."""
+"""Linear regressions as TTLG's, section V, one for each schema."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ttlg.benchmarks.gpu.dataset import split
+from ttlg.benchmarks.gpu.dataset import held_out
+from ttlg.benchmarks.gpu.points import Point
 from ttlg.benchmarks.tables import grouped
 
 SIGNIFICANCE = 0.05  # the paper's cut
@@ -15,18 +16,6 @@ SIGNIFICANCE = 0.05  # the paper's cut
 MIN_POINTS = 40
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A launch's features and terms, and the seconds that it took."""
-
-    schema: str
-    features: dict[str, float]
-    seconds: float
-    case: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    terms: dict[str, float] = field(default_factory=dict)  # of the physical model
 
 
 @dataclass(frozen=True)
@@ -52,7 +41,9 @@ class Regression:
 
 
 def error_percent(actual: Array, predicted: Array) -> float:
-    """Return 100 * mean(|actual - predicted| / actual), the metric of TTLG, section V."""
+    """Return 100 * mean(|actual - predicted| / actual), the metric of TTLG, section V; NaN of none."""
+    if len(actual) == 0:
+        return math.nan
     return float(100 * np.mean(np.abs(actual - predicted) / actual))
 
 
@@ -101,32 +92,33 @@ def _eliminate(matrix: Array, seconds: Array) -> dict[int, Coefficient]:
         left.remove(worst)
 
 
-def regress(points: Sequence[Point], floor: float, seed: int) -> Regression:
-    """Fit the points of one schema, all with the same features, and test on those left out.
+def regress(points: Sequence[Point], floor: float, tested: Collection[str]) -> Regression:
+    """Fit the points of one schema, all with the same features, and test on the `tested` problems.
 
-    No prediction is below `floor`, the seconds of a launch. `seed` draws the split.
+    No prediction is below `floor`, the seconds of a launch.
     """
     names = list(points[0].features)
     matrix = np.array([[point.features[name] for name in names] for point in points], float)
     seconds = np.array([point.seconds for point in points])
-    train, test = split(len(points), seed)
-    found = _eliminate(matrix[train], seconds[train])
+    is_test = np.array([point.case in tested for point in points])
+    found = _eliminate(matrix[~is_test], seconds[~is_test])
     weights = np.array([found[i].estimate if i in found else 0.0 for i in range(len(names))])
     predicted = np.maximum(matrix @ weights, floor)
     return Regression(
         coefficients={names[column]: coefficient for column, coefficient in found.items()},
         dropped=[name for column, name in enumerate(names) if column not in found],
-        train_points=len(train),
-        test_points=len(test),
-        train_error=error_percent(seconds[train], predicted[train]),
-        test_error=error_percent(seconds[test], predicted[test]),
+        train_points=int(np.sum(~is_test)),
+        test_points=int(np.sum(is_test)),
+        train_error=error_percent(seconds[~is_test], predicted[~is_test]),
+        test_error=error_percent(seconds[is_test], predicted[is_test]),
     )
 
 
 def fit(points: Sequence[Point], floor: float, seed: int) -> dict[str, Regression]:
-    """Fit every schema that has enough points."""
+    """Fit every schema that has enough points, on the same problems as the costs of the terms."""
+    tested = held_out([point.case for point in points], seed)
     return {
-        schema: regress(of_schema, floor, seed)
+        schema: regress(of_schema, floor, tested)
         for schema, of_schema in grouped(points, lambda point: point.schema).items()
         if len(of_schema) >= MIN_POINTS
     }

@@ -6,8 +6,8 @@ follows from how long the groups are, so fitting alternates: with the shares of 
 costs are the solution of a linear least-squares problem with non-negative unknowns.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from ttlg import _core
 from ttlg._calibrate.errors import Errors, Regret, errors, regrets_of, summarize
 from ttlg._calibrate.fit import Array, solve_counts
-from ttlg.benchmarks.gpu.dataset import split
-from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point
+from ttlg.benchmarks.gpu.dataset import held_out
+from ttlg.benchmarks.gpu.fit import MIN_POINTS
+from ttlg.benchmarks.gpu.points import Point
 
 NAMES = _core.cuda_cost_names()
 OVERLAPS = (1, 2, 4, 8, 16)
@@ -130,8 +131,7 @@ def fit_costs(points: Sequence[Point], launch_seconds: float, seed: int) -> Cost
         return None
     counts, seconds = counts_of(points), np.array([point.seconds for point in points])
     cases = [point.case for point in points]
-    distinct = list(dict.fromkeys(cases))
-    tested = {distinct[number] for number in split(len(distinct), seed)[1]}
+    tested = held_out(cases, seed)
     is_test = np.array([case in tested for case in cases])
     costs = solve_with_overlap(counts[~is_test], seconds[~is_test], launch_seconds)
     predicted = costs.predict(counts)
@@ -145,18 +145,6 @@ def fit_costs(points: Sequence[Point], launch_seconds: float, seed: int) -> Cost
 
     (train, train_regret), (test, test_regret) = part(~is_test), part(is_test)
     return CostFit(costs.named(), costs.overlap, train, test, train_regret, test_regret)
-
-
-def model(properties: Mapping[str, Any], found: CostFit, source: str) -> dict[str, Any]:
-    """Put a device's properties and its fitted costs into the form of models/*.json."""
-    errors_of_schemas = {name: asdict(each) for name, each in found.test.items()}
-    return {
-        **properties,
-        "overlap": found.overlap,
-        "costs": found.costs,
-        "source": source,
-        "errors": errors_of_schemas | {"regret": found.test_regret.to_dict()},
-    }
 
 
 def table(found: CostFit) -> list[str]:

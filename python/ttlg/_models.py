@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "models")
 # What a model's file says to its reader alone.
-_ABOUT = ("source", "match", "errors", "fitted")
+_ABOUT = ("source", "match", "errors", "fitted", "regressions")
 _SHORT_NAMES = {"nvidia-h100": "nvidia-h100-80gb-hbm3"}
 
 

@@ -65,11 +65,11 @@ def calibration(monkeypatch, device, tmp_path):
         lambda plan, known: {"memory.bytes": plan.features["Volume"] * known["byte_seconds"]},
     )
 
-    def run(seconds):
+    def run(seconds, *options):
         numbers = itertools.count()
         monkeypatch.setattr(calibrate, "_seconds", lambda *args: seconds(next(numbers), *args))
         file = tmp_path / "results.json"
-        status = calibrate.main(["--outdir", str(tmp_path), "--json", str(file)])
+        status = calibrate.main(["--outdir", str(tmp_path), "--json", str(file), *options])
         return status, json.loads(file.read_text()), json.loads((tmp_path / "gpu.json").read_text())
 
     return run
@@ -106,6 +106,20 @@ def test_an_interrupt_fits_the_points_so_far(calibration):
     assert (status, len(found["points"])) == (130, 45)
     assert found["regressions"]["copy"]["train_points"] == 36
     assert model["costs"]["memory.bytes"] == pytest.approx(2, rel=0.01)
+
+
+def test_it_goes_on_from_the_points_of_earlier_runs(calibration, tmp_path):
+    points = ("--points", str(tmp_path / "points.jsonl"))
+    status, found, _ = calibration(failing(45, interrupt), *points)
+    assert (status, len(found["points"])) == (130, 45)
+    status, found, model = calibration(failing(None, None), *points, "--count", "55")
+    assert (status, len(found["points"])) == (0, 55)
+    assert [point["case"].split()[0] for point in found["points"]] == [f"A{n}" for n in range(55)]
+    assert model["source"].startswith("fitted to 55 launches")
+    status, found, _ = calibration(failing(0, give_wrong_result), *points, "--count", "55")
+    assert (status, len(found["points"])) == (0, 55)
+    status, found, _ = calibration(failing(None, None), *points)
+    assert (status, len(found["points"])) == (0, 60)
 
 
 def test_a_lost_device_ends_the_calibration(calibration, device):

@@ -3,7 +3,9 @@
 import functools
 import itertools
 import json
+import math
 import random
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -13,8 +15,10 @@ from ttlg import _core, _models
 from ttlg._calibrate.problems import Problem
 from ttlg.benchmarks.gpu import fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
-from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point
+from ttlg.benchmarks.gpu.fit import MIN_POINTS
 from ttlg.benchmarks.gpu.fit_costs import NAMES, Costs, counts_of
+from ttlg.benchmarks.gpu.models import fits_of, main
+from ttlg.benchmarks.gpu.points import Point, PointFile, problem_of, recounted
 
 pytest.importorskip("scipy")
 
@@ -66,7 +70,7 @@ def synthetic(count, *, noise, seed=0, overlap=4):
     return [
         Point(
             plan.kernel,
-            {},
+            plan.features(),
             plan.predicted_seconds * (1 + draw.gauss(0, noise)),
             case,
             plan.parameters,
@@ -204,18 +208,104 @@ def test_regret_is_what_the_predicted_choice_loses(monkeypatch):
     assert fit_costs.table(found)[-1] == "regret: 20.00% in the mean of 4 problems not fitted to"
 
 
+def loaded(record):
+    """Load a model as the package does, which must not change it."""
+    values = _models._values(json.loads(json.dumps(record)))
+    model = _core.DeviceModel(**values)
+    assert model.to_dict() == values
+    return model
+
+
 def test_a_fit_becomes_a_model_of_the_package():
-    points = synthetic(60, noise=0.02)
-    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
-    record = json.loads(json.dumps(fit_costs.model(PROPERTIES, found, "measured")))
+    points = synthetic(100, noise=0.02)
+    found = fits_of(points, LAUNCH)
+    record = found.model(PROPERTIES, "measured")
     assert record["source"] == "measured"
-    assert record["errors"]["all"]["mean"] == found.test["all"].mean
-    loaded = _core.DeviceModel(**_models._values(record))
-    assert loaded.calibrated
-    assert loaded.to_dict() | {"coefficients": {}} == _models._values(record) | {"coefficients": {}}
-    lines = fit_costs.table(found)
-    assert len(lines) == 2 + len(found.train)
+    assert record["errors"]["all"]["mean"] == found.costs.test["all"].mean
+    sizes = [problem_of(point.case) for point in points]
+    assert record["regression_bytes"] == min(
+        math.prod(shape) * np.dtype(dtype).itemsize for shape, _, dtype in sizes
+    )
+    assert loaded(record).calibrated
+    lines = fit_costs.table(found.costs)
+    assert len(lines) == 2 + len(found.costs.train)
     assert lines[1].split()[0] == "all"
+
+
+def test_the_better_of_both_models_predicts_a_kernel():
+    # The times of one kernel are sums of features, those of the others of terms.
+    weights = {"Volume": 1e-11, "NumBlocks": 5e-8, "Input slice": 7e-7, "Output slice": 1e-6}
+    regressed = "orthogonal_distinct"
+    draw = random.Random(5)
+    points = [
+        replace(
+            point,
+            seconds=sum(weights.get(name, 0) * value for name, value in point.features.items())
+            * (1 + draw.gauss(0, 0.02)),
+        )
+        if point.schema == regressed
+        else point
+        for point in synthetic(150, noise=0.02)
+    ]
+    found = fits_of(points, LAUNCH)
+    assert found.regressed() == [regressed]
+    assert f"the better on problems not fitted to: {regressed}" in found.table()[-1]
+    record = found.model(PROPERTIES, "measured")
+    assert set(record["coefficients"]) == {regressed}
+    assert record["coefficients"][regressed]["Volume"] == pytest.approx(1e-11, rel=0.05)
+    # All of them are there, with what Table II says of each and with their errors.
+    assert {regressed, "orthogonal_arbitrary", "fvi_match_large"} <= set(record["regressions"])
+    volume = record["regressions"][regressed]["coefficients"]["Volume"]
+    assert volume["t"] == pytest.approx(volume["estimate"] / volume["standard_error"])
+    assert record["regressions"][regressed]["test_error"] < 3
+    assert record["errors"][regressed]["mean"] > 0.03
+    plan = ttlg.plan((4096, 8192), (1, 0), device="nvidia-h200", kernel=regressed)
+    own = json.loads(plan.to_json()) | {"device": loaded(record).to_dict()}
+    plan = ttlg.Plan.from_json(json.dumps(own))
+    assert "by regression" in plan.explain()
+
+
+def test_points_are_counted_again():
+    points = synthetic(20, noise=0.1)
+    stale = [replace(point, features={"Old": 1.0}, terms={"old": 1.0}) for point in points]
+    unknown = [replace(points[0], schema="no_such_kernel"), replace(points[0], parameters={})]
+    assert list(recounted([*stale, *unknown], PROPERTIES)) == points
+    assert problem_of("rank 3 1M equal float64 (3, 4) (1, 0)") == ((3, 4), (1, 0), "float64")
+    assert problem_of("uint8 (5,) (0,)") == ((5,), (0,), "uint8")
+    with pytest.raises(ValueError, match="does not end in a dtype"):
+        problem_of("rank 3")
+
+
+def test_a_record_is_fitted_again(tmp_path, capsys):
+    file = tmp_path / "calibrate.json"
+    points = [asdict(point) for point in synthetic(60, noise=0.02)]
+    machine = {"device": "Some GPU", "commit": "c0ffee"}
+    record = {"machine": machine, "properties": PROPERTIES, "points": points}
+    file.write_text(json.dumps({"results": record}))
+    assert main([str(file), "--outdir", str(tmp_path)]) == 0
+    model = json.loads((tmp_path / "nvidia-h200.json").read_text())
+    assert model["source"] == f"fitted to {len(points)} launches on Some GPU, commit c0ffee"
+    assert loaded(model).calibrated
+    assert f"{len(points)} points" in capsys.readouterr().out
+    file.write_text(json.dumps(record | {"points": points[:3]}))
+    assert main([str(file)]) == 1
+    assert "3 points are too few" in capsys.readouterr().out
+
+
+def test_a_file_of_points_survives_a_kill(tmp_path):
+    path = tmp_path / "points.jsonl"
+    points = synthetic(3, noise=0)
+    file = PointFile(path)
+    assert (file.points, file.problems) == ([], 0)
+    file.append(0, points[:2])
+    file.append(4, points[2:])
+    whole = path.read_text()
+    path.write_text(whole + '{"problem": 5, "sche')
+    again = PointFile(path)
+    assert (again.points, again.problems) == (points, 5)
+    again.append(5, points[:1])
+    assert PointFile(path).points == [*points, points[0]]
+    assert path.read_text().startswith(whole)
 
 
 def test_few_points_fit_nothing():

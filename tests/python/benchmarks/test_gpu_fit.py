@@ -2,14 +2,16 @@
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ttlg import _core
 from ttlg._calibrate.problems import ORDERINGS, Problem
-from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, VOLUMES, problems, sample, split
-from ttlg.benchmarks.gpu.fit import MIN_POINTS, Point, error_percent, fit, regress, table
+from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, VOLUMES, held_out, problems, sample
+from ttlg.benchmarks.gpu.fit import MIN_POINTS, error_percent, fit, regress, table
+from ttlg.benchmarks.gpu.points import Point
 
 # Table II's estimates for Orthogonal-Distinct.
 TRUTH = {
@@ -35,12 +37,17 @@ def synthetic(truth, count, *, noise=0.0, seed=0, schema="orthogonal_distinct"):
         }
         seconds = sum(truth.get(name, 0) * value for name, value in features.items())
         if seconds > 0:
-            points.append(Point(schema, features, seconds * (1 + draw.gauss(0, noise))))
+            case = f"problem {len(points) // 2}"
+            points.append(Point(schema, features, seconds * (1 + draw.gauss(0, noise)), case))
     return points
 
 
+def regressed(points, floor=0, seed=1):
+    return regress(points, floor, held_out([point.case for point in points], seed))
+
+
 def test_exact_times_give_the_coefficients_back():
-    found = regress(synthetic(TRUTH, 500), 0, seed=1)
+    found = regressed(synthetic(TRUTH, 500))
     assert found.dropped == []
     for name, value in TRUTH.items():
         assert found.coefficients[name].estimate == pytest.approx(value, rel=1e-6)
@@ -49,7 +56,7 @@ def test_exact_times_give_the_coefficients_back():
 
 
 def test_noisy_times_give_them_back_within_their_errors():
-    found = regress(synthetic(TRUTH, 4000, noise=0.03), 0, seed=1)
+    found = regressed(synthetic(TRUTH, 4000, noise=0.03))
     for name, each in found.coefficients.items():
         assert abs(each.estimate - TRUTH[name]) < 4 * each.standard_error
         assert each.t == pytest.approx(each.estimate / each.standard_error)
@@ -60,7 +67,7 @@ def test_noisy_times_give_them_back_within_their_errors():
 
 def test_features_that_do_not_matter_are_dropped():
     matters = {name: TRUTH[name] for name in ("Volume", "NumBlocks")}
-    found = regress(synthetic(matters, 2000, noise=0.05, seed=3), 0, seed=1)
+    found = regressed(synthetic(matters, 2000, noise=0.05, seed=3))
     assert set(found.coefficients) == set(matters)
     assert set(found.dropped) == set(TRUTH) - set(matters)
 
@@ -71,25 +78,30 @@ def test_features_that_say_the_same_are_not_both_kept():
             point.schema,
             point.features | {"Twice": 2 * point.features["Volume"], "Nothing": 0.0},
             point.seconds,
+            point.case,
         )
         for point in synthetic(TRUTH, 300)
     ]
-    found = regress(points, 0, seed=1)
+    found = regressed(points)
     assert found.dropped == ["Twice", "Nothing"]
     assert found.coefficients["Volume"].estimate == pytest.approx(TRUTH["Volume"], rel=1e-6)
 
 
 def test_short_times_weigh_as_much_as_long_ones():
     """A line through points that no line fits: the relative error decides."""
-    points = [Point("s", {"Volume": 1.0}, 1.0)] * 50 + [Point("s", {"Volume": 100.0}, 200.0)] * 50
-    estimate = regress(points, 0, seed=1).coefficients["Volume"].estimate
+    points = [
+        Point("s", {"Volume": volume}, seconds, f"{volume} {number}")
+        for number in range(50)
+        for volume, seconds in ((1.0, 1.0), (100.0, 200.0))
+    ]
+    estimate = regressed(points).coefficients["Volume"].estimate
     # Minimises (1 - w)^2 + (1 - w / 2)^2: at 1.2, where plain least squares would give 2.
     assert estimate == pytest.approx(1.2, rel=0.05)
 
 
 def test_no_prediction_is_below_a_launch():
-    points = [Point("s", {"Volume": float(n)}, max(10.0, 2.0 * n)) for n in range(1, 200)]
-    assert regress(points, 10.0, seed=1).test_error < regress(points, 0.0, seed=1).test_error
+    points = [Point("s", {"Volume": float(n)}, max(10.0, 2.0 * n), f"{n}") for n in range(1, 200)]
+    assert regressed(points, 10.0).test_error < regressed(points, 0.0).test_error
 
 
 def test_error_metric():
@@ -135,13 +147,27 @@ def test_times_that_the_planner_predicts_give_its_coefficients_back():
 
 
 @pytest.mark.parametrize("count", [0, 4, 5, 41, 1000])
-def test_split_is_disjoint_complete_and_the_same_each_time(count):
-    train, test = split(count, seed=7)
-    assert sorted(train + test) == list(range(count))
-    assert len(test) == count // 5
-    assert (train, test) == split(count, seed=7)
+def test_a_fifth_of_the_problems_is_held_out_and_the_same_each_time(count):
+    cases = [f"{number}" for number in range(count) for _ in range(3)]
+    tested = held_out(cases, seed=7)
+    assert tested <= set(cases)
+    assert len(tested) == count // 5
+    assert tested == held_out(cases, seed=7)
     if count == 1000:
-        assert test != split(count, seed=8)[1]
+        assert tested != held_out(cases, seed=8)
+
+
+def test_problems_are_fitted_to_or_tested_not_both():
+    points = synthetic(TRUTH, 400, noise=0.02)
+    tested = held_out([point.case for point in points], seed=1)
+    found = regressed(points)
+    assert (found.train_points, found.test_points) == (320, 80)
+    spoilt = [
+        replace(point, seconds=9 * point.seconds) if point.case in tested else point
+        for point in points
+    ]
+    assert regressed(spoilt).coefficients == found.coefficients
+    assert regressed(spoilt).test_error > 80
 
 
 def test_strata():
