@@ -12,6 +12,7 @@
 #include "bindings/run.hpp"
 #include "cpu/simd_level.hpp"
 #include "cpu/this_machine.hpp"
+#include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/planner.hpp"
 
 namespace ttlg::bindings {
@@ -264,6 +265,17 @@ void bind_cpu(py::module_& module) {
       py::arg("request"), py::kw_only(), py::arg("kernel"), py::arg("block"), py::arg("loop_order"),
       py::arg("staged"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"),
       "The plan with these parameters.");
+  module.def(
+      "loop_cost",
+      [](const std::vector<int>& perm, const std::vector<int>& order) {
+        return cpu::loop_cost(perm, order);
+      },
+      py::arg("perm"), py::arg("order"),
+      "COMET's cost of loops over modes that perm permutes, outermost loop first.");
+  module.def(
+      "rank_loops",
+      [](const std::vector<int>& perm) { return py::tuple(py::cast(cpu::rank_loops(perm))); },
+      py::arg("perm"), "All modes in the order of the least such cost.");
   module.def(
       "cache_put",
       [](const std::shared_ptr<Plan>& plan, int threads, const std::optional<std::string>& kernel) {

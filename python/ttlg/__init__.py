@@ -31,6 +31,7 @@ from ttlg._learned import keep_between_processes as _keep_learned_plans
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
 from ttlg._planning.generate import generate
+from ttlg._planning.loop_order import LoopOrder, loop_order
 from ttlg._planning.plan import plan
 from ttlg._planning.plan_for import plan_for
 from ttlg._planning.predict import Prediction, predict_time, predict_times
@@ -53,6 +54,7 @@ __all__ = [
     "CudaKernel",
     "Estimate",
     "InplaceKernel",
+    "LoopOrder",
     "Plan",
     "Prediction",
     "ResultPoolLimit",
@@ -73,6 +75,7 @@ __all__ = [
     "get_include",
     "get_num_threads",
     "learning",
+    "loop_order",
     "moveaxis",
     "permute_dims",
     "plan",

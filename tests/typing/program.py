@@ -100,6 +100,13 @@ def predictions(tensor: torch.Tensor) -> float:
     return prediction.low
 
 
+def loops() -> tuple[int, ...]:
+    order = ttlg.loop_order((2, 3, 4), (2, 0, 1), np.float64, threads=1)
+    assert_type(order, ttlg.LoopOrder)
+    assert_type(order.comet_cost, float)
+    return order.planned
+
+
 def forced(kernel: ttlg.CpuKernel | None, tune: Literal["model", "measure"]) -> ttlg.Plan:
     return ttlg.plan((2, 3), kernel=kernel, tune=tune)
 
@@ -145,6 +152,7 @@ def main() -> None:
     results_in_given_memory(x, tensor, np.empty((3, 2), np.float32))
     plans(x, tensor)
     predictions(tensor)
+    loops()
     forced("tile", "model")
     settings()
     orders(np.arange(3))

@@ -9,21 +9,45 @@
 
 namespace ttlg::cpu {
 
-// Loop permutation by weights (COMET, transpose page; the weights are those of its source): an
-// index weighs 2^p for its position in the input and 1.01 * 2^p for its position in the output,
-// where p is largest for the fastest one, and the heaviest goes innermost. COMET enumerates the
-// orders and adds up what each costs by these weights; this one is the cheapest of them.
-std::vector<int> rank_loops(const Problem& folded) {
-  std::array<double, kMaxRank> weight{};
-  for (std::size_t position = 0; position < folded.perm.size(); ++position) {
-    const int falling = -static_cast<int>(position);
-    weight[position] += std::ldexp(1.0, falling);
-    weight[static_cast<std::size_t>(folded.perm[position])] += std::ldexp(1.01, falling);
+namespace {
+
+using Weights = std::array<double, kMaxRank>;
+
+// What stepping along each mode costs (COMET, transpose page; the numbers are those of its source):
+// 2^p for its position p in the input and 1.01 * 2^p for that in the output, counted from the
+// slowest mode.
+Weights weigh_loops(std::span<const int> perm) {
+  Weights weights{};
+  for (std::size_t fastest = 0; fastest < perm.size(); ++fastest) {
+    const int position = static_cast<int>(perm.size() - 1 - fastest);
+    weights[fastest] += std::ldexp(1.0, position);
+    weights[static_cast<std::size_t>(perm[fastest])] += std::ldexp(1.01, position);
   }
-  const std::span<const int> modes = identity_order(folded.modes.size());
+  return weights;
+}
+
+}  // namespace
+
+// The innermost loop costs nothing, and each loop around it twice as much as the one inside it.
+double loop_cost(std::span<const int> perm, std::span<const int> order) {
+  const Weights weights = weigh_loops(perm);
+  double cost = 0;
+  double penalty = 10;
+  for (std::size_t i = order.size(); i-- > 1; penalty *= 2) {
+    cost += weights[static_cast<std::size_t>(order[i - 1])] * penalty;
+  }
+  return cost;
+}
+
+// COMET enumerates the orders. As penalties fall from loop to loop, the cheapest one has the modes
+// by rising weight. Only orders with the fastest mode of a side innermost are valid for COMET, and
+// the heaviest mode is always one of these.
+std::vector<int> rank_loops(std::span<const int> perm) {
+  const Weights weights = weigh_loops(perm);
+  const std::span<const int> modes = identity_order(perm.size());
   std::vector<int> ranked(modes.begin(), modes.end());
   insertion_sort(ranked, [&](int i, int j) {
-    return weight[static_cast<std::size_t>(i)] < weight[static_cast<std::size_t>(j)];
+    return weights[static_cast<std::size_t>(i)] < weights[static_cast<std::size_t>(j)];
   });
   return ranked;
 }

@@ -9,8 +9,12 @@
 
 namespace ttlg::cpu {
 
-// All modes, outermost loop first, by the cost of stepping along them.
-std::vector<int> rank_loops(const Problem& folded);
+// COMET's cost (transpose page) of a nest of loops over modes that `perm` permutes, outermost loop
+// first; the nest may leave modes out.
+double loop_cost(std::span<const int> perm, std::span<const int> order);
+
+// All modes in the order of the least cost.
+std::vector<int> rank_loops(std::span<const int> perm);
 
 // Of the ranked modes those that the block cuts.
 void choose_loop_order(const Problem& folded, std::span<const std::int64_t> block,

@@ -27,7 +27,7 @@ Path path_of(const Parameters& parameters) {
 SearchSpace::SearchSpace(const Problem& folded)
     : folded_(folded),
       grain_(std::max(folded.element_bytes, kLineBytes)),
-      ranked_(rank_loops(folded)) {}
+      ranked_(rank_loops(folded.perm)) {}
 
 const Parameters* SearchSpace::parameters_of(const Point& point) {
   set_block({.in_doublings = point.in_doublings,
