@@ -49,6 +49,7 @@ def _epilog() -> str:
             "Reads and writes of Zarr arrays: python -m ttlg.benchmarks.zarr_io --help",
             "Calls while others use the cores: python -m ttlg.benchmarks.busy --help",
             "Generated C++, figures of GenTT: python -m ttlg.benchmarks.generated --help",
+            "Orders of the loops, as COMET: python -m ttlg.benchmarks.loops --help",
         ]
     )
 

@@ -1,0 +1,1 @@
+"""The order of the loops (COMET, transpose page), measured."""
