@@ -1,5 +1,6 @@
 """One transposition to be measured."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,3 +71,8 @@ def named(suite: str, shape: Sequence[int], axes: Sequence[int], dtype: str) -> 
 def axes_of(perm: Sequence[int]) -> tuple[int, ...]:
     """Turn a permutation of modes, the fastest first, into NumPy's axes."""
     return tuple(len(perm) - 1 - mode for mode in reversed(perm))
+
+
+def scaled_rank(axes: Sequence[int]) -> int:
+    """Return the rank that is left when axes that stay neighbours are fused (TTLG, section VI)."""
+    return 1 + sum(after != before + 1 for before, after in itertools.pairwise(axes))

@@ -3,14 +3,15 @@
 import itertools
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ttlg.benchmarks.case import Case, axes_of, named, shape_text
+from ttlg.benchmarks.case import Case, axes_of, named, scaled_rank, shape_text
 from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.sparse import suites as sparse
+from ttlg.benchmarks.tables import grouped
 from ttlg.benchmarks.ttc57 import TTC57
 
 # Quick runs take at most this many cases of a suite, each cut down to this many bytes.
@@ -34,9 +35,21 @@ def _sixd(suite: str, permutations: Sequence[tuple[int, ...]]) -> Iterator[Case]
             yield named(suite, (extent,) * 6, axes, "float64")
 
 
-def sixd() -> Iterator[Case]:
-    """All 720 permutations of 16^6, 15^6 and 17^6 in float64 (TTLG, Figs. 6, 8 and 10)."""
-    return _sixd("sixd", tuple(itertools.permutations(range(6))))
+def sixd(sample: int | None = None, full: bool = False) -> Iterator[Case]:
+    """All 720 permutations of 16^6, 15^6 and 17^6 in float64 (TTLG, Figs. 6 to 11).
+
+    `sample` is how many permutations are drawn, as many of each scaled rank as there are.
+    """
+    every = list(itertools.permutations(range(6)))
+    return _sixd("sixd", _of_all_ranks(every, sample) if sample and not full else every)
+
+
+def _of_all_ranks(every: list[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+    """Draw permutations, one of each scaled rank in turn."""
+    drawn = random.Random(6).sample(every, len(every))
+    ranks = grouped(drawn, scaled_rank)
+    turns = itertools.zip_longest(*(ranks[rank] for rank in sorted(ranks)))
+    return [axes for axes in itertools.chain.from_iterable(turns) if axes][:count]
 
 
 def sixd_sample() -> Iterator[Case]:
@@ -181,6 +194,9 @@ SUITES = {
     **sparse.SUITES,
 }
 
+# Those that draw their cases, by what `cases` passes them.
+_DRAWING = ("sixd", *inplace.RANDOM_SUITES, *sparse.DRAWING_SUITES)
+
 # The 2160 cases of `sixd` take hours; its sample replaces it unless it is asked for. In place
 # and sparse are other experiments, with other peers.
 _SEPARATE = ("sixd", *inplace.SUITES, *sparse.SUITES)
@@ -194,12 +210,13 @@ def cases(
 
     `quick` draws a few cases of each suite, always the same, and cuts the large ones down. `sample`
     is how many cases the suites in place draw, of those that draw them, or how many permutations
-    the sparse ones do of a tensor; with `full` they draw as many as the paper, in its way, or all.
+    `sixd` and the sparse ones do of a tensor; with `full` they draw as many as the paper, in its way,
+    or all.
     """
     chosen: list[Case] = []
     for name in suites:
-        drawing = inplace.RANDOM_SUITES.get(name) or sparse.DRAWING_SUITES.get(name)
-        suite = list(SUITES[name]() if drawing is None else drawing(sample, full))
+        make: Callable[..., Iterator[Case]] = SUITES[name]
+        suite = list(make(sample, full) if name in _DRAWING else make())
         if quick:
             drawn = random.Random(QUICK_SEED).sample(
                 range(len(suite)), min(QUICK_CASES, len(suite))

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import ttlg
+from ttlg.benchmarks.case import scaled_rank
 from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.sparse import suites as sparse
 from ttlg.benchmarks.suites import DEFAULT_SUITES, QUICK_BYTES, QUICK_CASES, SUITES, cases
@@ -96,6 +97,28 @@ def test_sixd_has_every_permutation():
     for extent in (15, 16, 17):
         chosen = [case for case in suite("sixd") if case.shape == (extent,) * 6]
         assert {case.axes for case in chosen} == every
+
+
+def test_scaled_ranks_are_those_of_plans():
+    """And as many of each as six axes have."""
+    every = list(itertools.permutations(range(6)))
+    ranks = [scaled_rank(axes) for axes in every]
+    assert [ranks.count(rank) for rank in range(1, 7)] == [1, 5, 30, 110, 265, 309]
+    for axes, rank in list(zip(every, ranks, strict=True))[::17]:
+        assert len(ttlg.plan((5,) * 6, axes, "float64").extents) == rank
+
+
+def test_a_sample_of_sixd_has_all_scaled_ranks():
+    found = cases(["sixd"], sample=12)
+    assert len(found) == 3 * 12
+    drawn = {case.axes for case in found}
+    assert len(drawn) == 12
+    ranks = sorted(map(scaled_rank, drawn))
+    assert ranks == [1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+    assert cases(["sixd"], sample=2000) == sorted(
+        suite("sixd"), key=cases(["sixd"], sample=2000).index
+    )
+    assert cases(["sixd"], sample=12, full=True) == suite("sixd")
 
 
 def test_sixd_sample_is_always_the_same():
