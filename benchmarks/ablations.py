@@ -12,7 +12,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,9 @@ import ttlg
 from ttlg.benchmarks.case import Case, axes_of
 from ttlg.benchmarks.contenders import COPIES, Contender, copies
 from ttlg.benchmarks.measure import bandwidth, ceiling, random_array, time_calls, verify
+from ttlg.benchmarks.panels import Panel
 from ttlg.benchmarks.plans import changed
+from ttlg.benchmarks.tables import threads_text
 
 Variants = Iterable[tuple[str, ttlg.Plan]]
 
@@ -249,3 +251,19 @@ def table(row: Row) -> str:
         expected = f"  predicted {fastest / row.predicted[name]:6.1%}" if row.predicted else ""
         lines.append(f"  {mark} {name:{max(map(len, names))}}  {row.share(name):6.1%}{expected}")
     return "\n".join(lines)
+
+
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the variants' shares of the copy ceiling, measured and predicted, case by case."""
+    return [_panel(row) for row in record["ablations"]]
+
+
+def _panel(row: Mapping[str, Any]) -> Panel:
+    fastest = ceiling(row["seconds"])
+    variants = [name for name in row["seconds"] if name not in COPIES]
+    values = {"measured": [fastest / row["seconds"][name] for name in variants]}
+    if row["predicted"]:
+        values["predicted"] = [fastest / row["predicted"][name] for name in variants]
+    labels = [f"{name}{' (chosen)' * (name == row['chosen'])}" for name in variants]
+    title = f"{row['ablation']}: {row['case']['name']}, {threads_text(row['threads'])}"
+    return Panel(title, labels, values, "share of the copy ceiling")

@@ -7,7 +7,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +19,7 @@ import ttlg
 from ttlg.benchmarks import command
 from ttlg.benchmarks.contenders import Contender, numpy, torch
 from ttlg.benchmarks.measure import Array, random_array, verify
+from ttlg.benchmarks.panels import Panel, draw
 
 SLICE_SECONDS = 0.2
 # A call that takes this much longer than the median has waited for another process.
@@ -149,6 +150,20 @@ def line(case: Case, measured: dict[str, dict[str, float]]) -> str:
     )
 
 
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the times of calls on all threads in times of those on one."""
+    measured = [each["microseconds"] for each in record["results"]]
+    values = {
+        name: [each["default"][name] / each["one"][name] for each in measured]
+        for name in ("mean", "p90")
+    }
+    labels = [
+        f"{'x'.join(map(str, each['shape']))} {each['dtype']}{' in place' * each['inplace']}"
+        for each in record["results"]
+    ]
+    return [Panel("calls beside busy processes", labels, values, "time in times of one thread's")]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m ttlg.benchmarks.busy", description=__doc__)
     add = parser.add_argument
@@ -156,6 +171,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--nice", type=int, default=0, metavar="N", help="their niceness, by default 0")
     add("--seconds", type=float, default=1.6, metavar="S", help="of each contender, by default 1.6")
     command.add_json(parser)
+    command.add_plot(parser)
     return parser
 
 
@@ -168,7 +184,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             measured = {name: summary(calls) for name, calls in measure(case, args.seconds).items()}
             results.append(asdict(case) | {"microseconds": measured})
             tqdm.write(line(case, measured))
-    command.write_record(args, results=results)
+    record = command.write_record(args, results=results)
+    if args.plot:
+        draw(panels(record), args.plot)
     return 0
 
 

@@ -13,6 +13,8 @@ from ttlg.benchmarks.contraction import run as contractions
 from ttlg.benchmarks.inplace import contenders as inplace
 from ttlg.benchmarks.inplace.suites import SUITES as IN_PLACE
 from ttlg.benchmarks.measure import Result, WrongResultError, measure
+from ttlg.benchmarks.panels import draw
+from ttlg.benchmarks.record import OtherRunError, Record
 from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.measure import LIBRARIES as SPARSE_LIBRARIES
 from ttlg.benchmarks.sparse.measure import measure as measure_sparse
@@ -96,19 +98,19 @@ def _parser() -> argparse.ArgumentParser:
         help=f"samples of each contender; by default {_REPEATS}, {_QUICK_REPEATS} with --quick",
     )
     _add_sizes(parser)
-    command.add_json(parser)
+    parser.add_argument(
+        "--json",
+        type=command.file,
+        metavar="FILE",
+        help="write the results as JSON, case by case; an interrupted run goes on, by the same command",
+    )
     parser.add_argument(
         "--csv",
         type=command.file,
         metavar="FILE",
         help="write a row for each contender of each case",
     )
-    parser.add_argument(
-        "--plot",
-        type=command.image,
-        metavar="FILE",
-        help="draw the shares of the ceiling; in place, histograms and heat maps as the paper",
-    )
+    command.add_plot(parser)
     parser.add_argument(
         "--memory",
         action="store_true",
@@ -176,15 +178,6 @@ def _describe(line: str, chosen: Sequence[Case]) -> dict[str, Any]:
     return described
 
 
-def _write(measured: report.Report, args: argparse.Namespace) -> None:
-    if args.json:
-        args.json.write_text(measured.to_json() + "\n")
-    if args.csv:
-        args.csv.write_text(measured.to_csv())
-    if args.plot:
-        plots.plot(measured, args.plot)
-
-
 def _measure(case: Case, args: argparse.Namespace, repeats: int) -> Sequence[Result]:
     if isinstance(case, SparseCase):
         return measure_sparse(case, args.threads, repeats, memory=args.memory)
@@ -199,8 +192,33 @@ def _ablate(args: argparse.Namespace, repeats: int) -> int:
             for row in ablations.run(name, threads, repeats, limit=limit):
                 rows.append(asdict(row))
                 print(ablations.table(row), flush=True)
-    command.write_record(args, ablations=rows)
+    record = command.write_record(args, ablations=rows)
+    if args.plot:
+        draw(ablations.panels(record), args.plot)
     return 0
+
+
+def _run_suites(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int) -> int:
+    chosen = _chosen(args)
+    if args.only and not chosen:
+        parser.error(f"no case's name contains {' or '.join(args.only)}")
+    if args.list:
+        print(*(case.described for case in chosen), sep="\n")
+        return 0
+    described = _describe(args.line, chosen)
+    record = Record(args.json, {"machine": described}, asdict, report.read_result)
+    results = command.measure_all(
+        chosen, lambda case: _measure(case, args, repeats), report.line, record
+    )
+    if not results:
+        return 1
+    measured = report.Report(described, tuple(results))
+    print("\n" + report.table(measured))
+    if args.csv:
+        args.csv.write_text(measured.to_csv())
+    if args.plot:
+        plots.plot(measured, args.plot)
+    return 0 if len(results) == len(chosen) * len(args.threads) else 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -210,32 +228,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = _parser()
     args = command.parse(parser, argv)
-    if args.ablation and (args.plot or args.csv):
-        parser.error("--plot and --csv are for suites, not for ablations")
+    if args.ablation and args.csv:
+        parser.error("--csv is for suites, not for ablations")
     if args.list and args.suite is None:
         _list_suites()
         return 0
     repeats = args.repeats or (_QUICK_REPEATS if args.quick else _REPEATS)
-    if args.suite and contractions.SUITE in args.suite:
-        return contractions.run(parser, args, repeats)
-    chosen = _chosen(args)
-    if args.only and not chosen:
-        parser.error(f"no case's name contains {' or '.join(args.only)}")
-    if args.list:
-        print(*(case.described for case in chosen), sep="\n")
-        return 0
     try:
         if args.ablation:
             return _ablate(args, repeats)
-        results = command.measure_all(
-            chosen, lambda case: _measure(case, args, repeats), report.line
-        )
+        if args.suite and contractions.SUITE in args.suite:
+            return contractions.run(parser, args, repeats)
+        return _run_suites(parser, args, repeats)
+    except OtherRunError as error:
+        parser.error(str(error))
     except WrongResultError as error:
         print(f"ttlg bench: {error}", file=sys.stderr)
         return 1
-    if not results:
-        return 1
-    measured = report.Report(_describe(args.line, chosen), tuple(results))
-    print("\n" + report.table(measured))
-    _write(measured, args)
-    return 0 if len(results) == len(chosen) * len(args.threads) else 1

@@ -4,7 +4,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from ttlg.benchmarks import machine
 from ttlg.benchmarks.contenders import optional
+from ttlg.benchmarks.record import Record
 
 Case = TypeVar("Case")
 Result = TypeVar("Result")
@@ -51,6 +52,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=file, metavar="FILE", help="write the results as JSON")
 
 
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """Add the option that asks for a figure."""
+    parser.add_argument("--plot", type=image, metavar="FILE", help="draw the results")
+
+
 def parse(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
     """Parse options, by default the process's; add the program's name and the whole command."""
     options = sys.argv[1:] if argv is None else list(argv)
@@ -60,28 +66,38 @@ def parse(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argpar
     return args
 
 
-def write_record(args: argparse.Namespace, libraries: Sequence[str] = (), **measured: Any) -> None:
-    """Write what was measured, with the machine and the command, where `--json` asks for it."""
+def write_record(
+    args: argparse.Namespace, libraries: Sequence[str] = (), **measured: Any
+) -> dict[str, Any]:
+    """Return what was measured, with the machine and the command; write it where `--json` says."""
+    record = {"machine": machine.describe(args.line, libraries), **measured}
     if args.json:
-        record = {"machine": machine.describe(args.line, libraries), **measured}
         args.json.write_text(json.dumps(record, indent=1) + "\n")
+    return record
 
 
 def measure_all(
     chosen: Sequence[Case],
-    measure: Callable[[Case], Iterable[Result]],
+    measure: Callable[[Case], Sequence[Result]],
     line: Callable[[Result], str],
+    record: Record[Result],
 ) -> list[Result]:
-    """Measure the cases, printing each result; on Ctrl-C stop, and keep what there is."""
-    results: list[Result] = []
-    bar = tqdm(chosen, unit="case", disable=None)
+    """Measure the cases that a record lacks, printing each result, and add them to it.
+
+    On Ctrl-C stop, and return what there is. Raises OtherRunError where the record has other cases.
+    """
+    left = record.left(chosen)
+    if len(left) < len(chosen):
+        print(f"{len(chosen) - len(left)} of {len(chosen)} cases have been measured before")
+    bar = tqdm(left, unit="case", disable=None, initial=len(chosen) - len(left), total=len(chosen))
     try:
         for case in bar:
-            for result in measure(case):
-                results.append(result)
+            results = measure(case)
+            record.add(results)
+            for result in results:
                 tqdm.write(line(result))
     except KeyboardInterrupt:
-        print(f"interrupted after {len(results)} results", file=sys.stderr)
+        print(f"interrupted after {len(record.results)} results", file=sys.stderr)
     finally:
         bar.close()
-    return results
+    return record.results

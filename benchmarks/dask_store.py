@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 
 from ttlg.benchmarks import command
+from ttlg.benchmarks.panels import Panel, draw
+from ttlg.benchmarks.tables import grouped
 
 _GROUPS = Path("/sys/fs/cgroup/memory")
 _PERIOD = 8388593  # elements; prime, so that no extent lines up with it
@@ -206,6 +208,17 @@ def _line(each: Run, copies: Sequence[Run], size: int) -> str:
     )
 
 
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw what each run took: seconds, and memory that is no file's."""
+    methods = grouped(record["runs"], lambda each: each["method"])
+    labels = [f"run {number + 1}" for number in range(max(map(len, methods.values())))]
+    seconds = {name: [each["seconds"] for each in runs] for name, runs in methods.items()}
+    peaks = {
+        name: [each["anonymous_peak"] / 1e6 for each in runs] for name, runs in methods.items()
+    }
+    return [Panel("time", labels, seconds, "seconds"), Panel("memory", labels, peaks, "MB")]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ttlg.benchmarks.dask_store",
@@ -219,6 +232,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--limit", type=int, metavar="GB", help="memory of the process, page cache included")
     add("--repeats", type=int, default=1, help="runs of each method, interleaved")
     command.add_json(parser)
+    command.add_plot(parser)
     return parser
 
 
@@ -240,7 +254,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         files.source.unlink(missing_ok=True)
     case = {name: getattr(args, name) for name in ("shape", "axes", "chunks")}
     case |= {"dtype": "float32", "limit": limit}
-    command.write_record(args, ("dask",), case=case, runs=[asdict(each) for each in runs])
+    record = command.write_record(args, ("dask",), case=case, runs=[asdict(each) for each in runs])
+    if args.plot:
+        draw(panels(record), args.plot)
     stored = {each.checksum for each in runs if each.method != "copy"}
     return 0 if len(stored) == 1 else 1
 

@@ -16,7 +16,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,6 +33,8 @@ from ttlg._tune import arrays_for
 from ttlg.benchmarks import command
 from ttlg.benchmarks.busy import others
 from ttlg.benchmarks.measure import Array
+from ttlg.benchmarks.panels import Panel, draw
+from ttlg.benchmarks.tables import grouped, threads_text
 
 CHECKPOINTS = (1, 10, 20, 50, 200)
 COST_CALLS = 20
@@ -292,6 +294,19 @@ def table(results: Sequence[Result]) -> Iterator[str]:
         yield (f"{model:26}{threads:8}{len(own):9}  {parts}   {cost:13}  {worse:5}  {off:.0%}")
 
 
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the mean regret of each model after some of its calls, a panel a number of threads."""
+    drawn = []
+    for threads, own in grouped(record["results"], lambda each: each["threads"]).items():
+        values = {
+            model: [100 * float(mean) for mean in np.mean([each["regrets"] for each in of], axis=0)]
+            for model, of in grouped(own, lambda each: each["model"]).items()
+        }
+        labels = [f"after {calls} calls" for calls in CHECKPOINTS[: len(own[0]["regrets"])]]
+        drawn.append(Panel(threads_text(threads), labels, values, "mean regret, per cent"))
+    return drawn
+
+
 def _rounded(entry: dict[str, Any]) -> dict[str, Any]:
     """Round what was measured, for a file."""
     digits = {
@@ -314,6 +329,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="other processes")
     parser.add_argument("--seed", type=int, default=1, help="draws the problems; default 1")
     command.add_json(parser)
+    command.add_plot(parser)
     return parser
 
 
@@ -336,7 +352,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for problem, threads in tqdm(todo, unit="problem", disable=None):
             results += measure(problem, threads, models, args.calls, args.busy)
     print("\n".join(table(results)))
-    command.write_record(args, results=[_rounded(asdict(each)) for each in results])
+    record = command.write_record(args, results=[_rounded(asdict(each)) for each in results])
+    if args.plot:
+        draw(panels(record), args.plot)
     return 0
 
 

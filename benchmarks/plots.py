@@ -1,26 +1,24 @@
 """Plots of measurements."""
 
 import itertools
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ttlg.benchmarks.case import scaled_rank
 from ttlg.benchmarks.contenders import COPIES
-from ttlg.benchmarks.inplace.contenders import FORCED
-from ttlg.benchmarks.inplace.suites import LANDSCAPE_EXTENTS, LANDSCAPE_SIDE
+from ttlg.benchmarks.inplace import plots as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
-from ttlg.benchmarks.report import Report, groups, names, threads_text
+from ttlg.benchmarks.panels import Panel, fill
+from ttlg.benchmarks.report import Report, groups, names
+from ttlg.benchmarks.tables import grouped, threads_text
 
 Colours = Mapping[str, str]
 
-_HISTOGRAM_BINS = 30
-# A landscape of thousands of matrices is drawn in finer cells.
-_FINE_RESULTS = 1000
-_FINE_SIDE = 50
-_CLAMPED_PERCENTILE = 99
+# TTLG, section VI: with a plan from before and with one that the call makes. Each with the contenders
+# that are left out; HPTT plans at every call.
+_USES = {"repeated use": ("ttlg", "ttlg-cold", "hptt"), "single use": ("ttlg-plan", "ttlg")}
 
 
 def _shares(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
@@ -37,81 +35,108 @@ def _shares(cell: Any, title: str, results: Sequence[Result], colours: Colours) 
     axes.legend(fontsize="small")
 
 
-def _histogram(axes: Any, values: Mapping[str, Sequence[float]], colours: Colours) -> None:
-    """Draw a histogram of each contender's values, with a dashed line at the median."""
-    edges = np.linspace(0, max(map(max, values.values())), _HISTOGRAM_BINS + 1)
-    for name, listed in values.items():
-        axes.hist(listed, edges, histtype="step", color=colours[name], label=name)
-        axes.axvline(float(np.median(listed)), color=colours[name], linestyle="--")
-    axes.set(ylabel="cases")
-    axes.legend(fontsize="small")
+def _by_scaled_rank(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
+    """Draw bandwidths of repeated and of single use by scaled rank (TTLG, Figs. 6 to 11)."""
+    ordered = sorted(results, key=lambda each: (scaled_rank(each.case.axes), each.case.axes))
+    shapes = grouped(ordered, lambda each: each.case.shape)
+    panels = cell.subplots(len(shapes), len(_USES), squeeze=False, sharey=True)
+    for (row, own), (column, (use, left_out)) in itertools.product(
+        enumerate(shapes.values()), enumerate(_USES.items())
+    ):
+        axes = panels[row, column]
+        for name in colours:
+            if name in own[0].seconds and name not in left_out:
+                rates = [bandwidth(each.case, each.seconds[name]) for each in own]
+                axes.plot(rates, f"{colours[name]}.", markersize=3, label=name)
+        axes.set(title=f"{own[0].case.shape[0]}^6, {use}, {title}", ylabel="GB/s", ylim=(0, None))
+        axes.legend(fontsize="small", loc="lower left")
+        ranks = axes.twinx()
+        steps = [scaled_rank(each.case.axes) for each in own]
+        ranks.step(range(len(own)), steps, color="0.5", linewidth=1)
+        ranks.set(ylabel="scaled rank", ylim=(0, 7))
 
 
-def _histograms(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
-    """Draw throughputs (Catanzaro et al., Figs. 3 and 7) and shares of the copy ceiling."""
-    throughputs, shares = {}, {}
-    for name in colours:
-        measured = [result for result in results if name in result.seconds]
-        if measured:
-            throughputs[name] = [bandwidth(each.case, each.seconds[name]) for each in measured]
-            shares[name] = [each.share(name) for each in measured]
-    left, right = cell.subplots(1, 2)
-    _histogram(left, throughputs, colours)
-    _histogram(right, shares, colours)
-    left.set(title=title, xlabel="GB/s, median dashed")
-    right.set(title=title, xlabel="share of the copy ceiling, median dashed")
+def _case_by_case(
+    value: Callable[[Result, str], float], ylabel: str
+) -> Callable[[Any, str, Sequence[Result], Colours], None]:
+    """Draw a value of each contender on a logarithmic scale, case by case."""
+
+    def draw(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
+        values = {
+            name: [value(each, name) if name in each.seconds else None for each in results]
+            for name in colours
+        }
+        labels = [each.case.label for each in results]
+        fill(cell.subplots(), Panel(title, labels, values, ylabel, "log"))
+
+    return draw
 
 
-def _heat_map(axes: Any, name: str, results: Sequence[Result]) -> Any:
-    """Draw the mean throughput in the cells of a grid of rows and columns."""
-    side = _FINE_SIDE if len(results) >= _FINE_RESULTS else LANDSCAPE_SIDE
-    edges = np.linspace(*LANDSCAPE_EXTENTS, side + 1)
-    rows, columns = np.array([result.case.shape for result in results]).T
-    rates = np.array([bandwidth(result.case, result.seconds[name]) for result in results])
-    clamped = np.minimum(rates, np.percentile(rates, _CLAMPED_PERCENTILE))
-    sums, _, _ = np.histogram2d(rows, columns, (edges, edges), weights=clamped)
-    counts, _, _ = np.histogram2d(rows, columns, (edges, edges))
-    means = np.divide(sums, counts, out=np.full_like(sums, math.nan), where=counts > 0)
-    axes.set(title=f"{name}, GB/s", xlabel="columns", ylabel="rows")
-    return axes.pcolormesh(edges, edges, means)
+def _speed_up(result: Result, name: str) -> float:
+    return result.seconds["numpy"] / result.seconds[name]
 
 
-def _landscape(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
-    """Draw a heat map for each forced kernel and the planner's choice (Figs. 4 and 5)."""
-    measured = {
-        name: [result for result in results if name in result.seconds] for name in (*FORCED, "ttlg")
-    }
-    drawn = {name: listed for name, listed in measured.items() if listed}
-    cell.suptitle(title)
-    panels = cell.subplots(1, len(drawn), squeeze=False)[0]
-    for axes, (name, listed) in zip(panels, drawn.items(), strict=True):
-        cell.colorbar(_heat_map(axes, name, listed), ax=axes)
+def _over_ours(result: Result, name: str) -> float:
+    return result.seconds[name] / result.seconds["ttlg"]
 
 
+def _nanoseconds(result: Result, name: str) -> float:
+    return result.seconds[name] * 1e9
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """How a suite is drawn, and the inches of a cell."""
+
+    draw: Callable[[Any, str, Sequence[Result], Colours], None] = _shares
+    width: float = 6
+    height: float = 3.5
+
+
+_SIXD = _Drawing(_by_scaled_rank, 12, 10)
+_SPEED_UPS = _Drawing(_case_by_case(_speed_up, "times NumPy's speed"), 8, 5)
+_SPARSE = _Drawing(_case_by_case(_over_ours, "time in times of ttlg's"), 8, 5)
+_CALLS = _Drawing(_case_by_case(_nanoseconds, "nanoseconds of a call"), 8, 5)
 _DRAWN = {
-    "inplace-random": _histograms,
-    "inplace-aos": _histograms,
-    "inplace-landscape": _landscape,
+    "sixd": _SIXD,
+    "sixd-sample": _SIXD,
+    "gentt": _SPEED_UPS,
+    "twos": _SPEED_UPS,
+    "latency": _CALLS,
+    "call": _CALLS,
+    "inplace-random": _Drawing(inplace.histograms, 12),
+    "inplace-aos": _Drawing(inplace.histograms, 12),
+    "inplace-landscape": _Drawing(inplace.landscape, 14),
+    "sparse-matrices": _SPARSE,
+    "sparse-tensors": _SPARSE,
+    "sparse-options": _SPARSE,
 }
 
 
 def plot(report: Report, path: Path) -> None:
     """Draw a cell for each suite and number of threads, in the image format that the suffix names.
 
-    For most suites it has each contender's share of the copy ceiling over the cases, for
-    ``inplace-random`` and ``inplace-aos`` histograms, for ``inplace-landscape`` heat maps.
+    Most suites show each contender's share of the copy ceiling over the cases. ``sixd`` shows
+    bandwidths by scaled rank, ``gentt`` and ``twos`` the speed by NumPy's, ``latency`` and ``call``
+    nanoseconds, sparse suites times by ttlg's, ``inplace-random`` and ``inplace-aos`` histograms,
+    and ``inplace-landscape`` heat maps.
     """
     from matplotlib.figure import Figure
 
     found = groups(report.results)
-    suites = list(dict.fromkeys(suite for suite, _ in found))
+    drawings = {suite: _DRAWN.get(suite, _Drawing()) for suite, _ in found}
     counts = sorted({threads for _, threads in found})
-    contenders = [name for name in names(report.results) if name not in COPIES]
+    contenders = [
+        name for name in names(list(itertools.chain(*found.values()))) if name not in COPIES
+    ]
     colours = {name: f"C{number}" for number, name in enumerate(contenders)}
-    width = 12 if any(suite in _DRAWN for suite in suites) else 6
-    figure = Figure(figsize=(width * len(counts), 3.5 * len(suites)), layout="constrained")
-    cells = figure.subfigures(len(suites), len(counts), squeeze=False)
-    for (i, suite), (j, threads) in itertools.product(enumerate(suites), enumerate(counts)):
-        draw = _DRAWN.get(suite, _shares)
-        draw(cells[i, j], f"{suite}, {threads_text(threads)}", found[suite, threads], colours)
+    heights = [drawing.height for drawing in drawings.values()]
+    width = max(drawing.width for drawing in drawings.values())
+    figure = Figure(figsize=(width * len(counts), sum(heights)), layout="constrained")
+    cells = figure.subfigures(len(drawings), len(counts), squeeze=False, height_ratios=heights)
+    for (i, (suite, drawing)), (j, threads) in itertools.product(
+        enumerate(drawings.items()), enumerate(counts)
+    ):
+        title = f"{suite}, {threads_text(threads)}"
+        drawing.draw(cells[i, j], title, found[suite, threads], colours)
     figure.savefig(path)

@@ -5,22 +5,23 @@ import io
 import json
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
+from ttlg.benchmarks.inplace.rule import RULE, with_rule
 from ttlg.benchmarks.measure import Result, bandwidth
 from ttlg.benchmarks.sparse import contenders as sparse
 from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.measure import SparseResult
 from ttlg.benchmarks.sparse.report import NOTES, per_case
-from ttlg.benchmarks.tables import aligned, grouped, heading
+from ttlg.benchmarks.tables import aligned, grouped, heading, threads_text
 
 # What ttlg's call is compared with.
-_COMPARED = (*sparse.OPTIONS, *PEERS, *inplace.PEERS, *sparse.PEERS)
-CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, sparse.FRESH, *inplace.FORCED, *_COMPARED, *COPIES)
+_COMPARED = (*inplace.FORCED, RULE, *sparse.OPTIONS, *PEERS, *inplace.PEERS, *sparse.PEERS)
+CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, sparse.FRESH, *_COMPARED, *COPIES)
 
 _COLUMNS = (
     *("suite", "shape", "axes", "dtype", "threads", "kernel"),
@@ -36,10 +37,6 @@ class Report:
 
     machine: dict[str, Any]
     results: tuple[Result, ...]
-
-    def to_json(self) -> str:
-        """Write the report as JSON: times in seconds, nothing derived from them."""
-        return json.dumps(asdict(self), indent=1)
 
     def to_csv(self) -> str:
         """Write a row for each contender of each result: its time, throughput and share."""
@@ -58,12 +55,13 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """Rebuild a report from `to_json`."""
+        """Rebuild a report from its record: times in seconds, nothing derived from them."""
         data = json.loads(text)
-        return cls(data["machine"], tuple(_result(entry) for entry in data["results"]))
+        return cls(data["machine"], tuple(map(read_result, data["results"])))
 
 
-def _result(entry: dict[str, Any]) -> Result:
+def read_result(entry: dict[str, Any]) -> Result:
+    """Rebuild a result from what `dataclasses.asdict` has made of it."""
     case = dict(entry["case"])
     for name in ("shape", "axes"):
         case[name] = tuple(case[name])
@@ -78,13 +76,8 @@ def names(results: Sequence[Result]) -> list[str]:
 
 
 def groups(results: Sequence[Result]) -> dict[tuple[str, int], list[Result]]:
-    """Sort results by suite and number of threads."""
-    return grouped(results, lambda result: (result.case.suite, result.threads))
-
-
-def threads_text(count: int) -> str:
-    """Write a number of threads."""
-    return f"{count} thread{'s' if count > 1 else ''}"
+    """Sort results by suite and number of threads; add what the rule would take in place."""
+    return grouped(map(with_rule, results), lambda result: (result.case.suite, result.threads))
 
 
 def _percent(result: Result, share: float) -> str:
@@ -167,7 +160,8 @@ def table(report: Report) -> str:
         "ttlg-torch: of PyTorch tensors; ttlg-jit: in a function that JAX compiled.",
     ]
     if "inplace" in machine:
-        lines.append("In place, ttlg: transpose_inplace; -back: into a second array and back.")
+        lines.append("In place, ttlg: transpose_inplace; -back: into a second array and back;")
+        lines.append(f"c2r, r2c: each alone; {RULE}: C2R where it holds, else R2C.")
         lines += [f"{name}: {text}" for name, text in machine["inplace"].items()]
     if any(isinstance(result, SparseResult) for result in report.results):
         lines += NOTES

@@ -32,3 +32,8 @@ def heading(machine: dict[str, Any]) -> list[str]:
         f"{versions}; commit {machine['commit'] or '-'}",
         f"$ {machine['command']}",
     ]
+
+
+def threads_text(count: int) -> str:
+    """Write a number of threads."""
+    return f"{count} thread{'s' if count > 1 else ''}"

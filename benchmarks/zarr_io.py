@@ -12,7 +12,7 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from zarr.storage import LocalStore, MemoryStore
 
 import ttlg.zarr
 from ttlg.benchmarks import command
+from ttlg.benchmarks.panels import Panel, draw
 
 CONTENDERS = ("zarr", "ttlg", "zarr again")
 # How the axes lie in the stored chunks and in the result: "format 3, chunks transposed by (2, 1, 0)".
@@ -228,6 +229,27 @@ def table(results: Sequence[tuple[Case, dict[str, dict[str, float]]]]) -> str:
     return "\n".join(lines)
 
 
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the speed with ttlg, and that of Zarr again, by Zarr's: a panel for writes and for reads."""
+    large = (
+        [{"order": "4 GB", "dtype": "f4", "seconds": record["large"]}] if "large" in record else []
+    )
+    results = large or record["results"]
+    labels = [f"{each['order']}, {each['dtype']}" for each in results]
+    return [
+        Panel(
+            what,
+            labels,
+            {
+                name: [speed_up(each["seconds"][what], name) for each in results]
+                for name in CONTENDERS[1:]
+            },
+            "times the speed of Zarr alone",
+        )
+        for what in ("write", "read")
+    ]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m ttlg.benchmarks.zarr_io", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="four cases of 32 MB")
@@ -238,6 +260,7 @@ def _parser() -> argparse.ArgumentParser:
         "--large", type=Path, metavar="FOLDER", help="one array of 4 GB instead, in a folder"
     )
     command.add_json(parser)
+    command.add_plot(parser)
     return parser
 
 
@@ -259,10 +282,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         large = measure_large(args.large)
         for what, each in large.items():
             print(what, ", ".join(f"{name} {time:.2f} s" for name, time in each.items()))
-        command.write_record(args, _LIBRARIES, large=large)
+        record = command.write_record(args, _LIBRARIES, large=large)
     else:
         results = _measure_all(cases(args.quick), args.repeats)
-        command.write_record(args, _LIBRARIES, results=results)
+        record = command.write_record(args, _LIBRARIES, results=results)
+    if args.plot:
+        draw(panels(record), args.plot)
     return 0
 
 

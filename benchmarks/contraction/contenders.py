@@ -65,10 +65,12 @@ def threads(count: int) -> Iterator[None]:
 
 
 def products() -> list[dict[str, Any]] | None:
-    """Describe the libraries of matrix products that are loaded, or None without threadpoolctl."""
+    """Describe the libraries of matrix products that the peers load, or None without threadpoolctl."""
     pools = optional("threadpoolctl")
     if pools is None:
         return None
+    for name in PEERS:
+        optional(name)
     names = ("internal_api", "version", "architecture", "threading_layer")
     found = [pool for pool in pools.threadpool_info() if pool["user_api"] == "blas"]
     return [{name: pool[name] for name in names if name in pool} for pool in found]

@@ -7,7 +7,7 @@ both; the calls alternate, after calls that ttlg learns from.
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ttlg.benchmarks.contraction.contenders import LIBRARIES, products, threads
 from ttlg.benchmarks.contraction.measure import LEARNING_CALLS
 from ttlg.benchmarks.contraction.report import milliseconds
 from ttlg.benchmarks.measure import WrongResultError, time_calls
+from ttlg.benchmarks.panels import Panel, draw
 
 # Results are sums of many products of numbers about 0, so that only their size tells rounding.
 _TOLERANCE = 1e-9
@@ -147,6 +148,18 @@ def line(network: Network, measured: dict[str, Planned]) -> str:
     return f"{network.name} of bond {network.bond}: {both}; ratio {gain:.2f}"
 
 
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the times along both trees, and those that were predicted."""
+    results = record["results"]
+    values = {
+        f"tree of the least {name}, {kind}": [each[name][kind] * 1e3 for each in results]
+        for name in ("operations", "time")
+        for kind in ("measured", "predicted")
+    }
+    labels = [f"{each['name']}, bond {each['bond']}" for each in results]
+    return [Panel("networks", labels, values, "milliseconds", "log")]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ttlg.benchmarks.contraction.networks", description=__doc__
@@ -157,6 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=9, metavar="N", help="calls that are timed, by default 9")
     add("--only", metavar="TEXT", default="", help="networks whose names contain this text")
     command.add_json(parser)
+    command.add_plot(parser)
     return parser
 
 
@@ -178,9 +192,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"networks: {error}", file=sys.stderr)
         return 1
     libraries = (*LIBRARIES, "cotengra")
-    command.write_record(
+    record = command.write_record(
         args, libraries, products=products(), threads=args.threads, results=results
     )
+    if args.plot:
+        draw(panels(record), args.plot)
     return 0
 
 

@@ -2,15 +2,15 @@
 
 import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import PEERS
 from ttlg.benchmarks.contraction.measure import ContractionResult
-from ttlg.benchmarks.report import threads_text
-from ttlg.benchmarks.tables import aligned, grouped, heading
+from ttlg.benchmarks.panels import Panel
+from ttlg.benchmarks.tables import aligned, grouped, heading, threads_text
 
 # A ratio below counts as slower: less is within what two runs differ by.
 SLOWER = 0.95
@@ -22,18 +22,20 @@ NOTES = (
 )
 
 
-def record(result: ContractionResult) -> dict[str, Any]:
+def to_entry(result: ContractionResult) -> dict[str, Any]:
     """Return what a file has of a result: times in seconds, nothing derived from them."""
     return asdict(result) | {"case": asdict(result.case) | {"moves": result.case.moves}}
 
 
+def read_result(entry: dict[str, Any]) -> ContractionResult:
+    """Rebuild a result from what `to_entry` has made of it."""
+    case = {name: value for name, value in entry["case"].items() if name != "moves"}
+    return ContractionResult(**entry | {"case": ContractionCase(**case)})
+
+
 def from_json(text: str) -> list[ContractionResult]:
     """Rebuild the results of a file."""
-    results = []
-    for entry in json.loads(text)["results"]:
-        case = {name: value for name, value in entry["case"].items() if name != "moves"}
-        results.append(ContractionResult(**entry | {"case": ContractionCase(**case)}))
-    return results
+    return [*map(read_result, json.loads(text)["results"])]
 
 
 def milliseconds(seconds: float) -> str:
@@ -110,3 +112,25 @@ def table(machine: dict[str, Any], results: Sequence[ContractionResult]) -> str:
         lines += ["", f"contractions, {threads_text(threads)}, {len(measured)} cases"]
         lines += [*_per_case(measured), "", *aligned(rows)]
     return "\n".join(lines)
+
+
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw the others' times in times of ttlg's, a panel for each part and number of threads."""
+    results = [*map(read_result, record["results"])]
+    parts = grouped(results, lambda each: (each.case.part, each.threads))
+    return [_panel(part, threads, own) for (part, threads), own in parts.items()]
+
+
+def _panel(part: str, threads: int, results: Sequence[ContractionResult]) -> Panel:
+    ordered = sorted(results, key=lambda each: each.ratio)
+    values = {
+        name: [
+            each.seconds[name] / each.seconds["ttlg"] if name in each.seconds else None
+            for each in ordered
+        ]
+        for name in _others(ordered)
+    }
+    labels = [each.case.name for each in ordered]
+    return Panel(
+        f"{part}, {threads_text(threads)}", labels, values, "time in times of ttlg's", "log"
+    )

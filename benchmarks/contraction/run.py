@@ -10,7 +10,8 @@ from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import LIBRARIES, products
 from ttlg.benchmarks.contraction.measure import measure
 from ttlg.benchmarks.contraction.suites import PARTS, cases
-from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.panels import draw
+from ttlg.benchmarks.record import Record
 
 SUITE = "contractions"
 
@@ -34,8 +35,8 @@ def _chosen(parser: argparse.ArgumentParser, args: argparse.Namespace) -> list[C
 
 def run(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int) -> int:
     """Run the suite by the options of ``ttlg bench``, and return the exit status."""
-    if len(args.suite) > 1 or args.csv or args.plot or args.memory:
-        parser.error(f"{SUITE} are measured alone, without other suites, --csv, --plot, --memory")
+    if len(args.suite) > 1 or args.csv or args.memory:
+        parser.error(f"{SUITE} are measured alone, without other suites, --csv, --memory")
     chosen = _chosen(parser, args)
     if args.list:
         print(*(case.described for case in chosen), sep="\n")
@@ -46,16 +47,14 @@ def run(parser: argparse.ArgumentParser, args: argparse.Namespace, repeats: int)
             " and the like say",
             file=sys.stderr,
         )
-    try:
-        results = command.measure_all(
-            chosen, lambda case: measure(case, args.threads, repeats), report.line
-        )
-    except WrongResultError as error:
-        print(f"ttlg bench: {error}", file=sys.stderr)
-        return 1
+    head = {"machine": machine.describe(args.line, LIBRARIES), "products": products()}
+    record = Record(args.json, head, report.to_entry, report.read_result)
+    results = command.measure_all(
+        chosen, lambda case: measure(case, args.threads, repeats), report.line, record
+    )
     if not results:
         return 1
-    print("\n" + report.table(machine.describe(args.line, LIBRARIES), results))
-    measured = [report.record(result) for result in results]
-    command.write_record(args, LIBRARIES, products=products(), results=measured)
+    print("\n" + report.table(head["machine"], results))
+    if args.plot:
+        draw(report.panels({"results": [*map(report.to_entry, results)]}), args.plot)
     return 0 if len(results) == len(chosen) * len(args.threads) else 1

@@ -86,6 +86,10 @@ def forced(x: Array, axes: Axes, threads: int) -> Iterator[Contender]:
         yield Contender(name, functools.partial(plan, x))
 
 
+_LIBRARIES = (openblas, fftw, fastremap, back)
+_OTHERS = {"inplace-landscape": (forced,), "inplace-random": (forced, *_LIBRARIES)}
+
+
 def contenders(case: Case, memory: Array, threads: int) -> Iterator[Contender]:
     """List everything that permutes in place: ttlg, and what there is to compare it with.
 
@@ -95,8 +99,7 @@ def contenders(case: Case, memory: Array, threads: int) -> Iterator[Contender]:
     """
     x = memory.reshape(case.shape)
     yield Contender("ttlg", lambda: ttlg.transpose_inplace(x, case.axes, threads=threads))
-    others = (forced,) if case.suite == "inplace-landscape" else (openblas, fftw, fastremap, back)
-    for make in others:
+    for make in _OTHERS.get(case.suite, _LIBRARIES):
         with contextlib.suppress(LeftOutError):
             yield from make(x, case.axes, threads)
 

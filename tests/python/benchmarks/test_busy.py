@@ -47,8 +47,11 @@ def test_others_run_until_the_end(spy):
 
 def test_command_writes_what_it_measured(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(busy, "CASES", busy.CASES[:1])
-    file = tmp_path / "busy.json"
-    assert busy.main(["--busy", "0", "--seconds", "0.01", "--json", str(file)]) == 0
+    pytest.importorskip("matplotlib")
+    file, image = tmp_path / "busy.json", tmp_path / "busy.png"
+    options = ["--busy", "0", "--seconds", "0.01", "--json", str(file), "--plot", str(image)]
+    assert busy.main(options) == 0
+    assert image.exists()
     assert "32x32 float32 out=: of one thread's mean" in capsys.readouterr().out
     record = json.loads(file.read_text())
     assert record["machine"]["command"].startswith("python -m ttlg.benchmarks.busy --busy 0")

@@ -149,9 +149,12 @@ def tiny(monkeypatch):
 
 
 def test_command_line_runs_the_suite(tiny, tmp_path, capsys):
-    data = tmp_path / "results.json"
+    pytest.importorskip("matplotlib")
+    data, image = tmp_path / "results.json", tmp_path / "contractions.png"
     options = ["--suite", "contractions", "--threads", "1", "--repeats", "1"]
-    assert cli.main([*options, "--only", "first", "--json", str(data)]) == 0
+    options += ["--only", "first", "--plot", str(image)]
+    assert cli.main([*options, "--json", str(data)]) == 0
+    assert image.exists()
     written = json.loads(data.read_text())
     assert {"machine", "results", "products"} == set(written)
     assert written["machine"]["command"].startswith("ttlg bench --suite contractions --threads 1")

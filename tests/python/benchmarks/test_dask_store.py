@@ -14,9 +14,11 @@ CASE = shlex.split("--shape 6 20 30 3 --axes 0 3 1 2 --chunks 4 20 30 3")
 
 
 def test_record(tmp_path, capsys):
-    record = tmp_path / "record.json"
-    assert dask_store.main(["--folder", str(tmp_path), *CASE, "--json", str(record)]) == 0
-    assert list(tmp_path.iterdir()) == [record]
+    pytest.importorskip("matplotlib")
+    record, image = tmp_path / "record.json", tmp_path / "stores.png"
+    options = ["--folder", str(tmp_path), *CASE, "--json", str(record), "--plot", str(image)]
+    assert dask_store.main(options) == 0
+    assert {*tmp_path.iterdir()} == {record, image}
     written = json.loads(record.read_text())
     assert written["case"]["axes"] == [0, 3, 1, 2]
     assert [each["method"] for each in written["runs"]] == ["copy", "ttlg", "dask"]

@@ -178,7 +178,7 @@ def test_memory_is_given_back_with_the_contenders():
 def test_absent_peers_take_no_part_and_say_why(nothing_installed):
     memory = np.empty(MATRIX.bytes // 8)
     names = [entrant.name for entrant in module.contenders(MATRIX, memory, 1)]
-    assert names == ["ttlg", "numpy-back", "ttlg-back"]
+    assert names == ["ttlg", "c2r", "r2c", "numpy-back", "ttlg-back"]
     found = module.describe()
     assert found["OpenBLAS"] == "left out: no libopenblas found"
     assert found["FFTW float32"] == "left out: no libfftw3f with threads found"
@@ -186,11 +186,13 @@ def test_absent_peers_take_no_part_and_say_why(nothing_installed):
     assert json.loads(json.dumps(found)) == found
 
 
-def test_forced_kernels_are_planned_once_for_the_landscape(forced_plans):
-    case = Case("inplace-landscape", "matrix", MATRIX.shape, (1, 0), "float64")
+@pytest.mark.parametrize("suite", ["inplace-landscape", "inplace-random"])
+def test_forced_kernels_are_planned_once(forced_plans, suite):
+    case = Case(suite, "matrix", MATRIX.shape, (1, 0), "float64")
     x = random_array(case.shape, case.dtype)
     names = check(lambda memory: module.contenders(case, memory, 2), x, (1, 0))
-    assert names == ["ttlg", "c2r", "r2c"]
+    assert names[:3] == ["ttlg", "c2r", "r2c"]
+    assert BACK.isdisjoint(names) == (suite == "inplace-landscape")
     assert forced_plans == [(case.shape, (1, 0), "float64", name, 2) for name in module.FORCED]
     assert not module.describe()["forced kernels"].startswith("left out")
 

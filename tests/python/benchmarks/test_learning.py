@@ -72,9 +72,11 @@ def test_choices_for_other_problems_before_and_after():
 
 def test_command(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(learning, "draw_problems", lambda seed, count: [SMALL] * count)
-    path = tmp_path / "record.json"
+    pytest.importorskip("matplotlib")
+    path, image = tmp_path / "record.json", tmp_path / "learning.png"
     command = ["--models", "zen5", "--threads", "1", "--problems", "1", "--calls", "1"]
-    assert learning.main([*command, "--json", str(path)]) == 0
+    assert learning.main([*command, "--json", str(path), "--plot", str(image)]) == 0
+    assert image.exists()
     assert capsys.readouterr().out.splitlines()[-1].startswith("zen5")
     (result,) = json.loads(path.read_text())["results"]
     assert (result["shape"], result["threads"], result["model"]) == ([300, 400], 1, "zen5")

@@ -28,8 +28,11 @@ def test_networks_are_the_same_at_every_call():
 
 
 def test_both_trees_are_measured_and_recorded(tmp_path, capsys):
-    path = tmp_path / "networks.json"
-    assert networks.main(["--trials", "2", "--repeats", "1", "--json", str(path)]) == 0
+    pytest.importorskip("matplotlib")
+    path, image = tmp_path / "networks.json", tmp_path / "networks.png"
+    options = ["--trials", "2", "--repeats", "1", "--json", str(path), "--plot", str(image)]
+    assert networks.main(options) == 0
+    assert image.exists()
     lines = capsys.readouterr().out.splitlines()
     assert [text.partition(" of bond")[0] for text in lines] == ["tiny", "grid"]
     results = json.loads(path.read_text())["results"]

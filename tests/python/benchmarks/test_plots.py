@@ -1,13 +1,16 @@
 """Plots show what was measured."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.case import Case, named, scaled_rank
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.plots import plot
 from ttlg.benchmarks.report import Report
+from ttlg.benchmarks.suites import SUITES
 
 from .test_report import REPORT
 
@@ -68,13 +71,14 @@ def test_landscape_is_a_heat_map_for_each_kernel(tmp_path, drawn):
         at_rate(suite, 24500, 1600, ttlg=8, c2r=2, r2c=4),
     )
     plot(Report({}, results), tmp_path / "maps.png")
-    c2r, r2c, chosen = drawn[0].axes[:3]
-    assert [axes.get_title() for axes in (c2r, r2c, chosen)] == [
+    c2r, r2c, rule, chosen = drawn[0].axes[:4]
+    assert [axes.get_title() for axes in (c2r, r2c, rule, chosen)] == [
         "c2r, GB/s",
         "r2c, GB/s",
+        "m > n, GB/s",
         "ttlg, GB/s",
     ]
-    for axes, few_rows, many_rows in ((c2r, 3, 2), (r2c, 1, 4)):
+    for axes, few_rows, many_rows in ((c2r, 3, 2), (r2c, 1, 4), (rule, 1, 2)):
         cells = heat(axes)
         assert cells[0, 7] == pytest.approx(few_rows, rel=0.03)
         assert cells[7, 0] == pytest.approx(many_rows, rel=0.03)
@@ -93,3 +97,71 @@ def test_thousands_of_matrices_are_drawn_in_fine_cells(tmp_path, drawn):
     results = [at_rate("inplace-landscape", 1000 + 20 * n, 5000, ttlg=10) for n in range(1000)]
     plot(Report({}, tuple(results)), tmp_path / "map.png")
     assert drawn[0].axes[0].collections[0].get_array().size == 50 * 50
+
+
+def permuted(suite, axes, **seconds):
+    case = named(suite, (4,) * len(axes), axes, "float64")
+    return Result(case, 1, "tile", seconds | dict.fromkeys(COPIES, 1e-6))
+
+
+def curves(axes):
+    return {curve.get_label(): list(curve.get_ydata()) for curve in axes.lines}
+
+
+def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn):
+    """Of scaled ranks 4, 1 and 2, which is not the order of the axes."""
+    every = [(0, 2, 1, 3, 4, 5), (0, 1, 2, 3, 4, 5), (4, 5, 0, 1, 2, 3)]
+    assert [scaled_rank(axes) for axes in every] == [4, 1, 2]
+    results = [
+        permuted("sixd", axes, **{"ttlg-plan": at, "ttlg": 9, "ttlg-cold": 2 * at, "numpy": 4 * at})
+        for at, axes in enumerate(every, 1)
+    ]
+    plot(Report({}, tuple(results)), tmp_path / "ranks.png")
+    repeated, single, *ranks = drawn[0].axes
+    gigabytes = 2 * results[0].case.bytes / 1e9
+    assert curves(repeated) == {
+        "ttlg-plan": pytest.approx([gigabytes / 2, gigabytes / 3, gigabytes]),
+        "numpy": pytest.approx([gigabytes / 8, gigabytes / 12, gigabytes / 4]),
+    }
+    assert curves(single).keys() == {"ttlg-cold", "numpy"}
+    assert curves(single)["ttlg-cold"] == pytest.approx(
+        [gigabytes / 4, gigabytes / 6, gigabytes / 2]
+    )
+    assert [list(axes.lines[0].get_ydata()) for axes in ranks] == [[1, 2, 4]] * 2
+    assert repeated.get_title() == "4^6, repeated use, sixd, 1 thread"
+
+
+@pytest.mark.parametrize(
+    ("suite", "ours", "theirs"),
+    [
+        ("gentt", [2, 4], [1, 1]),
+        ("twos", [2, 4], [1, 1]),
+        ("latency", [500, 250], [1000, 1000]),
+        ("call", [500, 250], [1000, 1000]),
+        ("sparse-matrices", [1, 1], [2, 4]),
+    ],
+)
+def test_case_by_case(tmp_path, drawn, suite, ours, theirs):
+    results = [
+        permuted(suite, (1, 0), ttlg=5e-7, numpy=1e-6, torch=1e-6),
+        permuted(suite, (2, 1, 0), ttlg=2.5e-7, numpy=1e-6),
+    ]
+    plot(Report({}, tuple(results)), tmp_path / "cases.png")
+    (axes,) = drawn[0].axes
+    assert curves(axes)["ttlg"] == pytest.approx(ours)
+    assert curves(axes)["numpy"] == pytest.approx(theirs)
+    assert len(curves(axes)["torch"]) == 1
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names == ["4^2 (1,0) float64", "4^3 (2,1,0) float64"]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_suite_has_a_figure(tmp_path, suite):
+    """From stand-ins for what two of its cases took."""
+    kernels = ("c2r", "r2c") if suite in ("inplace-random", "inplace-landscape") else ()
+    seconds = dict.fromkeys(("ttlg-plan", "ttlg", "ttlg-cold", *kernels, "numpy"), 2.0)
+    seconds |= dict.fromkeys(COPIES, 1.0)
+    chosen = [*itertools.islice(SUITES[suite](), 2)]
+    results = tuple(Result(case, 1, "tile", seconds) for case in chosen)
+    plot(Report({}, results), tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

@@ -6,6 +6,7 @@ import platform
 import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import ttlg
 from ttlg.benchmarks import machine
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores
+from ttlg.benchmarks.inplace.rule import with_rule
 from ttlg.benchmarks.measure import Result
 from ttlg.benchmarks.report import Report, line, table
 
@@ -47,9 +49,9 @@ REPORT = Report(
 
 
 def test_json_round_trip():
-    assert Report.from_json(REPORT.to_json()) == REPORT
-    assert json.loads(REPORT.to_json()).keys() == {"machine", "results"}
-    entry = json.loads(REPORT.to_json())["results"][0]
+    record = json.dumps(asdict(REPORT))
+    assert Report.from_json(record) == REPORT
+    entry = json.loads(record)["results"][0]
     assert entry.keys() == {"case", "threads", "kernel", "seconds"}
     assert entry["case"] == {
         "suite": "big",
@@ -98,6 +100,27 @@ def test_table_in_place_says_who_takes_part():
     assert re.search(r"openblas +40.0 +50% +50% +A float64 +1 of 1 +0.50x at A float64", text)
     assert re.search(r"ttlg-back +10.0 +12% +12% +A float64 +0 of 1 +2.00x at A float64", text)
     assert "OpenBLAS" not in table(REPORT)
+
+
+def test_table_in_place_has_the_papers_rule_beside_both_kernels():
+    """C2R where there are more rows than columns, else R2C."""
+    tall, wide = (
+        Case("inplace-random", name, shape, (1, 0), "float64")
+        for name, shape in (("tall", (1000, 500)), ("wide", (500, 1000)))
+    )
+    square = Case("inplace-random", "square", (700, 700), (1, 0), "float64")
+    fast, slow = 2e-4, 8e-4
+    results = (
+        Result(tall, 1, "c2r", times(1e-4, 3e-4, c2r=fast, r2c=slow)),
+        Result(wide, 1, "c2r", times(1e-4, 3e-4, c2r=fast, r2c=slow)),
+        Result(square, 1, "r2c", times(1e-4, 3e-4, c2r=slow, r2c=fast)),
+    )
+    taken = [with_rule(result).seconds["m > n"] for result in results]
+    assert taken == [fast, slow, fast]
+    text = table(Report(REPORT.machine, results))
+    assert re.search(r"  c2r +\S+ +50% +12% +square float64 +2 of 3 ", text)
+    assert re.search(r"  m > n +\S+ +50% +12% +wide float64 +2 of 3 ", text)
+    assert with_rule(REPORT.results[0]) == REPORT.results[0]
 
 
 def test_csv_has_a_row_for_each_contender():

@@ -51,7 +51,11 @@ def test_wrong_elements_are_found(small_arrays, monkeypatch):
 def test_json(small_arrays, monkeypatch, tmp_path, capsys):
     case = zarr_io.Case("F", "u1", False, 1)
     monkeypatch.setattr(zarr_io, "cases", lambda quick: [case])
-    assert zarr_io.main(["--repeats", "1", "--json", str(tmp_path / "r.json")]) == 0
+    pytest.importorskip("matplotlib")
+    image = tmp_path / "r.png"
+    options = ["--repeats", "1", "--json", str(tmp_path / "r.json"), "--plot", str(image)]
+    assert zarr_io.main(options) == 0
+    assert image.exists()
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["machine"]["versions"]["zarr"]
     assert record["results"][0]["order"] == "F"
