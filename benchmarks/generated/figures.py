@@ -14,7 +14,7 @@ from ttlg.benchmarks.case import Case, named
 LOOPS = "gcc loops"
 UNROLLED = "unrolled by gcc"
 _TWOS = 11  # axes of 8 KB, so that L1 holds both sides
-_OPTIMIZED = ("-O2",)
+OPTIMIZED = ("-O2",)
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Variant:
     name: str
     isa: str = field(default_factory=_core.isa_in_use)
     options: dict[str, Any] = field(default_factory=dict)
-    flags: tuple[str, ...] = _OPTIMIZED
+    flags: tuple[str, ...] = OPTIMIZED
 
     def generate(self, case: Case, name: str) -> dict[str, Any]:
         """Return the code and the counts of the program for a case."""
@@ -89,7 +89,7 @@ def unrollings(case: Case) -> list[Variant]:
         name = f"{tiles}, {'loads first' if first else 'in order'}"
         variant = Variant(name, options={"unroll": tiles, "reorder": first})
         different.setdefault(variant.generate(case, "permute")["program"], variant)
-    by_gcc = (*_OPTIMIZED, "-funroll-loops")
+    by_gcc = (*OPTIMIZED, "-funroll-loops")
     return [
         *different.values(),
         Variant(UNROLLED, options={"unroll": 1}, flags=by_gcc),

@@ -11,7 +11,7 @@ from tqdm import tqdm
 import ttlg
 from ttlg import _core
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.contenders import Array, Contender, numpy, torch
+from ttlg.benchmarks.contenders import Array, Contender, hptt, numpy, torch
 from ttlg.benchmarks.generated import compiled
 from ttlg.benchmarks.generated.compiled import Repeated
 from ttlg.benchmarks.generated.figures import LOOPS, Figure, Variant
@@ -23,8 +23,8 @@ _PAGE = 4096
 _SMALL_BYTES = 1 << 13
 _BATCH_BYTES = 1 << 16
 # Bytes that a call from Python permutes in all, which takes 0.1 ms or more.
-_CALL_BYTES = 1 << 22
-_COUNTED = ("loads", "stores", "shuffles", "self_shuffles", "elements", "tiles",
+CALL_BYTES = 1 << 22
+COUNTED = ("loads", "stores", "shuffles", "self_shuffles", "elements", "tiles",
             "live_registers", "tables", "instructions", "vector_bytes", "lanes")  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _sources(case: Case, figure: Figure, name: str) -> Iterator[_Source]:
     for number, variant in enumerate(figure.variants(case)):
         function = f"{name}_{number}"
         made = variant.generate(case, function)
-        counts = {each: made[each] for each in _COUNTED}
+        counts = {each: made[each] for each in COUNTED}
         yield _Source(variant.name, function, made["code"], variant.flags, counts)
     function = f"{name}_loops"
     yield _Source(LOOPS, function, compiled.loops(case, function), ("-O3", "-march=native"), None)
@@ -118,8 +118,10 @@ def _build(figure: Figure) -> Iterator[_Built]:
         )
 
 
-def _placed(x: Array, out: Array) -> tuple[Array, Array]:
+def place(x: Array, out: Array, offset: int = 0) -> tuple[Array, Array]:
     """Copy both arrays to one piece of memory, from the start of a page and from the middle of one.
+
+    With an offset both begin so many bytes behind.
 
     In memory of their own they may have lines that the first-level cache cannot hold at the same
     time, by chance, and then all contenders take up to twice as long.
@@ -128,7 +130,8 @@ def _placed(x: Array, out: Array) -> tuple[Array, Array]:
     memory = np.empty(2 * size + 2 * _PAGE, np.uint8)
     first = -memory.ctypes.data % _PAGE
     placed = []
-    for array, begin in ((x, first), (out, first + size + _PAGE // 2)):
+    for array, start in ((x, first), (out, first + size + _PAGE // 2)):
+        begin = start + offset
         copy = memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
         copy[...] = array
         placed.append(copy)
@@ -148,11 +151,11 @@ def _measure(built: _Built, batch: int, repeats: int) -> Row:
     case = _several(built.case, batch)
     drawn = random_array(case.shape, case.dtype)
     expected = np.ascontiguousarray(drawn.transpose(case.axes))
-    x, out = _placed(drawn, expected)
-    calls = max(1, _CALL_BYTES // case.bytes)
+    x, out = place(drawn, expected)
+    calls = max(1, CALL_BYTES // case.bytes)
     arguments = (x.ctypes.data, out.ctypes.data, batch, x.size // batch, calls)
     plan = ttlg.plan(case.shape, case.axes, case.dtype, threads=1)
-    peers = (numpy(x, out, case.axes, 1), torch(x, out, case.axes, 1))
+    peers = (make(x, out, case.axes, 1) for make in (numpy, torch, hptt))
     entrants = [
         *(
             Contender(name, functools.partial(function, *arguments))

@@ -1,12 +1,14 @@
 """Tables and plots of what generated functions take."""
 
 import statistics
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from ttlg.benchmarks.generated.figures import Figure
+from ttlg.benchmarks.generated import ends
+from ttlg.benchmarks.generated.figures import FIGURES, Figure
 from ttlg.benchmarks.generated.measure import Count, Row
 from ttlg.benchmarks.measure import bandwidth
+from ttlg.benchmarks.panels import Panel
 from ttlg.benchmarks.tables import aligned, grouped
 
 
@@ -82,17 +84,19 @@ def table(figure: Figure, rows: Sequence[Row], counts: Sequence[Count]) -> Itera
     )
 
 
-def plot(figure: Figure, rows: Sequence[Row], path: Path) -> None:
-    """Draw how many times as fast as the peer each contender is, case by case."""
-    from matplotlib.figure import Figure as Drawing
-
-    drawing = Drawing(figsize=(6 + 0.4 * len(rows), 6), layout="constrained")
-    axes = drawing.subplots()
-    for number, name in enumerate(names(rows)):
-        places = [at for at, row in enumerate(rows) if name in row.seconds]
-        ratios = [_ratio(rows[at], name, figure.peer) for at in places]
-        axes.plot(places, ratios, f"C{number % 10}.{'-' if number < 10 else ':'}", label=name)
-    axes.set_xticks(range(len(rows)), [row.case.name for row in rows], rotation=90)
-    axes.set(title=figure.summary, yscale="log", ylabel=f"times as fast as {figure.peer}")
-    drawing.legend(loc="outside right upper", fontsize="small")
-    drawing.savefig(path)
+def panels(record: Mapping[str, Any]) -> list[Panel]:
+    """Draw how many times as fast as the peer each contender is, case by case; of `ends` GB/s."""
+    if ends.NAME in record:
+        return ends.panels(record)
+    figure = FIGURES[record["machine"]["command"].split()[3]]
+    rows = record["rows"]
+    listed = dict.fromkeys(name for row in rows for name in row["seconds"])
+    values = {
+        name: [
+            row["seconds"][figure.peer] / row["seconds"][name] if name in row["seconds"] else None
+            for row in rows
+        ]
+        for name in listed
+    }
+    labels = [row["case"]["name"] for row in rows]
+    return [Panel(figure.summary, labels, values, f"times as fast as {figure.peer}", "log")]

@@ -1,9 +1,10 @@
 """The benchmark of generated functions compiles, verifies and compares; times are stand-ins."""
 
 import json
+import re
 import shutil
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from ttlg import _core
 from ttlg._planning.generate import generate_with_counts
 from ttlg.benchmarks.case import Case, named
 from ttlg.benchmarks.generated import __main__ as cli
-from ttlg.benchmarks.generated import compiled, figures, measure, report
+from ttlg.benchmarks.generated import compiled, ends, figures, measure, report
 from ttlg.benchmarks.generated.figures import FIGURES, LOOPS, UNROLLED
 from ttlg.benchmarks.generated.measure import Count, Row
 
@@ -75,7 +76,7 @@ def test_each_figure_verifies_and_records_all_contenders(name, tiny, tmp_path, c
 @needs_compiler
 def test_seconds_are_those_of_one_call(tiny):
     found = measure.measure(FIGURES["steps"], 1)[0]
-    calls = measure._CALL_BYTES // found.case.bytes
+    calls = measure.CALL_BYTES // found.case.bytes
     assert found.seconds["numpy"] == 2.0
     assert found.seconds["generated"] == found.seconds[LOOPS] == 2.0 / calls
 
@@ -218,18 +219,98 @@ def test_counts_are_of_16_elements():
     assert "twos neon 16.0 -" in table
 
 
-def test_plot_has_a_line_for_each_contender(tmp_path, spy):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    drawn = spy(figure, "savefig", lambda _, saved, path: saved)
+def test_the_figure_has_a_curve_for_each_contender():
     rows = [
         row("A", generated=1e-6, numpy=4e-6),
         row("B", generated=1e-6, numpy=2e-6, torch=4e-6),
     ]
-    report.plot(FIGURES["shapes"], rows, tmp_path / "shapes.svg")
-    assert "<svg" in (tmp_path / "shapes.svg").read_text()
-    lines = {line.get_label(): line.get_xydata().tolist() for line in drawn[0].axes[0].lines}
-    assert lines == {
-        "generated": [[0, 4], [1, 2]],
-        "numpy": [[0, 1], [1, 1]],
-        "torch": [[1, 0.5]],
-    }
+    machine = {"command": "python -m ttlg.benchmarks.generated shapes --plot shapes.png"}
+    (panel,) = report.panels({"machine": machine, "rows": [asdict(each) for each in rows]})
+    assert panel.values == {"generated": [4, 2], "numpy": [1, 1], "torch": [None, 0.5]}
+    assert panel.labels == ["A", "B"]
+    assert panel.ylabel == "times as fast as numpy"
+
+
+@needs_compiler
+def test_ends_take_turns_and_are_recorded(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    turns = []
+
+    def stand_in(entrants, repeats):
+        turns.append([each.name for each in entrants])
+        return {name: float(at + 1) for at, name in enumerate(turns[0])}
+
+    monkeypatch.setattr(ends, "time_calls", stand_in)
+    path, image = tmp_path / "record.json", tmp_path / "ends.png"
+    assert cli.main(["ends", "--repeats", "1", "--json", str(path), "--plot", str(image)]) == 0
+    assert image.read_bytes().startswith(b"\x89PNG")
+    assert len(turns) == 1, "all in one run"
+    assert len(set(turns[0])) == 8
+    rows = json.loads(path.read_text())["ends"]
+    names = ["blocks fit", "last blocks overlap", "loads padded", "stores padded"]
+    assert [each["case"]["name"] for each in rows] == names
+    for at, each in enumerate(rows):
+        calls = measure.CALL_BYTES // Case(**each["case"]).bytes
+        took = [value * calls for value in each["seconds"].values()]
+        assert took == pytest.approx([2 * at + 1, 2 * at + 2])
+    shown = capsys.readouterr().out.splitlines()
+    assert re.search(r"blocks fit .* \(1\.00\) .* \(2\.00\)$", shown[3])
+
+
+def test_ends_differ_in_one_thing_each():
+    """The same program where blocks fit and where they overlap; three quarters in use where padded."""
+    fit, overlap, loads, stores = (
+        figures.Variant("").generate(case, "permute") for case in ends.cases()
+    )
+    for name in ("lanes", "elements", "loads", "stores", "shuffles", "instructions"):
+        assert fit[name] == overlap[name]
+    sides = [case.shape[1:] for case in ends.cases()]
+    assert all(extent % fit["lanes"] == 0 for extent in sides[0])
+    assert all(extent % fit["lanes"] == fit["lanes"] - 1 for extent in sides[1])
+
+    def used(made):
+        return [made["elements"] / made["lanes"] / made[name] for name in ("loads", "stores")]
+
+    assert used(fit) == used(overlap) == [1, 1]
+    if fit["lanes"] == 16:
+        assert used(loads) == [0.75, 1]
+        assert used(stores) == [1, 0.75]
+
+
+@needs_compiler
+@pytest.mark.parametrize("offset", [0, 4])
+def test_ends_begin_where_they_say(offset, monkeypatch):
+    places = []
+    placed = ends.place
+
+    def noting(*arguments):
+        both = placed(*arguments)
+        places.append([array.ctypes.data % 64 for array in both])
+        return both
+
+    monkeypatch.setattr(ends, "place", noting)
+    monkeypatch.setattr(ends, "_STARTS", {"here": offset})
+    monkeypatch.setattr(ends, "time_calls", lambda entrants, _: {x.name: 1.0 for x in entrants})
+    ends.measure(1)
+    assert places == [[offset, offset]] * 4
+
+
+def test_table_of_ends_compares_with_the_first():
+    counts = {"elements": 256, "lanes": 16, "loads": 16, "stores": 32, "instructions": 96}
+    cases = ends.cases()[:2]
+    seconds = [
+        {"at a line": 2e-6, "4 bytes behind": 3e-6},
+        {"at a line": 4e-6, "4 bytes behind": 5e-6},
+    ]
+    same = replace(cases[0], name="other")
+    rows = [
+        asdict(ends.Row(case, counts, each))
+        for case, each in zip((cases[0], same), seconds, strict=True)
+    ]
+    lines = [" ".join(line.split()) for line in ends.table({"ends": rows})]
+    rate = 2 * cases[0].bytes / 1e9
+    assert (
+        lines[3]
+        == f"blocks fit 1x48x48 100% 50% 6.0 {rate / 2e-6:.0f} (1.00) {rate / 3e-6:.0f} (1.50)"
+    )
+    assert lines[4].endswith(f"{rate / 4e-6:.0f} (2.00) {rate / 5e-6:.0f} (2.50)")
