@@ -2,12 +2,13 @@
 
 Figures 5 to 9 of Chen et al., GenTT. The functions are compiled with -O2 and take part beside a plan
 of ttlg into ``out=``, NumPy's ``copyto``, PyTorch's ``copy_``, HPTT where its Python module finds a
-build, and plain loops with constant extents that gcc vectorises (-O3 -march=native). All run on one thread, on arrays that begin with a cache
-line, the output right behind the input, and take turns; every output is compared bit for bit first.
+build, and plain loops with constant extents that gcc vectorises (-O3 -march=native). All run on one
+thread, on arrays that begin with a cache line, the output right behind the input, and take turns;
+every output is compared bit for bit first.
 
 Compiled functions are repeated in C++, so that they pay for no call from Python, while plans, NumPy
-and PyTorch do, and HPTT, which also plans at every call, about 0.3 to 2 microseconds each. For arrays below 8 KB there is a second row, for
-64 KB of them in one call, where this weighs little.
+and PyTorch do, about 0.3 to 2 microseconds each, and HPTT, which plans at every call as well. For
+arrays below 8 KB there is a second row, for 64 KB of them in one call, where this weighs little.
 
 The paper's maps, but for that of Fig. 7, are not in its text; those here are dispersed, reversed and
 random. For Fig. 8 the number of steps is that of the generated program; records of the ablation

@@ -11,9 +11,6 @@ from ttlg import _core
 from ttlg._calibrate.problems import Problem
 from ttlg._plan.json import build
 
-# Names of kernels in older files.
-_RENAMED = {"run": "strided_copy"}
-
 
 @dataclass(frozen=True)
 class Case:
@@ -89,10 +86,9 @@ class Row:
             None if strides is None else tuple(strides),
             line.get("out_alignment", 1),
         )
-        kernel = line["kernel"]
         return cls(
             Case(problem, line["threads"], line.get("fresh", False)),
-            _RENAMED.get(kernel, kernel),
+            line["kernel"],
             line["parameters"],
             tuple(sorted(line["seconds"])),
             line["copy_s"],
