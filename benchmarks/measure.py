@@ -95,16 +95,18 @@ def verify(contender: Contender, out: Array, expected: Array, before: Array | No
         raise WrongResultError(f"{contender.name} gave a wrong result")
 
 
-def time_calls(entrants: Sequence[Contender], repeats: int) -> dict[str, float]:
+def time_calls(
+    entrants: Sequence[Contender], repeats: int, sample_seconds: float = MIN_SAMPLE_SECONDS
+) -> dict[str, float]:
     """Time the contenders round-robin, in a new random order in each round.
 
-    Each is warmed up and then sampled `repeats` times, each time after a call that is not timed.
-    Returns the medians, in seconds a call.
+    Each is warmed up and then sampled `repeats` times, for `sample_seconds` or longer, each time after
+    a call that is not timed. Returns the medians, in seconds a call.
     """
     timers = {
         entrant.name: timeit.Timer(entrant.call, entrant.prepare or "pass") for entrant in entrants
     }
-    calls = {name: calls_in_a_sample(timer, MIN_SAMPLE_SECONDS) for name, timer in timers.items()}
+    calls = {name: calls_in_a_sample(timer, sample_seconds) for name, timer in timers.items()}
     samples: dict[str, list[float]] = {name: [] for name in timers}
     generator = random.Random(0)
     for _ in range(repeats):

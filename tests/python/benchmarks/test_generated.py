@@ -236,7 +236,7 @@ def test_ends_take_turns_and_are_recorded(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     turns = []
 
-    def stand_in(entrants, repeats):
+    def stand_in(entrants, repeats, sample_seconds):
         turns.append([each.name for each in entrants])
         return {name: float(at + 1) for at, name in enumerate(turns[0])}
 
@@ -290,7 +290,7 @@ def test_ends_begin_where_they_say(offset, monkeypatch):
 
     monkeypatch.setattr(ends, "place", noting)
     monkeypatch.setattr(ends, "_STARTS", {"here": offset})
-    monkeypatch.setattr(ends, "time_calls", lambda entrants, _: {x.name: 1.0 for x in entrants})
+    monkeypatch.setattr(ends, "time_calls", lambda entrants, *_: {x.name: 1.0 for x in entrants})
     ends.measure(1)
     assert places == [[offset, offset]] * 4
 
