@@ -47,12 +47,12 @@ def _by_scaled_rank(cell: Any, title: str, results: Sequence[Result], colours: C
         for name in colours:
             if name in own[0].seconds and name not in left_out:
                 rates = [bandwidth(each.case, each.seconds[name]) for each in own]
-                axes.plot(rates, f"{colours[name]}.", markersize=3, label=name)
+                axes.plot(rates, f"{colours[name]}.", markersize=4, label=name)
         axes.set(title=f"{own[0].case.shape[0]}^6, {use}, {title}", ylabel="GB/s", ylim=(0, None))
-        axes.legend(fontsize="small", loc="lower left")
+        axes.legend(fontsize="small", loc="upper center", ncols=5)
         ranks = axes.twinx()
         steps = [scaled_rank(each.case.axes) for each in own]
-        ranks.step(range(len(own)), steps, color="0.5", linewidth=1)
+        ranks.step(range(len(own)), steps, color="0.5", linewidth=1, where="mid")
         ranks.set(ylabel="scaled rank", ylim=(0, 7))
 
 

@@ -88,3 +88,22 @@ def test_every_table_is_shown(measured):
     text = "".join((DOCS / page).read_text() for page in PAGES_OF_NUMBERS)
     shown = re.findall(r"\{\{ (\w+) \}\}", text)
     assert set(shown) == set(measured.substitutions())
+
+
+@pytest.fixture
+def claims(measured):
+    yield importlib.import_module("claims.pages")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "claims"]:
+        sys.modules.pop(name)
+
+
+@pytest.mark.parametrize("page", ["ttlg", "catanzaro", "gorawski-lorek", "gentt"])
+def test_pages_on_papers_end_with_what_records_say(claims, page):
+    """`python -m claims`, in docs, writes the tables."""
+    assert page in claims.PAGES
+    text = (DOCS / "papers" / f"{page}.md").read_text()
+    assert text.endswith(f"\n\n{claims.table(page)}\n")
+
+
+def test_the_costs_of_ends_are_those_of_the_record(claims):
+    assert claims.gentt.ends_table() in (DOCS / "papers/gentt.md").read_text()

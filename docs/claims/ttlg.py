@@ -1,0 +1,99 @@
+"""The claims of TTLG."""
+
+from .records import Claim, ahead, body, rate, share, timed
+
+_GPU = "python -m ttlg.benchmarks.gpu --suite"
+
+
+def claims() -> list[Claim]:
+    """List them."""
+    sixd = [
+        _of_sixd(extent, figures)
+        for extent, figures in ((16, "6, 7"), (15, "8, 9"), (17, "10, 11"))
+    ]
+    every = Claim(
+        "all 720 permutations of the three",
+        "Figs. 6 to 11",
+        command=f"{_GPU} sixd-16 sixd-15 sixd-17",
+    )
+    results = timed("zen4-sixd", "sixd")
+    on_cpu = Claim(
+        "the same on a CPU, which is not in the paper",
+        "",
+        f"{rate(results, 'ttlg-plan')} and {rate(results, 'ttlg-cold')} GB/s in the median of "
+        f"{len(results)}, {share(results, 'ttlg-plan')} and {share(results, 'ttlg-cold')} of a copy; "
+        f"NumPy {rate(results, 'numpy')}, PyTorch {rate(results, 'torch')}, HPTT {rate(results, 'hptt')}",
+        "zen4-sixd",
+    )
+    calls = [
+        _of_calls("0 2 5 1 4 3", "always ahead of cuTT"),
+        _of_calls("4 1 2 5 3 0", "cuTT-measure ahead after about 500 calls"),
+    ]
+    return [*sixd, every, on_cpu, *calls, _of_volumes(), _of_ttc57(), _of_regressions()]
+
+
+def _of_sixd(extent: int, figures: str) -> Claim:
+    results = timed("h200-bench", f"sixd-{extent}")
+    repeated, single = (rate(results, name) for name in ("ttlg-plan", "ttlg-single"))
+    return Claim(
+        f"{extent}^6, repeated and single use: up to about 200 and 130 GB/s, mostly ahead of cuTT",
+        f"Figs. {figures}",
+        f"{repeated} and {single} GB/s in the median of {len(results)} permutations, repeated use "
+        f"{share(results, 'ttlg-plan')} of a copy, ahead of PyTorch in "
+        f"{ahead(results, 'ttlg-plan', 'torch')}; cuTT not measured",
+        "h200-bench",
+        f"{_GPU} sixd-{extent} --sample {len(results)}",
+    )
+
+
+def _of_calls(name: str, paper: str) -> Claim:
+    (found,) = (each for each in body("h200-bench")["results"] if each["case"]["name"] == name)
+    ours, peer = found["curve"]["ttlg"], found["curve"]["torch"]
+    ratios = {count: f"{peer[count] / ours[count]:.2f}" for count in ("1", "10", "1000")}
+    return Claim(
+        f"16^6 by {name}, planned and called n times: {paper}",
+        "Fig. 12",
+        f"times PyTorch's speed: {ratios['1']} in 1 call, {ratios['10']} in 10, {ratios['1000']} in "
+        "1,000; cuTT not measured",
+        "h200-bench",
+        f"{_GPU} calls",
+    )
+
+
+def _of_volumes() -> Claim:
+    by_bytes = sorted(timed("h200-bench", "varying"), key=lambda each: each.case.bytes)
+    small, large = by_bytes[0], by_bytes[-1]
+    return Claim(
+        "low bandwidth of small tensors, for all libraries",
+        "Fig. 13",
+        f"{rate([small], 'ttlg-plan')} GB/s at {small.case.bytes / 1e3:.0f} KB, "
+        f"{rate([large], 'ttlg-plan')} at {large.case.bytes / 1e9:.0f} GB",
+        "h200-bench",
+        f"{_GPU} varying",
+    )
+
+
+def _of_ttc57() -> Claim:
+    results = timed("h200-bench", "ttc57")
+    return Claim(
+        "TTC's 57 tensors: mostly ahead of cuTT and TTC",
+        "Fig. 14",
+        f"{rate(results, 'ttlg-plan')} GB/s, {share(results, 'ttlg-plan')} of a copy, ahead of PyTorch "
+        f"in {ahead(results, 'ttlg-plan', 'torch')}; cuTT and TTC not measured",
+        "h200-bench",
+        f"{_GPU} ttc57",
+    )
+
+
+def _of_regressions() -> Claim:
+    found = body("h200-calibrate")
+    both = [found["regressions"][f"orthogonal_{name}"] for name in ("distinct", "arbitrary")]
+    points = " and ".join(str(each["train_points"] + each["test_points"]) for each in both)
+    off = " and ".join(f"{each['test_error']:.0f}" for each in both)
+    off_terms = found["costs"]["test"]["all"]["mean"]
+    return Claim(
+        "regressions to 77,502 and 8,042 points, 4.16 and 10.75 % off",
+        "section V",
+        f"to {points} points, {off} % off; physical terms {100 * off_terms:.0f} %",
+        "h200-calibrate",
+    )
