@@ -1,4 +1,4 @@
-"""What unaligned rows, blocks that overlap and padding cost, each alone (section 7.2.1, Fig. 5 (c)).
+"""What unaligned rows, blocks that overlap and padding cost, each alone (GenTT, Fig. 5 (c)).
 
 The generated functions of all cases take turns on one thread. Both sides of a case begin with a line
 of the cache, or 4 bytes behind, where every whole vector lies in two lines. All fit in L1.
@@ -25,7 +25,7 @@ SUMMARY = "Fig. 5 (c): unaligned rows, blocks that overlap and padding, each alo
 
 _STARTS = {"at a line": 0, "4 bytes behind": 4}
 _SIDE = 48  # a multiple of all vectors' elements
-# Other processes interrupt few samples that are as short, which leaves the median alone.
+# Other processes seldom interrupt samples as short as this, so the median is that of quiet ones.
 _SAMPLE_SECONDS = 2e-4
 
 

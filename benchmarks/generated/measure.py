@@ -121,7 +121,7 @@ def _build(figure: Figure) -> Iterator[_Built]:
 def place(x: Array, out: Array, offset: int = 0) -> tuple[Array, Array]:
     """Copy both arrays to one piece of memory, from the start of a page and from the middle of one.
 
-    With an offset both begin so many bytes behind.
+    Both begin `offset` bytes behind these.
 
     In memory of their own they may have lines that the first-level cache cannot hold at the same
     time, by chance, and then all contenders take up to twice as long.

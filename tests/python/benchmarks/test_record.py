@@ -1,11 +1,13 @@
 """An interrupted run goes on where it stopped, and its record is that of a run in one go."""
 
+import io
 import itertools
 import json
+import re
 
 import pytest
 
-from ttlg.benchmarks import cli, machine
+from ttlg.benchmarks import cli, command, machine
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.contraction import run as contractions
@@ -174,3 +176,21 @@ def test_errors_say_what_to_do(tiny):
     tiny.write_text("nonsense")
     with pytest.raises(OtherRunError, match="remove it to measure again, or name another file"):
         Record(tiny, {}, dict, dict)
+
+
+def test_the_progress_bar_counts_what_is_done(measured, monkeypatch):
+    """On a terminal, as it is shown nowhere else."""
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+
+    class OnTerminal(command.tqdm):
+        def __init__(self, cases, **options):
+            super().__init__(cases, file=terminal, ncols=80, mininterval=0, **options)
+
+    monkeypatch.setattr(command, "tqdm", OnTerminal)
+    measured(TINY[3])
+    assert " 3/4 " in terminal.getvalue()
+    terminal.truncate(0)
+    measured()
+    assert re.findall(r" (\d)/4 ", terminal.getvalue())[:1] == ["3"]
+    assert " 4/4 " in terminal.getvalue()
