@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ttlg.benchmarks import ablations, command, plots
 from ttlg.benchmarks.contraction import report as contractions
+from ttlg.benchmarks.loops import report as loops
 from ttlg.benchmarks.panels import draw
 from ttlg.benchmarks.report import Report
 
@@ -34,6 +35,8 @@ def redraw(text: str, image: Path) -> None:
     if program in _MODULES:
         module = importlib.import_module(f"ttlg.benchmarks.{_MODULES[program]}")
         draw(module.panels(record), image)
+    elif program == "loops":
+        loops.plot([*map(loops.read_row, record["results"])], image)
     elif not line.startswith("ttlg bench "):
         raise ValueError(f"there is no figure of what this has measured: {line}")
     elif "ablations" in record:

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from ttlg.benchmarks import command
+from ttlg.benchmarks import command, machine
 from ttlg.benchmarks.loops import report
 from ttlg.benchmarks.loops.measure import cases, measure
 from ttlg.benchmarks.measure import WrongResultError
+from ttlg.benchmarks.record import OtherRunError, Record
 
 _REPEATS = 9
 
@@ -35,24 +36,25 @@ def _parser() -> argparse.ArgumentParser:
         help="samples of each order, by default %(default)s",
     )
     command.add_json(parser)
-    parser.add_argument("--plot", type=command.image, metavar="FILE", help="draw the times")
+    command.add_plot(parser)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all cases; 1 is a wrong result, or nothing measured."""
     args = command.parse(_parser(), argv)
+    head = {"machine": machine.describe(args.line, ())}
     try:
+        record = Record(args.json, head, asdict, report.read_row)
         rows = command.measure_all(
-            list(cases()), lambda case: [measure(case, args.repeats)], report.line
+            list(cases()), lambda case: [measure(case, args.repeats)], report.line, record
         )
-    except WrongResultError as error:
+    except (OtherRunError, WrongResultError) as error:
         print(f"{args.program}: {error}", file=sys.stderr)
         return 1
     if not rows:
         return 1
     print("\n".join(report.table(rows)))
-    command.write_record(args, rows=[asdict(row) for row in rows])
     if args.plot:
         report.plot(rows, args.plot)
     return 0

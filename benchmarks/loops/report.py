@@ -5,11 +5,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.loops.measure import Row, text
 from ttlg.benchmarks.tables import aligned
 
 # COMET's source weighs a position in the output 1.01 times one in the input.
 _BIASES = (0.6, 0.99, 1.01, 1.5, 1.95, 3.0)
+
+
+def read_row(entry: dict[str, Any]) -> Row:
+    """Rebuild a row from what `dataclasses.asdict` has made of it."""
+    case = dict(entry["case"])
+    for name in ("shape", "axes"):
+        case[name] = tuple(case[name])
+    return Row(**entry | {"case": Case(**case)})
 
 
 def line(row: Row) -> str:

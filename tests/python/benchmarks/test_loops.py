@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ttlg
+from ttlg.benchmarks import redraw
 from ttlg.benchmarks.case import named
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.loops import __main__ as cli
@@ -187,5 +188,8 @@ def test_command(standing, tmp_path, capsys):
     assert "  all   67 " in capsys.readouterr().out
     data = json.loads(record.read_text())
     assert data["machine"]["command"].startswith("python -m ttlg.benchmarks.loops --repeats 1")
-    assert len(data["rows"]) == 67
+    assert len(data["results"]) == 67
+    again = tmp_path / "again.png"
+    assert redraw.main([str(record), str(again)]) == 0
+    assert again.stat().st_size == plot.stat().st_size
     assert plot.stat().st_size > 0

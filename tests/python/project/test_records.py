@@ -51,7 +51,7 @@ def test_suites_are_there_today(path):
     from ttlg.benchmarks.gpu import suites as on_gpus
 
     generated = {"twos", "powers", "general", "cubes", "steps", "unrolling", "ends"}
-    known = {*SUITES, *on_gpus.SUITES, *on_gpus.inplace.SUITES, "ablation", *generated}
+    known = {*SUITES, *on_gpus.SUITES, *on_gpus.inplace.SUITES, "ablation", "loops", *generated}
     assert {*found(json.loads(path.read_text()), ("suite",))} <= known
 
 
