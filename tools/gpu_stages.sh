@@ -110,5 +110,6 @@ stage_bench() {
 
 stage_bench-inplace() {
   run python3 -m ttlg.benchmarks.gpu --suite inplace-square inplace-bands inplace-3d inplace-random \
-    inplace-landscape inplace-aos oop-orders --budget "$budget" --json "$work/results.json"
+    inplace-landscape inplace-aos inplace-baselines oop-orders --budget "$budget" \
+    --json "$work/results.json"
 }

@@ -152,6 +152,15 @@ def graph_seconds(call: Callable[[int], Any], buffers: int, repeats: int) -> flo
     return statistics.median(seconds_between(graph.replay) / calls for _ in range(repeats))
 
 
+def make_normal(x: torch.Tensor) -> None:
+    """Turn floating-point numbers of any bits into normal ones, which times 1 are themselves."""
+    real = torch.view_as_real(x) if x.is_complex() else x
+    bits, fraction = {4: (torch.int32, 23), 8: (torch.int64, 52)}[real.itemsize]
+    words = real.view(bits)
+    words &= ~(1 << (8 * real.itemsize - 2))  # below 2: neither infinite nor a NaN
+    words |= 1 << fraction  # nor with the least exponent, which zero and subnormal numbers have
+
+
 def same_bits(result: torch.Tensor, expected: torch.Tensor) -> bool:
     """Compare bit for bit: random floating-point numbers are NaNs now and then.
 

@@ -12,6 +12,7 @@ from typing import Any
 import ttlg
 from ttlg import _core
 from ttlg.benchmarks.case import Case, shape_text
+from ttlg.benchmarks.gpu.baselines import IN_PLACE, OUT_OF_PLACE
 from ttlg.benchmarks.gpu.device import Buffers
 from ttlg.benchmarks.inplace import suites
 from ttlg.benchmarks.plans import changed
@@ -24,6 +25,9 @@ _CUBES = (4, 8, 16, 24, 32, 40)
 _FLAT_EXTENTS = (2, 3, 4)
 _RANDOM_EXTENTS = (1000, 20000)
 _RANDOM = 100  # matrices, unless `sample` says how many
+# The baselines are slow; the extents are those of Catanzaro et al., Fig. 3.
+_BASELINE_EXTENTS = (1000, 10000)
+_BASELINE_MATRICES = 12
 
 INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
 BANDS = (1, 2, 4, 8, 16, 32, 64)
@@ -50,13 +54,23 @@ def three_dimensions(sample: int | None) -> Iterator[Case]:
         yield Case("inplace-3d", f"{name} {shape_text(shape)}", shape, axes, dtype)
 
 
-def random_matrices(sample: int | None) -> Iterator[Case]:
-    """Matrices of 1000 to 20000 random rows and columns, in float32 and float64 (Fig. 6)."""
+def _random_matrices(suite: str, extents: tuple[int, int], count: int) -> Iterator[Case]:
+    """Draw matrices of random rows and columns, in float32 and float64."""
     draw = random.Random(6)
-    for _ in range(sample or _RANDOM):
-        shape = draw.randint(*_RANDOM_EXTENTS), draw.randint(*_RANDOM_EXTENTS)
+    for _ in range(count):
+        shape = draw.randint(*extents), draw.randint(*extents)
         for dtype in _DTYPES:
-            yield Case("inplace-random", shape_text(shape), shape, (1, 0), dtype)
+            yield Case(suite, shape_text(shape), shape, (1, 0), dtype)
+
+
+def random_matrices(sample: int | None) -> Iterator[Case]:
+    """Matrices of 1000 to 20000 random rows and columns (Fig. 6)."""
+    return _random_matrices("inplace-random", _RANDOM_EXTENTS, sample or _RANDOM)
+
+
+def baselines(sample: int | None) -> Iterator[Case]:
+    """Matrices of 1000 to 10000 random rows and columns."""
+    return _random_matrices("inplace-baselines", _BASELINE_EXTENTS, sample or _BASELINE_MATRICES)
 
 
 def orders(sample: int | None) -> Iterator[Case]:
@@ -74,6 +88,7 @@ SUITES: dict[str, Callable[[int | None], Iterator[Case]]] = {
     "inplace-random": random_matrices,
     "inplace-landscape": suites.landscape,
     "inplace-aos": suites.structures,
+    "inplace-baselines": baselines,
     "oop-orders": orders,
 }
 # Beside the copies.
@@ -84,7 +99,8 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
     "inplace-random": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-landscape": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-aos": ("ttlg-inplace", "c2r", "r2c"),
-    "oop-orders": ("ttlg-plan", "torch"),
+    "inplace-baselines": ("ttlg-inplace", "c2r", "r2c", *IN_PLACE),
+    "oop-orders": ("ttlg-plan", "torch", *OUT_OF_PLACE),
 }
 
 

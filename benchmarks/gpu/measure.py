@@ -12,6 +12,7 @@ import torch
 
 import ttlg
 from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.gpu.baselines import OUT_OF_PLACE
 from ttlg.benchmarks.gpu.contenders import (
     COPIES,
     FOREIGN,
@@ -21,10 +22,17 @@ from ttlg.benchmarks.gpu.contenders import (
     Work,
     contender,
 )
-from ttlg.benchmarks.gpu.device import Buffers, Memory, calls_in_a_sample, same_bits
+from ttlg.benchmarks.gpu.device import (
+    Buffers,
+    Memory,
+    calls_in_a_sample,
+    make_normal,
+    same_bits,
+)
 from ttlg.benchmarks.gpu.failures import DEVICE, DeviceLostError, is_fault, noting
 from ttlg.benchmarks.gpu.inplace import CONTENDERS
 from ttlg.benchmarks.gpu.suites import CALLS
+from ttlg.benchmarks.inplace.libraries import LeftOutError
 from ttlg.benchmarks.measure import POISON, WrongResultError
 
 
@@ -34,7 +42,8 @@ class Result:
 
     `curve` holds, for the suite ``calls``, the seconds that each number of calls takes together, from
     an idle device with an empty plan cache. `failures` holds the exceptions of contenders that
-    therefore have no seconds, and under ``case`` one that ended the whole case.
+    therefore have no seconds, and under ``case`` one that ended the whole case. `left_out` says why
+    others take no part.
     """
 
     case: Case
@@ -43,6 +52,7 @@ class Result:
     seconds: dict[str, float] = field(default_factory=dict)
     curve: dict[str, dict[int, float]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def has_ceiling(self) -> bool:
@@ -88,9 +98,12 @@ def verify(contender: Contender, buffers: Buffers, axes: Sequence[int] | None) -
     """Let the contender work once on a poisoned output and compare the result bit for bit.
 
     It permutes by `axes`, or copies where they are None. The input is compared with where it lies,
-    so that an array may take half of the device's memory. Raises WrongResultError.
+    so that an array may take half of the device's memory. If the contender multiplies, the input
+    becomes one without NaNs first. Raises WrongResultError.
     """
     x, y = buffers.inputs[0], buffers.outputs[0]
+    if contender.multiplies:
+        make_normal(x)
     buffers.poison()
     if contender.inplace:
         x = y.view(x.shape).copy_(x)
@@ -171,17 +184,19 @@ def call_curve(
     return found
 
 
-def _verified(
-    case: Case, buffers: Buffers, names: Sequence[str], failures: dict[str, str]
-) -> list[Contender]:
-    """Make the contenders of these names, as far as they are installed and do their work."""
+def _verified(result: Result, buffers: Buffers, names: Sequence[str]) -> list[Contender]:
+    """Make the contenders of these names, as far as they take part and do their work."""
     entrants = []
+    axes = result.case.axes
     for name in names:
-        with noting(failures, name):
-            entrant = contender(name, buffers, case.axes)
-            if entrant is not None:
-                verify(entrant, buffers, None if name in COPIES else case.axes)
-                entrants.append(entrant)
+        with noting(result.failures, name):
+            try:
+                entrant = contender(name, buffers, axes)
+            except LeftOutError as error:
+                result.left_out[name] = str(error)
+                continue
+            verify(entrant, buffers, None if name in COPIES else axes)
+            entrants.append(entrant)
     return entrants
 
 
@@ -189,8 +204,8 @@ def _verified(
 def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEERS) -> Result:
     """Verify and time all contenders of a case; what fails is noted and left out.
 
-    Inputs and outputs lie in `memory`. The median of `repeats` samples counts. `peers` take part
-    beside ttlg and the copies in suites without contenders of their own.
+    Inputs and outputs lie in `memory`. The median of `repeats` samples counts. `peers` and the naive
+    kernel take part beside ttlg and the copies in suites without contenders of their own.
 
     The calls of a sample take turns on buffers that together exceed the L2 cache, except of small
     tensors, which may stay in it for the copies and for all contenders alike.
@@ -199,8 +214,8 @@ def measure(case: Case, memory: Memory, repeats: int, peers: Sequence[str] = PEE
     failures = result.failures
     with contextlib.suppress(DeviceLostError), noting(failures, "case"):
         buffers = memory.buffers(case)
-        names = CONTENDERS.get(case.suite, (*OURS, *peers))
-        entrants = _verified(case, buffers, (*COPIES, *names), failures)
+        names = CONTENDERS.get(case.suite, (*OURS, *peers, *OUT_OF_PLACE))
+        entrants = _verified(result, buffers, (*COPIES, *names))
         if case.suite == "calls":
             result.curve = call_curve(entrants, len(buffers), failures)
         result.seconds = time_calls(entrants, len(buffers), repeats, failures)

@@ -1,10 +1,12 @@
 """Reports of measurements on a GPU: JSON and text tables."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS
 from ttlg.benchmarks.gpu.measure import Result
 from ttlg.benchmarks.measure import bandwidth
@@ -43,6 +45,16 @@ def failure_lines(failures: Mapping[str, str]) -> list[str]:
     lines = [f"failed: {name}: {_short(text)}" for name, text in failures.items()]
     more = len(lines) - _MAX_FAILURES
     return lines if more <= 0 else [*lines[:_MAX_FAILURES], f"failed: {more} more"]
+
+
+def left_out_lines(results: Sequence[Result]) -> list[str]:
+    """Write who takes no part, why and in how many cases, the first lines if there are many."""
+    counts = Counter(each for result in results for each in result.left_out.items())
+    lines = [
+        f"left out: {name}, {count} of {len(results)} cases: {_short(reason)}"
+        for (name, reason), count in counts.items()
+    ]
+    return lines[:_MAX_FAILURES]
 
 
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
@@ -96,7 +108,7 @@ def record(
         for result in results
         for name, text in result.failures.items()
     }
-    lines = table(results) + failure_lines(failures)
+    lines = [*table(results), *left_out_lines(results), *failure_lines(failures)]
     lines += [f"not measured: {n} of {name}" for name, n in left_out.items()]
     return {
         "machine": dict(machine),
@@ -104,3 +116,19 @@ def record(
         "table": lines,
         "results": [asdict(result) for result in results],
     }
+
+
+def results_of(record: Mapping[str, Any]) -> list[Result]:
+    """Rebuild the results of a record that was written as JSON and read again."""
+    return [_result(dict(entry)) for entry in record["results"]]
+
+
+def _result(entry: dict[str, Any]) -> Result:
+    case = dict(entry.pop("case"))
+    for name in ("shape", "axes"):
+        case[name] = tuple(case[name])
+    curve = {
+        name: {int(calls): seconds for calls, seconds in times.items()}
+        for name, times in entry.pop("curve").items()
+    }
+    return Result(Case(**case), curve=curve, **entry)

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import failures, report, session
 from ttlg.benchmarks.gpu import measure as measuring
+from ttlg.benchmarks.gpu.baselines import OUT_OF_PLACE
 from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
 from ttlg.benchmarks.gpu.device import Memory
 from ttlg.benchmarks.gpu.measure import Result, measure
@@ -55,7 +56,7 @@ def test_failing_contenders_are_noted_and_the_others_measured(takes_part, device
         "torch": "RuntimeError: nvrtc: compilation failed\nsource of a kernel",
         "cupy": "ImportError: its library is broken",
     }
-    others = {*COPIES, *OURS, *PEERS} - found.failures.keys()
+    others = {*COPIES, *OURS, *PEERS, *OUT_OF_PLACE} - found.failures.keys()
     assert found.seconds.keys() == others
     assert found.faulty
     assert not found.lost_device
@@ -81,7 +82,7 @@ def test_a_contender_that_fails_later_is_left_out_of_the_times(takes_part, devic
     )
     found = measure(CASE, device, 2, ["torch"])
     assert found.failures == {"torch": "OutOfMemoryError: out of memory"}
-    assert found.seconds.keys() == {*COPIES, *OURS}
+    assert found.seconds.keys() == {*COPIES, *OURS, *OUT_OF_PLACE}
 
 
 def test_a_case_that_fails_as_a_whole_is_noted(device):

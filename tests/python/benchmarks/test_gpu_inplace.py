@@ -2,6 +2,7 @@
 
 import itertools
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_suites():
         "inplace-random": 2 * 100,
         "inplace-landscape": 64,
         "inplace-aos": 2 * 24,
+        "inplace-baselines": 2 * 12,
         "oop-orders": 8 * 8,
     }
     assert inplace.SUITES.keys().isdisjoint(SUITES)
@@ -61,7 +63,8 @@ def test_suites():
         assert {case.inplace for case in found} == {name != "oop-orders"}
         assert len({case.label for case in found}) == len(found)
         assert cases(name, None) == found, "drawn from a seed"
-    assert len(interleaved(cases("inplace-random", 5))) == 10
+    for name in ("inplace-random", "inplace-baselines"):
+        assert len(interleaved(cases(name, 5))) == 10
     assert len(cases("inplace-square", 5)) == 36, "its cases are not drawn"
 
 
@@ -69,6 +72,9 @@ def test_extents_are_the_papers():
     extents = [extent for case in cases("inplace-random", None) for extent in case.shape]
     assert 1000 <= min(extents) < 1500
     assert 19_500 < max(extents) <= 20_000
+    extents = [extent for case in cases("inplace-baselines", 100) for extent in case.shape]
+    assert 1000 <= min(extents) < 1500
+    assert 9500 < max(extents) <= 10_000
     assert all(
         m == n and m % 1024 == 0 for m, n in (x.shape for x in cases("inplace-square", None))
     )
@@ -161,6 +167,7 @@ def memory():
 def test_cases_are_measured(on_host, memory):
     found = measure(MATRIX, memory, 3)
     assert found.failures == {}
+    assert found.left_out["r2c"] == "it cannot carry this permutation out"
     # Every sample takes half a millisecond: those before the first, of a call for each of two
     # arrays, and then those of as many as are expected to take 2 ms.
     assert found.seconds == dict.fromkeys(
@@ -221,6 +228,33 @@ def test_large_arrays_are_compared_in_parts(monkeypatch, spy):
         other.view(-1)[place] = -1
         assert not device.same_bits(x.t(), other.t())
     assert not device.same_bits(x.view(-1), x)
+
+
+def test_baselines_take_part(on_host, memory, monkeypatch):
+    made = {}
+
+    def baseline(name, wrong):
+        def make(m, n, itemsize):
+            def transpose(address):
+                (x,) = (each for each in made["x"].inputs if each.data_ptr() == address)
+                x.view(n, m).copy_(x.t().clone())
+                x[-1, -1] += wrong
+
+            assert (m, n, itemsize) == (48, 36, 4)
+            return transpose
+
+        return contenders._matrix_baseline(name, make)
+
+    def buffers(case):
+        made["x"] = buffers_of(case, 2)
+        return made["x"]
+
+    memory.buffers = buffers
+    monkeypatch.setitem(contenders._MAKERS, "algorithm-1", baseline("algorithm-1", 0))
+    monkeypatch.setitem(contenders._MAKERS, "cycles", baseline("cycles", 1))
+    found = measure(replace(MATRIX, suite="inplace-baselines"), memory, 3)
+    assert {"ttlg-inplace", "c2r", "algorithm-1"} < found.seconds.keys()
+    assert found.failures == {"cycles": "WrongResultError: cycles gave a wrong result"}
 
 
 def test_table_of_results_in_place():

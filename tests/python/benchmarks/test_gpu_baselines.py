@@ -1,0 +1,144 @@
+"""The kernels that others are measured against, on the host: their indices and their launches."""
+
+import itertools
+import math
+import sys
+
+import pytest
+
+from .host_cuda import HostCupy, compiler
+
+torch = pytest.importorskip("torch")
+
+from ttlg.benchmarks.case import Case
+from ttlg.benchmarks.gpu import baselines, contenders
+from ttlg.benchmarks.gpu.contenders import PEERS, contender
+from ttlg.benchmarks.gpu.device import Buffers
+from ttlg.benchmarks.gpu.measure import Result, verify
+from ttlg.benchmarks.inplace.libraries import LeftOutError
+
+DTYPES = (torch.uint8, torch.int16, torch.float32, torch.float64, torch.complex128)
+# One row, one column, squares, m | n, n | m, primes, and other common divisors.
+MATRICES = [
+    (1, 1), (1, 50), (50, 1), (2, 2), (31, 31), (64, 64), (3, 8), (4, 8), (7, 21), (32, 8),
+    (30, 3), (2, 99), (100, 2), (37, 41), (127, 64), (48, 36), (36, 48), (100, 250), (51, 34),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def on_the_host(tmp_path_factory):
+    if compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    cupy = HostCupy(tmp_path_factory.mktemp("kernels"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cupy", cupy)
+        patch.setattr(torch.cuda, "synchronize", lambda: None)
+        patch.setattr(baselines, "_BLOCK", 1)
+        yield cupy
+
+
+def buffers_of(shape, axes, dtype):
+    size = math.prod(shape) * dtype.itemsize
+    generator = torch.Generator().manual_seed(size)
+    inputs = [torch.randint(256, (size,), generator=generator, dtype=torch.uint8) for _ in range(2)]
+    out = tuple(shape[axis] for axis in axes)
+    return Buffers(
+        [each.view(dtype).view(shape) for each in inputs],
+        [torch.zeros(out, dtype=dtype) for _ in range(2)],
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_naive_moves_elements_of_any_size(on_the_host, dtype):
+    for shape, axes in [
+        ((7,), (0,)),
+        ((1, 1), (1, 0)),
+        ((50, 1), (1, 0)),
+        ((37, 41), (1, 0)),
+        ((2, 3, 5), (2, 1, 0)),
+        ((4, 5, 6), (1, 0, 2)),
+        ((2, 3, 2, 3, 2, 3), (4, 1, 5, 0, 3, 2)),
+        ((2,) * 9, (8, 0, 7, 1, 6, 2, 5, 3, 4)),
+    ]:
+        buffers = buffers_of(shape, axes, dtype)
+        made = contender("naive", buffers, axes)
+        for i, (x, y) in enumerate(zip(buffers.inputs, buffers.outputs, strict=True)):
+            made.call(i)
+            expected = x.permute(*axes).contiguous()
+            assert torch.equal(y.view(torch.uint8), expected.view(torch.uint8)), shape
+
+
+@pytest.mark.parametrize("workers", [1024, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", baselines.IN_PLACE)
+def test_matrices_in_place(on_the_host, monkeypatch, name, dtype, workers):
+    monkeypatch.setattr(baselines, "_WORKERS", workers)
+    for shape in MATRICES:
+        buffers = buffers_of(shape, (1, 0), dtype)
+        made = contender(name, buffers, (1, 0))
+        for _ in range(2):  # what the first call has left is an array for the second
+            verify(made, buffers, (1, 0))
+
+
+def test_what_they_allocate(on_the_host):
+    """A bit for each element, or a row or column for each thread block; both papers say as much."""
+    on_the_host.allocated.clear()
+    baselines.algorithm_1(1500, 70, 8)
+    baselines.algorithm_1(20, 70, 8)
+    assert [each.nbytes for each in on_the_host.allocated] == [1024 * 1500 * 8, 70 * 70 * 8]
+    on_the_host.allocated.clear()
+    buffers = buffers_of((10, 33), (1, 0), torch.float32)
+    baselines.cycles(10, 33, 4)(buffers.inputs[0].data_ptr())
+    assert [each.nbytes for each in on_the_host.allocated] == [44]
+
+
+def test_columns_are_rotated_only_where_they_have_to_be(on_the_host, monkeypatch):
+    launched = []
+    compiled = baselines._compiled
+
+    def noted(name, itemsize):
+        kernel = compiled(name, itemsize)
+        return lambda *launch: (launched.append(name), kernel(*launch))
+
+    monkeypatch.setattr(baselines, "_compiled", noted)
+    for shape in ((37, 41), (4, 8)):
+        x = torch.zeros(shape)
+        baselines.algorithm_1(*shape, 4)(x.data_ptr())
+    passes = list(baselines._PASSES)
+    assert launched == [*passes[1:], *passes]
+
+
+def test_who_cannot_take_part_says_why(on_the_host, monkeypatch):
+    tensor = buffers_of((2, 3, 4), (2, 1, 0), torch.float32)
+    matrix = buffers_of((2, 3), (1, 0), torch.uint8)
+    for name in baselines.IN_PLACE:
+        with pytest.raises(LeftOutError, match="it transposes matrices only"):
+            contender(name, tensor, (2, 1, 0))
+        with pytest.raises(LeftOutError, match="it moves no elements of 1 bytes"):
+            contender(name, matrix, (1, 0))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    for name in (*baselines.NAMES, "cupy", "copy-cupy"):
+        with pytest.raises(LeftOutError, match="CuPy is not installed"):
+            contender(name, buffers_of((2, 3), (1, 0), torch.float32), (1, 0))
+
+
+def test_every_kernel_and_contender_is_there():
+    sizes = {dtype.itemsize for dtype in DTYPES}
+    matrices = set(itertools.product(("cycles", *baselines._PASSES), (4, 8)))
+    assert baselines.kernels().keys() == {("naive", size) for size in sizes} | matrices
+    assert {*baselines.NAMES, *PEERS} <= contenders._MAKERS.keys()
+
+
+def test_the_kernels_compile(nvrtc):
+    names = list(baselines.kernels().values())
+    ptx, log = nvrtc.compile(baselines.SOURCE.read_text(), *baselines.OPTIONS, kernels=names)
+    assert (log, ptx.count(".entry")) == ("", len(names))
+
+
+def test_wrong_baselines_are_faults_of_ours():
+    """Those of other libraries are not."""
+    case = Case("inplace-baselines", "A", (3, 4), (1, 0), "float32")
+    for name in baselines.NAMES:
+        assert Result(case, failures={name: "WrongResultError: wrong"}).faulty
+    for name in PEERS:
+        assert not Result(case, failures={name: "WrongResultError: wrong"}).faulty
