@@ -1,7 +1,7 @@
 """Plots of measurements."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,46 @@ Colours = Mapping[str, str]
 _USES = {"repeated use": ("ttlg", "ttlg-cold", "hptt"), "single use": ("ttlg-plan", "ttlg")}
 
 
+def colours_of(names: Iterable[str]) -> dict[str, str]:
+    """Give each name a colour."""
+    return {name: f"C{number}" for number, name in enumerate(names)}
+
+
+def curves(
+    axes: Any, found: Mapping[str, Mapping[float, float]], colours: Colours, **labels: Any
+) -> None:
+    """Draw a curve for each name that has values, over their keys; label the axes."""
+    for name, points in found.items():
+        if points:
+            axes.plot(*zip(*sorted(points.items()), strict=True), f"{colours[name]}.-", label=name)
+    axes.set(**labels)
+    if any(found.values()):
+        axes.legend(fontsize="small")
+
+
+def bars(axes: Any, found: Mapping[str, Mapping[str, float]], **labels: Any) -> None:
+    """Draw a group of bars for each key of the values, a bar of it for each name."""
+    keys = list(dict.fromkeys(key for values in found.values() for key in values))
+    width = 0.8 / len(found)
+    for number, (name, values) in enumerate(found.items()):
+        at = [keys.index(key) + number * width for key in values]
+        axes.bar(at, list(values.values()), width, align="edge", label=name)
+    axes.set_xticks([number + 0.4 for number in range(len(keys))], keys, rotation=20)
+    axes.set(**labels)
+    axes.legend(fontsize="small")
+
+
 def _shares(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
     """Draw each contender's share of the copy ceiling over the cases."""
     axes = cell.subplots()
-    ordered = sorted(results, key=lambda result: result.share("ttlg"))
+    first = "ttlg" if "ttlg" in colours else next(iter(colours))
+    ordered = sorted(results, key=lambda each: each.share(first) if first in each.seconds else 0.0)
     for name, colour in colours.items():
         # A peer that does not take a case's dtype leaves a gap in its line.
         shares = [result.share(name) if name in result.seconds else None for result in ordered]
         if any(shares):
             axes.plot(range(len(ordered)), shares, f"{colour}.-", label=name)
-    axes.set(title=title, xlabel="cases by ttlg's share")
+    axes.set(title=title, xlabel=f"cases by {first}'s share")
     axes.set(ylabel="share of the copy ceiling", ylim=(0, None))
     axes.legend(fontsize="small")
 
@@ -85,7 +115,7 @@ def _nanoseconds(result: Result, name: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class Drawing:
     """How a suite is drawn, and the inches of a cell."""
 
     draw: Callable[[Any, str, Sequence[Result], Colours], None] = _shares
@@ -93,20 +123,20 @@ class _Drawing:
     height: float = 3.5
 
 
-_SIXD = _Drawing(_by_scaled_rank, 12, 10)
-_SPEED_UPS = _Drawing(_case_by_case(_speed_up, "times NumPy's speed"), 8, 5)
-_SPARSE = _Drawing(_case_by_case(_over_ours, "time in times of ttlg's"), 8, 5)
-_CALLS = _Drawing(_case_by_case(_nanoseconds, "nanoseconds of a call"), 8, 5)
-_DRAWN = {
+_SIXD = Drawing(_by_scaled_rank, 12, 10)
+_SPEED_UPS = Drawing(_case_by_case(_speed_up, "times NumPy's speed"), 8, 5)
+_SPARSE = Drawing(_case_by_case(_over_ours, "time in times of ttlg's"), 8, 5)
+_CALLS = Drawing(_case_by_case(_nanoseconds, "nanoseconds of a call"), 8, 5)
+DRAWN = {
     "sixd": _SIXD,
     "sixd-sample": _SIXD,
     "gentt": _SPEED_UPS,
     "twos": _SPEED_UPS,
     "latency": _CALLS,
     "call": _CALLS,
-    "inplace-random": _Drawing(inplace.histograms, 12),
-    "inplace-aos": _Drawing(inplace.histograms, 12),
-    "inplace-landscape": _Drawing(inplace.landscape, 14),
+    "inplace-random": Drawing(inplace.histograms, 12),
+    "inplace-aos": Drawing(inplace.histograms, 12),
+    "inplace-landscape": Drawing(inplace.landscape, 14),
     "sparse-matrices": _SPARSE,
     "sparse-tensors": _SPARSE,
     "sparse-options": _SPARSE,
@@ -121,22 +151,38 @@ def plot(report: Report, path: Path) -> None:
     nanoseconds, sparse suites times by ttlg's, ``inplace-random`` and ``inplace-aos`` histograms,
     and ``inplace-landscape`` heat maps.
     """
+    found = groups(report.results)
+    cells = {
+        (suite, threads_text(threads)): found[suite, threads]
+        for suite, threads in sorted(found, key=lambda each: each[1])
+    }
+    listed = list(itertools.chain(*found.values()))
+    contenders = [name for name in names(listed) if name not in COPIES]
+    plot_cells(cells, dict.fromkeys(cells, contenders), DRAWN, path)
+
+
+def plot_cells(
+    cells: Mapping[tuple[str, str], Sequence[Any]],
+    contenders: Mapping[tuple[str, str], Sequence[str]],
+    drawn: Mapping[str, Drawing],
+    path: Path,
+) -> None:
+    """Draw a cell for the results of each suite, in rows, and each label, in columns.
+
+    `contenders` names those that are drawn in each. `drawn` says how for some suites; the others'
+    cells have the shares of the copy ceiling.
+    """
     from matplotlib.figure import Figure
 
-    found = groups(report.results)
-    drawings = {suite: _DRAWN.get(suite, _Drawing()) for suite, _ in found}
-    counts = sorted({threads for _, threads in found})
-    contenders = [
-        name for name in names(list(itertools.chain(*found.values()))) if name not in COPIES
-    ]
-    colours = {name: f"C{number}" for number, name in enumerate(contenders)}
-    heights = [drawing.height for drawing in drawings.values()]
-    width = max(drawing.width for drawing in drawings.values())
-    figure = Figure(figsize=(width * len(counts), sum(heights)), layout="constrained")
-    cells = figure.subfigures(len(drawings), len(counts), squeeze=False, height_ratios=heights)
-    for (i, (suite, drawing)), (j, threads) in itertools.product(
-        enumerate(drawings.items()), enumerate(counts)
-    ):
-        title = f"{suite}, {threads_text(threads)}"
-        drawing.draw(cells[i, j], title, found[suite, threads], colours)
+    suites, labels = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
+    drawings = [drawn.get(suite, Drawing()) for suite in suites]
+    heights = [drawing.height for drawing in drawings]
+    width = max(drawing.width for drawing in drawings)
+    figure = Figure(figsize=(width * len(labels), sum(heights)), layout="constrained")
+    parts = figure.subfigures(len(suites), len(labels), squeeze=False, height_ratios=heights)
+    for (suite, label), results in cells.items():
+        row = suites.index(suite)
+        cell = parts[row, labels.index(label)]
+        colours = colours_of(contenders[suite, label])
+        drawings[row].draw(cell, f"{suite}, {label}", results, colours)
     figure.savefig(path)

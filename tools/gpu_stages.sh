@@ -96,15 +96,16 @@ stage_calibrate() {
     --json "$work/results.json"
 }
 
-# The second program has its part of the time, if the first has not used it up.
+# The other programs have their parts of the time, if those before have not used it up.
 stage_bench() {
-  local of_structures=$((budget / 6)) failed=0
-  run python3 -m ttlg.benchmarks.gpu --sample 40 --budget $((budget - of_structures)) \
+  local part=$((budget / 6)) failed=0 program
+  run python3 -m ttlg.benchmarks.gpu --sample 40 --budget $((budget - 2 * part)) \
     --json "$work/results.json" || failed=$?
-  if ((SECONDS < deadline)); then
-    run python3 -m ttlg.benchmarks.gpu.structures --budget $of_structures \
-      --json "$outdir/structures.json" || failed=$?
-  fi
+  for program in structures conversion; do
+    ((SECONDS < deadline)) || break
+    run python3 -m ttlg.benchmarks.gpu.$program --budget $part \
+      --json "$outdir/$program.json" || failed=$?
+  done
   return $failed
 }
 

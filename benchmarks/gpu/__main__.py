@@ -8,7 +8,7 @@ from typing import Any
 
 from ttlg.benchmarks import command
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import inplace, report, session
+from ttlg.benchmarks.gpu import inplace, plots, report, session
 from ttlg.benchmarks.gpu.contenders import PEERS
 from ttlg.benchmarks.gpu.device import Memory
 from ttlg.benchmarks.gpu.failures import DeviceLostError
@@ -84,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return report.record(machine, results, left_out)
 
     status = _run(chosen, deadline, results, session.JsonFile(args.json, found))
-    print("\n" + "\n".join(found()["table"]))
+    drawn = plots.draw if any(each.has_ceiling for each in results) else None
+    session.report(args, found(), drawn)
     return status or int(any(result.faulty for result in results))
 
 

@@ -14,14 +14,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import ttlg
 from ttlg import _core
 from ttlg._calibrate.fit import require_scipy
-from ttlg.benchmarks import command
+from ttlg._calibrate.report import plot_predictions
+from ttlg.benchmarks import command, plots
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import models, session
+from ttlg.benchmarks.gpu import fit_costs, models, session
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.device import (
     Buffers,
@@ -120,6 +122,27 @@ def properties() -> dict[str, Any]:
     }
 
 
+def draw(record: dict[str, Any], path: Path) -> None:
+    """Draw predicted against measured seconds, and each kernel's error where nothing was fitted."""
+    from matplotlib.figure import Figure
+
+    points = [Point(**each) for each in record["points"]]
+    found = record["costs"]
+    values = np.array([found["costs"].get(name, 0.0) for name in fit_costs.NAMES])
+    costs = fit_costs.Costs(values, found["overlap"], record["properties"]["launch_seconds"])
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    seconds = np.array([point.seconds for point in points])
+    predicted = costs.predict(fit_costs.counts_of(points))
+    plot_predictions([point.schema for point in points], seconds, predicted, left)
+    errors = {
+        "physical terms": {name: 100 * each["mean"] for name, each in found["test"].items()},
+        "regressions": {name: each["test_error"] for name, each in record["regressions"].items()},
+    }
+    plots.bars(right, errors, ylabel="mean error in per cent", title="problems not fitted to")
+    figure.savefig(path)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, fit, write the model and print the errors.
 
@@ -180,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         source = models.source_of(machine, len(found.points))
         session.write(args.outdir / f"{known['name']}.json", fits.model(known, source), 1)
     file.write()
-    print("\n".join(record()["table"]))
+    session.report(args, record(), draw if fits else None)
     failed = not fits or any(map(is_fault, found.failures.values()))
     return status or int(failed)
 

@@ -3,18 +3,23 @@
 import argparse
 import json
 import os
+import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from ttlg.benchmarks import command
 from ttlg.benchmarks.gpu.device import NoGpuError, describe, require
 from ttlg.benchmarks.gpu.failures import DeviceLostError
+from ttlg.benchmarks.gpu.report import failure_lines
 
 T = TypeVar("T")
+# Draws a record to a file.
+Draw = Callable[[dict[str, Any], Path], None]
 
 _SECONDS = 5  # between two writes
 
@@ -55,6 +60,9 @@ def add_options(parser: argparse.ArgumentParser, budget: float = float("inf")) -
         help="start no case after this time",
     )
     command.add_json(parser)
+    parser.add_argument(
+        "--plot", type=command.image, metavar="FILE", help="draw the results as an image"
+    )
 
 
 def described(args: argparse.Namespace, *requirements: Callable[[], None]) -> dict[str, Any] | None:
@@ -66,6 +74,13 @@ def described(args: argparse.Namespace, *requirements: Callable[[], None]) -> di
         print(f"{args.program}: {error}", file=sys.stderr)
         return None
     return describe(args.line)
+
+
+def report(args: argparse.Namespace, record: dict[str, Any], draw: Draw | None) -> None:
+    """Print a record's table and, where `--plot` asks for it, draw the record, if that is possible."""
+    print("\n" + "\n".join(record["table"]))
+    if args.plot and draw:
+        draw(record, args.plot)
 
 
 def run(main: Callable[[], int]) -> NoReturn:
@@ -94,3 +109,45 @@ def measure_all(
     finally:
         file.write()
     return 0
+
+
+def run_cases(
+    args: argparse.Namespace,
+    cases: Sequence[T],
+    measure: Callable[[T], Any],
+    table: Callable[[Sequence[Any]], list[str]],
+    draw: Draw,
+) -> int:
+    """Measure cases in a random order, so that the first ones are a sample of all, and report.
+
+    `measure` returns a dataclass that names its case as `label` and has `failures`; `table` writes
+    lines of them, and `draw` draws the record. Returns the exit status: 1 if anything failed, 2 without a GPU, 130 if interrupted,
+    in which case the results so far are written.
+    """
+    deadline = time.monotonic() + args.budget
+    machine = described(args)
+    if machine is None:
+        return 2
+    results: list[Any] = []
+
+    def failures() -> dict[str, str]:
+        return {
+            f"{each.label}: {name}": text
+            for each in results
+            for name, text in each.failures.items()
+        }
+
+    def found() -> dict[str, Any]:
+        lines = table(results) + failure_lines(failures())
+        if len(results) < len(cases):
+            lines.append(f"not measured: {len(cases) - len(results)}")
+        return {"machine": machine, "table": lines, "results": [asdict(each) for each in results]}
+
+    status = measure_all(
+        random.Random(1).sample(cases, len(cases)),
+        deadline,
+        lambda case: results.append(measure(case)),
+        JsonFile(args.json, found),
+    )
+    report(args, found(), draw if results else None)
+    return status or int(bool(failures()))

@@ -6,38 +6,40 @@ scatters a structure, in the order of threads or at random.
 
 import argparse
 import itertools
-import random
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import ttlg
-from ttlg.benchmarks import command
+from ttlg.benchmarks import command, plots
 from ttlg.benchmarks.gpu import session
 from ttlg.benchmarks.gpu.contenders import Contender
 from ttlg.benchmarks.gpu.failures import noting
 from ttlg.benchmarks.gpu.measure import time_calls
-from ttlg.benchmarks.gpu.report import failure_lines
 from ttlg.benchmarks.measure import POISON, WrongResultError
+from ttlg.benchmarks.tables import grouped
 
 SOURCE = Path(__file__).with_name("structures.cu")
 OPERATIONS = ("store", "copy", "gather", "scatter")
-# Whether by coalesced_ptr, and the alignment of the structures.
+# How the kernels access structures, and the alignment of these.
 WAYS = {
-    "direct": (False, 4),
-    "vector": (False, 16),
-    "coalesced": (True, 4),
-    "coalesced-16": (True, 16),
+    "direct": ("Direct", 4),
+    "vector": ("Direct", 16),
+    "coalesced": ("Shuffles", 4),
+    "coalesced-16": ("Shuffles", 16),
+    "shared": ("SharedMemory", 4),
+    "shared-16": ("SharedMemory", 16),
 }
 CEILING = "memcpy"
 WORDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 31, 32, 36, 40, 48, 56, 63, 64)
-_BYTES = 1 << 28  # of an array: several times the L2 cache
-_BLOCK = 256
+BYTES = 1 << 28  # of an array: several times the L2 cache
+THREADS = 256
 _REPEATS = 5
+# For the compiler, which also has to find ttlg's header.
+OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}")
 
 
 @dataclass
@@ -49,6 +51,11 @@ class Result:
     structures: int
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Name what was done to structures of how many bytes."""
+        return f"{self.operation} of {4 * self.words} bytes"
 
     def bandwidth(self, name: str) -> float:
         """Return the GB/s of structures that are read and written."""
@@ -63,8 +70,32 @@ def ways(words: int) -> list[str]:
 
 def kernel(operation: str, way: str, words: int) -> str:
     """Name the kernel in `SOURCE`."""
-    coalesced, alignment = WAYS[way]
-    return f"{operation}<{str(coalesced).lower()}, {words}, {alignment}>"
+    return instance(operation, *WAYS[way], words)
+
+
+def instance(operation: str, access: str, alignment: int, words: int) -> str:
+    """Name the kernel for one of the accesses of `SOURCE` and structures aligned like this."""
+    return f"{operation}<{access}, {words}, {alignment}>"
+
+
+def compiled(names: Iterable[str]) -> Any:
+    """Compile instances of the kernels; CuPy does so when the first of them is asked for."""
+    import cupy
+
+    options = (*OPTIONS, f"-I{ttlg.get_include()}")
+    return cupy.RawModule(code=SOURCE.read_text(), options=options, name_expressions=list(names))
+
+
+def launch(
+    function: Any, x: torch.Tensor, y: torch.Tensor, at: torch.Tensor
+) -> Callable[[int], None]:
+    """Return a call of a kernel with a thread for each of the numbers in `at`."""
+    import cupy
+
+    count = len(at)
+    arguments = (*map(cupy.from_dlpack, (x, y, at)), cupy.int32(count))
+    grid, block = (-(-count // THREADS),), (THREADS,)
+    return lambda i: function(grid, block, arguments)
 
 
 def expected(operation: str, x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
@@ -80,25 +111,13 @@ def entrants(
     operation: str, x: torch.Tensor, y: torch.Tensor, at: torch.Tensor, failures: dict[str, str]
 ) -> Iterator[Contender]:
     """Compile the ways to do an operation on structures in rows, and verify each of them."""
-    import cupy
-
-    count, words = x.shape
     yield Contender(CEILING, lambda i: y.copy_(x))
-    names = {way: kernel(operation, way, words) for way in ways(words)}
-    options = ("-std=c++17", f"-I{ttlg.get_include()}")
-    module = cupy.RawModule(
-        code=SOURCE.read_text(), options=options, name_expressions=list(names.values())
-    )
-    arguments = (*map(cupy.from_dlpack, (x, y, at)), cupy.int32(count))
-    grid, block = (-(-count // _BLOCK),), (_BLOCK,)
+    names = {way: kernel(operation, way, x.shape[1]) for way in ways(x.shape[1])}
+    module = compiled(names.values())
     result = expected(operation, x, at)
     for way, name in names.items():
         with noting(failures, way):
-            function = module.get_function(name)
-
-            def call(i: int, function: Any = function) -> None:
-                function(grid, block, arguments)
-
+            call = launch(module.get_function(name), x, y, at)
             y.view(torch.uint8).fill_(POISON)
             call(0)
             if not torch.equal(y, result):
@@ -108,7 +127,7 @@ def entrants(
 
 def measure(operation: str, words: int) -> Result:
     """Verify and time all ways to do an operation on structures of this many words."""
-    result = Result(operation, words, _BYTES // (4 * words))
+    result = Result(operation, words, BYTES // (4 * words))
     torch.manual_seed(words)
     with noting(result.failures, "case"):
         shape = (result.structures, words)
@@ -134,11 +153,29 @@ def table(results: Sequence[Result]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
+def draw(record: dict[str, Any], path: Path) -> None:
+    """Draw the GB/s of each way over the bytes of a structure (Figs. 8 and 9)."""
+    from matplotlib.figure import Figure
+
+    operations = grouped((Result(**each) for each in record["results"]), lambda r: r.operation)
+    figure = Figure(figsize=(12, 8), layout="constrained")
+    colours = plots.colours_of((CEILING, *WAYS))
+    labels = {"xlabel": "bytes of a structure", "ylabel": "GB/s", "ylim": (0, None)}
+    for axes, operation in zip(figure.subplots(2, 2).flat, OPERATIONS, strict=True):
+        results = operations.get(operation, [])
+        found = {
+            name: {4 * each.words: each.bandwidth(name) for each in results if name in each.seconds}
+            for name in colours
+        }
+        plots.curves(axes, found, colours, title=operation, **labels)
+    figure.savefig(path)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ttlg.benchmarks.gpu.structures",
         description="Measure how threads of a GPU load and store structures: as compiled, in "
-        "native vectors, and by coalesced_ptr.",
+        "native vectors, by coalesced_ptr, and by the same through shared memory.",
     )
     parser.add_argument("--operation", nargs="+", choices=OPERATIONS, default=list(OPERATIONS))
     parser.add_argument(
@@ -156,35 +193,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     case the results so far are written.
     """
     args = command.parse(_parser(), argv)
-    deadline = time.monotonic() + args.budget
-    machine = session.described(args)
-    if machine is None:
-        return 2
     cases = list(itertools.product(args.operation, args.words))
-    random.Random(1).shuffle(cases)  # the first ones are a sample of all
-    results: list[Result] = []
-
-    def failures() -> dict[str, str]:
-        return {
-            f"{each.operation} of {4 * each.words} bytes: {name}": text
-            for each in results
-            for name, text in each.failures.items()
-        }
-
-    def found() -> dict[str, Any]:
-        lines = table(results) + failure_lines(failures())
-        if len(results) < len(cases):
-            lines.append(f"not measured: {len(cases) - len(results)}")
-        return {"machine": machine, "table": lines, "results": [asdict(each) for each in results]}
-
-    status = session.measure_all(
-        cases,
-        deadline,
-        lambda each: results.append(measure(*each)),
-        session.JsonFile(args.json, found),
-    )
-    print("\n".join(found()["table"]))
-    return status or int(bool(failures()))
+    return session.run_cases(args, cases, lambda case: measure(*case), table, draw)
 
 
 if __name__ == "__main__":

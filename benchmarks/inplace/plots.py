@@ -63,7 +63,7 @@ def landscape(cell: Any, title: str, results: Sequence[Result], colours: Colours
     """Draw a heat map for each forced kernel (Figs. 4 and 5), the rule and the planner's choice."""
     measured = {
         name: [result for result in results if name in result.seconds]
-        for name in (*FORCED, RULE, "ttlg")
+        for name in (*FORCED, RULE, "ttlg", "ttlg-inplace")
     }
     drawn = {name: listed for name, listed in measured.items() if listed}
     cell.suptitle(title)

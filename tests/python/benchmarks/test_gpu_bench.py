@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 import ttlg
 from ttlg import _core
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import calibrate, report, session, structures
+from ttlg.benchmarks.gpu import calibrate, conversion, report, session, structures
 from ttlg.benchmarks.gpu.contenders import COPIES, PEERS, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, calls_in_a_sample
 from ttlg.benchmarks.gpu.measure import Result, time_calls, verify
@@ -208,7 +208,7 @@ def test_candidates_are_rebuilt_as_plans():
         assert rebuilt.predicted_time == each.seconds
 
 
-@pytest.mark.parametrize("program", [cli, structures])
+@pytest.mark.parametrize("program", [cli, structures, conversion])
 def test_without_a_gpu_it_says_so(program, capsys):
     if torch.cuda.is_available():
         pytest.skip("there is one")

@@ -18,8 +18,16 @@ AT = torch.tensor([2, 0, 3, 1], dtype=torch.int32)
 
 def test_vectors_need_whole_ones():
     assert structures.ways(8) == list(WAYS)
-    assert structures.ways(7) == ["direct", "coalesced"]
-    assert {len(structures.ways(words)) for words in WORDS} == {2, 4}
+    assert structures.ways(7) == ["direct", "coalesced", "shared"]
+    assert {len(structures.ways(words)) for words in WORDS} == {3, 6}
+
+
+def compiled(nvrtc, *names):
+    """Return the PTX of these kernels."""
+    ptx, log = nvrtc.compile(structures.SOURCE.read_text(), *structures.OPTIONS, kernels=names)
+    assert log == ""
+    assert ptx.count(".entry") == len(names)
+    return ptx
 
 
 def test_the_kernels_compile(nvrtc):
@@ -29,13 +37,28 @@ def test_the_kernels_compile(nvrtc):
         for words in (4, 7)
         for way in structures.ways(words)
     ]
-    assert names[:3] == ["store<false, 4, 4>", "store<false, 4, 16>", "store<true, 4, 4>"]
-    ptx, log = nvrtc.compile(structures.SOURCE.read_text(), "-std=c++17", kernels=names)
-    assert log == ""
-    shuffling = ["shfl.sync" in each for each in re.split(r"\.entry", ptx)[1:]]
-    assert len(shuffling) == len(names)
-    # All that use coalesced_ptr, but those of a single word of 16 bytes.
-    assert sum(shuffling) == 2 * len(OPERATIONS)
+    assert names[:3] == ["store<Direct, 4, 4>", "store<Direct, 4, 16>", "store<Shuffles, 4, 4>"]
+    entries = re.split(r"\.entry", compiled(nvrtc, *names))[1:]
+    # All that use coalesced_ptr as it is, but those of a single word of 16 bytes.
+    assert sum("shfl.sync" in each for each in entries) == 2 * len(OPERATIONS)
+
+
+@pytest.mark.parametrize(("words", "alignment"), [(7, 4), (8, 16)])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_lanes_without_a_shuffle_exchange_one_register_at_a_time(
+    nvrtc, operation, words, alignment
+):
+    shuffling, exchanging = (
+        compiled(nvrtc, structures.instance(operation, access, alignment, words))
+        for access in ("Shuffles", "SharedMemory")
+    )
+    assert "shfl" not in exchanging
+    # Of each thread.
+    sizes = re.findall(r"\.shared \.align 4 \.b8 \S+\[(\d+)\]", exchanging)
+    assert sizes == [str(4 * structures.THREADS)]
+    shuffles = shuffling.count("shfl.sync")
+    assert shuffles > 0
+    assert exchanging.count("st.shared.u32") == exchanging.count("ld.shared.u32") == shuffles
 
 
 def test_expected_results():
@@ -94,7 +117,8 @@ def test_ways_are_verified(on_the_host, operation):
     at = torch.randperm(1000, dtype=torch.int32)
     failures = {}
     found = list(structures.entrants(operation, x, torch.empty_like(x), at, failures))
-    assert [each.name for each in found] == [CEILING, "direct", "coalesced", "coalesced-16"]
+    right = [way for way in WAYS if way != "vector"]
+    assert [each.name for each in found] == [CEILING, *right]
     assert failures == {"vector": f"WrongResultError: {wrong} gave a wrong result"}
 
 

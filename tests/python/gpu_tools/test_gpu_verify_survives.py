@@ -14,7 +14,8 @@ from .gpu_machine import ROOT, Machine, has_ended
 
 pytestmark = pytest.mark.skipif(not (ROOT / "tools").is_dir(), reason="needs a checkout")
 
-ONLY_STRUCTURES = 'case "$*" in *gpu.structures*) write-results "$@" ;; *) exit 3 ;; esac'
+OTHER_PROGRAMS = ("structures", "conversion")
+ONLY_OTHERS = 'case "$*" in *gpu.[sc]*) write-results "$@" ;; *) exit 3 ;; esac'
 
 
 @pytest.fixture
@@ -81,7 +82,8 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
     machine.run_parts()
     assert machine.verify("bench") == 0
     assert machine.record("bench")["passed"]
-    assert json.loads((machine.out / "structures.json").read_text())["table"] == ["3 cases"]
+    for program in OTHER_PROGRAMS:
+        assert json.loads((machine.out / f"{program}.json").read_text())["table"] == ["3 cases"]
     assert "case 3" in machine.log(), "a later call continues the log"
 
 
@@ -96,12 +98,13 @@ def test_an_ended_script_ends_its_programs(machine):
 
 def test_crashes_do_not_stop_later_stages(machine):
     line = "tests/gpu/test_a.py::test_one PASSED"
-    machine.run_parts(test=f"echo {line}; kill -SEGV $$", bench=ONLY_STRUCTURES)
+    machine.run_parts(test=f"echo {line}; kill -SEGV $$", bench=ONLY_OTHERS)
     assert machine.verify("build", "test", "bench", "calibrate") == 1
     assert machine.record("test")["results"]["passed"] == 1
     assert "left no results" in machine.record("bench")["results"]["table"][0]
     assert machine.record("bench")["status"] == 3
-    assert "structures.json" in machine.left(), "the one benchmark does not stop the other"
+    others = {f"{program}.json" for program in OTHER_PROGRAMS}
+    assert others < set(machine.left()), "one benchmark does not stop the others"
     assert machine.record("calibrate")["passed"]
     machine.run_parts(build="exit 1")
     assert machine.verify("build") == 1
