@@ -88,6 +88,11 @@ def test_verify(buffers):
             verify(liar, buffers, (1, 0))
     with pytest.raises(WrongResultError):
         verify(Contender("liar", lambda i: y.copy_(x.t())), buffers, None)
+    # From the poisoned output to the input.
+    kept = x.clone()
+    with pytest.raises(WrongResultError, match="liar changed its input"):
+        verify(Contender("liar", lambda i: x.copy_(y.t())), buffers, (1, 0))
+    x.copy_(kept)
     buffers.poison()
     assert bytes(y.view(torch.uint8).flatten().tolist()) == bytes([POISON]) * 24
 

@@ -225,10 +225,13 @@ Status cuttPlan(cuttHandle* handle, int rank, int* dim, int* perm, std::size_t s
   plans[*handle] = {{dim, dim + rank}, {perm, perm + rank}, size};
   return success;
 }
+static int plans_measured = 0;
+extern "C" int measured() { return plans_measured; }
 // Leaves its result in the output, as the plans do that it measures.
 Status cuttPlanMeasure(cuttHandle* handle, int rank, int* dim, int* perm, std::size_t size, CUstream_st* stream,
                        void* from, void* to) {
   if (cuttPlan(handle, rank, dim, perm, size, stream) != success || from == to) return invalid;
+  ++plans_measured;
   permute(plans[*handle], static_cast<char*>(from), static_cast<char*>(to));
   return success;
 }
@@ -273,7 +276,9 @@ def test_cutt(stand_ins, monkeypatch, dtype, name):
     monkeypatch.setenv("TTLG_CUTT", str(stand_ins))
     library = ctypes.CDLL(str(stand_ins))
     buffers = buffers_of(dtype)
+    measured = library.measured()
     made = contender(name, buffers, AXES)
+    assert library.measured() - measured == (name == "cutt-measure")
     assert not made.multiplies
     verify(made, buffers, AXES)
     assert library.alive() == 1
