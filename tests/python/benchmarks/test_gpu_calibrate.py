@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 import ttlg
-from ttlg.benchmarks.gpu import calibrate, session
+from ttlg.benchmarks.gpu import calibrate, models, session
 from ttlg.benchmarks.gpu import device as gpu_device
 from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, problems
 from ttlg.benchmarks.measure import WrongResultError
@@ -178,6 +178,6 @@ def test_slices_are_verified(device):
 
 
 def test_calibration_touches_every_rank_and_dtype_early():
-    first = itertools.islice(problems(calibrate._SEED), len(RANKS) * len(DTYPES))
+    first = itertools.islice(problems(models.SEED), len(RANKS) * len(DTYPES))
     seen = {(len(case.shape), case.dtype) for case in first}
     assert seen == set(itertools.product(RANKS, DTYPES))
