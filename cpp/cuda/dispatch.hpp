@@ -68,8 +68,8 @@ auto with_distinct_access(const Launch& launch, const Visit& visit) {
 }
 
 // visit(width, forward).
-template <typename Visit>
-auto with_row_gather(const RowGatherArguments& p, const Launch& launch, const Visit& visit) {
+template <typename Arguments, typename Visit>
+auto with_forward(const Arguments& p, const Launch& launch, const Visit& visit) {
   return with_width(launch, [&](auto width) {
     return p.forward ? visit(width, std::true_type{}) : visit(width, std::false_type{});
   });

@@ -71,12 +71,18 @@ cudaError_t enqueue_kernel(const ColumnShuffleArguments& p, const Launch& launch
 cudaError_t enqueue_kernel(const CellsArguments& p, const Launch& launch,
                            const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
                            cudaStream_t stream);
+cudaError_t enqueue_kernel(const SkinnyArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
 
 // And between the array and a workspace.
 cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launch& launch,
                            const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
                            cudaStream_t stream);
 cudaError_t enqueue_kernel(const ColumnGatherArguments& p, const Launch& launch,
+                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
+                           cudaStream_t stream);
+cudaError_t enqueue_kernel(const SkinnyHeadsArguments& p, const Launch& launch,
                            const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
                            cudaStream_t stream);
 cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launch& launch,

@@ -15,6 +15,7 @@
 #include "cuda/kernels/inplace/row_gather.hpp"
 #include "cuda/kernels/inplace/row_shuffle.hpp"
 #include "cuda/kernels/inplace/runs.hpp"
+#include "cuda/kernels/inplace/skinny.hpp"
 #include "cuda/kernels/inplace/square.hpp"
 #include "cuda/kernels/orthogonal_arbitrary.hpp"
 #include "cuda/kernels/orthogonal_arbitrary_packed.hpp"
@@ -29,7 +30,8 @@ using KernelArguments =
     std::variant<CopyArguments, MatchLargeArguments, MatchLargeShiftedArguments,
                  MatchSmallArguments, DistinctArguments, ArbitraryArguments, PackedArguments,
                  SquareArguments, RunsArguments, RowShuffleArguments, ColumnShuffleArguments,
-                 RowGatherArguments, ColumnGatherArguments, CutCellsArguments, CellsArguments>;
+                 RowGatherArguments, ColumnGatherArguments, CutCellsArguments, CellsArguments,
+                 SkinnyArguments, SkinnyHeadsArguments>;
 
 // Where a launch begins, relative to the caller's pointers.
 struct Shift {

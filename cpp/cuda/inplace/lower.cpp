@@ -75,6 +75,8 @@ std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceM
       return C2rLowering(step, memory).all();
     case InplaceKernel::cells:
       return lower_cells(step, memory.address);
+    case InplaceKernel::skinny:
+      return lower_skinny(step, memory.address);
     case InplaceKernel::square_v1b:
     case InplaceKernel::square_v1:
     case InplaceKernel::square_v1r:

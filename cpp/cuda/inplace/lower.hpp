@@ -32,8 +32,18 @@ struct InplaceMemory {
 // elements are too large for words as narrow as the address asks for.
 std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceMemory& memory);
 
+// Of the cells of a matrix, so many lie between two gaps of this many bytes.
+struct CellGaps {
+  std::int64_t cells = 1;
+  std::int64_t bytes = 0;
+};
+
 // The same by cells.
-std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address);
+std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address,
+                                       const CellGaps& gaps = {});
+
+// The same by pieces of few rows or columns.
+std::vector<InplaceLaunch> lower_skinny(const InplaceStep& step, std::int64_t address);
 
 // The same by one of the kernels for square matrices.
 std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address);

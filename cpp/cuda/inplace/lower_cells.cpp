@@ -12,9 +12,10 @@ namespace {
 
 class CellsLowering {
  public:
-  CellsLowering(const InplaceStep& step, std::int64_t address)
+  CellsLowering(const InplaceStep& step, std::int64_t address, const CellGaps& gaps)
       : step_(step),
-        word_(common_power(step.element_bytes | address, kMaxAccessBytes)),
+        gaps_(gaps),
+        word_(common_power(step.element_bytes | gaps.bytes | address, kMaxAccessBytes)),
         lanes_(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
             std::min<std::int64_t>(step.element_bytes / word_, kWarpSize))))),
         cells_(step.rows * step.columns),
@@ -46,7 +47,9 @@ class CellsLowering {
                 static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(lanes_))),
             .chunk_bytes = narrow32(chunk),
             .cell_bytes = step_.element_bytes,
-            .matrix_bytes = step_.matrix_bytes()};
+            .matrix_bytes = step_.matrix_bytes() + cells_ / gaps_.cells * gaps_.bytes,
+            .cells_of_gap = FastDivisor32(gaps_.cells),
+            .gap_bytes = gaps_.bytes};
   }
 
   Launch lower(const CellGroups& groups, const KernelArguments& arguments) const {
@@ -59,6 +62,7 @@ class CellsLowering {
   }
 
   const InplaceStep& step_;
+  const CellGaps& gaps_;
   std::int64_t word_;
   std::int64_t lanes_;  // of a group
   std::int64_t cells_;  // of a matrix
@@ -68,8 +72,9 @@ class CellsLowering {
 
 }  // namespace
 
-std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address) {
-  const CellsLowering lowering(step, address);
+std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address,
+                                       const CellGaps& gaps) {
+  const CellsLowering lowering(step, address, gaps);
   return {{.launch = lowering.cut(false), .from = {}, .to = {.in_workspace = true}},
           {.launch = lowering.move()},
           {.launch = lowering.cut(true), .from = {.in_workspace = true}, .to = {}}};

@@ -71,6 +71,7 @@ class SquareLowering {
       case InplaceKernel::square_tw:
       case InplaceKernel::runs:
       case InplaceKernel::cells:
+      case InplaceKernel::skinny:
       case InplaceKernel::c2r:
       case InplaceKernel::r2c:
         throw std::logic_error("this kernel has no tiles");

@@ -117,7 +117,7 @@ Kernel bind(const Launch& launch, const AnyGrid&, const ColumnShuffleArguments& 
 }
 
 Kernel bind(const Launch& launch, const AnyGrid&, const RowGatherArguments& p) {
-  return with_row_gather(p, launch, [&](auto width, auto forward) -> Kernel {
+  return with_forward(p, launch, [&](auto width, auto forward) -> Kernel {
     return [&p](const HostContext& context) {
       row_gather<decltype(width)::value, decltype(forward)::value>(p, context);
     };
@@ -147,6 +147,20 @@ Kernel bind(const Launch& launch, const AnyGrid&, const CutCellsArguments& p) {
 Kernel bind(const Launch& launch, const AnyGrid&, const CellsArguments& p) {
   return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
     return [&p](const HostContext& context) { cells<kWidth>(p, context); };
+  });
+}
+
+Kernel bind(const Launch& launch, const AnyGrid&, const SkinnyArguments& p) {
+  return with_forward(p, launch, [&](auto width, auto forward) -> Kernel {
+    return [&p](const HostContext& context) {
+      skinny<decltype(width)::value, decltype(forward)::value>(p, context);
+    };
+  });
+}
+
+Kernel bind(const Launch& launch, const AnyGrid&, const SkinnyHeadsArguments& p) {
+  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
+    return [&p](const HostContext& context) { skinny_heads<kWidth>(p, context); };
   });
 }
 

@@ -56,6 +56,13 @@ struct CellGroups {
   std::uint32_t chunk_bytes;
   std::int64_t cell_bytes;
   std::int64_t matrix_bytes;
+  FastDivisor32 cells_of_gap;  // cells between two gaps
+  std::int64_t gap_bytes;      // 0 where there are none
+
+  // Where a cell lies in its matrix.
+  TTLG_DEVICE std::int64_t offset(std::uint32_t cell) const {
+    return cell * cell_bytes + cells_of_gap.quotient(cell) * gap_bytes;
+  }
 };
 
 // A group's item, or some other one where it has none.
@@ -93,9 +100,9 @@ TTLG_DEVICE void cut_cells(const CutCellsArguments& p, const Context& context) {
   constexpr int kBatch = CellsPolicy::kBatch;
   const CellItem<kWidth> item(p.groups, context);
   const std::uint32_t cell = item.index * (p.order.saved_mask + 1);
-  const std::int64_t in_array =
-      item.matrix * p.groups.matrix_bytes +
-      (p.restores ? p.order.destination(cell) : cell) * p.groups.cell_bytes + item.byte;
+  const std::int64_t in_array = item.matrix * p.groups.matrix_bytes +
+                                p.groups.offset(p.restores ? p.order.destination(cell) : cell) +
+                                item.byte;
   const std::int64_t in_workspace = item.number * p.groups.cell_bytes + item.byte;
   const Context moved =
       context.at(p.restores ? in_workspace : in_array, p.restores ? in_array : in_workspace);
@@ -128,28 +135,34 @@ TTLG_DEVICE void cells(const CellsArguments& p, const Context& context) {
   const std::int64_t origin = item.matrix * p.groups.matrix_bytes + item.byte;
   const Context array = context.at(origin, origin);
   const bool closes = item.exists && has_bytes && is_cycle;
-  const auto last = array.template load<Word<kWidth>>(closes, first * p.groups.cell_bytes);
+  const std::int64_t first_offset = p.groups.offset(first);
+  const auto last = array.template load<Word<kWidth>>(closes, first_offset);
   bool goes_on = item.exists && (is_part || is_cycle);
   std::uint32_t to = first;
+  std::int64_t to_offset = first_offset;
   while (context.any(goes_on)) {
     Word<kWidth> held[kDepth];
-    std::uint32_t target[kDepth];
+    std::int64_t target[kDepth];
     bool moves[kDepth];
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
       const std::uint32_t from = p.order.source(to);
       goes_on = goes_on && from != first && !p.order.is_saved(from);
-      target[d] = to;
+      target[d] = to_offset;
       moves[d] = goes_on && has_bytes;
-      held[d] = array.template load<Word<kWidth>>(moves[d], from * p.groups.cell_bytes);
-      if (goes_on) to = from;
+      const std::int64_t from_offset = p.groups.offset(from);
+      held[d] = array.template load<Word<kWidth>>(moves[d], from_offset);
+      if (goes_on) {
+        to = from;
+        to_offset = from_offset;
+      }
     }
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
-      array.store(moves[d], target[d] * p.groups.cell_bytes, held[d]);
+      array.store(moves[d], target[d], held[d]);
     }
   }
-  array.store(closes, to * p.groups.cell_bytes, last);
+  array.store(closes, to_offset, last);
 }
 
 }  // namespace ttlg::cuda

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
 
 cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launch& launch, const LaunchGrid&,
                            const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_row_gather(p, launch, [&](auto width, auto forward) {
+  return with_forward(p, launch, [&](auto width, auto forward) {
     return launch_kernel(row_gather_kernel<width(), forward()>, launch, stream, p, in, out);
   });
 }

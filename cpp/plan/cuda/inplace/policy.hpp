@@ -79,6 +79,32 @@ struct CellsPolicy {
   static constexpr std::int64_t kMaxCells = INT32_MAX;  // of a matrix
 };
 
+// Matrices of few rows or columns, the fields of structures, in pieces of the other dimension.
+struct SkinnyPolicy {
+  static constexpr int kThreads = 256;
+  static constexpr int kMinBlocksPerSm = 4;
+  static constexpr int kBatch =
+      8;  // elements of a thread that are too narrow for asynchronous copies
+  static constexpr std::int64_t kMinFields = 2;
+  static constexpr std::int64_t kMaxFields = 31;
+  static constexpr std::int64_t kMaxElementBytes = 32;
+  // What every device gives to several blocks of a multiprocessor.
+  static constexpr std::int64_t kSharedBytes = 47 << 10;
+  // What pieces have of a field.
+  static constexpr std::int64_t kMinCellBytes = 256;
+  static constexpr std::int64_t kMaxCellBytes = 16 << 10;
+
+  // Shared memory for that many elements of each field, which begin in different banks.
+  static constexpr std::int64_t shared_bytes(std::int64_t fields, std::int64_t length,
+                                             std::int64_t element_bytes) {
+    return fields * (length * element_bytes + kSharedLineBytes);
+  }
+  static constexpr std::int64_t max_length(std::int64_t fields, std::int64_t element_bytes,
+                                           std::int64_t shared_bytes) {
+    return (shared_bytes / fields - kSharedLineBytes) / element_bytes;
+  }
+};
+
 // Longer rows and taller columns go through a workspace.
 struct RowGatherPolicy {
   static constexpr int kThreads = 256;  // at least

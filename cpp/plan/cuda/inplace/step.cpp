@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "plan/cuda/inplace/policy.hpp"
+#include "plan/cuda/inplace/skinny.hpp"
 #include "plan/cuda/inplace/square_width.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
@@ -43,6 +44,8 @@ bool applies(const InplaceStep& step) {
              step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
              step.width <= CellsPolicy::kMaxCells &&
              std::has_single_bit(static_cast<std::uint64_t>(step.width));
+    case InplaceKernel::skinny:
+      return is_skinny_valid(step);
     case InplaceKernel::c2r:
     case InplaceKernel::r2c:
       return step.between == 1 && step.width == 0 &&
@@ -98,12 +101,18 @@ std::int64_t saved_bytes(const InplaceStep& step) {
   return step.batch * ceil_div(step.rows * step.columns, step.width) * step.element_bytes;
 }
 
+// Heads of pieces and saved cells, one after the other in the workspace.
+std::int64_t saved_bytes(const SkinnyMatrix& matrix) {
+  return matrix.is_whole() ? 0 : std::max(matrix.heads_bytes(), saved_bytes(matrix.cells()));
+}
+
 // The columns are rotated before or after they are shuffled, unless by nothing.
 int column_passes(const InplaceStep& step) { return c2r_of(step).c > 1 ? 2 : 1; }
 
 }  // namespace
 
 int passes(const InplaceStep& step, const DeviceModel& model) {
+  if (step.kernel == InplaceKernel::skinny) return SkinnyMatrix(step).is_whole() ? 1 : 2;
   if (!is_c2r_or_r2c(step.kernel)) return 1;
   return rows_of(step, model).passes() + column_passes(step) * columns_of(step, model).passes();
 }
@@ -113,7 +122,12 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
     return rows_of(step, model).launches(model) +
            column_passes(step) * columns_of(step, model).launches(model);
   }
-  if (step.kernel == InplaceKernel::cells) return 3;
+  constexpr std::int64_t kCellsLaunches = 3;
+  if (step.kernel == InplaceKernel::cells) return kCellsLaunches;
+  if (step.kernel == InplaceKernel::skinny) {
+    const SkinnyMatrix matrix(step);
+    return 1 + (matrix.rest > 0 ? 2 : 0) + (matrix.is_whole() ? 0 : kCellsLaunches);
+  }
   if (step.kernel != InplaceKernel::square_sg) return 1;
   const std::int64_t regions = ceil_div(tiles_of(step), step.width);
   return regions * (regions + 1) / 2;
@@ -121,14 +135,14 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
 
 std::int64_t min_workspace_bytes(const InplaceStep& step, const DeviceModel& model) {
   if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
+  if (step.kernel == InplaceKernel::skinny) return saved_bytes(SkinnyMatrix(step));
   if (!is_c2r_or_r2c(step.kernel)) return 0;
   return std::max(rows_of(step, model).bytes, columns_of(step, model).bytes);
 }
 
 std::int64_t workspace_bytes(const InplaceStep& step, const DeviceModel& model,
                              std::int64_t limit) {
-  if (step.kernel == InplaceKernel::cells) return saved_bytes(step);
-  if (!is_c2r_or_r2c(step.kernel)) return 0;
+  if (!is_c2r_or_r2c(step.kernel)) return min_workspace_bytes(step, model);
   std::int64_t max_bytes = 0;
   for (const Portions& each : {rows_of(step, model), columns_of(step, model)}) {
     if (each.bytes == 0) continue;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/cuda/inplace/policy.hpp"
+#include "plan/cuda/inplace/skinny.hpp"
 #include "plan/cuda/inplace/square_width.hpp"
 #include "tensor/integer.hpp"
 
@@ -34,6 +35,11 @@ double moved(const InplaceStep& step) {
       return (1 + sectors_apart(step.element_bytes)) / 2;
     case InplaceKernel::cells:
       return sectors_apart(step.element_bytes) * (1 + 2 / as_double(step.width));
+    case InplaceKernel::skinny: {
+      const SkinnyMatrix matrix(step);
+      const double traffic = skinny_traffic(matrix) + small_blocks(matrix.piece_bytes()) - 1;
+      return matrix.is_whole() ? traffic : traffic / 2;
+    }
     case InplaceKernel::c2r:
     case InplaceKernel::r2c:
       return small_blocks(step.matrix_bytes());
@@ -63,14 +69,16 @@ std::int64_t cell_spacing(const InplaceStep& step, std::int64_t workspace) {
   return spacing;
 }
 
-std::int64_t width_for(const InplaceStep& step, std::int64_t workspace) {
+std::int64_t width_for(const InplaceStep& step, const StepLimits& limits) {
   switch (step.kernel) {
     case InplaceKernel::square_v1b:
       return band_width(tiles_of(step));
     case InplaceKernel::square_sg:
       return region_order(tiles_of(step));
     case InplaceKernel::cells:
-      return cell_spacing(step, workspace);
+      return cell_spacing(step, limits.workspace);
+    case InplaceKernel::skinny:
+      return skinny_length(step, on_chip_bytes(limits.model));
     case InplaceKernel::square_v1:
     case InplaceKernel::square_v1r:
     case InplaceKernel::square_v2:
@@ -84,14 +92,14 @@ std::int64_t width_for(const InplaceStep& step, std::int64_t workspace) {
   return 0;
 }
 
-InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices, std::int64_t workspace) {
+InplaceStep step_by(InplaceKernel kernel, const Matrices& matrices, const StepLimits& limits) {
   InplaceStep step{.kernel = kernel,
                    .batch = matrices.batch,
                    .rows = matrices.rows,
                    .between = matrices.between,
                    .columns = matrices.columns,
                    .element_bytes = matrices.element_bytes};
-  step.width = width_for(step, workspace);
+  step.width = width_for(step, limits);
   return step;
 }
 
@@ -117,7 +125,7 @@ std::vector<Decomposition<InplaceStep>> StepLimits::step_choices(const Matrices&
   std::vector<Decomposition<InplaceStep>> choices;
   for (const InplaceKernel kernel : kernels_for(matrices)) {
     if (forced.value_or(kernel) != kernel) continue;
-    const InplaceStep step = step_by(kernel, matrices, workspace);
+    const InplaceStep step = step_by(kernel, matrices, *this);
     if (!applies(step) || min_workspace_bytes(step, model) > workspace) continue;
     if (is_c2r_or_r2c(kernel) && step.element_bytes > max_element_bytes()) continue;
     choices.push_back({{step}, step_seconds(step, model)});

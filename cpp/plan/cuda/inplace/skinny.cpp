@@ -1,0 +1,87 @@
+#include "plan/cuda/inplace/skinny.hpp"
+
+#include <algorithm>
+
+#include "plan/cuda/inplace/policy.hpp"
+#include "tensor/integer.hpp"
+
+namespace ttlg::cuda {
+namespace {
+
+bool is_skinny(const InplaceStep& step) {
+  const std::int64_t fields = std::min(step.rows, step.columns);
+  return step.between == 1 && SkinnyPolicy::kMinFields <= fields &&
+         fields <= SkinnyPolicy::kMaxFields && fields < std::max(step.rows, step.columns) &&
+         step.element_bytes <= SkinnyPolicy::kMaxElementBytes;
+}
+
+}  // namespace
+
+SkinnyMatrix::SkinnyMatrix(const InplaceStep& step)
+    : is_tall(step.rows > step.columns),
+      batch(step.batch),
+      fields(std::min(step.rows, step.columns)),
+      structures(std::max(step.rows, step.columns)),
+      element_bytes(step.element_bytes),
+      length(step.width),
+      pieces(structures / length),
+      rest(structures % length) {}
+
+InplaceStep SkinnyMatrix::cells() const {
+  return {.kernel = InplaceKernel::cells,
+          .batch = batch,
+          .rows = is_tall ? pieces : fields,
+          .columns = is_tall ? fields : pieces,
+          .element_bytes = cell_bytes(),
+          .width = CellsPolicy::kSpacing};
+}
+
+bool is_skinny_valid(const InplaceStep& step) {
+  if (!is_skinny(step) || step.width < 1 || step.width > std::max(step.rows, step.columns)) {
+    return false;
+  }
+  const SkinnyMatrix matrix(step);
+  const bool fits = SkinnyPolicy::shared_bytes(matrix.fields, matrix.length,
+                                               matrix.element_bytes) <= SkinnyPolicy::kSharedBytes;
+  return fits && (matrix.is_whole() || applies(matrix.cells()));
+}
+
+double skinny_traffic(const SkinnyMatrix& matrix) {
+  // Cells that begin and end with sectors, on average over where others do.
+  const std::int64_t cell = matrix.cell_bytes();
+  const std::int64_t apart = common_power(cell | matrix.gap_bytes(), kSectorBytes);
+  const double waste = matrix.is_whole() ? 0 : as_double(kSectorBytes - apart) / as_double(cell);
+  // Heads move to the workspace and from there, a few elements of a field at a time.
+  const double head = as_double(matrix.gap_bytes()) / as_double(cell);
+  const double head_sectors =
+      matrix.rest == 0 ? 0 : as_double(matrix.gap_bytes() + kSectorBytes) / as_double(cell);
+  const double pieces = 1 + waste / 2 + (3 * head + head_sectors) / 2 - head;
+  const double cells = (1 + waste) * (1 + 2 / as_double(CellsPolicy::kSpacing));
+  return matrix.is_whole() ? pieces : pieces + cells;
+}
+
+std::int64_t skinny_length(const InplaceStep& step, std::int64_t on_chip_bytes) {
+  if (!is_skinny(step)) return 0;
+  const std::int64_t structures = std::max(step.rows, step.columns);
+  const std::int64_t fits =
+      SkinnyPolicy::max_length(std::min(step.rows, step.columns), step.element_bytes,
+                               std::min(SkinnyPolicy::kSharedBytes, on_chip_bytes));
+  if (structures <= fits) return structures;
+  const std::int64_t most = std::min(fits, SkinnyPolicy::kMaxCellBytes / step.element_bytes);
+  const std::int64_t least =
+      std::max(ceil_div(SkinnyPolicy::kMinCellBytes, step.element_bytes), most / 4);
+  InplaceStep best = step;
+  best.width = 0;
+  double best_traffic = 0;
+  for (std::int64_t length = most; length >= least; --length) {
+    InplaceStep each = step;
+    each.width = length;
+    const double traffic = skinny_traffic(SkinnyMatrix(each));
+    if (best.width != 0 && traffic >= best_traffic) continue;
+    best = each;
+    best_traffic = traffic;
+  }
+  return best.width;
+}
+
+}  // namespace ttlg::cuda
