@@ -48,6 +48,8 @@ _INPLACE = (
     "column_gather",
     "cells",
     "cut_cells",
+    "skinny",
+    "skinny_heads",
 )
 _IN_TEXT = ("registers", "instructions_per_line", "instructions_per_further_line")
 

@@ -47,6 +47,20 @@ void print_c2r() {
   }
 }
 
+// Pieces of eight fields, a warp's work each, of as much as fits.
+template <int kWidth>
+void print_skinny() {
+  using Policy = SkinnyPolicy;
+  constexpr std::int64_t kFields = Policy::kThreads / kWarpSize;
+  const std::int64_t length = Policy::max_length(kFields, kWidth, Policy::kSharedBytes);
+  for (const int forward : {0, 1}) {
+    std::printf("skinny<%d,%d> %d %lld %lld 1\n", kWidth, forward, Policy::kThreads,
+                static_cast<long long>(kFields * length * kWidth),
+                static_cast<long long>(Policy::kSharedBytes));
+  }
+  std::printf("skinny_heads<%d> %d %d 0 1\n", kWidth, Policy::kThreads, Policy::kThreads * kWidth);
+}
+
 template <int kWidth>
 void print_width() {
   std::printf("fvi_match_large<%d>", kWidth);
@@ -72,10 +86,13 @@ void print_width() {
     std::printf("square<%d,%d> %d %d %d 1\n", kWidth, vectors, SquarePolicy::kThreads,
                 2 * tile_bytes, 2 * square.tile_bytes);
   }
-  std::printf("cells<%d> %d %d 0 1\n", kWidth, CellsPolicy::kThreads,
-              CellsPolicy::kThreads * CellsPolicy::kDepth * kWidth);
-  std::printf("cut_cells<%d> %d %d 0 1\n", kWidth, CellsPolicy::kThreads,
-              CellsPolicy::kThreads * CellsPolicy::kBatch * kWidth);
+  for (const int gaps : {0, 1}) {
+    std::printf("cells<%d,%d> %d %d 0 1\n", kWidth, gaps, CellsPolicy::kThreads,
+                CellsPolicy::kThreads * CellsPolicy::kDepth * kWidth);
+    std::printf("cut_cells<%d,%d> %d %d 0 1\n", kWidth, gaps, CellsPolicy::kThreads,
+                CellsPolicy::kThreads * CellsPolicy::kBatch * kWidth);
+  }
+  print_skinny<kWidth>();
   std::printf("runs<%d> %d %d 0 1\n", kWidth, RunsPolicy::kThreads,
               2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
   print_c2r<kWidth>();

@@ -75,6 +75,15 @@ auto with_forward(const Arguments& p, const Launch& launch, const Visit& visit) 
   });
 }
 
+// visit(width, gaps): whether there are any between cells.
+template <typename Arguments, typename Visit>
+auto with_gaps(const Arguments& p, const Launch& launch, const Visit& visit) {
+  return with_width(launch, [&](auto width) {
+    return p.groups.gap_bytes > 0 ? visit(width, std::true_type{})
+                                  : visit(width, std::false_type{});
+  });
+}
+
 // visit(width, elements in a word, forward): elements narrower than a bank may be moved by as many
 // as fill one.
 template <typename Visit>

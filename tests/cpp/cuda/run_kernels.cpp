@@ -139,14 +139,18 @@ Kernel bind(const Launch& launch, const AnyGrid&, const RunsArguments& p) {
 }
 
 Kernel bind(const Launch& launch, const AnyGrid&, const CutCellsArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cut_cells<kWidth>(p, context); };
+  return with_gaps(p, launch, [&](auto width, auto gaps) -> Kernel {
+    return [&p](const HostContext& context) {
+      cut_cells<decltype(width)::value, decltype(gaps)::value>(p, context);
+    };
   });
 }
 
 Kernel bind(const Launch& launch, const AnyGrid&, const CellsArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { cells<kWidth>(p, context); };
+  return with_gaps(p, launch, [&](auto width, auto gaps) -> Kernel {
+    return [&p](const HostContext& context) {
+      cells<decltype(width)::value, decltype(gaps)::value>(p, context);
+    };
   });
 }
 

@@ -5,32 +5,32 @@
 namespace ttlg::cuda {
 namespace {
 
-template <int kWidth>
+template <int kWidth, bool kGaps>
 __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocksPerSm)
     cut_cells_kernel(const __grid_constant__ CutCellsArguments p, const std::byte* in,
                      std::byte* out) {
-  cut_cells<kWidth>(p, DeviceContext(in, out));
+  cut_cells<kWidth, kGaps>(p, DeviceContext(in, out));
 }
 
-template <int kWidth>
+template <int kWidth, bool kGaps>
 __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocksPerSm)
     cells_kernel(const __grid_constant__ CellsArguments p, const std::byte* in, std::byte* out) {
-  cells<kWidth>(p, InplaceDeviceContext(in, out));
+  cells<kWidth, kGaps>(p, InplaceDeviceContext(in, out));
 }
 
 }  // namespace
 
 cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launch& launch, const LaunchGrid&,
                            const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_width(launch, [&](auto width) {
-    return launch_kernel(cut_cells_kernel<width()>, launch, stream, p, in, out);
+  return with_gaps(p, launch, [&](auto width, auto gaps) {
+    return launch_kernel(cut_cells_kernel<width(), gaps()>, launch, stream, p, in, out);
   });
 }
 
 cudaError_t enqueue_kernel(const CellsArguments& p, const Launch& launch, const LaunchGrid&,
                            const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_width(launch, [&](auto width) {
-    return launch_kernel(cells_kernel<width()>, launch, stream, p, in, out);
+  return with_gaps(p, launch, [&](auto width, auto gaps) {
+    return launch_kernel(cells_kernel<width(), gaps()>, launch, stream, p, in, out);
   });
 }
 

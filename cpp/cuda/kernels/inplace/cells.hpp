@@ -10,7 +10,8 @@
 //   cut_cells  moves the saved cells to where they belong
 //
 // A group of lanes moves some bytes of every cell of a part, so a thread stores only to what it has
-// loaded itself, and loads run ahead of stores.
+// loaded itself, and loads run ahead of stores. There may be gaps between cells (kGaps): see
+// plan/cuda/inplace/skinny.hpp.
 #pragma once
 
 #include "cuda/kernels/context.hpp"
@@ -60,7 +61,9 @@ struct CellGroups {
   std::int64_t gap_bytes;      // 0 where there are none
 
   // Where a cell lies in its matrix.
+  template <bool kGaps>
   TTLG_DEVICE std::int64_t offset(std::uint32_t cell) const {
+    if constexpr (!kGaps) return cell * cell_bytes;
     return cell * cell_bytes + cells_of_gap.quotient(cell) * gap_bytes;
   }
 };
@@ -95,14 +98,14 @@ struct CutCellsArguments {
   bool restores;  // from the workspace to the array
 };
 
-template <int kWidth, typename Context>
+template <int kWidth, bool kGaps, typename Context>
 TTLG_DEVICE void cut_cells(const CutCellsArguments& p, const Context& context) {
   constexpr int kBatch = CellsPolicy::kBatch;
   const CellItem<kWidth> item(p.groups, context);
   const std::uint32_t cell = item.index * (p.order.saved_mask + 1);
-  const std::int64_t in_array = item.matrix * p.groups.matrix_bytes +
-                                p.groups.offset(p.restores ? p.order.destination(cell) : cell) +
-                                item.byte;
+  const std::int64_t in_array =
+      item.matrix * p.groups.matrix_bytes +
+      p.groups.offset<kGaps>(p.restores ? p.order.destination(cell) : cell) + item.byte;
   const std::int64_t in_workspace = item.number * p.groups.cell_bytes + item.byte;
   const Context moved =
       context.at(p.restores ? in_workspace : in_array, p.restores ? in_array : in_workspace);
@@ -123,7 +126,7 @@ struct CellsArguments {
   std::uint32_t saved;  // cells of a matrix, each with a part; the other items may lead cycles
 };
 
-template <int kWidth, typename Context>
+template <int kWidth, bool kGaps, typename Context>
 TTLG_DEVICE void cells(const CellsArguments& p, const Context& context) {
   constexpr int kDepth = CellsPolicy::kDepth;
   const CellItem<kWidth> item(p.groups, context);
@@ -135,34 +138,28 @@ TTLG_DEVICE void cells(const CellsArguments& p, const Context& context) {
   const std::int64_t origin = item.matrix * p.groups.matrix_bytes + item.byte;
   const Context array = context.at(origin, origin);
   const bool closes = item.exists && has_bytes && is_cycle;
-  const std::int64_t first_offset = p.groups.offset(first);
-  const auto last = array.template load<Word<kWidth>>(closes, first_offset);
+  const auto last = array.template load<Word<kWidth>>(closes, p.groups.offset<kGaps>(first));
   bool goes_on = item.exists && (is_part || is_cycle);
   std::uint32_t to = first;
-  std::int64_t to_offset = first_offset;
   while (context.any(goes_on)) {
     Word<kWidth> held[kDepth];
-    std::int64_t target[kDepth];
+    std::uint32_t target[kDepth];
     bool moves[kDepth];
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
       const std::uint32_t from = p.order.source(to);
       goes_on = goes_on && from != first && !p.order.is_saved(from);
-      target[d] = to_offset;
+      target[d] = to;
       moves[d] = goes_on && has_bytes;
-      const std::int64_t from_offset = p.groups.offset(from);
-      held[d] = array.template load<Word<kWidth>>(moves[d], from_offset);
-      if (goes_on) {
-        to = from;
-        to_offset = from_offset;
-      }
+      held[d] = array.template load<Word<kWidth>>(moves[d], p.groups.offset<kGaps>(from));
+      if (goes_on) to = from;
     }
     TTLG_UNROLL
     for (int d = 0; d < kDepth; ++d) {
-      array.store(moves[d], target[d], held[d]);
+      array.store(moves[d], p.groups.offset<kGaps>(target[d]), held[d]);
     }
   }
-  array.store(closes, to_offset, last);
+  array.store(closes, p.groups.offset<kGaps>(to), last);
 }
 
 }  // namespace ttlg::cuda

@@ -43,49 +43,59 @@ struct SkinnyArguments {
   bool forward;               // whether pieces come first
 };
 
-// A thread's word in global memory and in shared memory.
-struct SkinnyWord {
+// Where a thread's word of an iteration is in shared memory.
+struct SkinnySlot {
   bool valid;
-  std::int64_t offset;
-  std::uint32_t slot;
+  std::uint32_t byte;
 };
 
-// Fills shared memory with at(0), at(1), ... of as many iterations or some more.
+// Words of a thread in global memory, `step` bytes apart.
+struct SkinnyWords {
+  std::int64_t offset;
+  std::uint32_t step;
+  std::uint32_t iterations;  // of all threads
+};
+
+// Fills at(0), at(1), ... with them.
 template <int kWidth, typename Context, typename At>
-TTLG_DEVICE void fill_words(const Context& context, std::uint32_t iterations, const At& at) {
+TTLG_DEVICE void fill_slots(const Context& context, const SkinnyWords& words, const At& at) {
   const SharedCursor shared = all_shared(context);
+  Source from(context, words.offset);
   if constexpr (kCopiesAsynchronously<Word<kWidth>>) {
     TTLG_UNROLL_BY(4)
-    for (std::uint32_t i = 0; i < iterations; ++i) {
-      const SkinnyWord word = at(i);
-      shared.template copy_async<kWidth>(word.valid, Source(context, word.offset), word.slot);
+    for (std::uint32_t i = 0; i < words.iterations; ++i) {
+      const SkinnySlot slot = at(i);
+      shared.template copy_async<kWidth>(slot.valid, from, slot.byte);
+      from.advance(words.step);
     }
   } else {
     constexpr std::uint32_t kBatch = SkinnyPolicy::kBatch;
-    for (std::uint32_t first = 0; first < iterations; first += kBatch) {
+    for (std::uint32_t first = 0; first < words.iterations; first += kBatch) {
       Word<kWidth> held[kBatch];
       TTLG_UNROLL
       for (std::uint32_t i = 0; i < kBatch; ++i) {
-        const SkinnyWord word = at(first + i);
-        held[i] = context.template load<Word<kWidth>>(word.valid, word.offset);
+        held[i] = from.template load<Word<kWidth>>(at(first + i).valid);
+        from.advance(words.step);
       }
       TTLG_UNROLL
       for (std::uint32_t i = 0; i < kBatch; ++i) {
-        const SkinnyWord word = at(first + i);
-        shared.store(word.valid, held[i], word.slot);
+        const SkinnySlot slot = at(first + i);
+        shared.store(slot.valid, held[i], slot.byte);
       }
     }
   }
 }
 
+// And back.
 template <int kWidth, typename Context, typename At>
-TTLG_DEVICE void drain_words(const Context& context, std::uint32_t iterations, const At& at) {
+TTLG_DEVICE void drain_slots(const Context& context, const SkinnyWords& words, const At& at) {
   const SharedCursor shared = all_shared(context);
+  Target to(context, words.offset);
   TTLG_UNROLL_BY(4)
-  for (std::uint32_t i = 0; i < iterations; ++i) {
-    const SkinnyWord word = at(i);
-    context.store(word.valid, word.offset,
-                  shared.template load<Word<kWidth>>(word.valid, word.slot));
+  for (std::uint32_t i = 0; i < words.iterations; ++i) {
+    const SkinnySlot slot = at(i);
+    to.store(slot.valid, shared.template load<Word<kWidth>>(slot.valid, slot.byte));
+    to.advance(words.step);
   }
 }
 
@@ -103,23 +113,21 @@ class SkinnyPiece {
     begin_ = matrix_ + number * p.layout.piece_bytes + p.head_bytes;
   }
 
-  // Calls move(iterations, where each moves a word) for the structures, whose warps begin with
+  // Calls move(words, where each is in shared memory) for the structures, whose warps begin with
   // lines.
   template <typename Move>
   TTLG_DEVICE void visit_structures(const Move& move) const {
     constexpr std::uint32_t kThreads = SkinnyPolicy::kThreads;
     const std::uint32_t before = words_before(begin_);
-    const std::int64_t origin = begin_;
-    move((before + p_.piece_words + kThreads - 1) / kThreads, [&](std::uint32_t i) {
-      const std::uint32_t word = i * kThreads + thread_ - before;
-      const bool valid = word < p_.piece_words;
-      const std::uint32_t element = p_.layout.element_words.quotient(valid ? word : 0);
+    const std::uint32_t first = thread_ - before;
+    move(words_of(begin_, first, kThreads, before + p_.piece_words), [&](std::uint32_t i) {
+      const std::uint32_t word = first + i * kThreads;
+      const std::uint32_t element = p_.layout.element_words.quotient(word);
       const std::uint32_t structure = p_.layout.fields.quotient(element);
       const std::uint32_t field = element - structure * p_.layout.fields.divisor();
-      const std::uint32_t words = p_.layout.element_words.divisor();
-      const std::uint32_t in_element = word - element * words;
-      return SkinnyWord{valid, origin + std::int64_t{word} * kWidth,
-                        field * p_.pitch + (structure * words + in_element) * kWidth};
+      // The words of a structure that come before those of its element.
+      const std::uint32_t others = (element - structure) * p_.layout.element_words.divisor();
+      return SkinnySlot{word < p_.piece_words, field * p_.pitch + (word - others) * kWidth};
     });
   }
 
@@ -129,17 +137,17 @@ class SkinnyPiece {
     constexpr std::uint32_t kWarps = SkinnyPolicy::kThreads / kWarpSize;
     const std::uint32_t lanes = p_.cell_warps * kWarpSize;
     const std::uint32_t lane = thread_ & (lanes - 1);
-    const std::uint32_t skipped = p_.skipped_bytes;
+    const std::uint32_t step = kWarps / p_.cell_warps;
     TTLG_UNROLL_BY(1)
-    for (std::uint32_t field = thread_ / lanes; field < p_.layout.fields.divisor();
-         field += kWarps / p_.cell_warps) {
-      const std::int64_t origin = matrix_ + p_.layout.cell_offset(first_cell_ + field) + skipped;
+    for (std::uint32_t field = thread_ / lanes; field < p_.layout.fields.divisor(); field += step) {
+      const std::int64_t origin =
+          matrix_ + p_.layout.cell_offset(first_cell_ + field) + p_.skipped_bytes;
       const std::uint32_t before = words_before(origin);
+      const std::uint32_t first = lane - before;
       const std::uint32_t slot = field * p_.pitch;
-      move((before + p_.cell_words + lanes - 1) / lanes, [&](std::uint32_t i) {
-        const std::uint32_t word = i * lanes + lane - before;
-        return SkinnyWord{word < p_.cell_words, origin + std::int64_t{word} * kWidth,
-                          slot + word * kWidth};
+      move(words_of(origin, first, lanes, before + p_.cell_words), [&](std::uint32_t i) {
+        const std::uint32_t word = first + i * lanes;
+        return SkinnySlot{word < p_.cell_words, slot + word * kWidth};
       });
     }
   }
@@ -148,6 +156,13 @@ class SkinnyPiece {
   // From the beginning of the line.
   TTLG_DEVICE std::uint32_t words_before(std::int64_t offset) const {
     return (static_cast<std::uint32_t>(offset) + p_.phase) % kSharedLineBytes / kWidth;
+  }
+
+  // A thread's from the `first` on, of which there may be none before `origin`.
+  static TTLG_DEVICE SkinnyWords words_of(std::int64_t origin, std::uint32_t first,
+                                          std::uint32_t threads, std::uint32_t count) {
+    return {origin + std::int64_t{static_cast<std::int32_t>(first)} * kWidth, threads * kWidth,
+            (count + threads - 1) / threads};
   }
 
   const SkinnyArguments& p_;
@@ -160,11 +175,11 @@ class SkinnyPiece {
 template <int kWidth, bool kForward, typename Context>
 TTLG_DEVICE void skinny(const SkinnyArguments& p, const Context& context) {
   const SkinnyPiece<kWidth> piece(p, context);
-  const auto fill = [&](std::uint32_t iterations, const auto& at) {
-    fill_words<kWidth>(context, iterations, at);
+  const auto fill = [&](const SkinnyWords& words, const auto& at) {
+    fill_slots<kWidth>(context, words, at);
   };
-  const auto drain = [&](std::uint32_t iterations, const auto& at) {
-    drain_words<kWidth>(context, iterations, at);
+  const auto drain = [&](const SkinnyWords& words, const auto& at) {
+    drain_slots<kWidth>(context, words, at);
   };
   if constexpr (kForward) {
     piece.visit_structures(fill);
