@@ -39,6 +39,7 @@ CudaInplaceKernel: TypeAlias = Literal[
     "square_tw",
     "runs",
     "cells",
+    "skinny",
     "c2r",
     "r2c",
 ]

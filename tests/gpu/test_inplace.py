@@ -132,6 +132,14 @@ def test_structures_and_arrays(device, fields):
         check_inplace(device, shape, (1, 0), itemsize)
 
 
+@pytest.mark.parametrize("itemsize", [*WIDTHS, *ODD_WIDTHS])
+def test_skinny_matrices_of_every_number_of_fields(device, itemsize):
+    for fields in range(2, 32):
+        for shape in ((20_011, fields), (fields, 20_011)):
+            check_kernel(device, shape, (1, 0), itemsize, "skinny")
+    check_kernel(device, (50, 1009, 9), (0, 2, 1), itemsize, "skinny")
+
+
 @pytest.mark.parametrize("itemsize", [1, 4, 16])
 def test_random_permutations(device, itemsize):
     draw = random.Random(itemsize)
@@ -147,7 +155,8 @@ def test_random_permutations(device, itemsize):
 def test_misaligned_arrays(device, kernel, itemsize):
     """One element past an aligned address, and at addresses that are no multiple of it."""
     matrices = [((130, 130), (1, 0)), ((64, 64), (1, 0))]
-    problems = [((13, 11, 64), (1, 0, 2))] if kernel == "cells" else matrices
+    others = {"cells": [((13, 11, 64), (1, 0, 2))], "skinny": [((9001, 7), (1, 0))]}
+    problems = others.get(kernel, matrices)
     for lead in {itemsize, *LEADS}:
         for shape, axes in problems:
             check_kernel(device, shape, axes, itemsize, kernel, lead)

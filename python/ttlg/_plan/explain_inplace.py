@@ -17,6 +17,7 @@ _WIDTHS = {
     "square_v1b": "tiles of a band",
     "square_sg": "tiles of a region's side",
     "cells": "saved one of",
+    "skinny": "pieces of",
 }
 
 

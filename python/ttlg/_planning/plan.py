@@ -90,7 +90,8 @@ def plan(
         ``"square"``, ``"c2r"``, ``"r2c"``, ``"cells"`` or ``"pieces"``, and on a GPU
         ``"square_v1b"``, ``"square_v1"``, ``"square_v1r"``, ``"square_v2"``, ``"square_ip"``,
         ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
-        elements, ``"cells"`` for any of long elements, ``"c2r"`` or ``"r2c"``.
+        elements, ``"cells"`` for any of long elements, ``"skinny"`` for 2 to 31 rows or columns,
+        ``"c2r"`` or ``"r2c"``.
     tune : str
         ``"model"`` trusts the planner. ``"learn"``, on the CPU, lets calls of the plan try others
         and keep the fastest, as those of `transpose` do unless `set_learning` says not to: such a

@@ -211,6 +211,9 @@ TEST_F(Execute, LaunchesTheKernelsOfStepsInPlace) {
   EXPECT_EQ(kernels_of({runs, 1, 50, 1, 50, 12, 0}), Kernels{"runs"});
   EXPECT_EQ(kernels_of({cells, 1, 50, 1, 40, 48, 64}),
             (Kernels{"cut_cells", "cells", "cut_cells"}));
+  EXPECT_EQ(kernels_of({skinny, 1, 200, 1, 5, 4, 200}), Kernels{"skinny"});
+  EXPECT_EQ(kernels_of({skinny, 1, 203, 1, 5, 4, 20}),
+            (Kernels{"skinny_heads", "skinny", "skinny_heads", "cut_cells", "cells", "cut_cells"}));
   const Kernels on_chip{"column_shuffle", "row_shuffle", "column_shuffle"};
   for (const InplaceKernel kernel : {c2r, r2c}) {
     EXPECT_EQ(kernels_of({kernel, 1, 100, 1, 40, 4, 0}), on_chip);

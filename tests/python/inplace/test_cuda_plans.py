@@ -90,10 +90,28 @@ def test_large_elements_are_cells():
     assert kernels(plan((7, 9, 64), (1, 0, 2), kernel="cells")) == ["cells"]
 
 
-def test_long_matrices_go_by_pieces():
-    p = plan((10_000_000, 7), dtype="float64")
+@pytest.mark.parametrize("structures", [10_000_000, 9_999_991])
+@pytest.mark.parametrize("fields", [2, 7, 31])
+def test_structures_take_two_passes(structures, fields):
+    for shape in (structures, fields), (fields, structures):
+        p = plan(shape, dtype="float64")
+        assert kernels(p) == ["skinny"]
+        assert p.workspace_bytes < p.nbytes / 60
+        assert ": 2 passes" in p.explain()
+        assert ", pieces of " in p.explain()
+        assert ttlg.Plan.from_json(p.to_json()) == p
+
+
+def test_longer_rows_go_by_pieces():
+    p = plan((10_000_000, 40), dtype="complex128")
     assert kernels(p)[-1] == "cells"
     assert p.workspace_bytes < p.nbytes / 60
+
+
+def test_more_fields_are_not_skinny():
+    assert kernels(plan((1009, 31), kernel="skinny")) == ["skinny"]
+    with pytest.raises(ValueError, match="kernel 'skinny' cannot carry out"):
+        plan((1009, 32), kernel="skinny")
 
 
 def test_c2r_and_r2c():

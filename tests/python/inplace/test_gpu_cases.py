@@ -69,9 +69,10 @@ def test_large_problems_have_plans(shape, axes, dtype):
 def test_every_kernel_is_sanitized_in_every_width(device):
     moved = sanitize_cases.move_inplace(moves, device)
     assert moved.keys() == set(moves.INPLACE_KERNELS)
-    # Square matrices by the square kernels, large elements as cells, all by C2R and R2C.
+    # Square matrices by the square kernels, large elements as cells, few rows or columns by skinny,
+    # all by C2R and R2C.
     for kernel, count in moved.items():
-        problems = {"c2r": 9, "r2c": 9, "cells": 1}.get(kernel, 4)
+        problems = {"c2r": 10, "r2c": 10, "cells": 1, "skinny": 2}.get(kernel, 4)
         assert count == problems * len(moves.WIDTHS)
 
 

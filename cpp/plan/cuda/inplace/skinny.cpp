@@ -60,28 +60,36 @@ double skinny_traffic(const SkinnyMatrix& matrix) {
   return matrix.is_whole() ? pieces : pieces + cells;
 }
 
-std::int64_t skinny_length(const InplaceStep& step, std::int64_t on_chip_bytes) {
+std::int64_t skinny_launches(const SkinnyMatrix& matrix) {
+  constexpr std::int64_t kOfHeads = 2;
+  constexpr std::int64_t kOfCells = 3;
+  return 1 + (matrix.rest > 0 ? kOfHeads : 0) + (matrix.is_whole() ? 0 : kOfCells);
+}
+
+std::int64_t skinny_length(const InplaceStep& step, const DeviceModel& model) {
   if (!is_skinny(step)) return 0;
   const std::int64_t structures = std::max(step.rows, step.columns);
   const std::int64_t fits =
       SkinnyPolicy::max_length(std::min(step.rows, step.columns), step.element_bytes,
-                               std::min(SkinnyPolicy::kSharedBytes, on_chip_bytes));
+                               std::min(SkinnyPolicy::kSharedBytes, on_chip_bytes(model)));
   if (structures <= fits) return structures;
   const std::int64_t most = std::min(fits, SkinnyPolicy::kMaxCellBytes / step.element_bytes);
   const std::int64_t least =
       std::max(ceil_div(SkinnyPolicy::kMinCellBytes, step.element_bytes), most / 4);
-  InplaceStep best = step;
-  best.width = 0;
-  double best_traffic = 0;
-  for (std::int64_t length = most; length >= least; --length) {
-    InplaceStep each = step;
-    each.width = length;
-    const double traffic = skinny_traffic(SkinnyMatrix(each));
-    if (best.width != 0 && traffic >= best_traffic) continue;
-    best = each;
-    best_traffic = traffic;
+  // What could be moved in the time of a launch, in times of the matrices.
+  const double launch =
+      model.launch_seconds * model.memory_bytes_per_second / (2 * as_double(step.bytes()));
+  std::int64_t best = 0;
+  double best_cost = 0;
+  InplaceStep each = step;
+  for (each.width = most; each.width >= least; --each.width) {
+    const SkinnyMatrix matrix(each);
+    const double cost = skinny_traffic(matrix) + as_double(skinny_launches(matrix)) * launch;
+    if (best != 0 && cost >= best_cost) continue;
+    best = each.width;
+    best_cost = cost;
   }
-  return best.width;
+  return best;
 }
 
 }  // namespace ttlg::cuda

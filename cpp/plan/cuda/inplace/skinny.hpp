@@ -48,9 +48,12 @@ struct SkinnyMatrix {
 // Whether the kernel can transpose these matrices in pieces of this length.
 bool is_skinny_valid(const InplaceStep& step);
 
-// The length of pieces with which the least is moved, all of the matrix if that fits in shared
-// memory of `on_chip_bytes`; 0 where the matrix is not skinny, or elements too large.
-std::int64_t skinny_length(const InplaceStep& step, std::int64_t on_chip_bytes);
+// The length of pieces that take the least time, all of the matrix if that fits in shared memory; 0
+// where the matrix is not skinny, or elements too large.
+std::int64_t skinny_length(const InplaceStep& step, const DeviceModel& model);
+
+// The launches of a step.
+std::int64_t skinny_launches(const SkinnyMatrix& matrix);
 
 // What is read and written, in times that the matrices would be if the passes moved whole sectors
 // only, once each.

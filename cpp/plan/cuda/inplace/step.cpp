@@ -122,12 +122,8 @@ std::int64_t launches(const InplaceStep& step, const DeviceModel& model) {
     return rows_of(step, model).launches(model) +
            column_passes(step) * columns_of(step, model).launches(model);
   }
-  constexpr std::int64_t kCellsLaunches = 3;
-  if (step.kernel == InplaceKernel::cells) return kCellsLaunches;
-  if (step.kernel == InplaceKernel::skinny) {
-    const SkinnyMatrix matrix(step);
-    return 1 + (matrix.rest > 0 ? 2 : 0) + (matrix.is_whole() ? 0 : kCellsLaunches);
-  }
+  if (step.kernel == InplaceKernel::cells) return 3;
+  if (step.kernel == InplaceKernel::skinny) return skinny_launches(SkinnyMatrix(step));
   if (step.kernel != InplaceKernel::square_sg) return 1;
   const std::int64_t regions = ceil_div(tiles_of(step), step.width);
   return regions * (regions + 1) / 2;

@@ -78,7 +78,7 @@ std::int64_t width_for(const InplaceStep& step, const StepLimits& limits) {
     case InplaceKernel::cells:
       return cell_spacing(step, limits.workspace);
     case InplaceKernel::skinny:
-      return skinny_length(step, on_chip_bytes(limits.model));
+      return skinny_length(step, limits.model);
     case InplaceKernel::square_v1:
     case InplaceKernel::square_v1r:
     case InplaceKernel::square_v2:
@@ -165,7 +165,9 @@ std::vector<Decomposition<InplaceStep>> StepLimits::matrix_choices(const Matrice
   for (const std::int64_t part : part_bytes(matrices.element_bytes)) {
     offer(by_parts(matrices, part));
   }
-  if (const std::int64_t length = piece_length(matrices); length > 0) {
+  const bool is_cut = std::ranges::any_of(
+      choices, [](const auto& each) { return each.steps.front().kernel == InplaceKernel::skinny; });
+  if (const std::int64_t length = is_cut ? 0 : piece_length(matrices); length > 0) {
     offer(by_pieces(matrices, length));
   }
   return choices;

@@ -261,6 +261,8 @@ TTLG_FAKE_KERNEL("row_gather", RowGatherArguments)
 TTLG_FAKE_KERNEL("column_gather", ColumnGatherArguments)
 TTLG_FAKE_KERNEL("cut_cells", CutCellsArguments)
 TTLG_FAKE_KERNEL("cells", CellsArguments)
+TTLG_FAKE_KERNEL("skinny", SkinnyArguments)
+TTLG_FAKE_KERNEL("skinny_heads", SkinnyHeadsArguments)
 #undef TTLG_FAKE_KERNEL
 
 }  // namespace ttlg::cuda

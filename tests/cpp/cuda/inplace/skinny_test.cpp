@@ -95,7 +95,7 @@ struct Figures {
 
 Figures figures_of(bool is_tall, std::int64_t structures, std::int64_t fields, std::int64_t bytes) {
   InplaceStep step = skinny_of(is_tall, structures, fields, bytes, 0);
-  step.width = skinny_length(step, on_chip_bytes(analytic_model()));
+  step.width = skinny_length(step, analytic_model());
   const Report report = run_step(step);
   EXPECT_EQ(report.violations, Violations{}) << describe(step, 0);
   const auto lines = static_cast<double>(step.bytes()) / 128;

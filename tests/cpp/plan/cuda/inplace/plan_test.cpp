@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -208,19 +209,63 @@ TEST(InplacePlan, MovesLargeElementsAsCells) {
 }
 
 TEST(InplacePlan, CutsLongMatricesIntoPieces) {
-  for (const auto& [rows, columns] : {std::pair{10000000, 8}, {8, 10000000}}) {
-    const InplacePlan plan = plan_of_matrix(rows, columns, 8);
-    ASSERT_EQ(plan.steps.size(), 2U);
+  for (const auto& [rows, columns] : {std::pair{10000000, 40}, {40, 10000000}}) {
+    const InplacePlan plan = plan_of_matrix(rows, columns, 16);
+    ASSERT_EQ(plan.steps.size(), 2U) << text_of(plan.steps);
     const InplaceStep& cells = plan.steps[rows < columns ? 0 : 1];
     EXPECT_EQ(cells.kernel, InplaceKernel::cells);
     EXPECT_LE(plan.workspace_bytes, plan.problem.bytes() / 64);
   }
 }
 
+// Catanzaro et al., section 6.1, have 2 to 31 fields of 8 bytes.
+TEST(InplacePlan, TakesFewRowsOrColumnsInTwoPasses) {
+  for (std::int64_t fields = 2; fields <= 31; ++fields) {
+    for (const std::int64_t structures : {9'999'991, 1'000'000, 4'194'304}) {
+      for (const bool is_tall : {true, false}) {
+        const InplacePlan plan =
+            is_tall ? plan_of_matrix(structures, fields, 8) : plan_of_matrix(fields, structures, 8);
+        const InplaceStep step = only_step(plan);
+        EXPECT_EQ(step.kernel, InplaceKernel::skinny);
+        EXPECT_LE(step.bytes(), plan.workspace_bytes * 65);
+        EXPECT_LE(plan.workspace_bytes, plan.problem.bytes() / 60);
+        const double moving = plan.predicted_seconds -
+                              static_cast<double>(launches(step, *kModel)) * kModel->launch_seconds;
+        EXPECT_LT(moving * kModel->memory_bytes_per_second,
+                  2.2 * 2 * static_cast<double>(step.bytes()))
+            << text_of(plan.steps);
+      }
+    }
+  }
+  // Where the structures end with sectors, so do cells, and nothing is left over.
+  const InplaceStep even = only_step(plan_of_matrix(1'000'000, 7, 8));
+  EXPECT_EQ(1'000'000 % even.width, 0);
+  EXPECT_EQ(even.width * 8 % 32, 0);
+}
+
+TEST(InplacePlan, TakesSmallMatricesInOnePass) {
+  const InplacePlan plan = plan_for(inplace_request({5000, 300, 7}, {0, 2, 1}, 8));
+  EXPECT_EQ(only_step(plan), (InplaceStep{InplaceKernel::skinny, 5000, 300, 1, 7, 8, 300}));
+  EXPECT_EQ(plan.workspace_bytes, 0);
+  expect_carried_out(plan_for(inplace_request({5, 300, 7}, {0, 2, 1}, 4)));
+}
+
+TEST(InplacePlan, FewRowsOrColumnsAreForTheirKernel) {
+  const InplaceOptions forced{.forced = InplaceKernel::skinny};
+  EXPECT_EQ(only_step(plan_of_matrix(100'003, 31, 8, forced)).kernel, InplaceKernel::skinny);
+  for (const auto& [rows, columns, size] :
+       {std::array{100'003, 32, 8}, {32, 100'003, 8}, {100'003, 31, 33}, {31, 31, 8}}) {
+    EXPECT_THROW(plan_of_matrix(rows, columns, size, forced), std::invalid_argument);
+  }
+  EXPECT_THROW(plan_of_matrix(9'999'991, 7, 8, {.workspace = 1 << 20, .forced = forced.forced}),
+               std::invalid_argument);
+}
+
 TEST(InplacePlan, ForcedKernelsTakeEveryStep) {
   for (const InplaceKernel kernel : kInplaceKernels) {
     const std::int64_t size = kernel == InplaceKernel::cells ? 40 : 4;
-    const InplacePlan plan = plan_of_matrix(80, 80, size, {.forced = kernel});
+    const std::int64_t columns = kernel == InplaceKernel::skinny ? 5 : 80;
+    const InplacePlan plan = plan_of_matrix(80, columns, size, {.forced = kernel});
     expect_carried_out(plan);
     EXPECT_EQ(only_step(plan).kernel, kernel);
   }

@@ -78,6 +78,19 @@ TEST(InplaceStep, IsValidWithinTheLimitsOfItsKernel) {
           {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 3},
           {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, 0},
           {cells, 3, 1 << 16, 1, (1 << 15) - 1, 32, -2}});
+  expect({skinny, 3, 1000, 1, 31, 8, 100},
+         {{skinny, 3, 1000, 2, 31, 8, 100},
+          {skinny, 3, 1000, 1, 32, 8, 100},
+          {skinny, 3, 1000, 1, 1, 8, 100},
+          {skinny, 3, 31, 1, 31, 8, 10},
+          {skinny, 3, 1000, 1, 31, 33, 30},
+          {skinny, 3, 1000, 1, 31, 8, 0},
+          {skinny, 3, 1000, 1, 31, 8, -100},
+          {skinny, 3, 1000, 1, 31, 8, 1001},
+          {skinny, 3, 1000, 1, 31, 8, 3},      // cells of 24 bytes
+          {skinny, 3, 1000, 1, 31, 8, 200}});  // more than shared memory
+  expect({skinny, 3, 31, 1, 1000, 8, 100}, {{skinny, 3, 32, 1, 1000, 8, 100}});
+  expect({skinny, 3, 100, 1, 2, 1, 100}, {{skinny, 3, 100, 1, 2, 1, 101}});
   const std::int64_t widest = std::int64_t{1} << 30;
   expect({cells, 3, 50, 1, 40, 32, widest}, {{cells, 3, 50, 1, 40, 32, 2 * widest}});
 }
@@ -90,6 +103,15 @@ TEST(InplaceStep, CountsPassesAndLaunches) {
   };
   EXPECT_EQ(passes(step(InplaceKernel::square_v1b, 100, 100, 1), model), 1);
   EXPECT_EQ(passes(step(InplaceKernel::runs, 100, 100), model), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::skinny, 1000, 5, 1000), model), 1);
+  EXPECT_EQ(passes(step(InplaceKernel::skinny, 1000, 5, 100), model), 2);
+  EXPECT_EQ(launches(step(InplaceKernel::skinny, 1000, 5, 1000), model), 1);
+  EXPECT_EQ(launches(step(InplaceKernel::skinny, 1000, 5, 100), model), 4);
+  EXPECT_EQ(launches(step(InplaceKernel::skinny, 5, 1003, 100), model), 6);
+  // A cell of 64, or the head of each piece and what is left over.
+  EXPECT_EQ(min_workspace_bytes(step(InplaceKernel::skinny, 6400, 5, 100), model), 5 * 400);
+  EXPECT_EQ(min_workspace_bytes(step(InplaceKernel::skinny, 6499, 5, 100), model), 65 * 99 * 5 * 4);
+  EXPECT_EQ(min_workspace_bytes(step(InplaceKernel::skinny, 1000, 5, 1000), model), 0);
   EXPECT_EQ(passes(step(InplaceKernel::c2r, 100, 99), model), 2);
   EXPECT_EQ(passes(step(InplaceKernel::r2c, 100, 98), model), 3);
   EXPECT_EQ(launches(step(InplaceKernel::square_v1b, 19200, 19200, 8), model), 1);
@@ -113,6 +135,18 @@ TEST(InplaceStep, CountsSectors) {
   EXPECT_DOUBLE_EQ(copies(InplaceKernel::square_tw, 16), (1 + 32.0 / 16) / 2);
   EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 64), 1);
   EXPECT_DOUBLE_EQ(copies(InplaceKernel::runs, 12), (1 + 40.0 / 12) / 2);
+  const auto skinny = [&](std::int64_t rows, std::int64_t length) {
+    const InplaceStep step{InplaceKernel::skinny, 1, rows, 1, 30, 4, length};
+    return step_seconds(step, model) * model.memory_bytes_per_second /
+           (2 * static_cast<double>(step.bytes()));
+  };
+  EXPECT_DOUBLE_EQ(skinny(200, 200), 1);
+  EXPECT_DOUBLE_EQ(skinny(2000, 200), 1 + 1 + 2.0 / 64);
+  // Heads of 4 bytes of each cell, which begin with any of its words: read from the structures and
+  // written to the workspace, and back to a sector and a half of fields at least.
+  const double waste = 28.0 / 800;
+  EXPECT_DOUBLE_EQ(skinny(2001, 200), 1 + waste / 2 + (3 * 4.0 + 36) / 800 / 2 - 4.0 / 800 +
+                                          (1 + waste) * (1 + 2.0 / 64));
   EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4), 3);
   EXPECT_DOUBLE_EQ(copies(InplaceKernel::c2r, 4000), 6);  // all through the workspace
 }
@@ -128,6 +162,7 @@ TEST(InplaceKernel, HasItsName) {
                                                                       {square_tw, "square_tw"},
                                                                       {runs, "runs"},
                                                                       {cells, "cells"},
+                                                                      {skinny, "skinny"},
                                                                       {c2r, "c2r"},
                                                                       {r2c, "r2c"}};
   EXPECT_EQ(names.size(), kInplaceKernels.size());
@@ -137,7 +172,7 @@ TEST(InplaceKernel, HasItsName) {
   }
   EXPECT_EQ(kInplaceKernels.list(),
             "'square_v1b', 'square_v1', 'square_v1r', 'square_v2', 'square_ip', 'square_sg', "
-            "'square_tw', 'runs', 'cells', 'c2r', 'r2c'");
+            "'square_tw', 'runs', 'cells', 'skinny', 'c2r', 'r2c'");
 }
 
 }  // namespace
