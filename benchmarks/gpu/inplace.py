@@ -32,7 +32,7 @@ _BASELINE_MATRICES = 12
 INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
 BANDS = (1, 2, 4, 8, 16, 32, 64)
 SCHEMES = tuple(each for each in _core.CUDA_INPLACE_KERNELS if each.startswith("square"))
-KERNELS = (*SCHEMES, "runs", "c2r", "r2c")
+KERNELS = (*SCHEMES, "runs", "skinny", "c2r", "r2c")
 
 
 def _squares(suite: str, orders: tuple[int, ...]) -> Iterator[Case]:
@@ -98,7 +98,7 @@ CONTENDERS: dict[str, tuple[str, ...]] = {
     "inplace-3d": ("ttlg-inplace", "square_ip", "square_v1b", "runs"),
     "inplace-random": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-landscape": ("ttlg-inplace", "c2r", "r2c"),
-    "inplace-aos": ("ttlg-inplace", "c2r", "r2c"),
+    "inplace-aos": ("ttlg-inplace", "skinny", "c2r", "r2c"),
     "inplace-baselines": ("ttlg-inplace", "c2r", "r2c", *IN_PLACE),
     "oop-orders": ("ttlg-plan", "torch", *OUT_OF_PLACE),
 }

@@ -15,14 +15,14 @@ namespace {
 
 // How many more cycles than one shared memory takes for words one after another of structures,
 // fields lying `pitch` bytes apart: the most over where a warp, which begins with a line, finds
-// itself in a structure.
+// itself in a structure, or `enough` if they are not fewer.
 std::int64_t conflicts_of(const SkinnyMatrix& matrix, std::int64_t word, std::int64_t address,
-                          std::int64_t pitch) {
+                          std::int64_t pitch, std::int64_t enough) {
   const std::int64_t words = matrix.element_bytes / word;
   const std::int64_t lanes = std::min<std::int64_t>(kSharedLineBytes / word, kWarpSize);
   const std::int64_t apart = std::gcd(std::gcd(matrix.fields * words, lanes), address / word);
   std::int64_t most = 0;
-  for (std::int64_t first = 0; first < matrix.fields * words; first += apart) {
+  for (std::int64_t first = 0; first < matrix.fields * words && most < enough; first += apart) {
     std::array<std::int64_t, kSharedLineBytes / kBankBytes> words_of_bank{};
     std::array<std::int64_t, kWarpSize> seen{};
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -47,7 +47,7 @@ std::int64_t skinny_pitch(const SkinnyMatrix& matrix, std::int64_t word, std::in
   std::int64_t best = least;
   std::int64_t fewest = kWarpSize;
   for (std::int64_t pitch = least; pitch < least + kSharedLineBytes && fewest > 0; pitch += grain) {
-    const std::int64_t conflicts = conflicts_of(matrix, word, address, pitch);
+    const std::int64_t conflicts = conflicts_of(matrix, word, address, pitch, fewest);
     if (conflicts >= fewest) continue;
     fewest = conflicts;
     best = pitch;

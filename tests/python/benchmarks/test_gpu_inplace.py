@@ -96,7 +96,7 @@ def test_plans_are_those_of_the_contenders(name):
     case = Case("inplace-square", "A", (9000, 9000), (1, 0), "float64")
     like = types.SimpleNamespace(shape=case.shape, dtype=case.dtype)
     plan = inplace.planned(types.SimpleNamespace(inputs=[like]), (1, 0), name)
-    if name in ("c2r", "r2c"):
+    if name in ("skinny", "c2r", "r2c"):
         assert plan is None or plan.kernel == name
         return
     (step,) = plan.parameters["steps"]
