@@ -96,9 +96,9 @@ class SkinnyLowering {
   Launch pieces() const {
     const std::int64_t beyond_head = matrix_.length - matrix_.rest;
     const std::int64_t pitch = skinny_pitch(matrix_, word_, address_);
-    constexpr std::int64_t kWarps = SkinnyPolicy::kThreads / kWarpSize;
-    const auto cells_at_once =
-        std::bit_ceil(static_cast<std::uint64_t>(std::min(matrix_.fields, kWarps)));
+    const auto fields = std::bit_ceil(static_cast<std::uint64_t>(matrix_.fields));
+    const std::int64_t threads_of_cell = std::max<std::int64_t>(
+        SkinnyPolicy::kThreads / static_cast<std::int64_t>(fields), kWarpSize);
     const SkinnyArguments p{
         .layout = layout_,
         .phase = narrow32(address_ % kSharedLineBytes),
@@ -107,7 +107,7 @@ class SkinnyLowering {
         .piece_words = narrow32(beyond_head * matrix_.fields * words_),
         .cell_words = narrow32(beyond_head * words_),
         .pitch = narrow32(pitch),
-        .cell_warps = narrow32(kWarps) / static_cast<std::uint32_t>(cells_at_once),
+        .cell_shift = narrow32(std::countr_zero(static_cast<std::uint64_t>(threads_of_cell))),
         .forward = matrix_.is_tall};
     return launch(matrix_.batch * matrix_.pieces, matrix_.fields * pitch, p);
   }

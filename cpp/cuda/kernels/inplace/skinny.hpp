@@ -9,6 +9,9 @@
 // that they are made of, or that is made of them.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 #include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
@@ -39,7 +42,7 @@ struct SkinnyArguments {
   std::uint32_t piece_words;  // beyond the head
   std::uint32_t cell_words;   // the same of a cell
   std::uint32_t pitch;        // bytes of shared memory from one cell to the next
-  std::uint32_t cell_warps;   // for each cell: a power of two
+  std::uint32_t cell_shift;   // the logarithm of a cell's threads, which are whole warps
   bool forward;               // whether pieces come first
 };
 
@@ -117,11 +120,11 @@ class SkinnyPiece {
   // lines.
   template <typename Move>
   TTLG_DEVICE void visit_structures(const Move& move) const {
-    constexpr std::uint32_t kThreads = SkinnyPolicy::kThreads;
+    constexpr std::uint32_t kShift = std::bit_width(std::uint32_t{SkinnyPolicy::kThreads}) - 1;
     const std::uint32_t before = words_before(begin_);
     const std::uint32_t first = thread_ - before;
-    move(words_of(begin_, first, kThreads, before + p_.piece_words), [&](std::uint32_t i) {
-      const std::uint32_t word = first + i * kThreads;
+    move(words_of(begin_, first, kShift, before + p_.piece_words), [&](std::uint32_t i) {
+      const std::uint32_t word = first + (i << kShift);
       const std::uint32_t element = p_.layout.element_words.quotient(word);
       const std::uint32_t structure = p_.layout.fields.quotient(element);
       const std::uint32_t field = element - structure * p_.layout.fields.divisor();
@@ -134,19 +137,19 @@ class SkinnyPiece {
   // The same for each cell that is the warp's.
   template <typename Move>
   TTLG_DEVICE void visit_cells(const Move& move) const {
-    constexpr std::uint32_t kWarps = SkinnyPolicy::kThreads / kWarpSize;
-    const std::uint32_t lanes = p_.cell_warps * kWarpSize;
-    const std::uint32_t lane = thread_ & (lanes - 1);
-    const std::uint32_t step = kWarps / p_.cell_warps;
+    const std::uint32_t shift = p_.cell_shift;
+    const std::uint32_t lane = thread_ & ((1u << shift) - 1);
+    const std::uint32_t step = std::uint32_t{SkinnyPolicy::kThreads} >> shift;
     TTLG_UNROLL_BY(1)
-    for (std::uint32_t field = thread_ / lanes; field < p_.layout.fields.divisor(); field += step) {
+    for (std::uint32_t field = thread_ >> shift; field < p_.layout.fields.divisor();
+         field += step) {
       const std::int64_t origin =
           matrix_ + p_.layout.cell_offset(first_cell_ + field) + p_.skipped_bytes;
       const std::uint32_t before = words_before(origin);
       const std::uint32_t first = lane - before;
       const std::uint32_t slot = field * p_.pitch;
-      move(words_of(origin, first, lanes, before + p_.cell_words), [&](std::uint32_t i) {
-        const std::uint32_t word = first + i * lanes;
+      move(words_of(origin, first, shift, before + p_.cell_words), [&](std::uint32_t i) {
+        const std::uint32_t word = first + (i << shift);
         return SkinnySlot{word < p_.cell_words, slot + word * kWidth};
       });
     }
@@ -158,11 +161,11 @@ class SkinnyPiece {
     return (static_cast<std::uint32_t>(offset) + p_.phase) % kSharedLineBytes / kWidth;
   }
 
-  // A thread's from the `first` on, of which there may be none before `origin`.
+  // A thread's from the `first` on, which may be negative, where 2^shift threads share `count`.
   static TTLG_DEVICE SkinnyWords words_of(std::int64_t origin, std::uint32_t first,
-                                          std::uint32_t threads, std::uint32_t count) {
-    return {origin + std::int64_t{static_cast<std::int32_t>(first)} * kWidth, threads * kWidth,
-            (count + threads - 1) / threads};
+                                          std::uint32_t shift, std::uint32_t count) {
+    return {origin + std::int64_t{static_cast<std::int32_t>(first)} * kWidth,
+            std::uint32_t{kWidth} << shift, (count + (1u << shift) - 1) >> shift};
   }
 
   const SkinnyArguments& p_;
