@@ -1,6 +1,7 @@
 #include "plan/cuda/inplace/skinny.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"
@@ -76,13 +77,21 @@ std::int64_t skinny_length(const InplaceStep& step, const DeviceModel& model) {
   const std::int64_t most = std::min(fits, SkinnyPolicy::kMaxCellBytes / step.element_bytes);
   const std::int64_t least =
       std::max(ceil_div(SkinnyPolicy::kMinCellBytes, step.element_bytes), most / 4);
+  // Among about so many lengths there is one that leaves over next to nothing. Of more, those are
+  // tried with which cells end with sectors.
+  constexpr std::int64_t kTried = 1536;
+  const auto apart =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(ceil_div(most - least, kTried), 1));
+  const std::int64_t grain =
+      std::min(static_cast<std::int64_t>(std::bit_ceil(apart)),
+               kSectorBytes / common_power(step.element_bytes, kSectorBytes));
   // What could be moved in the time of a launch, in times of the matrices.
   const double launch =
       model.launch_seconds * model.memory_bytes_per_second / (2 * as_double(step.bytes()));
   std::int64_t best = 0;
   double best_cost = 0;
   InplaceStep each = step;
-  for (each.width = most; each.width >= least; --each.width) {
+  for (each.width = most / grain * grain; each.width >= least; each.width -= grain) {
     const SkinnyMatrix matrix(each);
     const double cost = skinny_traffic(matrix) + as_double(skinny_launches(matrix)) * launch;
     if (best != 0 && cost >= best_cost) continue;
