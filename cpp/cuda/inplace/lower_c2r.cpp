@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "cuda/inplace/c2r.hpp"
+#include "cuda/inplace/choose_swizzle.hpp"
 #include "cuda/inplace/lower_groups.hpp"
 #include "cuda/lower_common.hpp"
 #include "tensor/integer.hpp"
@@ -58,7 +59,7 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
   const C2r& c2r = matrices.c2r;
   const std::int64_t rows = matrices.batch * c2r.m;
   const std::int64_t block_bytes =
-      std::min(RowShufflePolicy::kBlockBytes, on_chip_bytes - kSharedLineBytes - kMaxAccessBytes);
+      std::min(RowShufflePolicy::kBlockBytes, on_chip_bytes - kSharedLineBytes - kBankBytes);
   const std::int64_t rows_of_block =
       std::min(std::max<std::int64_t>(block_bytes / matrices.row_bytes(), 1), rows);
   const std::int64_t bytes = rows_of_block * matrices.row_bytes();
@@ -68,23 +69,26 @@ Launch lower_row_shuffle(const PermutedMatrices& matrices, std::int64_t on_chip_
   const std::int64_t blocks = ceil_div(rows, rows_of_block);
   const std::int64_t last_rows = rows - (blocks - 1) * rows_of_block;
   const std::int64_t at_once = threads / words * in_word;
-  const RowShuffleArguments p{.rows = rows,
-                              .height = FastDivisor(c2r.m),
-                              .width = FastDivisor(c2r.n),
-                              .block = FastDivisor32(c2r.b),
-                              .stride = narrow32(c2r.m % c2r.n),
-                              .element_bytes = narrow32(matrices.element_bytes),
-                              .element_words = FastDivisor32(words),
-                              .rows_of_block = narrow32(rows_of_block),
-                              .phase = narrow32(matrices.address % kMaxAccessBytes),
-                              .whole_iterations = narrow32(rows_of_block * c2r.n / at_once),
-                              .last_iterations = narrow32(last_rows * c2r.n / at_once),
-                              .threads = narrow32(threads),
-                              .forward = matrices.forward,
-                              .elements_at_once = narrow32(at_once),
-                              .step = row_step(matrices, at_once - in_word + 1),
-                              .next = row_step(matrices, 1)};
-  return {.word_bytes = static_cast<int>(matrices.word_bytes()),
+  RowShuffleArguments p{.rows = rows,
+                        .height = FastDivisor(c2r.m),
+                        .width = FastDivisor(c2r.n),
+                        .block = FastDivisor32(c2r.b),
+                        .stride = narrow32(c2r.m % c2r.n),
+                        .element_bytes = narrow32(matrices.element_bytes),
+                        .element_words = FastDivisor32(words),
+                        .rows_of_block = narrow32(rows_of_block),
+                        .address = narrow32(matrices.address % kSharedLineBytes),
+                        .swizzle = {},
+                        .whole_iterations = narrow32(rows_of_block * c2r.n / at_once),
+                        .last_iterations = narrow32(last_rows * c2r.n / at_once),
+                        .threads = narrow32(threads),
+                        .forward = matrices.forward,
+                        .elements_at_once = narrow32(at_once),
+                        .step = row_step(matrices, at_once - in_word + 1),
+                        .next = row_step(matrices, 1)};
+  const auto word_bytes = static_cast<int>(matrices.word_bytes());
+  p.swizzle = choose_swizzle(p, word_bytes, narrow32(in_word));
+  return {.word_bytes = word_bytes,
           .access = {.vector_in = in_word > 1, .vector_out = in_word > 1},
           .blocks = blocks_of(blocks),
           .threads = threads,

@@ -30,7 +30,8 @@ struct RowShuffleArguments {
   std::uint32_t element_bytes;
   FastDivisor32 element_words;
   std::uint32_t rows_of_block;
-  std::uint32_t phase;             // of the first row's address, modulo 16
+  std::uint32_t address;  // of the first row, modulo a line
+  LineSwizzle swizzle;
   std::uint32_t whole_iterations;  // in which all threads of a block take elements
   std::uint32_t last_iterations;   // the same of the last block
   std::uint32_t threads;
@@ -63,7 +64,7 @@ class ElementCursor {
   }
 
   // In bytes of shared memory.
-  TTLG_DEVICE std::uint32_t slot() const { return swizzled(row_ + position_ * p_.element_bytes); }
+  TTLG_DEVICE std::uint32_t slot() const { return p_.swizzle(row_ + position_ * p_.element_bytes); }
 
   TTLG_DEVICE void advance(const RowStep& step) {
     column_ += step.column;
@@ -220,9 +221,8 @@ TTLG_DEVICE void gather_elements(const RowShuffleArguments& p, const Context& co
 template <int kWidth, int kPer, bool kForward, typename Context>
 TTLG_DEVICE void row_shuffle(const RowShuffleArguments& p, const Context& context) {
   const RowBlock<kWidth> block(p, kPer, context);
-  const auto phase = static_cast<std::uint32_t>(block.begin + p.phase) % 16;
-  const SharedRun<kWidth> run(block.begin, phase, block.bytes);
-  const std::uint32_t base = opaque(phase + block.word);
+  const SharedRun<kWidth> run(p.swizzle, block.begin, block.bytes, p.address);
+  const std::uint32_t base = opaque(run.phase() + block.word);
   if constexpr (kForward) {
     scatter_elements<kWidth, kPer>(p, context, base, block);
   } else {

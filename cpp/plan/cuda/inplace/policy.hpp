@@ -42,9 +42,14 @@ struct RowShufflePolicy {
   // Short rows are moved together, about this many bytes of them.
   static constexpr std::int64_t kBlockBytes = 32 << 10;
 
-  // Shared memory for this many bytes of rows, which may begin anywhere in a vector.
+  // Bytes of a word in which rows are copied in order.
+  static constexpr int part_bytes(int word_bytes) {
+    return std::max(word_bytes, static_cast<int>(kBankBytes));
+  }
+
+  // Shared memory for this many bytes of rows, which may begin anywhere in a bank.
   static constexpr std::int64_t shared_bytes(std::int64_t bytes) {
-    return C2rPolicy::in_lines(kMaxAccessBytes + bytes);
+    return C2rPolicy::in_lines(kBankBytes + bytes);
   }
 };
 

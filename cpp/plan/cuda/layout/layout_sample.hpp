@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "plan/cuda/layout/bank_conflicts.hpp"
 #include "plan/cuda/layout/shared_layout.hpp"
 #include "plan/cuda/layout/slice_modes.hpp"
 #include "tensor/inplace_vector.hpp"
@@ -26,35 +26,15 @@ struct WarpAccess {
   double weight = 1;        // how often a thread block makes such an access
 };
 
-// Extra cycles of an access (of 8-byte words in two phases, of 16-byte ones in four): the most
-// words that share a bank, a word that several lanes read counted once.
 inline std::uint32_t conflicts(const SharedLayout& layout, const WarpAccess& access,
                                std::uint32_t element_bytes) {
   const std::uint32_t bank_bytes = std::max(access.bytes, 4u);
-  const int shift = std::countr_zero(bank_bytes);
-  const std::uint32_t banks = kSharedLineBytes >> shift;
   const std::uint32_t padding_bytes = layout.row_padding * element_bytes;
-  std::array<std::uint32_t, kWarpSize> word{};
-  for (std::size_t lane = 0; lane < word.size(); ++lane) {
-    const std::uint32_t byte = access.byte[lane] + access.row[lane] * padding_bytes;
-    word[lane] = swizzle(layout, bank_bytes, byte) >> shift;
+  std::array<std::uint32_t, kWarpSize> byte{};
+  for (std::size_t lane = 0; lane < byte.size(); ++lane) {
+    byte[lane] = swizzle(layout, bank_bytes, access.byte[lane] + access.row[lane] * padding_bytes);
   }
-  std::uint32_t extra = 0;
-  for (std::uint32_t begin = 0; begin < access.lanes; begin += banks) {
-    std::array<std::uint8_t, kSharedLineBytes / 4> load{};
-    std::array<std::uint32_t, kSharedLineBytes / 4> last{};  // one more than the word
-    std::uint8_t max_load = 1;
-    for (std::uint32_t lane = begin; lane < std::min(begin + banks, access.lanes); ++lane) {
-      const std::uint32_t bank = word[lane] & (banks - 1);
-      // Elements as wide as a bank or wider never share a word.
-      if (access.bytes >= 4 || last[bank] != word[lane] + 1) {
-        max_load = std::max(max_load, ++load[bank]);
-      }
-      if (access.bytes < 4) last[bank] = word[lane] + 1;
-    }
-    extra += max_load - 1U;
-  }
-  return extra;
+  return bank_conflicts(std::span(byte).first(access.lanes), access.bytes);
 }
 
 // A few of the accesses that fill and drain a slice.

@@ -129,10 +129,42 @@ TEST_P(C2rElements, TouchesEverySectorOnce) {
       // A warp's accesses too, where elements are single words.
       EXPECT_EQ(counts.load.sectors, sectors);
       EXPECT_EQ(counts.store.sectors, sectors);
-      // In columns, no conflicts of banks, and in rows fewer than four words in any.
-      const std::int64_t conflicts = pass == C2rPass::rows ? 3 * c.bytes() / kLineBytes : 0;
+      // No conflicts of banks but in rows, where a warp comes to another block of b elements.
+      const std::int64_t warps = c.bytes() / GetParam() / kLanes;
+      const std::int64_t conflicts = pass == C2rPass::rows ? warps : 0;
       EXPECT_LE(counts.bank_conflicts, conflicts)
           << testing::PrintToString(c) << ", pass " << static_cast<int>(pass);
+    }
+  }
+}
+
+// Cycles for every 128 bytes that threads put to their positions in shared memory, or take from
+// there, of which one is needed: of positions that lie an even number of elements apart, or an odd
+// one, in rows of whole lines and in others.
+TEST(C2r, MeetsFewBankConflictsInRows) {
+  struct Size {
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t element_bytes;
+    double cycles;
+  };
+  for (const Size& size : {Size{682, 384, 8, 1},
+                           {341, 384, 16, 1},
+                           {384, 341, 16, 1.9},
+                           {524, 1000, 4, 2.1},
+                           {96, 2048, 8, 1},
+                           {264, 1000, 2, 2.1},
+                           {1000, 97, 1, 2.9}}) {
+    for (const bool forward : {false, true}) {
+      const C2rCase c{.forward = forward,
+                      .rows = size.rows,
+                      .columns = size.columns,
+                      .element_bytes = size.element_bytes};
+      const Counts counts = expect_pass(c, C2rPass::rows);
+      const std::int64_t width = std::max<std::int64_t>(size.element_bytes, 4);
+      const auto lines = static_cast<double>(size.rows * size.columns * width / kLineBytes);
+      const double cycles = 1 + static_cast<double>(counts.bank_conflicts) / lines;
+      EXPECT_LE(cycles, size.cycles) << testing::PrintToString(c);
     }
   }
 }
@@ -149,8 +181,8 @@ TEST(C2r, BeginsGroupsOfColumnsWithLines) {
 
 TEST(C2r, FitsIntoSharedMemoryUpToItsSize) {
   for (const bool forward : {false, true}) {
-    // 16 bytes are for a row that begins within a vector.
-    const std::int64_t longest = (kHopperBytes - 16) / 4;
+    // 4 bytes are for a row that begins within a bank.
+    const std::int64_t longest = (kHopperBytes - 4) / 4;
     const C2rCase rows{.forward = forward, .rows = 2, .columns = longest};
     EXPECT_TRUE(rows_fit(rows.matrices(), kHopperBytes));
     expect_pass(rows, C2rPass::rows);
@@ -222,7 +254,7 @@ TEST(C2r, CountsRowsBeyond32Bits) {
           const std::int64_t rotated = ((first + row) % rows + j / c2r.b) % rows;
           const std::int64_t to = (rotated + multiply_mod(j, rows % columns, columns)) % columns;
           ASSERT_EQ(cursor.slot(),
-                    swizzled(kBase + static_cast<std::uint32_t>(4 * (row * columns + to))))
+                    p.swizzle(kBase + static_cast<std::uint32_t>(4 * (row * columns + to))))
               << rows << " x " << columns << ", row " << first << ", element " << element;
           cursor.advance(p.step);
         }
