@@ -12,7 +12,7 @@ Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::in
   const Mode& run = sliced.mode(0);
   const std::int64_t per_word = word_bytes / sliced.problem.element_bytes;
   const std::int64_t words = sliced.extent(0) / per_word;
-  const int shift = std::countr_zero(static_cast<unsigned>(run_lanes(words, word_bytes)));
+  const int shift = std::countr_zero(static_cast<unsigned>(run_lanes(words, word_bytes, runs)));
   const std::int64_t lanes = std::int64_t{1} << shift;
   const GroupSteps along_chunk{.count = narrow32(ceil_div(words, lanes)),
                                .in_step = lanes * run.in_byte_stride * per_word,
@@ -45,7 +45,7 @@ Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
   using Shifted = FviMatchLargeShiftedPolicy;
   const std::int64_t element = sliced.problem.element_bytes;
   const std::int64_t words = ceil_div(sliced.extent(0) * element, Shifted::kWidth);
-  const int lanes = std::max(run_lanes(words, Shifted::kWidth), Shifted::kEnds);
+  const int lanes = std::max(run_lanes(words, Shifted::kWidth, runs), Shifted::kEnds);
   const int shift = std::countr_zero(static_cast<unsigned>(lanes));
   return {.word_bytes = Shifted::kWidth,
           .blocks = narrow32(ceil_div(runs, Policy::kThreads >> shift)),

@@ -44,7 +44,7 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
                                          const Context& context) {
   using Policy = FviMatchLargePolicy;
   constexpr int kBatch = FviMatchLargeShiftedPolicy::kBatch;
-  constexpr int kRest = Policy::kBatch;  // short runs have no more, see run_lanes()
+  constexpr int kRest = Policy::kBatch;  // lanes of few runs have no more, see run_lanes()
   const std::uint32_t lanes = 1u << p.group_shift;
   const std::uint32_t run =
       (context.block() * (Policy::kThreads >> p.group_shift)) + (context.thread() >> p.group_shift);
@@ -69,10 +69,13 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
     const int whole = lanes < kWarpSize ? 0 : static_cast<int>(count >> p.group_shift);
     Source from(context, in + words.head - words.shift + first * kWidth);
     Target to(context, out + words.head + first * kWidth);
+    const auto all = [](int, int) { return true; };
     int i = 0;
     for (; i + kBatch <= whole; i += kBatch) {
-      const auto all = [](int, int) { return true; };
       move_shifted_batch<kWidth, kBatch>(context, step, words.shift, ends_warp, from, to, all);
+    }
+    for (; i + kRest <= whole; i += kRest) {
+      move_shifted_batch<kWidth, kRest>(context, step, words.shift, ends_warp, from, to, all);
     }
     for (; i < p.steps; i += kRest) {
       const auto remains = [&](int b, int n) { return b < (n == 0 ? own : next) - i; };

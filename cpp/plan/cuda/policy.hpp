@@ -52,6 +52,10 @@ struct FviMatchLargePolicy {
   static constexpr std::int64_t kChunkBytes = 16 << 10;
   // What the lanes of a group move side by side at least.
   static constexpr std::int64_t kGroupBytes = 128;
+  // What a lane moves at most, where that leaves about four blocks for each multiprocessor of a
+  // large device.
+  static constexpr std::int64_t kLaneBytes = 64;
+  static constexpr std::int64_t kMinBlocks = 512;
 };
 
 // Where runs have no wide words in common.

@@ -119,6 +119,22 @@ TEST(Shifted, MovesLongRunsInFewSectors) {
   }
 }
 
+// So many of them that lanes take twice the words which those of a few do.
+TEST(Shifted, SharesTheSetUpAmongTheWordsOfManyRuns) {
+  const auto lanes_of = [](const cuda::Plan& plan) {
+    const Launch launch = Executable(plan).bind(at(4096), at(8192));
+    return 1 << std::get<MatchLargeShiftedArguments>(launch.arguments).group_shift;
+  };
+  const auto plan_of = [](std::int64_t runs) {
+    const Request request = contiguous_request({3, runs, 2047}, {1, 0, 2}, 1);
+    return built(request, 1, {fvi_match_large, {1, 1, 2047, 1}});
+  };
+  EXPECT_EQ(lanes_of(plan_of(5)), 128);
+  const cuda::Plan many = plan_of(700);
+  EXPECT_EQ(lanes_of(many), 64);
+  expect_few_sectors(expect_moved(many));
+}
+
 TEST(Shifted, LeavesWideWordsAndStridedRunsAsTheyAre) {
   const cuda::Plan wide =
       built(contiguous_request({3, 5, 64}, {1, 0, 2}, 1), 1, {fvi_match_large, {1, 1, 64, 1}});

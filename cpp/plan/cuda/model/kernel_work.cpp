@@ -74,8 +74,9 @@ void set_match_large(KernelWork& work, const SlicedProblem& sliced, const SliceG
   const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes;
   const bool is_shifted = work.kernel == &kMatchLargeShifted;
   const int fewest = is_shifted ? FviMatchLargeShiftedPolicy::kEnds : 1;
-  const std::int64_t group =
-      std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes), fewest);
+  const std::int64_t group = std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes,
+                                                shape.slices / sliced.repeats()),
+                                      fewest);
   work.in_accesses = row_accesses(shape.in, group * lane, lane);
   work.out_accesses = work.in_accesses;
   work.units = std::ceil(work.units * as_double(group) / Policy::kThreads);

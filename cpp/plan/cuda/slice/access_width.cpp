@@ -69,15 +69,19 @@ bool may_shift(const SlicedProblem& sliced) {
          is_contiguous(sliced.mode(0), sliced.problem.element_bytes);
 }
 
-int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes) {
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes, std::int64_t chunks) {
   using Policy = FviMatchLargePolicy;
   std::int64_t best = std::min<std::int64_t>(Policy::kThreads, Policy::kGroupBytes / word_bytes);
   if (chunk_words <= best) {
     return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(chunk_words)));
   }
+  const std::int64_t block_words = chunks * chunk_words / Policy::kMinBlocks;
+  const std::int64_t lane_words = std::clamp<std::int64_t>(
+      block_words / Policy::kThreads, Policy::kBatch,
+      std::max<std::int64_t>(Policy::kLaneBytes / word_bytes, Policy::kBatch));
   for (std::int64_t lanes = 2 * best; lanes <= Policy::kThreads; lanes *= 2) {
     const auto slots = [&](std::int64_t n) { return ceil_div(chunk_words, n) * n; };
-    if (ceil_div(chunk_words, best) > Policy::kBatch || slots(lanes) < slots(best)) best = lanes;
+    if (ceil_div(chunk_words, best) > lane_words || slots(lanes) < slots(best)) best = lanes;
   }
   return static_cast<int>(best);
 }

@@ -48,9 +48,10 @@ std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment)
 // but narrow ones in common: runs that are contiguous on both sides.
 bool may_shift(const SlicedProblem& sliced);
 
-// How many lanes of a thread block take a chunk of FVI-Match-Large together, a power of two: they
-// move at least 128 bytes side by side, and have as few steps idle and as many loads in flight as
-// that allows.
-int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes);
+// How many lanes of a thread block take one of `chunks` chunks of FVI-Match-Large together, a power
+// of two: they move at least 128 bytes side by side, and have as few steps idle and as many loads
+// in flight as that allows. Where there are chunks enough for a large device, fewer lanes take more
+// words each, which share the set-up.
+int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes, std::int64_t chunks);
 
 }  // namespace ttlg::cuda

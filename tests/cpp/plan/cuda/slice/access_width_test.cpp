@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -131,6 +132,39 @@ TEST(VectorAccess, IsVectorisedOnlyWhereEveryRowIs) {
         vectors += problem.element_bytes < 16 && (found.vector_in || found.vector_out);
       });
   EXPECT_GT(vectors, 50) << "too few cases to say anything";
+}
+
+TEST(RunLanes, MoveALineSideBySideAndAFewWordsEach) {
+  EXPECT_EQ(run_lanes(20, 4, 1), 32);
+  EXPECT_EQ(run_lanes(128, 4, 1), 32);
+  EXPECT_EQ(run_lanes(512, 4, 1), 128);
+  EXPECT_EQ(run_lanes(1024, 4, 1), 256);
+  EXPECT_EQ(run_lanes(256, 16, 1), 64);
+}
+
+// Whose set-up then serves 64 bytes of a lane.
+TEST(RunLanes, TakeMoreWordsWhereThereAreBlocksEnough) {
+  EXPECT_EQ(run_lanes(512, 4, 100'000), 32);
+  EXPECT_EQ(run_lanes(511, 4, 100'000), 32);
+  EXPECT_EQ(run_lanes(1024, 4, 100'000), 64);
+  EXPECT_EQ(run_lanes(4096, 4, 100'000), 256);
+  EXPECT_EQ(run_lanes(4096, 1, 100'000), 128);
+  EXPECT_EQ(run_lanes(512, 8, 100'000), 64);
+  EXPECT_EQ(run_lanes(256, 16, 100'000), 64) << "64 bytes already";
+}
+
+TEST(RunLanes, LeaveBlocksForALargeDevice) {
+  for (const std::int64_t words : {300, 512, 1000, 1024, 4096}) {
+    const auto blocks = [&](std::int64_t chunks, int lanes) {
+      return ceil_div(chunks * lanes, FviMatchLargePolicy::kThreads);
+    };
+    for (std::int64_t chunks = 1; chunks < 1 << 20; chunks += chunks / 3 + 1) {
+      const std::int64_t most = blocks(chunks, run_lanes(words, 4, 1));
+      EXPECT_GE(blocks(chunks, run_lanes(words, 4, chunks)),
+                std::min(most, FviMatchLargePolicy::kMinBlocks))
+          << words << " words, " << chunks << " chunks";
+    }
+  }
 }
 
 }  // namespace
