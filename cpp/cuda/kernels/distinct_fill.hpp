@@ -55,25 +55,26 @@ TTLG_DEVICE void fill_tile(const Line& line, const Context& context, const TileP
   if constexpr (!kVectorIn) fill_beyond<Tile, kWidth>(context, tile, buffer);
 }
 
-// The words of a row of `bytes` that are not whole in it, and zeros as far as lanes take
-// them. Its first word begins `before` bytes before it.
+// The words of a row of `bytes` that are not whole in it, but for the first `filled` bytes, and
+// zeros as far as lanes take them. Its first word begins `before` bytes before it.
 template <typename Tile, typename Context>
 TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t to,
-                              std::int64_t words, std::uint32_t before, std::uint32_t bytes) {
+                              std::int64_t words, std::uint32_t before, std::uint32_t bytes,
+                              std::uint32_t filled) {
   constexpr std::uint32_t kTaken = Tile::kRowBytes / Tile::kColumns * Tile::kLaneColumns;
   const std::uint32_t end = (bytes + kTaken - 1) / kTaken * kTaken;
+  const std::uint32_t whole = bytes / kDistinctWordBytes * kDistinctWordBytes;
   TTLG_UNROLL_BY(1)
-  for (std::uint32_t at = bytes / kDistinctWordBytes * kDistinctWordBytes; at <= end;
-       at += kDistinctWordBytes) {
+  for (std::uint32_t at = whole < filled ? filled : whole; at <= end; at += kDistinctWordBytes) {
     const auto left = static_cast<int>(before + bytes - at);
     const int count = left < 0 ? 0 : left < 4 ? left : 4;
     context.copy_word_async(valid, static_cast<std::uint32_t>(count), to + at, words + at);
   }
 }
 
-// The same of rows of narrow elements that begin anywhere. The lane that owns a row
-// copies its end.
-template <int kWidth, bool kVectorOut, typename Context>
+// The same of rows of narrow elements that begin anywhere. The lane that owns a row copies its end.
+// In place their first words are left for fill_row_begins.
+template <int kWidth, bool kVectorOut, bool kInplace, typename Context>
 TTLG_DEVICE void fill_words(const Context& context, const TilePosition& tile,
                             std::int64_t row_offset, std::uint32_t buffer) {
   using Tile = DistinctTile<kWidth, false, kVectorOut>;
@@ -99,8 +100,9 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePosition& tile,
     const Context line = lines.at(context.shuffle(words, row), 0);
     TTLG_UNROLL
     for (std::uint32_t c = 0; c < Share::kChunks; ++c) {
+      const bool is_begin = kInplace && c == 0 && lane == 0;
       line.copy_word_async(
-          static_cast<int>(c * kWarpSize) < whole && static_cast<int>(row) < rows,
+          !is_begin && static_cast<int>(c * kWarpSize) < whole && static_cast<int>(row) < rows,
           to + lane * kDistinctWordBytes + Tile::offset(row, c * Share::kChunkLength),
           std::int64_t{c} * kWarpSize * kDistinctWordBytes);
     }
@@ -110,10 +112,34 @@ TTLG_DEVICE void fill_words(const Context& context, const TilePosition& tile,
   context.shared_store(owns, buffer + Tile::kShifts + warp_row + lane,
                        static_cast<std::uint8_t>(8 * before));
   // [budget: once] The word that a whole row ends in.
-  fill_row_end<Tile>(from, owns, own, words, before, bytes);
+  fill_row_end<Tile>(from, owns, own, words, before, bytes, kInplace ? kDistinctWordBytes : 0);
 }
 
-// The same of rows whose elements lie apart, one by one.
+// Their first words in place, where other blocks may store what comes before the rows meanwhile:
+// the lane that owns a row takes what is the row's. As it waits for that, all copies should be on
+// their way.
+template <int kWidth, bool kVectorOut, typename Context>
+TTLG_DEVICE void fill_row_begins(const Context& context, const TilePosition& tile,
+                                 std::int64_t row_offset, std::uint32_t buffer) {
+  using Tile = DistinctTile<kWidth, false, kVectorOut>;
+  using Share = FillShare<kWidth, false>;
+  const std::uint32_t row = Share::owned(context.thread());
+  const bool owns =
+      context.thread() % kWarpSize < Share::kGroups && row < Tile::filled_rows(tile.rows);
+  const std::int64_t begin = tile.in + std::int64_t{tile.first_column} * kWidth + row_offset;
+  const std::uint32_t before =
+      (static_cast<std::uint32_t>(begin) + context.in_phase()) % kDistinctWordBytes;
+  std::uint32_t word = 0;
+  TTLG_UNROLL
+  for (std::uint32_t byte = 0; byte < kDistinctWordBytes; byte += kWidth) {
+    const bool is_own = byte >= before && byte < before + tile.columns * kWidth;
+    const auto element = context.template load<Word<kWidth>>(owns && is_own, begin - before + byte);
+    word |= std::uint32_t{element} << (8 * byte);
+  }
+  context.shared_store(owns, buffer + Tile::offset(row, 0), word);
+}
+
+// Rows whose elements lie apart, one by one.
 template <int kWidth, bool kVectorOut, typename Context>
 TTLG_DEVICE void fill_elements(const AxisSide<std::int64_t>& line, const Context& context,
                                const TilePosition& tile, std::int64_t row_offset,

@@ -96,7 +96,7 @@ TTLG_DEVICE void fill(const DistinctArguments& p, const Context& context, const 
   if (Tile::kOutWords && owned >= tile.rows) offset = 0;
   if constexpr (Tile::kInWords) {
     if (is_contiguous(p.column_in, kWidth)) {
-      fill_words<kWidth, kVectorOut>(context, tile, offset, buffer);
+      fill_words<kWidth, kVectorOut, false>(context, tile, offset, buffer);
     } else {
       // [budget: rare] Lines with gaps between the elements, of 1 and 2 bytes.
       fill_elements<kWidth, kVectorOut>(p.column_in, context, tile, offset, buffer);

@@ -78,7 +78,7 @@ std::string_view ArrayMemory::store(std::uint32_t thread, const void* word, std:
 }
 
 std::string_view ArrayMemory::check_load(std::uint32_t thread, std::size_t index) {
-  if (!is_inplace_ || arrays_.shares_words) return {};
+  if (!is_inplace_) return {};
   if (written_[index]) return "loads a byte that was stored before";
   Reader& reader = readers_[index];
   reader.in_other_block |= reader.interval > 0 && reader.interval < first_interval_;
@@ -90,7 +90,7 @@ std::string_view ArrayMemory::check_load(std::uint32_t thread, std::size_t index
 }
 
 std::string_view ArrayMemory::check_store(std::uint32_t thread, std::size_t index) const {
-  if (!is_inplace_ || arrays_.shares_words) return {};
+  if (!is_inplace_) return {};
   const Reader& reader = readers_[index];
   if (reader.in_other_block || (reader.interval > 0 && reader.interval < first_interval_)) {
     return "stores to a byte that another block loads";

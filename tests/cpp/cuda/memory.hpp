@@ -19,9 +19,6 @@ struct Arrays {
   std::span<const std::uint8_t> expected_writes;  // by byte of `out`: 1 where one is to be written
   std::int64_t in_origin = 0;
   std::int64_t out_origin = 0;
-  // In place: whether words may be loaded of which other blocks store a part, as long as they
-  // do not use it. Then only the result tells.
-  bool shares_words = false;
 };
 
 // Accesses return what is wrong with them, or nothing.

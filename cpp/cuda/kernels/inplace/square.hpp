@@ -3,8 +3,7 @@
 // drained as those of Orthogonal-Distinct, which says why neither meets bank conflicts. A tile on
 // the diagonal is its own partner.
 //
-// No block loads an element that another one stores. Of elements of 1 and 2 bytes it may load
-// words in which others lie as well, but takes only its own out of them.
+// No block loads a byte that another one stores.
 #pragma once
 
 #include "cuda/kernels/distinct_drain.hpp"
@@ -58,16 +57,25 @@ class TilePair {
   template <typename Context>
   TTLG_DEVICE void fill(const Context& context) const {
     const std::uint32_t owned = FillShare<kWidth, kVector>::owned(context.thread());
-    for_each_part([&](const TilePosition& part, std::uint32_t buffer) {
+    const auto offset_in = [&](const TilePosition& part) {
       // Beyond the last row, the first one is filled in again.
       const std::uint32_t row = Tile::kOutWords && owned >= part.rows ? 0 : owned;
-      const std::int64_t offset = (part.first_row + row) * row_stride_;
+      return (part.first_row + row) * row_stride_;
+    };
+    for_each_part([&](const TilePosition& part, std::uint32_t buffer) {
       if constexpr (Tile::kInWords) {
-        fill_words<kWidth, kVector>(context, part, offset, buffer);
+        fill_words<kWidth, kVector, true>(context, part, offset_in(part), buffer);
       } else {
-        fill_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset, buffer);
+        fill_tile<kWidth, kVector, kVector>(ContiguousLine{}, context, part, offset_in(part),
+                                            buffer);
       }
     });
+    if constexpr (Tile::kInWords) {
+      for_each_part([&](const TilePosition& part, std::uint32_t buffer) {
+        // [budget: 4 times] Tiles of 2-byte elements have two parts.
+        fill_row_begins<kWidth, kVector>(context, part, offset_in(part), buffer);
+      });
+    }
   }
 
   // Writes the transpose of each to where the other was.

@@ -104,9 +104,7 @@ Report run_launches(const std::vector<InplaceLaunch>& launches, AlignedBytes& ar
                     .out = bytes(to),
                     .expected_writes = expected,
                     .in_origin = from.offset,
-                    .out_origin = to.offset,
-                    .shares_words = std::holds_alternative<SquareArguments>(launch.arguments) &&
-                                    launch.word_bytes < kBankBytes},
+                    .out_origin = to.offset},
                    kernel_of(launch, {}));
     for (const std::string& violation : report.violations) {
       if (writes || !violation.ends_with("never written")) result.violations.push_back(violation);

@@ -68,6 +68,20 @@ TEST_P(Square, TransposesAtEveryAddress) {
   }
 }
 
+// Rows of narrow elements that begin within a word, which has elements of other blocks' tiles too,
+// or of another matrix.
+TEST(Square, LoadsNoByteThatAnotherBlockStores) {
+  for (const std::int64_t bytes : {1, 2}) {
+    for (const int order : {5, SquarePolicy(bytes).tile_order + 7}) {
+      for (const std::size_t misalignment : {0, 2}) {
+        InplaceStep step = square(InplaceKernel::square_v1b, order, bytes);
+        step.between = 3;
+        expect_transposed(step, misalignment);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::ValuesIn(kWidths));
 
 TEST(Runs, TransposesElementsOfAnySize) {
