@@ -141,6 +141,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
                           .scheme = pairs,
                           .words = words,
                           .chunk_words = narrow32(chunk),
+                          .lane_words = narrow32(ceil_div(std::min(words, chunk), lanes)),
                           .group_lanes = narrow32(lanes),
                           .group_shift = static_cast<std::uint32_t>(
                               std::countr_zero(static_cast<std::uint64_t>(lanes)))};

@@ -14,14 +14,15 @@ namespace ttlg::cuda {
 
 struct RunsArguments {
   SquareMatrices matrices;
-  std::int64_t items;  // chunks of all pairs of a launch
-  FastDivisor pairs;   // of a matrix
-  FastDivisor chunks;  // of a run
-  Enumeration<std::int64_t> scheme;
-  std::int64_t words;         // of a run
-  std::uint32_t chunk_words;  // those of a chunk
-  std::uint32_t group_lanes;  // a power of two: those of a block are whole groups
-  std::uint32_t group_shift;  // its logarithm
+  std::int64_t items;                // chunks of all pairs of a launch
+  FastDivisor pairs;                 // of a matrix
+  FastDivisor chunks;                // of a run
+  Enumeration<std::int64_t> scheme;  // V1B
+  std::int64_t words;                // of a run
+  std::uint32_t chunk_words;         // those of a chunk
+  std::uint32_t lane_words;          // those of a lane, at most
+  std::uint32_t group_lanes;         // a power of two: those of a block are whole groups
+  std::uint32_t group_shift;         // its logarithm
 };
 
 template <int kWidth, typename Context>
@@ -35,7 +36,7 @@ TTLG_DEVICE void runs(const RunsArguments& p, const Context& context) {
   const std::int64_t chunk = (exists ? item : 0) - number * p.chunks.divisor();
   const std::int64_t matrix = p.pairs.quotient(number);
   // [budget: 0 times] The estimate of the row is right.
-  const auto [x, y] = p.scheme.at(number - matrix * p.pairs.divisor());
+  const auto [x, y] = p.scheme.at<Scheme::v1b>(number - matrix * p.pairs.divisor());
   const std::int64_t begin = chunk * p.chunk_words + (thread & (p.group_lanes - 1));
   const auto left = static_cast<std::uint32_t>(
       exists ? std::max<std::int64_t>(std::min<std::int64_t>(p.words - begin, p.chunk_words), 0)
@@ -50,13 +51,15 @@ TTLG_DEVICE void runs(const RunsArguments& p, const Context& context) {
   Word<kWidth> low[kBatch];
   Word<kWidth> high[kBatch];
   TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
+  for (std::uint32_t b = 0; b < kBatch; ++b) {
+    if (b >= p.lane_words) break;
     const bool valid = b * step < left;
     low[b] = below.template load<Word<kWidth>>(valid, std::int64_t{b * step} * kWidth);
     high[b] = above.template load<Word<kWidth>>(valid, std::int64_t{b * step} * kWidth);
   }
   TTLG_UNROLL
-  for (int b = 0; b < kBatch; ++b) {
+  for (std::uint32_t b = 0; b < kBatch; ++b) {
+    if (b >= p.lane_words) break;
     const bool valid = b * step < left;
     below.store(valid, std::int64_t{b * step} * kWidth, high[b]);
     above.store(valid, std::int64_t{b * step} * kWidth, low[b]);
