@@ -5,16 +5,17 @@
 
 #include "plan/cuda/layout/layout_sample.hpp"
 #include "plan/cuda/slice/access_width.hpp"
+#include "plan/cuda/slice/packed_slice.hpp"
 
 namespace ttlg::cuda {
 
 ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
-                                  VectorAccess access) {
+                                  VectorAccess access, std::int64_t run_elements) {
   // Extra cycles, of a fill and a drain together, that are not worth a longer search.
   constexpr double kGoodEnough = 0.05;
   // And those that are worth a long one.
   constexpr double kBad = 0.4;
-  const LayoutSample sample(out_order, element_bytes, access);
+  const LayoutSample sample(out_order, element_bytes, access, run_elements);
   SharedLayout best{};
   double min_cost = sample.cost(best, 1e9);
   const auto consider = [&](const SharedLayout& layout) {
@@ -57,8 +58,10 @@ ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
 }
 
 ChosenLayout choose_shared_layout(const SlicedProblem& sliced) {
-  return choose_shared_layout(slice_in_output_order(sliced), sliced.problem.element_bytes,
-                              planned_access(sliced));
+  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t run_bytes = is_packed(sliced) ? packed_slice(sliced).in.bytes : element_bytes;
+  return choose_shared_layout(slice_in_output_order(sliced), element_bytes, planned_access(sliced),
+                              run_bytes / element_bytes);
 }
 
 }  // namespace ttlg::cuda

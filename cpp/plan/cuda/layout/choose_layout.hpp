@@ -15,9 +15,10 @@ struct ChosenLayout {
   LayoutCost cost{};
 };
 
-// The layout with the fewest conflicts in a sample of the warps that fill and drain a slice.
+// The layout with the fewest conflicts in a sample of the warps that fill and drain a slice, whose
+// runs have that many elements in the input.
 ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int64_t element_bytes,
-                                  VectorAccess access);
+                                  VectorAccess access, std::int64_t run_elements = 1);
 ChosenLayout choose_shared_layout(const SlicedProblem& sliced);
 
 // Whether the time model counts what a layout costs. It does not for narrow elements, of which a

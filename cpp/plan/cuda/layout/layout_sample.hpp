@@ -41,8 +41,10 @@ inline std::uint32_t conflicts(const SharedLayout& layout, const WarpAccess& acc
 class LayoutSample {
  public:
   LayoutSample(std::span<const SliceMode> out_order, std::int64_t element_bytes,
-               VectorAccess access)
-      : order_(out_order), bytes_(static_cast<std::uint32_t>(element_bytes)) {
+               VectorAccess access, std::int64_t run_elements)
+      : order_(out_order),
+        bytes_(static_cast<std::uint32_t>(element_bytes)),
+        run_elements_(run_elements) {
     for (const SliceMode& mode : order_) {
       elements_ *= mode.extent;
       span_ += (mode.extent - 1) * mode.step;
@@ -62,11 +64,15 @@ class LayoutSample {
   }
 
   // Elements narrower than a word are copied in whole words, which must stay as they are. Where
-  // runs may begin within words, every layout would tear some.
+  // runs may begin within words, only the distances of runs may grow, by words.
   bool admits(const SharedLayout& layout) const {
     if (!is_packed()) return true;
-    const std::int64_t row_bytes = (layout.row_padding | columns_) * bytes_;
-    return is_filled_by_vectors_ && (layout.row_padding == 0 || row_bytes % kBankBytes == 0);
+    if (is_filled_by_vectors_) {
+      const std::int64_t row_bytes = (layout.row_padding | columns_) * bytes_;
+      return layout.row_padding == 0 || row_bytes % kBankBytes == 0;
+    }
+    return (layout.line_rotation | layout.page_rotation) == 0 && columns_ >= run_elements_ &&
+           layout.row_padding * bytes_ % kBankBytes == 0;
   }
 
   // Whether elements that come in vectors are put down one by one.
@@ -155,6 +161,7 @@ class LayoutSample {
 
   std::span<const SliceMode> order_;
   std::uint32_t bytes_;
+  std::int64_t run_elements_;  // of the input
   std::int64_t elements_ = 1;
   std::int64_t span_ = 1;
   std::int64_t columns_ = 1;

@@ -10,6 +10,7 @@
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/slice/access_width.hpp"
+#include "plan/cuda/slice/packed_slice.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -281,28 +282,34 @@ TEST(ChooseSharedLayout, KeepsVectorsWhereItCan) {
 // Words of narrow elements must stay words.
 TEST(ChooseSharedLayout, PadsNarrowElementsByWholeWords) {
   int padded = 0;
+  int padded_within_words = 0;
   int rotated = 0;
   test::Random random(43);
-  test::for_random_candidates(
-      random, 800, [&](const Problem& problem, const cuda::Parameters& parameters) {
-        const std::int64_t bytes = problem.element_bytes;
-        if (parameters.schema != orthogonal_arbitrary) return;
-        if (!OrthogonalArbitraryPolicy::is_packed(bytes)) return;
-        const SlicedProblem sliced(problem, parameters);
-        const SliceModes order = slice_in_output_order(sliced);
-        const VectorAccess access = planned_access(sliced);
-        const SharedLayout layout = choose_shared_layout(order, bytes, access).layout;
-        if (!access.vector_in) {
-          EXPECT_EQ(layout, SharedLayout{});
-        }
-        if (layout.row_padding > 0) {
-          EXPECT_EQ(layout.row_padding * bytes % 4, 0);
-          EXPECT_EQ(padded_row_length(order) * bytes % 4, 0);
-        }
-        padded += layout.row_padding > 0;
-        rotated += (layout.line_rotation | layout.page_rotation) != 0;
-      });
+  test::for_random_candidates(random, 800,
+                              [&](const Problem& problem, const cuda::Parameters& parameters) {
+                                const std::int64_t bytes = problem.element_bytes;
+                                if (parameters.schema != orthogonal_arbitrary) return;
+                                if (!OrthogonalArbitraryPolicy::is_packed(bytes)) return;
+                                const SlicedProblem sliced(problem, parameters);
+                                const SliceModes order = slice_in_output_order(sliced);
+                                const VectorAccess access = planned_access(sliced);
+                                const SharedLayout layout = choose_shared_layout(sliced).layout;
+                                const std::int64_t row_bytes = padded_row_length(order) * bytes;
+                                EXPECT_EQ(layout.row_padding * bytes % 4, 0);
+                                if (!access.vector_in) {
+                                  EXPECT_EQ(layout.line_rotation | layout.page_rotation, 0U);
+                                  if (layout.row_padding > 0) {
+                                    EXPECT_GE(row_bytes, packed_slice(sliced).in.bytes);
+                                    ++padded_within_words;
+                                  }
+                                } else if (layout.row_padding > 0) {
+                                  EXPECT_EQ(row_bytes % 4, 0);
+                                }
+                                padded += layout.row_padding > 0;
+                                rotated += (layout.line_rotation | layout.page_rotation) != 0;
+                              });
   EXPECT_GT(padded, 5);
+  EXPECT_GT(padded_within_words, 5);
   EXPECT_GT(rotated, 5);
 }
 
