@@ -6,7 +6,8 @@ width what docs/hardware.md explains. ``--check`` compares with ``cpp/cuda/kerne
 needs of the record. Needs nvcc and nvdisasm (``pip install nvidia-cuda-nvdisasm``); where one
 is missing it says so and checks nothing.
 
-What is approximate:
+The record also says which case the figures of each kernel are of (``kernel_assumptions.py``). What
+is approximate:
 
 - A block moves one whole slice, all lanes of which are valid, and repeats none; what a further
   slice costs is shown apart.
@@ -39,6 +40,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import budget_marks
+import kernel_assumptions
 import kernel_header
 from sass import Instruction, Line, Step, bytes_per_wait, heaviest_path, parse
 
@@ -291,9 +293,15 @@ def check(found: dict[str, Figures], recorded: dict[str, Figures]) -> int:
 
 
 def write_budget(compiler: str, found: dict[str, Figures]) -> None:
-    """Record the figures, a kernel a line, and what the planner reads of them."""
-    rows = ",\n".join(f"    {json.dumps(label)}: {json.dumps(found[label])}" for label in found)
-    BUDGET.write_text(f'{{\n  "nvcc": "{compiler}",\n  "kernels": {{\n{rows}\n  }}\n}}\n')
+    """Record the figures, a kernel a line, of which case they are, and what the planner reads."""
+    record = {"assumes": kernel_assumptions.of_kernels(found), "kernels": found}
+    parts = [f'  "nvcc": {json.dumps(compiler)}']
+    for name, entries in record.items():
+        rows = ",\n".join(
+            f"    {json.dumps(each)}: {json.dumps(entries[each])}" for each in entries
+        )
+        parts.append(f'  "{name}": {{\n{rows}\n  }}')
+    BUDGET.write_text("{\n" + ",\n".join(parts) + "\n}\n")
     kernel_header.write(found)
 
 
@@ -301,6 +309,7 @@ def check_budget(compiler: str, found: dict[str, Figures]) -> int:
     """Compare with the record, if it is of the same compiler."""
     recorded = json.loads(BUDGET.read_text())
     status = kernel_header.check(recorded["kernels"])
+    status |= kernel_assumptions.check(recorded)
     if recorded["nvcc"] == compiler:
         return check(found, recorded["kernels"]) | status
     print(f"the budget was recorded with nvcc {recorded['nvcc']}, not {compiler}: not compared")

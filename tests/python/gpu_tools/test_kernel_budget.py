@@ -250,6 +250,16 @@ def test_the_planner_reads_the_record(budget, capsys):
     assert "kernel_figures.hpp is not that of the record" in capsys.readouterr().out
 
 
+def test_the_record_says_what_it_assumes_of_every_kernel(budget, capsys):
+    record = json.loads(budget.BUDGET.read_text())
+    assumptions = budget.kernel_assumptions
+    assert {*map(assumptions.kernel_of, record["kernels"])} == set(assumptions.ASSUMPTIONS)
+    assert assumptions.check(record) == 0
+    record["assumes"]["runs"] = "nothing"
+    assert assumptions.check(record) == 1
+    assert "the assumptions are not those of the record" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("compiler", ["13.0", "12.4"])
 def test_a_stale_header_fails_the_check(budget, record, compiler):
     budget.write_budget("13.0", RECORDED)
