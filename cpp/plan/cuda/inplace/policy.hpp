@@ -88,8 +88,8 @@ struct CellsPolicy {
 struct SkinnyPolicy {
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocksPerSm = 4;
-  static constexpr int kBatch =
-      8;  // elements of a thread that are too narrow for asynchronous copies
+  // Elements of a thread that are too narrow for asynchronous copies.
+  static constexpr int kBatch = 8;
   static constexpr std::int64_t kMinFields = 2;
   static constexpr std::int64_t kMaxFields = 31;
   static constexpr std::int64_t kMaxElementBytes = 32;
