@@ -55,7 +55,7 @@ TEST(CudaPlanCache, TellsApartModelsOfOneName) {
   slower.launch_seconds *= 2;
   slower.memory_bytes_per_second /= 2;
   DeviceModel refitted = published;
-  refitted.coefficients[Schema::orthogonal_distinct]["Volume"] *= 2;
+  refitted.coefficients[Schema::orthogonal_distinct]["Volume"] *= 1e6;
   const auto plan_for = [&](const DeviceModel& model) {
     return cache.get(key_of(kRequest), {.pointer_alignment = 16, .model = model_of(model)});
   };
