@@ -38,12 +38,12 @@ source=benchmarks/gpu/structures.cu
   for words in 1 2 3 4 5 7 8 12 16 24 31 32 48 63 64; do
     structure="Structure<$words, 4>"
     for operation in store copy gather scatter; do
-      echo "template __global__ void $operation<true, $words, 4>(const $structure*, $structure*,"
+      echo "template __global__ void $operation<Shuffles, $words, 4>(const $structure*, $structure*,"
       echo "const int*, int);"
     done
   done
 } >"$work/structures.cu"
-check_ptx "$work/structures.cu" -std=c++17 -I python/ttlg/include -arch=compute_80
+check_ptx "$work/structures.cu" -std=c++17 -DTHREADS=256 -I python/ttlg/include -arch=compute_80
 for architecture in sm_80 sm_90; do
   nvcc -arch=$architecture -Xptxas=-v -cubin -o "$work/kernel.cubin" "$work/kernel.ptx" 2>"$work/log"
   lean=$(grep -c ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' "$work/log" || true)
