@@ -2,10 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
+from typing_extensions import Self
+
+OneCase = TypeVar("OneCase", bound="Case")
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,11 @@ class Case:
     shape: tuple[int, ...]
     axes: tuple[int, ...]
     dtype: str
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> Self:
+        """Rebuild a case from what `dataclasses.asdict` and JSON have made of it."""
+        return cls(**{**entry, "shape": tuple(entry["shape"]), "axes": tuple(entry["axes"])})
 
     @property
     def bytes(self) -> int:

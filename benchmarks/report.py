@@ -62,12 +62,10 @@ class Report:
 
 def read_result(entry: dict[str, Any]) -> Result:
     """Rebuild a result from what `dataclasses.asdict` has made of it."""
-    case = dict(entry["case"])
-    for name in ("shape", "axes"):
-        case[name] = tuple(case[name])
+    case = entry["case"]
     if "nnz" in case:
-        return SparseResult(**entry | {"case": SparseCase(**case)})
-    return Result(**entry | {"case": Case(**case)})
+        return SparseResult(**entry | {"case": SparseCase.from_entry(case)})
+    return Result(**entry | {"case": Case.from_entry(case)})
 
 
 def names(results: Sequence[Result]) -> list[str]:

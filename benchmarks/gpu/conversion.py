@@ -184,10 +184,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Measure on a GPU after how many accesses it pays to convert an array of "
         "structures in place to a structure of arrays, and back.",
     )
-    parser.add_argument(
-        "--words", nargs="+", type=int, choices=range(2, 32), default=list(WORDS), metavar="N",
-        help="sizes of structures, in words of 4 bytes",
-    )  # fmt: skip
+    structures.add_words(parser, range(2, 32), WORDS)
     session.add_options(parser)
     return parser
 

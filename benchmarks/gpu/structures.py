@@ -171,6 +171,14 @@ def draw(record: dict[str, Any], path: Path) -> None:
     figure.savefig(path)
 
 
+def add_words(parser: argparse.ArgumentParser, choices: range, default: Sequence[int]) -> None:
+    """Add the option that names sizes of structures."""
+    parser.add_argument(
+        "--words", nargs="+", type=int, choices=choices, default=list(default), metavar="N",
+        help="sizes of structures, in words of 4 bytes",
+    )  # fmt: skip
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ttlg.benchmarks.gpu.structures",
@@ -178,10 +186,7 @@ def _parser() -> argparse.ArgumentParser:
         "native vectors, by coalesced_ptr, and by the same through shared memory.",
     )
     parser.add_argument("--operation", nargs="+", choices=OPERATIONS, default=list(OPERATIONS))
-    parser.add_argument(
-        "--words", nargs="+", type=int, choices=range(1, 65), default=list(WORDS), metavar="N",
-        help="sizes of structures, in words of 4 bytes",
-    )  # fmt: skip
+    add_words(parser, range(1, 65), WORDS)
     session.add_options(parser)
     return parser
 

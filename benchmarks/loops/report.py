@@ -15,10 +15,7 @@ _BIASES = (0.6, 0.99, 1.01, 1.5, 1.95, 3.0)
 
 def read_row(entry: dict[str, Any]) -> Row:
     """Rebuild a row from what `dataclasses.asdict` has made of it."""
-    case = dict(entry["case"])
-    for name in ("shape", "axes"):
-        case[name] = tuple(case[name])
-    return Row(**entry | {"case": Case(**case)})
+    return Row(**entry | {"case": Case.from_entry(entry["case"])})
 
 
 def line(row: Row) -> str:

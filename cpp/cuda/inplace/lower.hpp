@@ -32,7 +32,7 @@ struct InplaceMemory {
 // elements are too large for words as narrow as the address asks for.
 std::vector<InplaceLaunch> lower_inplace(const InplaceStep& step, const InplaceMemory& memory);
 
-// Of the cells of a matrix, so many lie between two gaps of this many bytes.
+// Gaps of `bytes` each between the cells of a matrix, one after every `cells` of them.
 struct CellGaps {
   std::int64_t cells = 1;
   std::int64_t bytes = 0;

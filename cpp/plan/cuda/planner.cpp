@@ -12,16 +12,14 @@
 #include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice/search.hpp"
 #include "plan/cuda/taxonomy.hpp"
-#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 namespace {
 
 // Whether a choice that is no copy is expected to take more than twice as long as one from memory.
 bool is_slow(const DeviceModel& model, const Problem& problem, const Candidate& choice) {
-  const double copy = 2 * as_double(problem.bytes()) / model.memory_bytes_per_second;
   return choice.parameters.schema != Schema::copy &&
-         choice.seconds > 2 * (model.launch_seconds + copy);
+         choice.seconds > 2 * (model.launch_seconds + copy_seconds(model, problem));
 }
 
 // Whether CUDA can number the blocks, or the runs of FVI-Match-Large.

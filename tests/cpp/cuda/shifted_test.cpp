@@ -119,7 +119,7 @@ TEST(Shifted, MovesLongRunsInFewSectors) {
   }
 }
 
-// So many of them that lanes take twice the words which those of a few do.
+// Where there are many runs, a lane takes twice the words that it takes of few.
 TEST(Shifted, SharesTheSetUpAmongTheWordsOfManyRuns) {
   const auto lanes_of = [](const cuda::Plan& plan) {
     const Launch launch = Executable(plan).bind(at(4096), at(8192));

@@ -77,7 +77,7 @@ std::int64_t skinny_length(const InplaceStep& step, const DeviceModel& model) {
   const std::int64_t most = std::min(fits, SkinnyPolicy::kMaxCellBytes / step.element_bytes);
   const std::int64_t least =
       std::max(ceil_div(SkinnyPolicy::kMinCellBytes, step.element_bytes), most / 4);
-  // Among about so many lengths there is one that leaves over next to nothing. Of more, those are
+  // Among about this many lengths there is one that leaves over next to nothing. Of more, those are
   // tried with which cells end with sectors.
   constexpr std::int64_t kTried = 1536;
   const auto apart =

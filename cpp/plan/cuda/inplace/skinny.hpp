@@ -17,8 +17,8 @@ namespace ttlg::cuda {
 //
 // A field ends with its elements of the rest, so there is a gap after as many cells as there are
 // pieces, which the cells between have already. A piece and its cells may therefore lie up to
-// `rest` structures apart. So many of each piece, its head, and those that are left over wait in
-// the workspace.
+// `rest` structures apart. The first `rest` structures of each piece, its head, and those that are
+// left over wait in the workspace.
 struct SkinnyMatrix {
   explicit SkinnyMatrix(const InplaceStep& step);
 

@@ -12,8 +12,8 @@
 
 namespace ttlg::cuda {
 
-// Extra cycles of an access of these lanes to so many bytes each (of 8-byte words in two phases, of
-// 16-byte ones in four): the most words that share a bank, a word that several lanes use counted
+// Extra cycles of an access of these lanes to `access_bytes` each (of 8-byte words in two phases,
+// of 16-byte ones in four): the most words that share a bank, a word that several lanes use counted
 // once.
 inline std::uint32_t bank_conflicts(std::span<const std::uint32_t> byte_of_lane,
                                     std::uint32_t access_bytes) {

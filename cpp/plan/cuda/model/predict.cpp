@@ -58,11 +58,14 @@ double fitted_seconds(const Coefficients& coefficients, const Features& features
 // Time of a copy whose bytes come from memory, or of a launch.
 double min_seconds(const DeviceModel& model, const Problem& problem) {
   const bool in_cache = problem.bytes() <= model.l2_cache_bytes / 2;
-  const double copy = 2 * as_double(problem.bytes()) / model.memory_bytes_per_second;
-  return std::max(model.launch_seconds, in_cache ? 0 : copy);
+  return std::max(model.launch_seconds, in_cache ? 0 : copy_seconds(model, problem));
 }
 
 }  // namespace
+
+double copy_seconds(const DeviceModel& model, const Problem& problem) {
+  return 2 * as_double(problem.bytes()) / model.memory_bytes_per_second;
+}
 
 // A regression that promises less than a copy has left what it was fitted to: its negative
 // coefficients win. For tensors below the smallest fitted one, where launches and latencies count,
@@ -70,15 +73,16 @@ double min_seconds(const DeviceModel& model, const Problem& problem) {
 PredictedTime predict_time(const DeviceModel& model, const SlicedProblem& sliced) {
   const Problem& problem = sliced.problem;
   if (problem.bytes() == 0) return {.seconds = model.launch_seconds};
-  const double physical = physical_seconds(model, sliced);
   const auto found = model.coefficients.find(sliced.parameters.schema);
-  if (found == model.coefficients.end()) return {.seconds = physical};
+  if (found == model.coefficients.end()) return {.seconds = physical_seconds(model, sliced)};
   const double share = share_of_fitted(model, problem);
   const double fitted = fitted_seconds(found->second, features_of(sliced), share);
-  if (fitted < min_seconds(model, problem)) return {.seconds = physical};
-  if (fitted < physical && physical < fitted / share) return {.seconds = physical};
-  return {.seconds = std::clamp(physical, fitted, fitted / share),
-          .source = TimeSource::regression};
+  const bool is_possible = fitted >= min_seconds(model, problem);
+  if (is_possible && share == 1) return {.seconds = fitted, .source = TimeSource::regression};
+  const double physical = physical_seconds(model, sliced);
+  const double most = fitted / share;
+  if (!is_possible || (fitted < physical && physical < most)) return {.seconds = physical};
+  return {.seconds = std::clamp(physical, fitted, most), .source = TimeSource::regression};
 }
 
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced) {

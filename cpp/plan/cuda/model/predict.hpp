@@ -23,6 +23,9 @@ struct PredictedTime {
 PredictedTime predict_time(const DeviceModel& model, const SlicedProblem& sliced);
 double predict_seconds(const DeviceModel& model, const SlicedProblem& sliced);
 
+// What memory takes to copy as many bytes, the launch left out.
+double copy_seconds(const DeviceModel& model, const Problem& problem);
+
 // What plans say of it, with a word of warning where nothing of it was fitted to measurements.
 std::string_view describe(const DeviceModel& model, TimeSource source);
 
