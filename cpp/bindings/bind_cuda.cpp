@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
@@ -10,6 +11,7 @@
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
+#include "plan/cuda/band_width.hpp"
 #include "plan/cuda/model/costs.hpp"
 #include "plan/cuda/model/features.hpp"
 #include "plan/cuda/model/launch_terms.hpp"
@@ -41,6 +43,7 @@ py::dict to_dict(const cuda::Parameters& parameters) {
   result["out_block"] = parameters.slice.out_block;
   result["coarsened_mode"] = parameters.coarsened_mode;
   result["stages"] = parameters.stages;
+  result["band_width"] = parameters.band_width;
   return result;
 }
 
@@ -220,20 +223,25 @@ void bind_plans(py::module_& module) {
       [](const Request& request, std::int64_t pointer_alignment,
          const std::shared_ptr<DeviceModel>& model, const std::string& kernel, int in_modes,
          int out_modes, std::int64_t in_block, std::int64_t out_block, int coarsened_mode,
-         int stages) {
-        return Executable(cuda::build_plan(request, pointer_alignment,
-                                           {.schema = parse_schema(kernel),
-                                            .slice = {.in_modes = in_modes,
-                                                      .out_modes = out_modes,
-                                                      .in_block = in_block,
-                                                      .out_block = out_block},
-                                            .coarsened_mode = coarsened_mode,
-                                            .stages = stages},
-                                           model));
+         int stages, std::optional<std::int64_t> band_width) {
+        cuda::Parameters parameters{.schema = parse_schema(kernel),
+                                    .slice = {.in_modes = in_modes,
+                                              .out_modes = out_modes,
+                                              .in_block = in_block,
+                                              .out_block = out_block},
+                                    .coarsened_mode = coarsened_mode,
+                                    .stages = stages,
+                                    .band_width = band_width.value_or(0)};
+        cuda::Plan plan = cuda::build_plan(request, pointer_alignment, parameters, model);
+        if (!band_width) plan.parameters.band_width = choose_band_width(plan.sliced(), *model);
+        return Executable(std::move(plan));
       },
       py::arg("request"), py::kw_only(), py::arg("pointer_alignment"), py::arg("model"),
       py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),
-      py::arg("out_block"), py::arg("coarsened_mode"), py::arg("stages"));
+      py::arg("out_block"), py::arg("coarsened_mode"), py::arg("stages"),
+      py::arg("band_width") = py::none(),
+      "The plan with these parameters. Plans of versions that did not write band_width have the "
+      "planner's.");
 }
 
 }  // namespace

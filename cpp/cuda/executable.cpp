@@ -1,7 +1,6 @@
 #include "cuda/executable.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,8 +43,7 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
     case Schema::orthogonal_distinct:
       launch_ = lower_distinct(slices, grid.size);
       keep_resident_blocks(launch_);
-      // As many slices along one side of what the blocks take at a time as along the other.
-      set_bands(grid.grid, static_cast<std::int64_t>(std::sqrt(launch_.blocks)));
+      set_bands(grid.grid, parameters.band_width);
       break;
     case Schema::orthogonal_arbitrary:
       launch_ = lower_slices(slices, layout);

@@ -12,7 +12,8 @@ namespace ttlg::cuda {
 // Throws std::invalid_argument where too many launches would be needed.
 LaunchGrid lower_grid(const SlicedProblem& sliced);
 
-// Lets the slices of a grid be walked in bands of this width, or of the whole of mode 1.
+// Lets the slices of a grid be walked in bands of this width, or in one as wide as mode 1 where
+// that is less or the width is 0: row by row.
 void set_bands(AnyGrid& grid, std::int64_t width);
 
 // The FVI kernels, for words of `word_bytes`. These three allocate nothing.

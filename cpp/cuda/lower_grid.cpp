@@ -15,7 +15,8 @@ constexpr std::int64_t kMaxLaunches = 1024;
 void set_bands(AnyGrid& grid, std::int64_t width) {
   const std::int64_t rows = grid.mode[0].extent.divisor();
   const std::int64_t columns = grid.mode[1].extent.divisor();
-  width = std::clamp<std::int64_t>(width, 1, columns);
+  // Without bands, one of them is as wide as all slices.
+  width = width == 0 ? columns : std::min(width, columns);
   const std::int64_t last = ceil_div(columns, width) - 1;
   grid.bands = {.plane = FastDivisor32(rows * columns),
                 .band = FastDivisor32(rows * width),
@@ -47,7 +48,7 @@ LaunchGrid lower_grid(const SlicedProblem& sliced) {
   if (kept < 2 || result.launches > kMaxLaunches) {
     throw std::invalid_argument("the slices of this plan are too small for its extents");
   }
-  set_bands(result.grid, 1);
+  set_bands(result.grid, 0);
   return result;
 }
 

@@ -28,6 +28,9 @@ struct Parameters {
   // Of the Orthogonal kernels, buffers in shared memory: with two, the next slice or tile is on its
   // way while this one is written.
   int stages = 1;
+  // Of orthogonal_distinct, how many slices wide the bands are in which thread blocks take them
+  // (V1BF of Gorawski and Lorek, section 6); 0 where they take them row by row, without bands.
+  std::int64_t band_width = 0;
 
   bool operator==(const Parameters&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/cuda/band_width.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/recast.hpp"
@@ -70,8 +71,10 @@ class Search {
 
  private:
   const Candidate& consider(const SlicedProblem& sliced) {
-    return found_.emplace_back(
+    Candidate& added = found_.emplace_back(
         Candidate{.parameters = sliced.parameters, .seconds = predict_seconds(model_, sliced)});
+    added.parameters.band_width = choose_band_width(sliced, model_);
+    return added;
   }
   void add_variants(const Candidate& candidate, bool coarsened);
   bool lacks_layout(const Candidate& candidate) const;

@@ -38,7 +38,7 @@ class CudaCandidate(NamedTuple):
     parameters : dict
         As `Plan.parameters`: ``in_modes`` and ``out_modes`` are numbers of modes, ``in_block`` and
         ``out_block`` extents in elements, ``coarsened_mode`` is the number of a mode or -1,
-        ``stages`` a number of buffers.
+        ``stages`` a number of buffers, ``band_width`` a number of slices.
     features : dict of str to int
         What regressions as TTLG's depend on (section V, Table II); see the notes.
     seconds : float

@@ -20,7 +20,15 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
     stages = core.parameters["stages"]
     ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
-    return f"{blocks}, each a slice of {extents}{repeated}{ahead}"
+    bands = ""
+    if core.kernel == "orthogonal_distinct":
+        bands = f", taken {_describe_bands(core.parameters['band_width'])}"
+    return f"{blocks}, each a slice of {extents}{repeated}{ahead}{bands}"
+
+
+def _describe_bands(width: int) -> str:
+    """Say in which order thread blocks take slices."""
+    return f"in bands of {count_of(width, 'slice')}" if width else "row by row"
 
 
 def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
@@ -34,6 +42,7 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
         f"{kernel} of {modes} in blocks of {blocks}",
         *([f"repeated along mode {mode}"] if mode >= 0 else []),
         *([f"{stages} stages"] if stages > 1 else []),
+        *([_describe_bands(parameters["band_width"])] if kernel == "orthogonal_distinct" else []),
     )
     return ", ".join(parts)
 

@@ -244,7 +244,9 @@ class Plan(Generic[CandidateT_co]):
         the first ``in_modes`` modes of the input and the first ``out_modes`` of the output, the
         last of them cut into ``in_block`` and ``out_block``; the block repeats it along
         ``coarsened_mode``, unless that is -1, and keeps ``stages`` buffers: with two, the next
-        slice is on its way while this one is written.
+        slice is on its way while this one is written. Blocks of ``orthogonal_distinct`` take slices
+        in bands of ``band_width`` of them along the input's fastest modes, each of them row by row
+        (OOPB of Gorawski and Lorek), or where that is 0 without bands.
         """
         return self._core.parameters
 

@@ -12,10 +12,12 @@
 
 #include "cuda/lower.hpp"
 #include "cuda/run_kernels.hpp"
+#include "plan/cuda/band_width.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/model/occupancy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/schemes.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::test {
@@ -181,16 +183,55 @@ TEST_P(Narrow, LieApart) {
 INSTANTIATE_TEST_SUITE_P(, Narrow, testing::Combine(testing::Values(1, 2), testing::Values(1, 2)),
                          name_of);
 
-// The grid of a tensor of 4-byte elements whose modes are reversed.
+// The grid of a tensor of 4-byte elements whose modes are reversed, in the planner's bands.
 AnyGrid grid_of(const std::vector<std::int64_t>& extents, const Slice& slice) {
   std::vector<int> perm(extents.size());
   std::iota(perm.rbegin(), perm.rend(), 0);
-  const cuda::Plan plan =
+  cuda::Plan plan =
       built(paper_request(extents, perm, 4), 256, {Schema::orthogonal_distinct, slice, -1, 2});
+  plan.parameters.band_width = choose_band_width(plan.sliced(), *plan.model);
   return Executable(plan).grid.grid;
 }
 
 using Corner = std::pair<std::int64_t, std::int64_t>;
+
+// Blocks visit slices as V1BF numbers the entries of a matrix (Gorawski and Lorek, section 6), and
+// without bands row by row, as the NVIDIA SDK's kernel does.
+TEST(Bands, AreThoseOfV1bf) {
+  constexpr std::int64_t kColumns = 10;
+  constexpr std::int64_t kRows = 7;
+  AnyGrid grid = grid_of({300, 200}, {1, 1, 32, 32});
+  ASSERT_EQ(grid.slices, kColumns * kRows);
+  for (const std::int64_t width : {1, 2, 3, 5, 8, 9, 10, 11, 100, 0}) {
+    set_bands(grid, width);
+    const Enumeration<std::uint32_t> order(
+        Scheme::v1bf, {.m = kColumns, .n = kRows, .w = width == 0 ? kColumns : width});
+    for (std::uint32_t i = 0; i < grid.slices; ++i) {
+      const auto [x, y] = order.at(i);
+      const BlockOrigin origin = decode_in_bands(grid, i);
+      ASSERT_EQ(origin.in, (std::int64_t{y} * 32 * 300 + x * 32) * 4) << width << ' ' << i;
+      if (width == 0) {
+        ASSERT_EQ(y * kColumns + x, i);
+      }
+    }
+  }
+}
+
+// Matrices of a few tiles and a rest, in bands that divide them, that do not, and wider ones.
+TEST_P(Distinct, TakesSlicesInBandsOfAnyWidth) {
+  const OrthogonalDistinctPolicy policy(width());
+  const Request request =
+      paper_request({5 * policy.tile_columns + 3, 2 * policy.tile_rows + 5}, {1, 0}, width());
+  for (const std::int64_t band_width : {0, 1, 2, 4, 5, 6, 8, 1000}) {
+    const cuda::Plan plan = built(request, 256,
+                                  {.schema = Schema::orthogonal_distinct,
+                                   .slice = {1, 1, policy.tile_columns, policy.tile_rows},
+                                   .stages = stages(),
+                                   .band_width = band_width},
+                                  small_model(1));
+    expect_moved(plan);
+  }
+}
 
 TEST(Bands, OfWidthOneKeepTheOrder) {
   AnyGrid grid = grid_of({300, 5, 200}, {1, 1, 64, 64});
@@ -250,8 +291,10 @@ TEST(Bands, KeepTheBlocksOfADeviceOnFewPages) {
     return static_cast<double>(total) / static_cast<double>(ceil_div(grid.slices, resident));
   };
   EXPECT_LT(average_pages(), 120);
-  set_bands(grid, 1);
-  EXPECT_GT(average_pages(), 510);
+  for (const std::int64_t width : {0, 1}) {
+    set_bands(grid, width);
+    EXPECT_GT(average_pages(), 510) << width;
+  }
 }
 
 }  // namespace

@@ -211,7 +211,8 @@ cuda::Parameters random_parameters(Random& random, const Problem& problem, Schem
       .schema = schema,
       .slice = slice,
       .coarsened_mode = static_cast<int>(std::max<std::int64_t>(pick(random, -rank, rank - 1), -1)),
-      .stages = is_orthogonal ? static_cast<int>(pick(random, 1, kMaxStages)) : 1};
+      .stages = is_orthogonal ? static_cast<int>(pick(random, 1, kMaxStages)) : 1,
+      .band_width = schema == Schema::orthogonal_distinct ? pick(random, 0, 4) : 0};
 }
 
 }  // namespace
@@ -289,7 +290,8 @@ std::string describe(const cuda::Plan& plan, const Misalignments& misalignments)
          join(std::vector<std::int64_t>{slice.in_modes, slice.out_modes, slice.in_block,
                                         slice.out_block}) +
          ", coarsened " + std::to_string(plan.parameters.coarsened_mode) + ", stages " +
-         std::to_string(plan.parameters.stages) + ", multiprocessors " +
+         std::to_string(plan.parameters.stages) + ", bands of " +
+         std::to_string(plan.parameters.band_width) + ", multiprocessors " +
          std::to_string(plan.model->multiprocessors) + ", itemsize " +
          std::to_string(plan.request.itemsize) + ", moved in " +
          std::to_string(plan.recast.element_bytes) + ", shape " + join(plan.request.shape) +

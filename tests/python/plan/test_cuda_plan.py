@@ -41,6 +41,7 @@ def test_attributes():
         "out_block": 27,
         "coarsened_mode": 2,
         "stages": 1,
+        "band_width": 5,
     }
     assert plan.predicted_time == pytest.approx(1.7e-3, rel=0.05)
     assert plan.dtype == "float64"
@@ -65,6 +66,40 @@ def test_round_trips(plan):
     for twin in twins_of(plan):
         assert twin.predicted_time == plan.predicted_time
         assert twin.candidates() == plan.candidates()
+
+
+def with_parameters(plan, **parameters):
+    record = json.loads(plan.to_json())
+    record["parameters"] |= parameters
+    return ttlg.Plan.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("width", "order"),
+    [(0, "row by row"), (1, "in bands of 1 slice"), (8, "in bands of 8 slices")],
+)
+def test_the_width_of_bands_can_be_chosen(width, order):
+    plan = ttlg.plan((3000, 5000), (1, 0), device=K40C, kernel="orthogonal_distinct")
+    changed = with_parameters(plan, in_block=64, out_block=64, stages=1, band_width=width)
+    assert changed.parameters["band_width"] == width
+    assert f"each a slice of 64 x 64, taken {order}\n" in changed.explain()
+    assert changed != plan
+    for twin in twins_of(changed):
+        assert twin.parameters == changed.parameters
+
+
+def test_bands_are_of_one_kernel_and_at_least_a_slice_wide():
+    message = "the width of a band must be at least 1 slice of orthogonal_distinct, or 0 for none"
+    with pytest.raises(ValueError, match=message):
+        with_parameters(PLANS[0], band_width=-1)
+    with pytest.raises(ValueError, match=message):
+        with_parameters(PLANS[-1], band_width=1)
+
+
+def test_plans_of_older_versions_have_the_bands_of_the_planner():
+    record = json.loads(PLANS[0].to_json())
+    del record["parameters"]["band_width"]
+    assert ttlg.Plan.from_json(json.dumps(record)) == PLANS[0]
 
 
 def test_a_plan_brings_its_model_along():

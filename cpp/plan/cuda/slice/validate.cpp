@@ -102,6 +102,12 @@ std::string stages_rejection(const SlicedProblem& sliced) {
   return {};
 }
 
+std::string band_rejection(const Parameters& parameters) {
+  const bool has_bands = parameters.schema == Schema::orthogonal_distinct;
+  if (parameters.band_width >= 0 && (has_bands || parameters.band_width == 0)) return {};
+  return "the width of a band must be at least 1 slice of orthogonal_distinct, or 0 for none";
+}
+
 // Runs that begin or end within words make more of them.
 std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) {
   using Policy = OrthogonalArbitraryPolicy;
@@ -156,7 +162,8 @@ std::string obstacle(const Problem& problem, const Parameters& parameters, std::
   const SlicedProblem sliced(problem, parameters, alignment);
   reason = slice_rejection(sliced);
   if (reason.empty()) reason = coarsening_rejection(sliced);
-  return reason.empty() ? stages_rejection(sliced) : reason;
+  if (reason.empty()) reason = stages_rejection(sliced);
+  return reason.empty() ? band_rejection(parameters) : reason;
 }
 
 }  // namespace ttlg::cuda

@@ -145,6 +145,30 @@ TEST(Candidates, OfTheFastestSlicesHaveVariants) {
   }
 }
 
+// The slices of all resident blocks make a square, unless there are fewer along a side.
+TEST(Candidates, OfOrthogonalDistinctTakeASquareOfSlicesAtOnce) {
+  const auto width = [](std::int64_t columns, int multiprocessors) {
+    DeviceModel model = analytic_model();
+    model.multiprocessors = multiprocessors;
+    std::int64_t found = -1;
+    for (const cuda::Candidate& each :
+         cuda::candidates(paper_problem({columns, 8192}, {1, 0}, 4), model)) {
+      if (each.parameters.schema == orthogonal_arbitrary) {
+        EXPECT_EQ(each.parameters.band_width, 0);
+      }
+      if (each.parameters == cuda::Parameters{.schema = orthogonal_distinct,
+                                              .slice = {1, 1, 64, 64},
+                                              .band_width = each.parameters.band_width}) {
+        found = each.parameters.band_width;
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(width(8192, 132), 22) << "of 4 * 132 blocks";
+  EXPECT_EQ(width(8192, 4), 4);
+  EXPECT_EQ(width(128, 132), 2);
+}
+
 // Even runs that begin within words, which are copied ahead like others.
 TEST(MakeCudaPlan, TakesTwoBuffersForOddRunsOfNarrowElements) {
   const DeviceModel model = analytic_model();

@@ -180,6 +180,18 @@ TEST(RejectionReason, CoarsensModesOutsideTheSlice) {
             "the extent of the coarsened mode may be at most 2147483647");
 }
 
+TEST(RejectionReason, HasBandsOfOrthogonalDistinctAlone) {
+  const std::string reason =
+      "the width of a band must be at least 1 slice of orthogonal_distinct, or 0 for none";
+  const auto in_bands = [](Schema schema, std::int64_t width) {
+    return cuda::Parameters{.schema = schema, .slice = {1, 1, 32, 32}, .band_width = width};
+  };
+  expect_limits(
+      {{kMatrix, in_bands(orthogonal_distinct, 0), in_bands(orthogonal_distinct, -1), reason},
+       {kMatrix, in_bands(orthogonal_distinct, INT64_MAX), in_bands(orthogonal_arbitrary, 1),
+        reason}});
+}
+
 TEST(RejectionReason, BuffersOrthogonalKernelsAlone) {
   const std::string reason = "stages must be 1, or up to 2 of an orthogonal kernel";
   const auto with = [](cuda::Parameters parameters, int stages) {
