@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BANDED = ("V1B", "V1BF")
-_LARGEST_ORDER = 2**31
+LARGEST_ORDER = 2**31
 _LARGEST_COUNT = 2**63 - 1
 
 
@@ -32,6 +32,14 @@ def _extent(name: str, value: int | None, scheme: str, largest: int) -> int:
     return extent
 
 
+def extent(name: str, value: int, largest: int) -> int:
+    """Check a size."""
+    size = operator.index(value)
+    if not 1 <= size <= largest:
+        raise ValueError(f"{name} must be in 1..{largest}, not {size}")
+    return size
+
+
 class SchemeMatrix:
     """A scheme, the size of its matrix and the order of its entries."""
 
@@ -42,7 +50,7 @@ class SchemeMatrix:
             raise ValueError(f"n is for scheme V1BF; the matrix of {self.scheme} is square")
         if w is not None and self.scheme not in BANDED:
             raise ValueError(f"w is for schemes V1B and V1BF; {self.scheme} has no bands")
-        self.m = _extent("m", m, self.scheme, _LARGEST_COUNT if is_rectangle else _LARGEST_ORDER)
+        self.m = _extent("m", m, self.scheme, _LARGEST_COUNT if is_rectangle else LARGEST_ORDER)
         self.n = _extent("n", n, self.scheme, _LARGEST_COUNT // self.m) if is_rectangle else self.m
         columns = self.m if is_rectangle else max(1, self.m - 1)
         self.w = _extent("w", w, self.scheme, columns) if self.scheme in BANDED else columns

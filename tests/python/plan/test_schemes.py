@@ -265,3 +265,52 @@ def test_without_matplotlib_a_plot_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'ttlg\[plot\]'"):
         schemes.plot("V1", 4)
+
+
+@pytest.mark.parametrize("b", [1, 2, 3, 8, 32, 70])
+def test_tiles_by_their_shapes(b):
+    for m in range(1, 71):
+        counts = [0, 0, 0, 0]
+        for y in range(0, m, b):
+            for x in range(0, y + 1, b):
+                is_whole = y + b <= m
+                counts[(0 if x == y else 1) if is_whole else (3 if x == y else 2)] += 1
+        assert schemes.tiles(m, b) == tuple(counts), (m, b)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 16, 33])
+def test_launches_blocks_and_idle_blocks(n):
+    used = sum(1 for y in range(n) for x in range(y + 1))
+    for kernel in ("square_v1", "square_v1r", "square_v2", "square_v1b"):
+        assert schemes.grid(kernel, n) == (1, used, 0)
+    assert schemes.grid("square_ip", n) == (1, n * n, n * n - used)
+    for region in (1, 2, 5, 16, 40):
+        corners = [(x, y) for y in range(0, n, region) for x in range(0, y + 1, region)]
+        launches, blocks, idle = schemes.grid("square_sg", n, region)
+        assert (launches, blocks) == (len(corners), len(corners) * region**2)
+        visited = sum(
+            1
+            for x0, y0 in corners
+            for y in range(y0, y0 + region)
+            for x in range(x0, x0 + region)
+            if x <= y < n
+        )
+        assert visited == used
+        assert idle == blocks - used
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: schemes.tiles(0, 3), "m must be in 1"),
+        (lambda: schemes.tiles(3, 0), "b must be in 1"),
+        (lambda: schemes.grid("square_tw", 3), "kernel 'square_tw' has no tiles; choose one of"),
+        (lambda: schemes.grid("square_sg", 3), "region is for square_sg, which needs it"),
+        (lambda: schemes.grid("square_ip", 3, 2), "region is for square_sg"),
+        (lambda: schemes.grid("square_sg", 3, 0), "region must be in 1"),
+        (lambda: schemes.grid("square_ip", 0), "n must be in 1"),
+    ],
+)
+def test_grids_that_there_are_not(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
