@@ -83,8 +83,10 @@ void print_width() {
   const SquarePolicy square(kWidth);
   const int tile_bytes = square.tile_order * square.tile_order * kWidth;
   for (const bool vectors : {false, true}) {
-    std::printf("square<%d,%d> %d %d %d 1\n", kWidth, vectors, SquarePolicy::kThreads,
-                2 * tile_bytes, 2 * square.tile_bytes);
+    for (const char* const name : {"square", "square_any_threads"}) {
+      std::printf("%s<%d,%d> %d %d %d 1\n", name, kWidth, vectors, SquarePolicy::kThreads,
+                  2 * tile_bytes, 2 * square.tile_bytes);
+    }
   }
   for (const int gaps : {0, 1}) {
     std::printf("cells<%d,%d> %d %d 0 1\n", kWidth, gaps, CellsPolicy::kThreads,
@@ -93,8 +95,10 @@ void print_width() {
                 CellsPolicy::kThreads * CellsPolicy::kBatch * kWidth);
   }
   print_skinny<kWidth>();
-  std::printf("runs<%d> %d %d 0 1\n", kWidth, RunsPolicy::kThreads,
-              2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
+  for (const char* const name : {"runs", "runs_any_threads"}) {
+    std::printf("%s<%d> %d %d 0 1\n", name, kWidth, RunsPolicy::kThreads,
+                2 * RunsPolicy::kThreads * RunsPolicy::kBatch * kWidth);
+  }
   print_c2r<kWidth>();
   for (const VectorAccess access :
        {VectorAccess{false, false}, {false, true}, {true, false}, {true, true}}) {

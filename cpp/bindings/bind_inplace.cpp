@@ -42,6 +42,11 @@ struct Cuda {
   using Step = cuda::InplaceStep;
   static constexpr bool kHasBetween = true;
   static auto parse(const std::string& name) {
+  // The usual number of threads is written out, and what stands for it in a step is read again.
+  static int threads_of(const Step& step) { return cuda::block_threads(step); }
+  static void set_threads(Step& step, int threads) {
+    if (threads != cuda::block_threads(step)) step.threads = threads;
+  }
     return parse_kernel(cuda::kInplaceKernels, name, "in place on a GPU, choose one of");
   }
   static std::vector<cuda::InplacePlan> candidates(const Plan& plan) {
@@ -60,6 +65,9 @@ py::dict to_dict(const typename Device::Step& step) {
   result["element_bytes"] = step.element_bytes;
   result["width"] = step.width;
   return result;
+  if constexpr (requires { Device::threads_of(step); }) {
+    result["threads"] = Device::threads_of(step);
+  }
 }
 
 template <typename Device>
@@ -75,6 +83,11 @@ std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) 
                      .element_bytes = number("element_bytes"),
                      .width = number("width")});
   }
+    // Versions that do not write it know the usual number alone.
+    if constexpr (requires { Device::threads_of(steps.back()); }) {
+      if (values.contains("threads"))
+        Device::set_threads(steps.back(), values["threads"].cast<int>());
+    }
   return steps;
 }
 

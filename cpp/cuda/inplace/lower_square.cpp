@@ -23,17 +23,9 @@ SquareMatrices lower_matrices(const InplaceStep& step) {
           .row_stride = row_stride};
 }
 
-// Appends as many launches as the limit of a grid asks for.
-template <typename Arguments>
-void launch_all(std::vector<Launch>& launches, Launch launch, Arguments arguments,
-                std::int64_t matrices, std::int64_t blocks_of_matrix) {
-  const std::int64_t max_count = std::max<std::int64_t>(kMaxGridBlocks / blocks_of_matrix, 1);
-  for (std::int64_t first = 0; first < matrices; first += max_count) {
-    arguments.matrices.first = first;
-    launch.blocks = narrow32(std::min(max_count, matrices - first) * blocks_of_matrix);
-    launch.arguments = arguments;
-    launches.push_back(launch);
-  }
+// The logarithm of a power of two.
+std::uint32_t logarithm(std::int64_t power) {
+  return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
 }
 
 class SquareLowering {
@@ -44,8 +36,13 @@ class SquareLowering {
     // Rows of whole vectors, each of them aligned.
     const bool vectors = (step.columns * step.element_bytes | address) % kMaxAccessBytes == 0;
     launch_.access = {.vector_in = vectors, .vector_out = vectors};
-    launch_.threads = SquarePolicy::kThreads;
-    launch_.shared_bytes = 2 * policy_.tile_bytes;
+    launch_.threads = block_threads(step);
+    const int groups = std::max(launch_.threads / SquarePolicy::kThreads, 1);
+    const int parts =
+        policy_.tile_bytes / OrthogonalDistinctPolicy(step.element_bytes).buffer_bytes;
+    groups_of_pair_ = std::min(groups, 2 * parts);
+    pairs_ = groups / groups_of_pair_;
+    launch_.shared_bytes = pairs_ * 2 * policy_.tile_bytes;
   }
 
   std::vector<Launch> all() {
@@ -80,13 +77,24 @@ class SquareLowering {
   }
 
  private:
+  // As many launches as the limit of a grid asks for.
   void append(TileOrder tiles, std::int64_t visits) {
-    launch_all(launches_, launch_,
-               SquareArguments{.matrices = lower_matrices(step_),
-                               .order = narrow32(step_.rows),
-                               .visits = FastDivisor32(visits),
-                               .tiles = tiles},
-               matrices_of(step_), visits);
+    SquareArguments arguments{.matrices = lower_matrices(step_),
+                              .order = narrow32(step_.rows),
+                              .visits = FastDivisor32(visits),
+                              .count = 0,
+                              .tiles = tiles,
+                              .shares = {.threads = narrow32(launch_.threads),
+                                         .groups_shift = logarithm(groups_of_pair_),
+                                         .pairs_shift = logarithm(pairs_)}};
+    const std::int64_t max_matrices = std::max<std::int64_t>(kMaxGridBlocks / visits, 1);
+    for (std::int64_t first = 0; first < matrices_of(step_); first += max_matrices) {
+      arguments.matrices.first = first;
+      arguments.count = narrow32(std::min(max_matrices, matrices_of(step_) - first) * visits);
+      launch_.blocks = narrow32(ceil_div(arguments.count, pairs_));
+      launch_.arguments = arguments;
+      launches_.push_back(launch_);
+    }
   }
 
   void append_scheme(Scheme scheme, std::int64_t band) {
@@ -116,6 +124,8 @@ class SquareLowering {
   const SquarePolicy policy_;
   const std::int64_t tiles_;
   Launch launch_{};
+  int groups_of_pair_ = 1;
+  int pairs_ = 1;  // of a block
   std::vector<Launch> launches_{};
 };
 
@@ -125,10 +135,11 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
   constexpr std::int64_t kLine = 128;
   const std::int64_t word = common_power(step.element_bytes | address, kMaxAccessBytes);
   const std::int64_t words = step.element_bytes / word;
+  const std::int64_t threads = block_threads(step);
   const std::int64_t wanted =
       std::max(ceil_div(words, RunsPolicy::kBatch), std::min(words, kLine / word));
-  const auto lanes = static_cast<std::int64_t>(std::bit_ceil(
-      static_cast<std::uint64_t>(std::min<std::int64_t>(wanted, RunsPolicy::kThreads))));
+  const auto lanes = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::min(wanted, threads))));
   const std::int64_t chunk = lanes * RunsPolicy::kBatch;
   // With a single band this is V1.
   const std::int64_t band = step.kernel == InplaceKernel::runs ? RunsPolicy::kBand : step.rows;
@@ -143,10 +154,10 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
                           .chunk_words = narrow32(chunk),
                           .lane_words = narrow32(ceil_div(std::min(words, chunk), lanes)),
                           .group_lanes = narrow32(lanes),
-                          .group_shift = static_cast<std::uint32_t>(
-                              std::countr_zero(static_cast<std::uint64_t>(lanes)))};
+                          .group_shift = logarithm(lanes),
+                          .threads = narrow32(threads)};
   std::vector<Launch> launches;
-  const std::int64_t groups = RunsPolicy::kThreads / lanes;  // of a block
+  const std::int64_t groups = threads / lanes;  // of a block
   const std::int64_t max_count = std::max<std::int64_t>(kMaxGridBlocks * groups / items, 1);
   for (std::int64_t first = 0; first < matrices_of(step); first += max_count) {
     arguments.matrices.first = first;
@@ -154,7 +165,7 @@ std::vector<Launch> lower_runs(const InplaceStep& step, std::int64_t address) {
     launches.push_back({.word_bytes = static_cast<int>(word),
                         .access = {},
                         .blocks = blocks_of(ceil_div(arguments.items, groups)),
-                        .threads = RunsPolicy::kThreads,
+                        .threads = static_cast<int>(threads),
                         .shared_bytes = 0,
                         .arguments = arguments});
   }

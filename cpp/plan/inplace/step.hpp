@@ -18,6 +18,7 @@ struct BasicInplaceStep {
   std::int64_t columns = 1;
   std::int64_t element_bytes = 1;
   std::int64_t width = 0;  // what a kernel does at a time; each has its own unit
+  int threads = 0;         // of a thread block, on a GPU; 0 for the kernel's usual number
 
   std::int64_t matrix_bytes() const { return rows * between * columns * element_bytes; }
   std::int64_t bytes() const { return batch * matrix_bytes(); }

@@ -71,4 +71,5 @@ def _describe_step(step: dict[str, Any]) -> str:
     width = f", {_WIDTHS[step['kernel']]} {step['width']}" if step["width"] else ""
     between = f"{step['between']} x " if step.get("between", 1) > 1 else ""
     size = count_of(step["element_bytes"], "byte")
-    return f"{step['kernel']} {batch}({step['rows']} x {between}{step['columns']}) of {size}{width}"
+    return f"{step['kernel']} {batch}({step['rows']} x {between}{step['columns']}) of {size}{width}{threads}"
+    threads = f", blocks of {step['threads']} threads" if step.get("threads") else ""

@@ -230,7 +230,9 @@ class Plan(Generic[CandidateT_co]):
         """What the planner chose.
 
         In place: the ``steps``, each of which transposes ``batch`` matrices of ``rows`` and
-        ``columns`` where they lie, on a GPU with ``between`` elements between the two; on the CPU
+        ``columns`` where they lie, on a GPU with ``between`` elements between the two; ``width`` is
+        that of a band or a region in tiles, or what else a kernel does at a time, and on a GPU
+        ``threads`` how many a thread block has, 0 where the kernel decides; on the CPU
         ``threads``; and the ``workspace_limit`` in bytes that the steps had to keep. Else:
 
         ``block`` holds the extent of a block along each mode that is left when a run that is

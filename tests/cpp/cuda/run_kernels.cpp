@@ -92,9 +92,12 @@ Kernel bind(const Launch& launch, const AnyGrid& any_grid, const PackedArguments
 Kernel bind(const Launch& launch, const AnyGrid&, const SquareArguments& p) {
   return with_width(launch, [&](auto any_width) {
     return with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
-      return [&p](const HostContext& context) {
-        square<decltype(width)::value, decltype(vectors)::value>(p, context);
-      };
+      constexpr int kWidth = decltype(width)::value;
+      constexpr bool kVectors = decltype(vectors)::value;
+      if (launch.threads == SquarePolicy::kThreads) {
+        return [&p](const HostContext& context) { square<kWidth, kVectors>(p, context); };
+      }
+      return [&p](const HostContext& context) { square_any_threads<kWidth, kVectors>(p, context); };
     });
   });
 }

@@ -1,6 +1,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/inplace/runs.hpp"
+#include "plan/cuda/inplace/square_width.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -11,12 +12,21 @@ __global__ void __launch_bounds__(RunsPolicy::kThreads, RunsPolicy::kMinBlocksPe
   runs<kWidth>(p, InplaceDeviceContext(in, out));
 }
 
+template <int kWidth>
+__global__ void __launch_bounds__(kMaxBlockThreads)
+    runs_any_threads_kernel(const __grid_constant__ RunsArguments p, const std::byte* in,
+                            std::byte* out) {
+  runs<kWidth>(p, InplaceDeviceContext(in, out));
+}
+
 }  // namespace
 
 cudaError_t enqueue_kernel(const RunsArguments& p, const Launch& launch, const LaunchGrid&,
                            const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto width) {
-    return launch_kernel(runs_kernel<width()>, launch, stream, p, in, out);
+    return launch_kernel(launch.threads == RunsPolicy::kThreads ? runs_kernel<width()>
+                                                                : runs_any_threads_kernel<width()>,
+                         launch, stream, p, in, out);
   });
 }
 

@@ -14,22 +14,22 @@ namespace ttlg::cuda {
 
 struct RunsArguments {
   SquareMatrices matrices;
-  std::int64_t items;                // chunks of all pairs of a launch
-  FastDivisor pairs;                 // of a matrix
-  FastDivisor chunks;                // of a run
-  Enumeration<std::int64_t> scheme;  // V1B
-  std::int64_t words;                // of a run
-  std::uint32_t chunk_words;         // those of a chunk
-  std::uint32_t lane_words;          // those of a lane, at most
-  std::uint32_t group_lanes;         // a power of two: those of a block are whole groups
-  std::uint32_t group_shift;         // its logarithm
+  std::int64_t items;  // chunks of all pairs of a launch
+  FastDivisor pairs;   // of a matrix
+  FastDivisor chunks;  // of a run
+  Enumeration<std::int64_t> scheme;
+  std::int64_t words;         // of a run
+  std::uint32_t chunk_words;  // those of a chunk
+  std::uint32_t lane_words;   // those of a lane, at most
+  std::uint32_t group_lanes;  // a power of two: those of a block are whole groups
+  std::uint32_t group_shift;  // its logarithm
+  std::uint32_t threads;      // of a block
 };
 
 template <int kWidth, typename Context>
 TTLG_DEVICE void runs(const RunsArguments& p, const Context& context) {
   constexpr int kBatch = RunsPolicy::kBatch;
-  const std::int64_t thread =
-      std::int64_t{context.block()} * RunsPolicy::kThreads + context.thread();
+  const std::int64_t thread = std::int64_t{context.block()} * p.threads + context.thread();
   const std::int64_t item = thread >> p.group_shift;
   const bool exists = item < p.items;
   const std::int64_t number = p.chunks.quotient(exists ? item : 0);

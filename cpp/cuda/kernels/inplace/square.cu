@@ -1,6 +1,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/inplace/square.hpp"
+#include "plan/cuda/inplace/square_width.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -11,13 +12,23 @@ __global__ void __launch_bounds__(SquarePolicy::kThreads, SquarePolicy::kMinBloc
   square<kWidth, kVector>(p, InplaceDeviceContext(in, out));
 }
 
+template <int kWidth, bool kVector>
+__global__ void __launch_bounds__(kMaxBlockThreads)
+    square_any_threads_kernel(const __grid_constant__ SquareArguments p, const std::byte* in,
+                              std::byte* out) {
+  square_any_threads<kWidth, kVector>(p, InplaceDeviceContext(in, out));
+}
+
 }  // namespace
 
 cudaError_t enqueue_kernel(const SquareArguments& p, const Launch& launch, const LaunchGrid&,
                            const std::byte* in, std::byte* out, cudaStream_t stream) {
   return with_width(launch, [&](auto any_width) {
     return with_vectors(launch, any_width, [&](auto width, auto vector) {
-      return launch_kernel(square_kernel<width(), vector()>, launch, stream, p, in, out);
+      return launch_kernel(launch.threads == SquarePolicy::kThreads
+                               ? square_kernel<width(), vector()>
+                               : square_any_threads_kernel<width(), vector()>,
+                           launch, stream, p, in, out);
     });
   });
 }

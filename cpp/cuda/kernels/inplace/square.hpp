@@ -33,11 +33,38 @@ struct TileOrder {
   }
 };
 
+// How a block of another number of threads than SquarePolicy::kThreads, a group, takes tiles.
+// Several groups share out the parts of a pair of tiles, or take several pairs where there are more
+// groups than parts; fewer threads than a group do the others' work after their own.
+struct BlockShares {
+  std::uint32_t threads;
+  std::uint32_t groups_shift;  // the logarithm of the groups of a pair
+  std::uint32_t pairs_shift;   // and of the pairs of a block
+};
+
 struct SquareArguments {
   SquareMatrices matrices;
   std::uint32_t order;   // in elements
-  FastDivisor32 visits;  // thread blocks of a matrix
+  FastDivisor32 visits;  // tiles of a matrix that are visited
+  std::uint32_t count;   // those of all matrices of a launch
   TileOrder tiles;
+  BlockShares shares;
+};
+
+// The context of what another thread of a block has to do, a lane of the same number.
+template <typename Context>
+class ThreadShare : public Context {
+ public:
+  TTLG_DEVICE ThreadShare(const Context& context, std::uint32_t thread)
+      : Context(context), thread_(thread) {}
+
+  TTLG_DEVICE ThreadShare at(std::int64_t in, std::int64_t out) const {
+    return {Context::at(in, out), thread_};
+  }
+  TTLG_DEVICE std::uint32_t thread() const { return thread_; }
+
+ private:
+  std::uint32_t thread_;
 };
 
 // A tile and the one on the other side of the diagonal, in as many parts as tiles of
@@ -47,11 +74,14 @@ class TilePair {
  public:
   static constexpr auto kOrder = static_cast<std::uint32_t>(SquarePolicy(kWidth).tile_order);
 
-  TTLG_DEVICE TilePair(const SquareArguments& p, const Entry<std::uint32_t>& tile)
-      : order_(p.order), row_stride_(p.matrices.row_stride), tile_(tile) {}
-
-  // Whether the tile is in the matrix, and not above its diagonal.
-  TTLG_DEVICE bool exists() const { return tile_.x <= tile_.y && tile_.y <= (order_ - 1) / kOrder; }
+  // All parts of the tiles, or those from `first_part` on at these steps.
+  TTLG_DEVICE TilePair(const SquareArguments& p, const Entry<std::uint32_t>& tile,
+                       std::uint32_t first_part = 0, std::uint32_t step = 1)
+      : order_(p.order),
+        row_stride_(p.matrices.row_stride),
+        tile_(tile),
+        first_part_(first_part),
+        step_(step) {}
 
   // Copies them to their buffers.
   template <typename Context>
@@ -102,7 +132,7 @@ class TilePair {
     constexpr std::uint32_t kParts = kOrder / Tile::kRows * kAcross;
     const std::uint32_t parts = tile_.x == tile_.y ? kParts : 2 * kParts;
     TTLG_UNROLL_BY(1)
-    for (std::uint32_t i = 0; i < parts; ++i) {
+    for (std::uint32_t i = first_part_; i < parts; i += step_) {
       const bool is_above = i >= kParts;
       const std::uint32_t row =
           (is_above ? tile_.x : tile_.y) * kOrder + i % kParts / kAcross * Tile::kRows;
@@ -122,6 +152,8 @@ class TilePair {
   std::uint32_t order_;
   std::int64_t row_stride_;
   Entry<std::uint32_t> tile_;
+  std::uint32_t first_part_;
+  std::uint32_t step_;
 };
 
 template <int kWidth, bool kVector, typename Context>
@@ -138,6 +170,40 @@ TTLG_DEVICE void square(const SquareArguments& p, const Context& context) {
   context.template wait_copies<0>();
   context.barrier();
   tiles.drain(in_matrix);
+}
+
+// The same by any number of threads from 64 to 1024.
+template <int kWidth, bool kVector, typename Context>
+TTLG_DEVICE void square_any_threads(const SquareArguments& p, const Context& context) {
+  constexpr std::uint32_t kThreads = SquarePolicy::kThreads;
+  const BlockShares& shares = p.shares;
+  const std::uint32_t group = context.thread() / kThreads;
+  const std::uint32_t pair = group >> shares.groups_shift;
+  const std::uint32_t visit = (context.block() << shares.pairs_shift) + pair;
+  const bool exists = visit < p.count;
+  const std::uint32_t number = exists ? visit : 0;
+  const std::uint32_t matrix = p.visits.quotient(number);
+  // [budget: 0 times] The estimate of the row is right.
+  const auto tile = p.tiles.at(number - matrix * p.visits.divisor());
+  const std::uint32_t groups = 1U << shares.groups_shift;
+  const TilePair<kWidth, kVector> tiles(p, tile, group & (groups - 1), groups);
+  const std::int64_t origin = p.matrices.offset(matrix);
+  const Context own =
+      context.at(origin, origin).at_shared(pair * 2 * SquarePolicy(kWidth).tile_bytes);
+  const auto for_each_share = [&](const auto& take) {
+    if (!exists || tile.x > tile.y) return;
+    TTLG_UNROLL_BY(1)
+    // [budget: once] A group of threads.
+    for (std::uint32_t thread = context.thread() % kThreads; thread < kThreads;
+         thread += shares.threads) {
+      take(ThreadShare(own, thread));
+    }
+  };
+  for_each_share([&](const auto& share) { tiles.fill(share); });
+  context.commit_copies();
+  context.template wait_copies<0>();
+  context.barrier();
+  for_each_share([&](const auto& share) { tiles.drain(share); });
 }
 
 }  // namespace ttlg::cuda

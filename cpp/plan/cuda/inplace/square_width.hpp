@@ -19,4 +19,10 @@ constexpr std::int64_t region_order(std::int64_t tiles) {
   return std::min<std::int64_t>(tiles, 128);
 }
 
+// What the threads of a block may be, powers of two, where a kernel takes any number of them:
+// Gorawski and Lorek tried several (section 7). All but the usual number share one kernel more,
+// whose threads have the registers of the largest block.
+inline constexpr int kMinBlockThreads = 64;
+inline constexpr int kMaxBlockThreads = 1024;
+
 }  // namespace ttlg::cuda

@@ -19,13 +19,46 @@ bool is_square_valid(const InplaceStep& step, std::int64_t min_width, std::int64
          step.width <= max_width;
 }
 
+// Whether the threads of its blocks are for the plan to choose.
+bool takes_any_threads(InplaceKernel kernel) {
+  switch (kernel) {
+    case InplaceKernel::square_v1b:
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_sg:
+    case InplaceKernel::square_tw:
+    case InplaceKernel::runs:
+      return true;
+    case InplaceKernel::cells:
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      break;
+  }
+  return false;
+}
+
+bool are_threads_valid(const InplaceStep& step) {
+  return step.threads == 0 || (takes_any_threads(step.kernel) && kMinBlockThreads <= step.threads &&
+                               step.threads <= kMaxBlockThreads &&
+                               std::has_single_bit(static_cast<unsigned>(step.threads)));
+}
+
 }  // namespace
 
 std::int64_t tiles_of(const InplaceStep& step) {
   return ceil_div(step.columns, SquarePolicy(step.element_bytes).tile_order);
 }
 
+int block_threads(const InplaceStep& step) {
+  if (step.threads != 0 || !takes_any_threads(step.kernel)) return step.threads;
+  static_assert(SquarePolicy::kThreads == RunsPolicy::kThreads);
+  return SquarePolicy::kThreads;
+}
+
 bool applies(const InplaceStep& step) {
+  if (!are_threads_valid(step)) return false;
   switch (step.kernel) {
     case InplaceKernel::square_v1b:
       return is_square_valid(step, 1, std::max<std::int64_t>(tiles_of(step) - 1, 1));

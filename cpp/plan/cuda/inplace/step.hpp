@@ -38,13 +38,17 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 
 // `width`: of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
 // Of cells, how many there are for each that goes through the workspace, a power of two. Of skinny,
-// how many of the longer dimension a piece has.
+// how many of the longer dimension a piece has. `threads`:
+// of the square kernels and runs, from 64 to 1024, a power of two.
 using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles on a side of a matrix.
 std::int64_t tiles_of(const InplaceStep& step);
 
-// Whether the kernel can transpose these matrices with this width.
+// The threads of a block, or 0 where the kernel alone decides, by the matrices.
+int block_threads(const InplaceStep& step);
+
+// Whether the kernel can transpose these matrices with this width and these threads.
 bool applies(const InplaceStep& step);
 
 // How often the step reads and writes its matrices. What c2r and r2c have no room for on chip goes

@@ -82,7 +82,57 @@ TEST(Square, LoadsNoByteThatAnotherBlockStores) {
   }
 }
 
+// Fewer threads than a tile's take the shares of several, more of them its parts or other tiles.
+TEST_P(Square, TransposesByBlocksOfAnyNumberOfThreads) {
+  const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
+  for (const int threads : {64, 128, 512, 1024}) {
+    for (const InplaceKernel kernel :
+         {InplaceKernel::square_v1b, InplaceKernel::square_sg, InplaceKernel::square_tw}) {
+      InplaceStep step = square(kernel, tile + 5, GetParam());
+      step.threads = threads;
+      expect_transposed(step);
+      step.batch = 3;
+      step.rows = step.columns = 19;
+      step.width =
+          kernel == InplaceKernel::square_v1b || kernel == InplaceKernel::square_sg ? 1 : 0;
+      expect_transposed(step, static_cast<std::size_t>(GetParam()));
+    }
+  }
+}
+
+// Blocks have as many threads as they are said to, and those of 1024 with tiles of one part take
+// two pairs: as few blocks as hold them.
+TEST_P(Square, LaunchesTheseThreads) {
+  const SquarePolicy policy(GetParam());
+  for (const int threads : {0, 64, 128, 256, 512, 1024}) {
+    InplaceStep step = square(InplaceKernel::square_v1b, 3 * policy.tile_order, GetParam());
+    step.threads = threads;
+    const auto launches = lower_square(step, 0);
+    ASSERT_EQ(launches.size(), 1U);
+    const int pairs = threads == 1024 && GetParam() != 2 && GetParam() != 8 ? 2 : 1;
+    EXPECT_EQ(launches[0].threads, threads == 0 ? 256 : threads);
+    EXPECT_EQ(launches[0].shared_bytes, pairs * 2 * policy.tile_bytes);
+    EXPECT_EQ(launches[0].blocks, 6 / pairs);
+    const Report report = run_step(step);
+    EXPECT_EQ(report.counts.load.sectors, step.bytes() / kSectorBytes) << threads;
+    EXPECT_EQ(report.counts.store.sectors, step.bytes() / kSectorBytes) << threads;
+    EXPECT_EQ(report.counts.bank_conflicts, 0) << threads;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::ValuesIn(kWidths));
+
+TEST(Runs, TransposesByBlocksOfAnyNumberOfThreads) {
+  for (const int threads : {64, 128, 512, 1024}) {
+    for (const std::int64_t bytes : {6, 96, 1024, 40000}) {
+      InplaceStep step = square(InplaceKernel::runs, 7, bytes, 0);
+      step.batch = 2;
+      step.threads = threads;
+      EXPECT_EQ(lower_square(step, 0)[0].threads, threads);
+      expect_transposed(step, 4);
+    }
+  }
+}
 
 TEST(Runs, TransposesElementsOfAnySize) {
   for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {
