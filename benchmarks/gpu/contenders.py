@@ -94,6 +94,19 @@ def _ttlg_plan(buffers: Buffers, axes: Axes) -> Contender:
     return Contender("ttlg-plan", lambda i: plan(x[i], y[i]))
 
 
+def _in_bands(name: str, width: int) -> Callable[[Buffers, Axes], Contender]:
+    """Return what makes Orthogonal-Distinct's plan in bands of so many tiles of float32."""
+
+    def make(buffers: Buffers, axes: Axes) -> Contender:
+        x, y = buffers.inputs, buffers.outputs
+        kernel = "orthogonal_distinct"
+        planned = ttlg.plan(x[0].shape, axes, x[0].dtype, device="cuda", kernel=kernel)
+        plan = inplace.with_bands(planned, width)
+        return Contender(name, lambda i: plan(x[i], y[i]))
+
+    return make
+
+
 def _ttlg(buffers: Buffers, axes: Axes) -> Contender:
     """Call ttlg as users do."""
     x = buffers.inputs
@@ -210,6 +223,8 @@ _MAKERS: dict[str, Maker] = {
     "copy-cupy": _copy_cupy,
     "copy-ttlg": _copy_ttlg,
     "ttlg-plan": _ttlg_plan,
+    "nvi": _in_bands("nvi", 0),
+    "oopb": _in_bands("oopb", 8),
     "ttlg": _ttlg,
     "ttlg-one": _ttlg_one,
     "ttlg-single": _ttlg_single,

@@ -31,6 +31,8 @@ _BASELINE_MATRICES = 12
 
 INVOLUTIONS = {"T_yxz": (0, 2, 1), "T_zyx": (2, 1, 0), "T_xzy": (1, 0, 2)}
 BANDS = (1, 2, 4, 8, 16, 32, 64)
+REGIONS = (16, 32, 64, 128, 256)
+BLOCK_THREADS = (64, 128, 256, 512, 1024)
 SCHEMES = tuple(each for each in _core.CUDA_INPLACE_KERNELS if each.startswith("square"))
 KERNELS = (*SCHEMES, "runs", "skinny", "c2r", "r2c")
 
@@ -94,39 +96,68 @@ SUITES: dict[str, Callable[[int | None], Iterator[Case]]] = {
 # Beside the copies.
 CONTENDERS: dict[str, tuple[str, ...]] = {
     "inplace-square": ("ttlg-inplace", *SCHEMES, "ttlg-plan"),
-    "inplace-bands": ("ttlg-inplace", *(f"band-{width}" for width in BANDS)),
-    "inplace-3d": ("ttlg-inplace", "square_ip", "square_v1b", "runs"),
+    "inplace-bands": (
+        "ttlg-inplace",
+        *(f"band-{width}" for width in BANDS),
+        *(f"region-{width}" for width in REGIONS),
+    ),
+    "inplace-3d": (
+        *("ttlg-inplace", "square_ip", "square_v1b", "runs"),
+        *(f"threads-{threads}" for threads in BLOCK_THREADS),
+    ),
     "inplace-random": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-landscape": ("ttlg-inplace", "c2r", "r2c"),
     "inplace-aos": ("ttlg-inplace", "skinny", "c2r", "r2c"),
     "inplace-baselines": ("ttlg-inplace", "c2r", "r2c", *IN_PLACE),
-    "oop-orders": ("ttlg-plan", "torch", *OUT_OF_PLACE),
+    "oop-orders": ("ttlg-plan", "nvi", "oopb", "torch", *OUT_OF_PLACE),
+}
+# Of the contenders whose names end with a number: the kernel, and what of its steps that is.
+_VARIED = {
+    "band": ("square_v1b", "width"),
+    "region": ("square_sg", "width"),
+    "threads": ("square_v1b", "threads"),
 }
 
 
-def with_width(plan: ttlg.Plan, width: int) -> ttlg.Plan:
-    """Return the plan with bands, or regions, of `width` tiles; ValueError if it has fewer."""
-    steps = [{**step, "width": width} for step in plan.parameters["steps"]]
+def with_steps(plan: ttlg.Plan, **entries: int) -> ttlg.Plan:
+    """Return the plan with other entries in its steps; ValueError where they do not fit."""
+    steps = [{**step, **entries} for step in plan.parameters["steps"]]
     return changed(plan, parameters={**plan.parameters, "steps": steps})
 
 
 def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | None:
     """Make the plan in place of a contender.
 
-    Returns None where a kernel or a width of bands cannot carry the permutation out. Raises
-    ValueError where the planner itself cannot.
+    Returns None where a kernel, or a width of bands or regions, cannot carry the permutation out.
+    Raises ValueError where the planner itself cannot.
     """
     x = buffers.inputs[0]
     options: dict[str, Any] = {"device": "cuda", "inplace": True}
     if name == "ttlg-inplace":
         return ttlg.plan(x.shape, axes, x.dtype, **options)
-    kernel, _, width = name.partition("-")
-    forced = "square_v1b" if width else kernel
+    what, _, number = name.partition("-")
+    kernel, entry = _VARIED.get(what, (name, ""))
     try:
-        plan = ttlg.plan(x.shape, axes, x.dtype, kernel=forced, **options)
-        return with_width(plan, int(width)) if width else plan
+        plan = ttlg.plan(x.shape, axes, x.dtype, kernel=kernel, **options)
+        return with_steps(plan, **{entry: int(number)}) if entry else plan
     except ValueError:
         return None
 
 
-NAMES = ("ttlg-inplace", *KERNELS, *(f"band-{width}" for width in BANDS))
+def with_bands(plan: ttlg.Plan, width: int) -> ttlg.Plan:
+    """Return orthogonal_distinct's plan of float32 in tiles of 64 x 64 and bands of `width` tiles.
+
+    With 0 without bands: the paper's baseline NVI, where with 8 it is OOPB.
+    """
+    in_block, out_block = (min(64, extent) for extent in plan.extents)
+    one_tile = {"in_block": in_block, "out_block": out_block, "stages": 1, "band_width": width}
+    return changed(plan, parameters={**plan.parameters, **one_tile})
+
+
+NAMES = (
+    "ttlg-inplace",
+    *KERNELS,
+    *(f"band-{width}" for width in BANDS),
+    *(f"region-{width}" for width in REGIONS),
+    *(f"threads-{threads}" for threads in BLOCK_THREADS),
+)

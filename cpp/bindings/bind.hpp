@@ -13,6 +13,7 @@ void bind_time_model(pybind11::module_& module);
 void bind_cuda(pybind11::module_& module);
 void bind_device_model(pybind11::module_& module);
 void bind_inplace(pybind11::module_& module);
+void bind_measurement(pybind11::module_& module);
 void bind_generate(pybind11::module_& module);
 void bind_schemes(pybind11::module_& module);
 void bind_sparse(pybind11::module_& module);

@@ -164,6 +164,10 @@ void bind_plans(py::module_& module) {
           "blocks", [](const Executable& plan) { return cuda::grid_blocks(plan.sliced()); })
       .def_property_readonly("coarsening",
                              [](const Executable& plan) { return plan.sliced().repeats(); })
+      .def_property_readonly("features",
+                             [](const Executable& plan) {
+                               return to_dict(cuda::features_of({plan.recast, plan.parameters}));
+                             })
       .def("candidates", &candidates_for)
       .def_property_readonly("measured",
                              [](const Executable& plan) { return to_list(plan.measured); })
@@ -218,6 +222,18 @@ void bind_plans(py::module_& module) {
         return CudaCall{plan_for_views(x, axes, out, model, std::nullopt)};
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"), "A call by such a plan.");
+  module.def(
+      "cuda_cache_put",
+      [](const std::shared_ptr<Executable>& plan, const std::optional<std::string>& kernel) {
+        for (const bool learns : {false, true}) {
+          cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
+                                       .model = plan->model,
+                                       .forced = parse_forced(kernel),
+                                       .learns = learns});
+        }
+      },
+      py::arg("plan"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
   module.def(
       "build_cuda_plan",
       [](const Request& request, std::int64_t pointer_alignment,

@@ -8,6 +8,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
+#include "bindings/measured.hpp"
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/inplace/execute.hpp"
@@ -41,12 +42,12 @@ struct Cuda {
   using Plan = InplaceExecutable;
   using Step = cuda::InplaceStep;
   static constexpr bool kHasBetween = true;
-  static auto parse(const std::string& name) {
   // The usual number of threads is written out, and what stands for it in a step is read again.
   static int threads_of(const Step& step) { return cuda::block_threads(step); }
   static void set_threads(Step& step, int threads) {
     if (threads != cuda::block_threads(step)) step.threads = threads;
   }
+  static auto parse(const std::string& name) {
     return parse_kernel(cuda::kInplaceKernels, name, "in place on a GPU, choose one of");
   }
   static std::vector<cuda::InplacePlan> candidates(const Plan& plan) {
@@ -64,10 +65,10 @@ py::dict to_dict(const typename Device::Step& step) {
   result["columns"] = step.columns;
   result["element_bytes"] = step.element_bytes;
   result["width"] = step.width;
-  return result;
   if constexpr (requires { Device::threads_of(step); }) {
     result["threads"] = Device::threads_of(step);
   }
+  return result;
 }
 
 template <typename Device>
@@ -82,31 +83,32 @@ std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) 
                      .columns = number("columns"),
                      .element_bytes = number("element_bytes"),
                      .width = number("width")});
-  }
     // Versions that do not write it know the usual number alone.
     if constexpr (requires { Device::threads_of(steps.back()); }) {
       if (values.contains("threads"))
         Device::set_threads(steps.back(), values["threads"].cast<int>());
     }
+  }
   return steps;
 }
 
-// The kernels of a plan's steps in their order.
-template <typename Plan>
-std::string kernels_of(const Plan& plan) {
+// The kernels of steps in their order.
+template <typename Step>
+std::string kernels_of(const std::vector<Step>& steps) {
   std::string names;
-  for (const auto& step : plan.steps) {
+  for (const auto& step : steps) {
     names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
   }
   return names.empty() ? "none" : names;
 }
 
+// What a plan has, or another one that does the same in these steps.
 template <typename Device, typename Plan>
-py::dict parameters_of(const Plan& plan) {
-  py::list steps;
-  for (const auto& step : plan.steps) steps.append(to_dict<Device>(step));
+py::dict parameters_of(const Plan& plan, const std::vector<typename Device::Step>& steps) {
+  py::list dicts;
+  for (const auto& step : steps) dicts.append(to_dict<Device>(step));
   py::dict result;
-  result["steps"] = py::tuple(steps);
+  result["steps"] = py::tuple(dicts);
   if constexpr (requires { plan.threads; }) result["threads"] = plan.threads;
   result["workspace_limit"] = plan.workspace_limit;
   return result;
@@ -116,8 +118,8 @@ template <typename Device>
 py::list candidates_for(const typename Device::Plan& plan) {
   py::list rows;
   for (const auto& each : Device::candidates(plan)) {
-    rows.append(py::make_tuple(kernels_of(each), parameters_of<Device>(each), each.workspace_bytes,
-                               each.predicted_seconds));
+    rows.append(py::make_tuple(kernels_of(each.steps), parameters_of<Device>(each, each.steps),
+                               each.workspace_bytes, each.predicted_seconds));
   }
   return rows;
 }
@@ -138,6 +140,22 @@ py::list cuda_costs_of(const InplaceExecutable& plan) {
     costs.append(py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model)));
   }
   return costs;
+}
+
+py::list measured_of(const InplaceExecutable& plan) {
+  return measured_rows(
+      plan.measured, [](const auto& steps) { return kernels_of(steps); },
+      [&](const auto& steps) { return parameters_of<Cuda>(plan, steps); });
+}
+
+InplaceExecutable inplace_with_measured(
+    InplaceExecutable plan, const std::vector<std::pair<const InplaceExecutable*, double>>& timed) {
+  plan.measured.clear();
+  for (const auto& [each, seconds] : timed) {
+    if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
+    plan.measured.push_back({each->steps, seconds});
+  }
+  return plan;
 }
 
 template <typename Device>
@@ -198,8 +216,9 @@ template <typename Device>
 auto bind_class(py::module_& module, const char* name, const char* doc) {
   using Plan = typename Device::Plan;
   return py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, name, doc)
-      .def_property_readonly("kernel", &kernels_of<Plan>)
-      .def_property_readonly("parameters", &parameters_of<Device, Plan>)
+      .def_property_readonly("kernel", [](const Plan& plan) { return kernels_of(plan.steps); })
+      .def_property_readonly(
+          "parameters", [](const Plan& plan) { return parameters_of<Device>(plan, plan.steps); })
       .def_readonly("workspace_bytes", &Plan::workspace_bytes)
       .def_readonly("predicted_seconds", &Plan::predicted_seconds)
       .def("candidates", &candidates_for<Device>)
@@ -254,6 +273,8 @@ void bind_cuda_inplace(py::module_& module) {
                              [](const InplaceExecutable& plan) {
                                return describe(*plan.model, cuda::TimeSource::terms);
                              })
+      .def_property_readonly("measured", &measured_of)
+      .def("with_measured", &inplace_with_measured, py::arg("timed"))
       .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
            "Transpose x, with workspace_bytes of memory besides, or None where there are none.");
   module.def(
@@ -268,6 +289,16 @@ void bind_cuda_inplace(py::module_& module) {
   module.def("cached_cuda_inplace_plan", &cached_cuda_plan, py::arg("shape"),
              py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"), py::arg("workspace"),
              py::arg("model"), py::arg("kernel"), "The same for a layout.");
+  module.def(
+      "cuda_inplace_cache_put",
+      [](const std::shared_ptr<InplaceExecutable>& plan, std::optional<std::int64_t> workspace,
+         const std::optional<std::string>& kernel) {
+        cuda_inplace_plan_cache().put(
+            plan, {.model = plan->model,
+                   .options = {.workspace = workspace, .forced = parse_forced<Cuda>(kernel)}});
+      },
+      py::arg("plan"), py::arg("workspace"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
   module.def(
       "build_cuda_inplace_plan",
       [](const Request& request, const std::vector<py::dict>& steps,

@@ -121,6 +121,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);
   ttlg::bindings::bind_inplace(module);
+  ttlg::bindings::bind_measurement(module);
   ttlg::bindings::bind_generate(module);
   ttlg::bindings::bind_schemes(module);
   ttlg::bindings::bind_sparse(module);

@@ -31,6 +31,9 @@ class LaunchTimer {
   // poll() has told of the one before.
   bool arm();
 
+  // Gives the events back, of which no call is in need.
+  void drop_events();
+
   // These are the call's: before its first launch, after its last, and in any case at its end.
   void start(CUstream_st* stream);
   void stop(CUstream_st* stream);
@@ -38,8 +41,6 @@ class LaunchTimer {
 
  private:
   enum class State { idle, armed, recorded, failed };
-
-  void drop_events();
 
   bool is_taken_ = false;
   CUevent_st* before_ = nullptr;

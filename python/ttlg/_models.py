@@ -68,6 +68,15 @@ def model_of(device: str) -> _core.DeviceModel:
     return load(asked.name) if asked.name in shipped() else asked
 
 
+def device_number(device: str, asked: str) -> int:
+    """Return the number of a CUDA device in this machine; ValueError for the name of a model."""
+    if device == "cuda":
+        return 0
+    if not device.startswith("cuda:"):
+        raise ValueError(f"{asked} needs a GPU of this machine, 'cuda' or 'cuda:1', not {device!r}")
+    return int(device.removeprefix("cuda:"))
+
+
 def model_for(device: str) -> _core.DeviceModel | None:
     """Read a `device=` argument: None for the CPU, else the model to plan for."""
     if not isinstance(device, str):

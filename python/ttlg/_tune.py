@@ -1,11 +1,12 @@
 """Choosing a plan by measurement: `ttlg.plan` with ``tune="measure"``."""
 
+import contextlib
 import functools
 import math
 import random
 import timeit
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ _PIECE_BYTES = 1 << 20
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
+TunedT = TypeVar("TunedT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
 
 
 def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
@@ -37,20 +39,11 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model
-    file = TuneFile.from_environment()
-    key = _key(model, threads, kernel)
-    best = None if file is None else _rebuilt(model, file.load(key))
-    if best is None:
-        if file is not None:
-            file.check_writable()
-        best = _measure(model, threads, kernel)
-        if file is not None:
-            entry = {
-                "kernel": best.kernel,
-                "parameters": best.parameters,
-                "measured": best.measured,
-            }
-            file.save(key, entry)
+    best = find_or_measure(
+        _key(model, threads, kernel),
+        lambda entry: _rebuilt(model, entry),
+        lambda: _measure(model, threads, kernel),
+    )
     _core.cache_put(best, threads, kernel)
     # Calls with a contiguous out=, and with one that begins elsewhere in a line, have other keys.
     contiguous = _core.contiguous_byte_strides(model.out_shape, model.itemsize)
@@ -61,6 +54,25 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
     for other in others:
         if other != (model.out_byte_strides, model.out_alignment):
             _core.cache_put(_with_out(best, *other), threads, kernel)
+    return best
+
+
+def find_or_measure(
+    key: Entry, rebuild: Callable[[Entry], TunedT], measure: Callable[[], TunedT]
+) -> TunedT:
+    """Rebuild the plan of a key from the file of measured plans, or measure and keep it there."""
+    file = TuneFile.from_environment()
+    if file is not None:
+        entry = file.load(key)
+        # One that this version cannot carry out is measured again.
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            if entry is not None:
+                return rebuild(entry)
+        file.check_writable()
+    best = measure()
+    if file is not None:
+        entry = {"kernel": best.kernel, "parameters": best.parameters, "measured": best.measured}
+        file.save(key, entry)
     return best
 
 
@@ -96,15 +108,11 @@ def _with_out(
     return build_measured(request, plan.kernel, plan.parameters, plan.measured)
 
 
-def _rebuilt(model: _core.CpuPlan, entry: Entry | None) -> _core.CpuPlan | None:
-    """Rebuild a plan from disk; None if there is none, or none that this version can carry out."""
-    if entry is None:
-        return None
-    request = request_of(model)
-    try:
-        return build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
-    except (KeyError, TypeError, ValueError):
-        return None
+def _rebuilt(model: _core.CpuPlan, entry: Entry) -> _core.CpuPlan:
+    """Rebuild a plan from disk."""
+    return build_measured(
+        request_of(model), entry["kernel"], entry["parameters"], entry["measured"]
+    )
 
 
 def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
@@ -120,23 +128,46 @@ def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     arrays = arrays_for(model)
     x, out = _core.view(arrays[0], "x"), _core.view(arrays[1], "out")
+
+    def with_other_threads(best: _core.CpuPlan) -> list[_core.CpuPlan]:
+        # More of them need not win: they share the memory's bandwidth, and waking them takes time.
+        halved = {threads >> shift for shift in range(threads.bit_length())}
+        counts = sorted(halved - {best.parameters["threads"]})
+        return [
+            _with(model, best.kernel, best.parameters | {"threads": n})
+            for n in counts
+            if n <= best.blocks
+        ]
+
     plans = _candidates(model, threads, kernel) or [model]
-    seconds = _sample(plans, x, out)
-    first = seconds.index(min(seconds))
-    best = plans[first]
-    # Which blocks are the best hardly depends on the threads, so these are not multiplied out.
-    # More of them need not win: they share the memory's bandwidth, and waking them takes time.
-    halved = {threads >> shift for shift in range(threads.bit_length())}
-    counts = sorted(
-        count for count in halved - {best.parameters["threads"]} if count <= best.blocks
-    )
-    if counts:
-        threaded = [_with(model, best.kernel, best.parameters | {"threads": n}) for n in counts]
-        again = _sample([best, *threaded], x, out)
-        best = [best, *threaded][again.index(min(again))]
-        seconds[first] = again[0]  # taken beside those that it is compared with last
-        plans, seconds = plans + threaded, seconds + again[1:]
-    return best.with_measured(list(zip(plans, seconds, strict=True)) if len(plans) > 1 else [])
+    return choose(plans, [with_other_threads], lambda plans: _sample(plans, x, out))
+
+
+def choose(
+    plans: list[TunedT],
+    variations: Sequence[Callable[[TunedT], list[TunedT]]],
+    sample: Callable[[list[TunedT]], list[float]],
+) -> TunedT:
+    """Return the fastest plan, with the times of all, by the least seconds of calls from `sample`.
+
+    Each of the `variations` lists plans that differ from one in a parameter alone, such as the
+    threads. Which other parameters are the best hardly depends on that, so that only the fastest
+    plan so far is varied, and not each of them.
+    """
+    seconds = sample(plans)
+    best = seconds.index(min(seconds))
+    for vary in variations:
+        varied = vary(plans[best])
+        if not varied:
+            continue
+        again = sample([plans[best], *varied])
+        seconds[best] = again[0]  # taken beside those that it is compared with last
+        fastest = again.index(min(again))
+        if fastest > 0:
+            best = len(plans) + fastest - 1
+        plans, seconds = plans + varied, seconds + again[1:]
+    measured = list(zip(plans, seconds, strict=True)) if len(plans) > 1 else []
+    return plans[best].with_measured(measured)
 
 
 def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
@@ -189,7 +220,15 @@ def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
     return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 
 
-def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
+class Timer(Protocol):
+    """What times calls: `timeit.Timer`, or a device's events."""
+
+    def timeit(self, number: int, /) -> float:
+        """Return the seconds of so many calls."""
+        ...
+
+
+def calls_in_a_sample(timer: Timer, seconds: float) -> int:
     """Count the calls, by doubling, that last at least `seconds`."""
     calls = 1
     while timer.timeit(calls) < seconds:
@@ -197,7 +236,7 @@ def calls_in_a_sample(timer: timeit.Timer, seconds: float) -> int:
     return calls
 
 
-def steady_seconds(timer: timeit.Timer, calls: int) -> float:
+def steady_seconds(timer: Timer, calls: int) -> float:
     """Time a call, the mean of so many, after one that is not timed.
 
     That one finds in the caches what others have left there, as no later call does.
@@ -209,6 +248,11 @@ def steady_seconds(timer: timeit.Timer, calls: int) -> float:
 def _sample(
     plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
 ) -> list[float]:
+    """Time plans on the CPU, as `least_seconds` does."""
+    return least_seconds([timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans])
+
+
+def least_seconds(timers: Sequence[Timer]) -> list[float]:
     """Time plans by successive halving: the least seconds of a call of each.
 
     Each round samples the plans that are left, in a new random order each time, and keeps the
@@ -218,17 +262,16 @@ def _sample(
     that meet have been sampled equally often, and the first rounds have too few samples for a
     median to shake off a disturbance.
     """
-    if len(plans) == 1:
+    if len(timers) == 1:
         return [math.inf]  # nothing to compare it with
     from tqdm import tqdm
 
-    timers = [timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans]
     calls = [calls_in_a_sample(timer, _SAMPLE_SECONDS) for timer in timers]
-    samples = max(len(plans), _ROUND_SAMPLES)
-    least = [math.inf] * len(plans)
-    left = list(range(len(plans)))
+    samples = max(len(timers), _ROUND_SAMPLES)
+    least = [math.inf] * len(timers)
+    left = list(range(len(timers)))
     draw = random.Random(0)
-    most = samples * math.ceil(math.log2(len(plans)))
+    most = samples * math.ceil(math.log2(len(timers)))
     with tqdm(
         total=most, desc="ttlg tune", unit="sample", delay=1, leave=False, disable=None
     ) as bar:

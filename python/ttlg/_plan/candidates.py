@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttlg import _core
+from ttlg._plan.json import cuda_builder, cuda_inplace_builder
 from ttlg._plan.output import request_of
 from ttlg._typing import CpuKernel, CudaKernel
 
@@ -126,13 +127,39 @@ def list_cuda_candidates(core: _core.CudaPlan) -> list[CudaCandidate]:
         CudaCandidate(*each, next((time for *way, time in measured if way == [*each[:2]]), None))
         for each in core.candidates()
     ]
+    known = [each[:2] for each in listed]
+    # Bands of other widths are measured, and not listed: the time model does not tell them apart.
+    build = cuda_builder(request_of(core), core.model, core.pointer_alignment)
+    listed += [
+        CudaCandidate(kernel, parameters, plan.features, plan.predicted_seconds, seconds)
+        for kernel, parameters, seconds in measured
+        if (kernel, parameters) not in known
+        for plan in [build(kernel, parameters)]
+    ]
     timed = [each for each in listed if each.measured_seconds is not None]
     own = (core.kernel, core.parameters)
     timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
     return timed + [each for each in listed if each.measured_seconds is None]
 
 
-def gain(core: _core.CpuPlan | _core.CudaPlan) -> float | None:
+def list_inplace_candidates(core: _core.CpuInplacePlan | _core.CudaInplacePlan) -> list[Candidate]:
+    """List the same of a plan in place."""
+    planned: list[Any] = core.candidates()
+    listed = [Candidate(kernel, parameters, time) for kernel, parameters, _, time in planned]
+    if isinstance(core, _core.CpuInplacePlan) or not core.measured:
+        return listed
+    build = cuda_inplace_builder(request_of(core), core.model)
+    timed = [
+        Candidate(kernel, parameters, build(kernel, parameters).predicted_seconds, seconds)
+        for kernel, parameters, seconds in core.measured
+    ]
+    own = (core.kernel, core.parameters)
+    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
+    known = [each[:2] for each in timed]
+    return timed + [each for each in listed if each[:2] not in known]
+
+
+def gain(core: _core.CpuPlan | _core.CudaPlan | _core.CudaInplacePlan) -> float | None:
     """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
     for kernel, parameters, seconds in core.measured:
         if (kernel, parameters) == (core.kernel, core.parameters):

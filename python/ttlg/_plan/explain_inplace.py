@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ttlg import _core
+from ttlg._plan.candidates import list_inplace_candidates
+from ttlg._plan.measured import describe_measured
 from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
 
 # Candidates that a reader gets to see.
@@ -47,6 +49,9 @@ def explain(
         lines.append(
             f"{mark:4}{microseconds(seconds):>21}  {listed}, {count_of(workspace, 'byte')}"
         )
+    if isinstance(core, _core.CudaInplacePlan):
+        timed = list_inplace_candidates(core)
+        lines += describe_measured(core, timed, lambda _, parameters: describe_steps(parameters))
     return Explanation("\n".join(lines))
 
 
@@ -69,7 +74,7 @@ def _describe_step(step: dict[str, Any]) -> str:
     """Name the matrices of a step and what it does with them, in a line."""
     batch = f"{step['batch']} x " if step["batch"] > 1 else ""
     width = f", {_WIDTHS[step['kernel']]} {step['width']}" if step["width"] else ""
+    threads = f", blocks of {step['threads']} threads" if step.get("threads") else ""
     between = f"{step['between']} x " if step.get("between", 1) > 1 else ""
     size = count_of(step["element_bytes"], "byte")
     return f"{step['kernel']} {batch}({step['rows']} x {between}{step['columns']}) of {size}{width}{threads}"
-    threads = f", blocks of {step['threads']} threads" if step.get("threads") else ""

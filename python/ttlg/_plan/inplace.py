@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ttlg._core import CpuInplacePlan as CpuCore
 from ttlg._core import CudaInplacePlan as CudaCore
 from ttlg._libraries import library_of
-from ttlg._plan.candidates import Candidate
+from ttlg._plan.candidates import Candidate, gain, list_inplace_candidates
 from ttlg._plan.cuda import OnGpu
 from ttlg._plan.plan import Plan
 
@@ -46,9 +46,9 @@ class InplacePlan(Plan[Candidate]):
         """List other ways for this transposition, threads and workspace, the fastest first.
 
         Every first step by every kernel that can carry it out, with the fastest steps that follow.
+        Where the plan was measured, its own way comes first, and then all that took part.
         """
-        candidates: list[Any] = self._core.candidates()
-        return [Candidate(kernel, parameters, time) for kernel, parameters, _, time in candidates]
+        return list_inplace_candidates(self._core)
 
     def explain(self) -> "Explanation":
         """Say in which steps the array is transposed and why; as `Plan.explain`."""
@@ -102,6 +102,13 @@ class CudaInplacePlan(OnGpu, InplacePlan, core=CudaCore):
     __slots__ = ()
 
     _core: CudaCore
+
+    @property
+    def gain(self) -> float | None:
+        return gain(self._core)
+
+    def _own_record(self) -> dict[str, Any]:
+        return {"measured": self._core.measured} if self._core.measured else {}
 
     def _machine(self) -> dict[str, object]:
         from ttlg._plan.text import name_model

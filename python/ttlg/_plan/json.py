@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ttlg import _core
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
-PlanT = TypeVar("PlanT", _core.CpuPlan, _core.CudaPlan)
+PlanT = TypeVar("PlanT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
 # Kernels with parameters, and the seconds of a call by each.
 Measured = Sequence[tuple[str, dict[str, Any], float]]
 
@@ -47,18 +47,10 @@ def read(text: str) -> tuple[AnyPlan, str]:
             return build_measured(request, kernel, parameters, measured), dtype
         model = _core.DeviceModel(**data["device"])
         if data["inplace"]:
-            return _core.build_cuda_inplace_plan(request, model=model, **parameters), dtype
-
-        def build_cuda(kernel: str, parameters: dict[str, Any]) -> _core.CudaPlan:
-            return _core.build_cuda_plan(
-                request,
-                pointer_alignment=data["alignment"],
-                model=model,
-                kernel=kernel,
-                **parameters,
-            )
-
-        return _build_measured(build_cuda, kernel, parameters, measured), dtype
+            build_one = cuda_inplace_builder(request, model)
+            return build_with_measured(build_one, kernel, parameters, measured), dtype
+        build_other = cuda_builder(request, model, data["alignment"])
+        return build_with_measured(build_other, kernel, parameters, measured), dtype
     except json.JSONDecodeError as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
     except (KeyError, TypeError) as error:
@@ -98,18 +90,34 @@ def build_measured(
     measured: Measured,
 ) -> _core.CpuPlan:
     """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
-    return _build_measured(partial(build, request), kernel, parameters, measured)
+    return build_with_measured(partial(build, request), kernel, parameters, measured)
 
 
-def _build_measured(
+def build_with_measured(
     build_one: Callable[[str, dict[str, Any]], PlanT],
     kernel: str,
     parameters: dict[str, Any],
     measured: Measured,
 ) -> PlanT:
-    """Do so for either device, by what makes a plan of a kernel and parameters."""
+    """Do so for every device, by what makes a plan of a kernel and parameters."""
     timed = [(build_one(name, each), seconds) for name, each, seconds in measured]
     return build_one(kernel, parameters).with_measured(timed)
+
+
+def cuda_builder(
+    request: _core.Request, model: _core.DeviceModel, alignment: int
+) -> Callable[[str, dict[str, Any]], _core.CudaPlan]:
+    """Return what makes plans of a kernel and parameters for pointers of this alignment."""
+    return lambda kernel, parameters: _core.build_cuda_plan(
+        request, pointer_alignment=alignment, model=model, kernel=kernel, **parameters
+    )
+
+
+def cuda_inplace_builder(
+    request: _core.Request, model: _core.DeviceModel
+) -> Callable[[str, dict[str, Any]], _core.CudaInplacePlan]:
+    """Return the same for plans in place, whose parameters name their kernels."""
+    return lambda _, parameters: _core.build_cuda_inplace_plan(request, model=model, **parameters)
 
 
 def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:

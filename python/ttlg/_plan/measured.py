@@ -12,7 +12,7 @@ _TIMES = 5
 
 
 def describe_measured(
-    core: _core.CpuPlan | _core.CudaPlan,
+    core: _core.CpuPlan | _core.CudaPlan | _core.CudaInplacePlan,
     candidates: Sequence[Candidate | CudaCandidate],
     describe_choice: Callable[[str, dict[str, Any]], str],
 ) -> list[str]:
@@ -20,7 +20,7 @@ def describe_measured(
 
     `describe_choice` names a kernel with its parameters.
     """
-    trials = core.trials
+    trials = [] if isinstance(core, _core.CudaInplacePlan) else core.trials
     if not core.measured and not trials:
         return []
     planned = core.measured[0][:2] if core.measured else (core.kernel, core.parameters)

@@ -18,5 +18,6 @@ def request_of(core: _core.PlanBase) -> _core.Request:
         core.itemsize,
         core.axes,
         core.out_byte_strides,
+        core.inplace,
         out_alignment=core.out_alignment,
     )

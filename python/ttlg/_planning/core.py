@@ -29,32 +29,64 @@ def core_plan(
     model = _models.model_for(device)
     extents = read_extents(shape)
     order = _core.normalize_axes(axes, extents)
+    measures = tune == "measure"
     if model is not None:
-        refuse_on_gpu(device, threads=threads, tune=None if tune == "model" else tune)
+        refuse_on_gpu(device, threads=threads)
+        refuse_learning_on_gpu(device, tune)
+    elif inplace and measures:
+        refuse_measuring_inplace()
+    number = _models.device_number(device, "tune='measure'") if model and measures else 0
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
         if inplace and model is not None:
-            return _core.cached_cuda_inplace_plan(
+            planned = _core.cached_cuda_inplace_plan(
                 extents, byte_strides, itemsize, order, workspace, model, kernel
             )
+            return measured_inplace(planned, number, workspace, kernel) if measures else planned
         if inplace:
             return _core.cached_cpu_inplace_plan(
                 extents, byte_strides, itemsize, order, threads, workspace, kernel
             )
         if model is not None:
             request = _core.Request(extents, byte_strides, itemsize, order)
-            return _core.cached_cuda_plan(request, model, kernel)
+            cuda = _core.cached_cuda_plan(request, model, kernel)
+            return measured_on_gpu(cuda, number, kernel) if measures else cuda
         request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
         core = _core.cached_cpu_plan(request, threads, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return measured(core, threads, kernel) if tune == "measure" else core
+    return measured(core, threads, kernel) if measures else core
 
 
 def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
     from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
 
     return tune(core, _core.resolve_threads(threads), kernel)
+
+
+def measured_on_gpu(core: _core.CudaPlan, device: int, kernel: str | None) -> _core.CudaPlan:
+    from ttlg._tune_cuda import tune_cuda
+
+    return tune_cuda(core, device, kernel)
+
+
+def measured_inplace(
+    core: _core.CudaInplacePlan, device: int, workspace: int | None, kernel: str | None
+) -> _core.CudaInplacePlan:
+    from ttlg._tune_cuda import tune_cuda_inplace
+
+    return tune_cuda_inplace(core, device, workspace, kernel)
+
+
+def refuse_learning_on_gpu(device: str, tune: str) -> None:
+    if tune == "learn":
+        raise ValueError(
+            f"tune='learn' is for device 'cpu', not {device!r}: calls of ttlg.transpose learn there"
+        )
+
+
+def refuse_measuring_inplace() -> None:
+    raise ValueError("plans in place are measured on GPUs alone: leave tune= or inplace= out")
 
 
 def make_plan(core: AnyPlan, dtype: str, tune: str) -> Plan:
@@ -69,8 +101,8 @@ def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) 
         raise TypeError(f"kernel must be a name, not {kernel!r}")
     if tune not in ("model", "learn", "measure"):
         raise ValueError(f"unknown tune {tune!r}; choose one of 'model', 'learn', 'measure'")
-    if inplace and tune != "model":
-        raise ValueError("plans in place are not measured: leave tune= or inplace= out")
+    if inplace and tune == "learn":
+        raise ValueError("calls in place do not learn: leave tune= or inplace= out")
     if kernel is not None and tune == "learn":
         raise ValueError("calls that learn try all kernels: leave tune= or kernel= out")
     if workspace is not None and not inplace:

@@ -95,10 +95,13 @@ def plan(
     tune : str
         ``"model"`` trusts the planner. ``"learn"``, on the CPU, lets calls of the plan try others
         and keep the fastest, as those of `transpose` do unless `set_learning` says not to: such a
-        plan changes, and tells of itself what was true of its last call. ``"measure"``, on the CPU,
-        times its candidates (those of `kernel`, if that is given) on arrays of the real layout, and
-        keeps the fastest in the planner cache, so that `transpose` of this layout on as many
-        threads uses it from then on.
+        plan changes, and tells of itself what was true of its last call. ``"measure"`` times its
+        candidates (those of `kernel`, if that is given) on arrays of the real layout, and keeps the
+        fastest in the planner cache, so that `transpose` of this layout on as many threads uses it
+        from then on. On a GPU of this machine, whose events take the times, ``"measure"`` also
+        tries bands of other widths for ``"orthogonal_distinct"``, and in place bands, regions and
+        thread blocks of other sizes for the square kernels and ``"runs"``; in place on the CPU
+        there is nothing to measure.
     workspace : int or str, optional
         The most bytes to use besides the array where `inplace` is True; as for `transpose_inplace`.
 
@@ -114,8 +117,8 @@ def plan(
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
-        `threads` or `tune` is asked of a GPU, `tune` of a plan in place, ``tune="learn"`` with a
-        `kernel`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory
+        `threads` or ``tune="learn"`` is asked of a GPU, ``tune="measure"`` of the name of a device
+        model, or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory
         to write to.
     CudaError
         `device` is a GPU that the driver does not find.
@@ -127,8 +130,8 @@ def plan(
     Every call with ``tune="measure"`` takes the memory of an input and an output and the time of a
     hundred transpositions or so; where that exceeds a second, a terminal shows a progress bar. If
     the environment variable ``TTLG_CACHE_DIR`` names a directory, which is made if it is missing,
-    the winner is also kept there, and later calls on the same kind of machine find it without
-    measuring.
+    the winner is also kept there, and later calls on the same kind of machine, or of GPU, find it
+    without measuring.
 
     Examples
     --------

@@ -3,12 +3,19 @@
 from typing import Any
 
 from ttlg import _core, _models
-from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import check_choices, make_plan, measured
+from ttlg._planning.core import (
+    check_choices,
+    make_plan,
+    measured,
+    measured_inplace,
+    measured_on_gpu,
+    refuse_learning_on_gpu,
+    refuse_measuring_inplace,
+)
 from ttlg._typing import Array, Axes, Kernel, Size, Tune
 
 
@@ -65,7 +72,7 @@ def plan_for(
     """
     check_choices(kernel, tune, inplace, workspace)
     if inplace:
-        return _plan_inplace_for(x, axes, out, threads, kernel, read_workspace(workspace))
+        return _plan_inplace_for(x, axes, out, threads, kernel, tune, read_workspace(workspace))
     library = library_of(x)
     source = library.view_input(x, None)
     order = _core.normalize_axes(axes, source.shape)
@@ -74,11 +81,14 @@ def plan_for(
         _core.check_out(source, order, target)
     most = library.threads_for(source, threads)
     if not source.on_host:
-        refuse_on_gpu(source.device, tune=None if tune == "model" else tune)
+        refuse_learning_on_gpu(source.device, tune)
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
-            return Plan(_core.cuda_plan_for(source, order, target, model, kernel), source.dtype)
+            cuda = _core.cuda_plan_for(source, order, target, model, kernel)
+            if tune == "measure":
+                cuda = measured_on_gpu(cuda, _number_of(source), kernel)
+            return Plan(cuda, source.dtype)
         core = _core.cpu_plan_for(source, order, target, most, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
@@ -92,6 +102,7 @@ def _plan_inplace_for(
     out: Any,
     threads: int | None,
     kernel: str | None,
+    tune: str,
     workspace: int | None,
 ) -> Plan:
     if out is not None:
@@ -99,4 +110,14 @@ def _plan_inplace_for(
     library = library_of(x)
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)
-    return Plan(inplace_plan_for(view, axes, most, workspace, kernel), view.dtype)
+    core = inplace_plan_for(view, axes, most, workspace, kernel)
+    if tune == "measure":
+        if isinstance(core, _core.CpuInplacePlan):
+            refuse_measuring_inplace()
+        else:
+            core = measured_inplace(core, _number_of(view), workspace, kernel)
+    return Plan(core, view.dtype)
+
+
+def _number_of(view: _core.TensorView) -> int:
+    return _models.device_number(view.device, "tune='measure'")

@@ -100,13 +100,23 @@ def test_plans_are_those_of_the_contenders(name):
         assert plan is None or plan.kernel == name
         return
     (step,) = plan.parameters["steps"]
-    kernel, _, width = name.partition("-")
-    if kernel == "ttlg":
+    what, _, number = name.partition("-")
+    varied = {"band": "square_v1b", "region": "square_sg", "threads": "square_v1b"}
+    if what == "ttlg":
         assert plan == plan_for(case.shape, (1, 0), case.dtype, device="nvidia-h200", inplace=True)
-    elif width:
-        assert (step["kernel"], step["width"]) == ("square_v1b", int(width))
+    elif number:
+        entry = "threads" if what == "threads" else "width"
+        assert (step["kernel"], step[entry]) == (varied[what], int(number))
     else:
         assert step["kernel"] == name
+
+
+@pytest.mark.parametrize("width", [0, 8])
+def test_the_papers_orders_out_of_place(width):
+    planned = plan_for((9000, 5000), (1, 0), "float32", device="nvidia-h200")
+    plan = inplace.with_bands(planned, width)
+    assert (plan.kernel, plan.parameters["band_width"]) == ("orthogonal_distinct", width)
+    assert plan.parameters["in_block"] == plan.parameters["out_block"] == 64
 
 
 def test_who_cannot_takes_no_part_but_the_planner_says_why(monkeypatch):
@@ -177,7 +187,7 @@ def test_cases_are_measured(on_host, memory):
     assert found.has_prediction
     assert found.schema == plan_for((48, 36), (1, 0), "float32", inplace=True).kernel
     out = measure(Case("oop-orders", "A", (48, 36), (1, 0), "float32"), memory, 3)
-    assert out.seconds.keys() == {"copy-memcpy", "copy-ttlg", "ttlg-plan", "torch"}
+    assert out.seconds.keys() == {"copy-memcpy", "copy-ttlg", "ttlg-plan", "nvi", "oopb", "torch"}
     assert out.planned == "ttlg-plan"
 
 

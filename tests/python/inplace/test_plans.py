@@ -214,7 +214,7 @@ def test_nothing_to_move():
         ({"kernel": "tile"}, "unknown kernel 'tile'; in place, choose one of 'buffered'"),
         ({"workspace": 5}, "a workspace of 5 bytes is too small"),
         ({"workspace": 0}, "workspace must be 1 byte or more"),
-        ({"tune": "measure"}, "plans in place are not measured"),
+        ({"tune": "measure"}, "plans in place are measured on GPUs alone"),
         ({"device": "nvidia-h200", "threads": 1}, "threads= is for device 'cpu'"),
         ({"strides": (800, 8)}, "does not fill its memory in C or Fortran order"),
         ({"inplace": False, "workspace": 500}, "workspace= is for plans in place"),

@@ -26,12 +26,16 @@ def test_plan_for_takes_device_layout_and_address():
     assert ttlg.plan_for(x, (1, 0), out=out).out_strides == (320, 8)
     forced = ttlg.plan_for(x, (1, 0), kernel="orthogonal_arbitrary")
     assert forced.schema == "orthogonal_arbitrary"
-    for name, value in {"threads": 2, "tune": "measure"}.items():
-        check_refused(
-            lambda more={name: value}: ttlg.plan_for(x, **more),
-            ValueError,
-            match=f"{name}= is for device 'cpu', not 'cuda:0': leave it out",
-        )
+    check_refused(
+        lambda: ttlg.plan_for(x, threads=2),
+        ValueError,
+        match="threads= is for device 'cpu', not 'cuda:0': leave it out",
+    )
+    check_refused(
+        lambda: ttlg.plan_for(x, tune="learn"),
+        ValueError,
+        match="tune='learn' is for device 'cpu', not 'cuda:0'",
+    )
     check_refused(
         lambda: ttlg.plan_for(x, (1, 0), kernel="tile"), ValueError, match="unknown kernel 'tile'"
     )

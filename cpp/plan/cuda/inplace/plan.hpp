@@ -10,6 +10,7 @@
 #include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/plan.hpp"
 #include "plan/inplace/plan.hpp"
+#include "plan/timed.hpp"
 
 namespace ttlg::cuda {
 
@@ -17,6 +18,9 @@ struct InplacePlan : BasicInplacePlan<InplaceStep> {
   using BasicInplacePlan<InplaceStep>::BasicInplacePlan;
 
   std::shared_ptr<const DeviceModel> model{};
+  // Where a measurement has chosen the plan, all that took part in it, the planner's own choice
+  // first.
+  std::vector<ttlg::Timed<std::vector<InplaceStep>>> measured{};
 
   bool operator==(const InplacePlan& other) const {
     return is_same(other) && is_same_model(model, other.model);

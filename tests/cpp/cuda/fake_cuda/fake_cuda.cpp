@@ -1,6 +1,9 @@
 #include "cuda/fake_cuda/fake_cuda.hpp"
 
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -163,6 +166,37 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   *status = fake_cuda().captured.contains(number) ? cudaStreamCaptureStatusActive
                                                   : cudaStreamCaptureStatusNone;
   return begin("cudaStreamIsCapturing");
+}
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  const Lock lock(mutex);
+  constexpr std::size_t kBoundary = 256;
+  if (const cudaError_t error = begin("cudaMalloc"); error != cudaSuccess) return error;
+  std::size_t sum = bytes;
+  for (const auto& [each, size] : fake_cuda().allocated) sum += size;
+  if (sum > fake_cuda().most_allocated) return failed(cudaErrorMemoryAllocation);
+  *memory = std::aligned_alloc(kBoundary, (bytes + kBoundary - 1) / kBoundary * kBoundary);
+  fake_cuda().allocated[*memory] = bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* memory) {
+  const Lock lock(mutex);
+  if (fake_cuda().allocated.erase(memory) == 0) return failed(cudaErrorInvalidValue);
+  std::free(memory);
+  return begin("cudaFree");
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  const Lock lock(mutex);
+  const auto after = fake_cuda().allocated.upper_bound(to);
+  if (after == fake_cuda().allocated.begin()) return failed(cudaErrorInvalidValue);
+  const auto& [begin_of, size] = *std::prev(after);
+  const auto first =
+      static_cast<std::size_t>(static_cast<std::byte*>(to) - static_cast<std::byte*>(begin_of));
+  if (first + bytes > size) return failed(cudaErrorInvalidValue);
+  std::memcpy(to, from, bytes);
+  return begin("cudaMemcpy");
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {

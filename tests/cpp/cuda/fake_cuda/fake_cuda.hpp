@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -52,6 +53,9 @@ struct FakeCuda {
   const void* host_pointer = nullptr;
   static inline thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   static inline thread_local cudaError_t last_error = cudaSuccess;
+  // Memory of the host, by where it begins: its bytes.
+  std::map<void*, std::size_t> allocated;
+  std::size_t most_allocated = SIZE_MAX;  // bytes together
   std::set<StreamNumber> captured;
   bool default_stream_is_blocked = false;       // by the capture of a stream that waits for it
   std::map<std::string, cudaError_t> failures;  // by the function that fails
