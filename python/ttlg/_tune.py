@@ -160,7 +160,7 @@ def choose(
         varied = vary(plans[best])
         if not varied:
             continue
-        again = sample([plans[best], *varied])
+        again = sample(plans[best : best + 1] + varied)
         seconds[best] = again[0]  # taken beside those that it is compared with last
         fastest = again.index(min(again))
         if fastest > 0:

@@ -150,7 +150,7 @@ class _DeviceTimer(Generic[CudaT]):
 
     def __init__(self, measurement: _core.CudaMeasurement, plan: CudaT) -> None:
         self._measurement = measurement
-        self._plan = plan
+        self._plan: CudaT = plan
 
     def timeit(self, number: int, /) -> float:
         return self._measurement.seconds(self._plan, number)

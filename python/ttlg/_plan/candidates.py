@@ -149,9 +149,10 @@ def list_inplace_candidates(core: _core.CpuInplacePlan | _core.CudaInplacePlan) 
     if isinstance(core, _core.CpuInplacePlan) or not core.measured:
         return listed
     build = cuda_inplace_builder(request_of(core), core.model)
+    measured: list[Any] = core.measured
     timed = [
         Candidate(kernel, parameters, build(kernel, parameters).predicted_seconds, seconds)
-        for kernel, parameters, seconds in core.measured
+        for kernel, parameters, seconds in measured
     ]
     own = (core.kernel, core.parameters)
     timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
