@@ -41,7 +41,9 @@ inline constexpr KernelFigures kMatchLargeShifted = {shifted};
 # Of these the planner counts bytes alone.
 _INPLACE = (
     "square",
+    "square_any_threads",
     "runs",
+    "runs_any_threads",
     "row_shuffle",
     "column_shuffle",
     "row_gather",

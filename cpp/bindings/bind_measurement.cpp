@@ -24,7 +24,7 @@ void bind_measurement(py::module_& module) {
            py::arg("workspace_bytes"), py::arg("device"))
       .def("seconds", &seconds<Executable>, py::arg("plan"), py::arg("calls"),
            "The seconds of calls one after another.")
-      .def("seconds", &seconds<InplaceExecutable>, py::arg("plan"), py::arg("calls"));
+      .def("inplace_seconds", &seconds<InplaceExecutable>, py::arg("plan"), py::arg("calls"));
 }
 
 }  // namespace ttlg::bindings

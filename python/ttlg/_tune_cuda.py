@@ -1,9 +1,10 @@
 """Choosing a plan for a GPU by measurement: slices, bands, regions and thread blocks."""
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ttlg import _core
 from ttlg._machine.cache_file import Entry
@@ -95,7 +96,7 @@ def _measure(
     ]
     with _saying_what_it_takes(model, device):
         measurement = _core.CudaMeasurement(model, device)
-    return choose(listed, [in_other_bands], lambda plans: _sample(measurement, plans))
+    return choose(listed, [in_other_bands], lambda plans: _sample(measurement.seconds, plans))
 
 
 def _measure_inplace(
@@ -123,7 +124,9 @@ def _measure_inplace(
     with _saying_what_it_takes(model, device):
         workspace = max(plan.workspace_bytes for plan in plans)
         measurement = _core.CudaMeasurement(model, workspace, device)
-    return choose(plans, [with_other_threads], lambda plans: _sample(measurement, plans))
+    return choose(
+        plans, [with_other_threads], lambda plans: _sample(measurement.inplace_seconds, plans)
+    )
 
 
 def _changed(
@@ -145,19 +148,15 @@ def _changed(
     return found
 
 
-class _DeviceTimer(Generic[CudaT]):
+class _DeviceTimer:
     """Times calls of a plan by the events of a device, as `timeit.Timer` does by a clock."""
 
-    def __init__(self, measurement: _core.CudaMeasurement, plan: CudaT) -> None:
-        self._measurement = measurement
-        self._plan: CudaT = plan
-
-    def timeit(self, number: int, /) -> float:
-        return self._measurement.seconds(self._plan, number)
+    def __init__(self, seconds: Callable[[int], float]) -> None:
+        self.timeit = seconds
 
 
-def _sample(measurement: _core.CudaMeasurement, plans: Sequence[CudaT]) -> list[float]:
-    return least_seconds([_DeviceTimer(measurement, plan) for plan in plans])
+def _sample(seconds: Callable[[CudaT, int], float], plans: Sequence[CudaT]) -> list[float]:
+    return least_seconds([_DeviceTimer(functools.partial(seconds, plan)) for plan in plans])
 
 
 @contextlib.contextmanager

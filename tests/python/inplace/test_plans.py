@@ -190,8 +190,10 @@ def test_explain_counts_matrices():
     assert " 1  buffered 2 x (30 x 40) of 8 bytes:" in plan((2, 30, 40), (0, 2, 1)).explain()
     assert " 1  buffered (30 x 40) of 8 bytes:" in plan((1, 30, 40), (0, 2, 1)).explain()
     options = {"device": "nvidia-h200", "kernel": "square_tw"}
-    assert "(64 x 2 x 64) of 8 bytes:" in plan((64, 2, 64), (2, 1, 0), **options).explain()
-    assert "(64 x 64) of 8 bytes:" in plan((64, 64), **options).explain()
+    threads = "blocks of 256 threads"
+    text = plan((64, 2, 64), (2, 1, 0), **options).explain()
+    assert f"(64 x 2 x 64) of 8 bytes, {threads}:" in text
+    assert f"(64 x 64) of 8 bytes, {threads}:" in plan((64, 64), **options).explain()
 
 
 def test_a_workspace_may_be_text_and_exceed_64_bits():

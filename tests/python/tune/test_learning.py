@@ -158,7 +158,7 @@ def test_what_cannot_learn():
         ttlg.plan((4, 5), tune="learn", kernel="tile")
     with pytest.raises(ValueError, match="leave tune= or inplace= out"):
         ttlg.plan((4, 5), tune="learn", inplace=True)
-    with pytest.raises(ValueError, match="tune= is for device 'cpu'"):
+    with pytest.raises(ValueError, match="tune='learn' is for device 'cpu'"):
         ttlg.plan((4, 5), tune="learn", device="nvidia-h200")
     with pytest.raises(ValueError, match="'model', 'learn', 'measure'"):
         ttlg.plan((4, 5), tune="guess")

@@ -30,6 +30,8 @@ class Device:
             self.plans.append(plan)
         return calls * self.seconds_of(plan)
 
+    inplace_seconds = seconds
+
 
 @pytest.fixture
 def device(monkeypatch):
