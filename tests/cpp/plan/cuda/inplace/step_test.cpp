@@ -95,6 +95,27 @@ TEST(InplaceStep, IsValidWithinTheLimitsOfItsKernel) {
   expect({cells, 3, 50, 1, 40, 32, widest}, {{cells, 3, 50, 1, 40, 32, 2 * widest}});
 }
 
+TEST(InplaceStep, HasThreadsOfSquareKernelsAndRunsAlone) {
+  for (const InplaceKernel kernel : kInplaceKernels) {
+    const bool is_square = kernel <= InplaceKernel::runs;
+    const bool has_width =
+        kernel == InplaceKernel::square_v1b || kernel == InplaceKernel::square_sg;
+    const bool is_cells = kernel == InplaceKernel::cells;
+    InplaceStep step{kernel, 1, 70, 1, 70, is_cells ? 64 : 4, is_cells ? 64 : has_width ? 1 : 0};
+    EXPECT_TRUE(applies(step));
+    EXPECT_EQ(block_threads(step), is_square ? 256 : 0);
+    for (const int threads : {64, 128, 256, 512, 1024}) {
+      step.threads = threads;
+      EXPECT_EQ(applies(step), is_square) << threads;
+      EXPECT_EQ(block_threads(step), threads);
+    }
+    for (const int threads : {-64, 1, 32, 96, 2048}) {
+      step.threads = threads;
+      EXPECT_FALSE(applies(step)) << threads;
+    }
+  }
+}
+
 TEST(InplaceStep, CountsPassesAndLaunches) {
   const DeviceModel model = test::analytic_model();
   const auto step = [](InplaceKernel kernel, std::int64_t rows, std::int64_t columns,
