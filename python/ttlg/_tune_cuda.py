@@ -89,11 +89,11 @@ def _measure(
         others = ({**best.parameters, "band_width": n} for n in _BANDS if n != own)
         return [build(best.kernel, parameters) for parameters in others]
 
-    listed = [
-        build(name, parameters)
-        for name, parameters, *_ in model.candidates()
-        if kernel in (None, name)
-    ]
+    listed = []
+    for name, parameters, *_ in model.candidates():
+        if kernel in (None, name):
+            with contextlib.suppress(ValueError):  # its grid would take too many launches
+                listed.append(build(name, parameters))
     with _saying_what_it_takes(model, device):
         measurement = _core.CudaMeasurement(model, device)
     return choose(listed, [in_other_bands], lambda plans: _sample(measurement.seconds, plans))

@@ -36,26 +36,32 @@ def core_plan(
     elif inplace and measures:
         refuse_measuring_inplace()
     number = _models.device_number(device, "tune='measure'") if model and measures else 0
+    core: AnyPlan
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
         if inplace and model is not None:
-            planned = _core.cached_cuda_inplace_plan(
+            core = _core.cached_cuda_inplace_plan(
                 extents, byte_strides, itemsize, order, workspace, model, kernel
             )
-            return measured_inplace(planned, number, workspace, kernel) if measures else planned
-        if inplace:
-            return _core.cached_cpu_inplace_plan(
+        elif inplace:
+            core = _core.cached_cpu_inplace_plan(
                 extents, byte_strides, itemsize, order, threads, workspace, kernel
             )
-        if model is not None:
+        elif model is not None:
             request = _core.Request(extents, byte_strides, itemsize, order)
-            cuda = _core.cached_cuda_plan(request, model, kernel)
-            return measured_on_gpu(cuda, number, kernel) if measures else cuda
-        request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
-        core = _core.cached_cpu_plan(request, threads, kernel)
+            core = _core.cached_cuda_plan(request, model, kernel)
+        else:
+            request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
+            core = _core.cached_cpu_plan(request, threads, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
-    return measured(core, threads, kernel) if measures else core
+    if not measures:
+        return core
+    if isinstance(core, _core.CudaPlan):
+        return measured_on_gpu(core, number, kernel)
+    if isinstance(core, _core.CudaInplacePlan):
+        return measured_inplace(core, number, workspace, kernel)
+    return measured(core, threads, kernel) if isinstance(core, _core.CpuPlan) else core
 
 
 def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
