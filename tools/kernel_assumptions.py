@@ -31,9 +31,11 @@ ASSUMPTIONS = {
         "four words of either run for each lane, as of elements of four lines or more; of elements "
         "of up to a line lanes have one word, and a line takes more than twice as many"
     ),
+    "runs_any_threads": "as of runs, with 256 threads",
     "skinny": "pieces of 47 KB, of eight fields, all lanes of which have elements of one word",
     "skinny_heads": "an element of one word for each thread",
     "square": f"{_TILES}, and of the tiles on the other side of the diagonal",
+    "square_any_threads": "as of square, with 256 threads",
 }
 
 
