@@ -55,7 +55,7 @@ def recounted(points: Sequence[Point], properties: Mapping[str, Any]) -> Iterato
             plan = changed(own, **record, device=dict(properties))
         except (KeyError, TypeError, ValueError):
             continue
-        features, terms = plan._core.features(), plan._core.terms()
+        features, terms = plan._core.features, plan._core.terms()
         yield Point(point.schema, features, point.seconds, point.case, point.parameters, terms)
 
 

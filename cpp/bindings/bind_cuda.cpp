@@ -174,8 +174,6 @@ void bind_plans(py::module_& module) {
       .def_property_readonly(
           "trials", [](const Executable& plan) { return to_list(cuda_learner().timed(plan)); })
       .def("with_measured", &with_measured<Executable>, py::arg("timed"))
-      .def("features",
-           [](const Executable& plan) { return to_dict(cuda::features_of(plan.sliced())); })
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def(

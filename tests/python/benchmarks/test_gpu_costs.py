@@ -70,7 +70,7 @@ def synthetic(count, *, noise, seed=0, overlap=4):
     return [
         Point(
             plan.kernel,
-            plan.features(),
+            plan.features,
             plan.predicted_seconds * (1 + draw.gauss(0, noise)),
             case,
             plan.parameters,
