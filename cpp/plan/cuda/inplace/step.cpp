@@ -32,6 +32,7 @@ bool takes_any_threads(InplaceKernel kernel) {
     case InplaceKernel::runs:
       return true;
     case InplaceKernel::cells:
+    case InplaceKernel::skinny:
     case InplaceKernel::c2r:
     case InplaceKernel::r2c:
       break;
