@@ -71,6 +71,7 @@ TTLG_DEVICE void fvi_match_large_shifted(const Grid<kModes>& grid,
     Target to(context, out + words.head + first * kWidth);
     const auto all = [](int, int) { return true; };
     int i = 0;
+    TTLG_UNROLL_BY(1)
     for (; i + kBatch <= whole; i += kBatch) {
       move_shifted_batch<kWidth, kBatch>(context, step, words.shift, ends_warp, from, to, all);
     }
