@@ -38,8 +38,8 @@ constexpr std::string_view kernel_name(InplaceKernel kernel) {
 
 // `width`: of square_v1b, the width of a band; of square_sg, the order of a region; both in tiles.
 // Of cells, how many there are for each that goes through the workspace, a power of two. Of skinny,
-// how many of the longer dimension a piece has. `threads`:
-// of the square kernels and runs, from 64 to 1024, a power of two.
+// how many of the longer dimension a piece has. `threads`: of the square kernels and runs, from 64
+// to 1024, a power of two.
 using InplaceStep = BasicInplaceStep<InplaceKernel>;
 
 // Tiles on a side of a matrix.

@@ -63,7 +63,7 @@ inline constexpr KernelFigures kKernelFigures[] = {
 };
 // Where runs have no words of this width in common; the planner does not know whether a copy's
 // addresses have.
-inline constexpr KernelFigures kMatchLargeShifted = {Schema::fvi_match_large, 4, false, false, 64, 25.8, 14.5};
+inline constexpr KernelFigures kMatchLargeShifted = {Schema::fvi_match_large, 4, false, false, 56, 29.3, 15};
 // clang-format on
 
 }  // namespace ttlg::cuda

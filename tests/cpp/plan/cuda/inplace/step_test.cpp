@@ -100,8 +100,9 @@ TEST(InplaceStep, HasThreadsOfSquareKernelsAndRunsAlone) {
     const bool is_square = kernel <= InplaceKernel::runs;
     const bool has_width =
         kernel == InplaceKernel::square_v1b || kernel == InplaceKernel::square_sg;
-    const bool is_cells = kernel == InplaceKernel::cells;
-    InplaceStep step{kernel, 1, 70, 1, 70, is_cells ? 64 : 4, is_cells ? 64 : has_width ? 1 : 0};
+    InplaceStep step{kernel, 1, 70, 1, 70, 4, has_width ? 1 : 0};
+    if (kernel == InplaceKernel::cells) step = {kernel, 1, 70, 1, 70, 64, 64};
+    if (kernel == InplaceKernel::skinny) step = {kernel, 1, 3, 1, 1000, 4, 100};
     EXPECT_TRUE(applies(step));
     EXPECT_EQ(block_threads(step), is_square ? 256 : 0);
     for (const int threads : {64, 128, 256, 512, 1024}) {
