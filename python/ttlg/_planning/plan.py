@@ -118,8 +118,8 @@ def plan(
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
         `threads` or ``tune="learn"`` is asked of a GPU, ``tune="measure"`` of the name of a device
-        model, or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory
-        to write to.
+        model or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, `workspace` of
+        a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
