@@ -95,7 +95,7 @@ def _ttlg_plan(buffers: Buffers, axes: Axes) -> Contender:
 
 
 def _in_bands(name: str, width: int) -> Callable[[Buffers, Axes], Contender]:
-    """Return what makes Orthogonal-Distinct's plan in bands of so many tiles of float32."""
+    """Return what makes Orthogonal-Distinct's plan of float32 in bands of `width` tiles."""
 
     def make(buffers: Buffers, axes: Axes) -> Contender:
         x, y = buffers.inputs, buffers.outputs

@@ -224,7 +224,7 @@ class Timer(Protocol):
     """What times calls: `timeit.Timer`, or a device's events."""
 
     def timeit(self, number: int, /) -> float:
-        """Return the seconds of so many calls."""
+        """Return the seconds of `number` calls."""
         ...
 
 
