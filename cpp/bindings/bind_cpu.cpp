@@ -206,7 +206,7 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
       .def_property_readonly("trials",
                              [](const Plan& plan) { return to_list(cpu_learner().timed(plan)); })
-      .def("with_measured", &with_measured<Plan>, py::arg("timed"))
+      .def("with_measured", &with_measured<Plan, &Plan::parameters>, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(

@@ -173,7 +173,7 @@ void bind_plans(py::module_& module) {
                              [](const Executable& plan) { return to_list(plan.measured); })
       .def_property_readonly(
           "trials", [](const Executable& plan) { return to_list(cuda_learner().timed(plan)); })
-      .def("with_measured", &with_measured<Executable>, py::arg("timed"))
+      .def("with_measured", &with_measured<Executable, &Executable::parameters>, py::arg("timed"))
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def(

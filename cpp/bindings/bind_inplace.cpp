@@ -148,16 +148,6 @@ py::list measured_of(const InplaceExecutable& plan) {
       [&](const auto& steps) { return parameters_of<Cuda>(plan, steps); });
 }
 
-InplaceExecutable inplace_with_measured(
-    InplaceExecutable plan, const std::vector<std::pair<const InplaceExecutable*, double>>& timed) {
-  plan.measured.clear();
-  for (const auto& [each, seconds] : timed) {
-    if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
-    plan.measured.push_back({each->steps, seconds});
-  }
-  return plan;
-}
-
 template <typename Device>
 auto parse_forced(const std::optional<std::string>& kernel) {
   return kernel ? std::optional(Device::parse(*kernel)) : std::nullopt;
@@ -274,7 +264,8 @@ void bind_cuda_inplace(py::module_& module) {
                                return describe(*plan.model, cuda::TimeSource::terms);
                              })
       .def_property_readonly("measured", &measured_of)
-      .def("with_measured", &inplace_with_measured, py::arg("timed"))
+      .def("with_measured", &with_measured<InplaceExecutable, &InplaceExecutable::steps>,
+           py::arg("timed"))
       .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
            "Transpose x, with workspace_bytes of memory besides, or None where there are none.");
   module.def(

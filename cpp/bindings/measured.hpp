@@ -19,13 +19,13 @@ py::list measured_rows(const std::vector<Timed>& timed, const NameOf& name_of,
   return rows;
 }
 
-// The plan with the times of these, the planner's choice first.
-template <typename Plan>
+// The plan with the times of these, told apart by a member, the planner's choice first.
+template <typename Plan, auto kMember>
 Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>& timed) {
   plan.measured.clear();
   for (const auto& [each, seconds] : timed) {
     if (!(seconds > 0)) throw py::value_error("a measured time must be positive");
-    plan.measured.push_back({each->parameters, seconds});
+    plan.measured.push_back({each->*kMember, seconds});
   }
   return plan;
 }

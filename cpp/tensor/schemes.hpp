@@ -127,25 +127,15 @@ class Enumeration {
   // The k-th entry.
   template <typename Root = RootEstimate>
   TTLG_HOST_DEVICE Entry at(Index k, Root root = {}) const {
-    switch (scheme_) {
-      case Scheme::v1:
-        return at<Scheme::v1>(k, root);
-      case Scheme::v1r:
-        return at<Scheme::v1r>(k, root);
-      case Scheme::v1d:
-        return at<Scheme::v1d>(k, root);
-      case Scheme::v2:
-        return at<Scheme::v2>(k, root);
-      case Scheme::v1b:
-        return at<Scheme::v1b>(k, root);
-      default:
-        return at<Scheme::v1bf>(k, root);
-    }
+    return at<Scheme::v1, Scheme::v1r, Scheme::v1d, Scheme::v2, Scheme::v1b, Scheme::v1bf>(k, root);
   }
 
-  // The same, for code that is compiled for this scheme alone.
-  template <Scheme kScheme, typename Root = RootEstimate>
+  // The same, for code that is compiled for these schemes alone.
+  template <Scheme kScheme, Scheme... kOthers, typename Root = RootEstimate>
   TTLG_HOST_DEVICE Entry at(Index k, Root root = {}) const {
+    if constexpr (sizeof...(kOthers) > 0) {
+      if (scheme_ != kScheme) return at<kOthers...>(k, root);
+    }
     if (reversed_) k = count_ - 1 - k;
     if constexpr (kScheme == Scheme::v1bf) {
       return in_rectangle(k);

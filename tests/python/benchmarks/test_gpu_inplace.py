@@ -241,6 +241,15 @@ def test_large_arrays_are_compared_in_parts(monkeypatch, spy):
     assert not device.same_bits(x.view(-1), x)
 
 
+def test_complex_numbers_of_any_strides_are_compared():
+    x = torch.zeros((3, 4), dtype=torch.complex128)
+    other = x.clone()
+    other[1, 2] += 1j
+    for axes in ((0, 1), (1, 0)):
+        assert device.same_bits(x.permute(axes), x.permute(axes).clone())
+        assert not device.same_bits(x.permute(axes), other.permute(axes))
+
+
 def test_baselines_take_part(on_host, memory, monkeypatch):
     made = {}
 

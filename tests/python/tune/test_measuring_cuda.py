@@ -162,10 +162,17 @@ def test_widths_and_thread_blocks_in_place(device, kernel, width, threads):
 
 
 def test_every_step_in_place_is_varied(device):
-    plan = tuned((300, 700), inplace=True, kernel="square_v1b", axes=(0, 1))
-    assert plan.kernel == "none"
-    plan = ttlg.plan((64, 40, 64, 40), (2, 3, 0, 1), device="cuda", inplace=True, tune="measure")
-    assert plan.gain is not None
+    plan = tuned((48, 48, 48, 48), (3, 2, 1, 0), inplace=True)
+    steps = [step["kernel"] for step in plan.parameters["steps"]]
+    assert steps == ["square_v1b", "runs"]
+    measured = [each.parameters["steps"] for each in device.plans if each.kernel == plan.kernel]
+    for number in range(2):
+        threads = {each[number]["threads"] for each in measured}
+        assert threads == {64, 128, 256, 512, 1024}
+
+
+def test_nothing_is_measured_where_every_axis_stays(device):
+    assert tuned((300, 700), (0, 1), inplace=True).kernel == "none"
 
 
 def test_the_next_process_finds_it(device, monkeypatch, tmp_path):

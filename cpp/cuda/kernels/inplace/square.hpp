@@ -28,7 +28,8 @@ struct TileOrder {
       const std::uint32_t y = region.quotient(k);
       return {first_x + k - y * region.divisor(), first_y + y};
     }
-    const Entry<std::uint32_t> entry = scheme.at(k);
+    const Entry<std::uint32_t> entry =
+        scheme.at<Scheme::v1b, Scheme::v1, Scheme::v1r, Scheme::v2>(k);
     return {entry.x, entry.y - 1};
   }
 };
