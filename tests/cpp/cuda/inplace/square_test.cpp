@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include "cuda/inplace/run_steps.hpp"
@@ -170,6 +171,28 @@ TEST(Square, LaunchesAsManyBlocksAsTheFormulasSay) {
     }
     const std::int64_t pairs = order * (order - 1) / 2;
     EXPECT_EQ(blocks(square(InplaceKernel::square_tw, order, 4)), ceil_div(pairs, 256));
+  }
+}
+
+// Any order of them gives the same result, so that only this tells.
+TEST(Square, VisitsTilesInTheOrderOfItsScheme) {
+  const std::int64_t tiles = 7;
+  const std::int64_t width = 2;
+  const std::pair<InplaceKernel, Scheme> schemes[] = {{InplaceKernel::square_v1, Scheme::v1},
+                                                      {InplaceKernel::square_v1r, Scheme::v1r},
+                                                      {InplaceKernel::square_v2, Scheme::v2},
+                                                      {InplaceKernel::square_v1b, Scheme::v1b}};
+  for (const auto& [kernel, scheme] : schemes) {
+    const auto launches =
+        lower_square(square(kernel, tiles * SquarePolicy(4).tile_order, 4, width), 0);
+    ASSERT_EQ(launches.size(), 1U);
+    const TileOrder& order = std::get<SquareArguments>(launches.front().arguments).tiles;
+    const Enumeration<std::uint32_t> below(scheme, {.m = tiles + 1, .w = width});
+    ASSERT_EQ(below.count(), tiles * (tiles + 1) / 2);
+    for (std::uint32_t k = 0; k < below.count(); ++k) {
+      const auto [x, y] = below.at(k);
+      EXPECT_EQ(order.at(k), (Entry<std::uint32_t>{x, y - 1})) << kernel_name(kernel) << ' ' << k;
+    }
   }
 }
 
