@@ -171,6 +171,15 @@ def test_every_step_in_place_is_varied(device):
         assert threads == {64, 128, 256, 512, 1024}
 
 
+@pytest.mark.parametrize("inplace", [False, True])
+def test_no_plan_is_measured_twice_at_a_time(device, spy, inplace):
+    lists = spy(_tune_cuda, "_sample", lambda _, seconds, plans: list(plans))
+    tuned((3000, 3000), inplace=inplace)
+    assert len(lists) > 1
+    for plans in lists:
+        assert all(plan not in plans[:i] for i, plan in enumerate(plans))
+
+
 def test_nothing_is_measured_where_every_axis_stays(device):
     assert tuned((300, 700), (0, 1), inplace=True).kernel == "none"
 
@@ -195,7 +204,10 @@ def test_the_next_process_finds_it(device, monkeypatch, tmp_path):
     assert len(device.made) == 3
     tuned((5000, 6000), (1, 0), dtype="f8")
     tuned(kernel="orthogonal_distinct")
-    assert len(device.made) == 5
+    memory = np.zeros(300 * 500 + 1, "f4")
+    for x in (memory[:-1], memory[1:]):  # aligned, and not
+        ttlg.plan_for(OnCuda(x.reshape(300, 500)), (1, 0), tune="measure")
+    assert len(device.made) == 7
 
 
 def test_no_room_on_the_device(device, monkeypatch):
