@@ -19,11 +19,6 @@ def claims() -> list[Claim]:
     return [
         _of_cpu(),
         Claim(
-            "all 1,000 of them",
-            "Fig. 3, Table 1",
-            command="python -m ttlg bench --suite inplace-random --full --threads 1",
-        ),
-        Claim(
             "C2R where m > n, else R2C: faster than either alone",
             "section 5.2",
             _of_rule(timed("zen4-inplace-random", "inplace-random"), "ttlg"),
