@@ -2,7 +2,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bindings/arguments.hpp"

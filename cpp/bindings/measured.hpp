@@ -19,7 +19,7 @@ py::list measured_rows(const std::vector<Timed>& timed, const NameOf& name_of,
   return rows;
 }
 
-// The plan with the times of these, told apart by a member, the planner's choice first.
+// The plan with the times of these, the planner's choice first, each named by what kMember holds.
 template <typename Plan, auto kMember>
 Plan with_measured(Plan plan, const std::vector<std::pair<const Plan*, double>>& timed) {
   plan.measured.clear();
