@@ -38,7 +38,7 @@ enum class CallKind : std::uint8_t { load, store, shared_load, shared_store, shu
 struct Call {
   std::int64_t position = 0;  // in shared memory, or from the first line of the global side
   CallKind kind = CallKind::load;
-  std::size_t bytes = 0;
+  std::uint8_t bytes = 0;
   bool valid = false;
 };
 

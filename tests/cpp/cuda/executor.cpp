@@ -25,15 +25,22 @@ class Executor {
   GlobalMemory& global() { return global_; }
   SharedMemory& shared() { return shared_; }
   void barrier(std::uint32_t thread);
-  void shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane);
+  const Offer& shuffle(std::uint32_t thread, const Offer& own, std::uint8_t bytes,
+                       std::uint32_t lane);
   bool any(std::uint32_t thread, bool value);
-  // Takes a call down, with what the memory said of it.
-  void note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong);
+  // Takes a call down, with what the memory said of it. Inline: a call that is passed as an
+  // argument is read from the stack before its members, written one by one, have arrived there.
+  void note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
+    if (!wrong.empty()) {
+      call.valid = false;
+      report_access(thread, call.bytes, offset, wrong);
+    }
+    calls_[thread].push_back(call);
+  }
 
  private:
-  using Offer = std::array<std::byte, 16>;
   // What the warp's lanes offer, of which this is one.
-  const Offer* offer(std::uint32_t thread, const void* word, std::size_t bytes);
+  const Offer* exchange(std::uint32_t thread, const Offer& own, std::uint8_t bytes);
 
   // Where a thread last stopped.
   enum class Stop : std::uint8_t { barrier, shuffle, end };
@@ -46,6 +53,8 @@ class Executor {
   void report_pending_copies();
   void report_missing_writes();
   void report_violation(std::size_t thread, const std::string& what);
+  void report_access(std::uint32_t thread, std::uint8_t bytes, std::int64_t offset,
+                     std::string_view wrong);
   bool is_over() const { return report_.violations.size() >= kMaxViolations; }
 
   std::uint32_t blocks_;
@@ -187,32 +196,30 @@ void Executor::barrier(std::uint32_t thread) {
   fibers_.wait();
 }
 
-auto Executor::offer(std::uint32_t thread, const void* word, std::size_t bytes) -> const Offer* {
+const Offer* Executor::exchange(std::uint32_t thread, const Offer& own, std::uint8_t bytes) {
   note(thread, {.kind = CallKind::shuffle, .bytes = bytes}, 0, {});
   auto& offers = offers_[shuffles_[thread]++ % 2];
-  std::memcpy(offers[thread].data(), word, bytes);
+  offers[thread] = own;
   stops_[thread] = Stop::shuffle;
   fibers_.wait();
   return &offers[thread - thread % kLanes];
 }
 
-void Executor::shuffle(std::uint32_t thread, void* word, std::size_t bytes, std::uint32_t lane) {
-  std::memcpy(word, offer(thread, word, bytes)[lane % kLanes].data(), bytes);
+const Offer& Executor::shuffle(std::uint32_t thread, const Offer& own, std::uint8_t bytes,
+                               std::uint32_t lane) {
+  return exchange(thread, own, bytes)[lane % kLanes];
 }
 
 bool Executor::any(std::uint32_t thread, bool value) {
-  const Offer* const offers = offer(thread, &value, 1);
+  const Offer* const offers = exchange(thread, {std::byte{value}}, 1);
   return std::any_of(offers, offers + kLanes,
                      [](const Offer& each) { return each.front() != std::byte{0}; });
 }
 
-void Executor::note(std::uint32_t thread, Call call, std::int64_t offset, std::string_view wrong) {
-  if (!wrong.empty()) {
-    call.valid = false;
-    report_violation(thread, std::string(wrong) + " (" + std::to_string(call.bytes) +
-                                 " bytes at offset " + std::to_string(offset) + ")");
-  }
-  calls_[thread].push_back(call);
+void Executor::report_access(std::uint32_t thread, std::uint8_t bytes, std::int64_t offset,
+                             std::string_view wrong) {
+  report_violation(thread, std::string(wrong) + " (" + std::to_string(bytes) + " bytes at offset " +
+                               std::to_string(offset) + ")");
 }
 
 std::uint32_t HostContext::in_phase() const {
@@ -229,14 +236,15 @@ std::uint32_t HostContext::blocks() const { return executor_->blocks(); }
 
 void HostContext::barrier() const { executor_->barrier(thread_); }
 
-void HostContext::load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const {
+void HostContext::load_bytes(void* word, std::uint8_t bytes, bool valid,
+                             std::int64_t offset) const {
   offset = in_origin_ + offset;
   GlobalMemory& memory = executor_->global();
   executor_->note(thread_, {memory.in_position(offset), CallKind::load, bytes, valid}, offset,
                   valid ? memory.load(thread_, word, bytes, offset) : "");
 }
 
-void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
+void HostContext::store_bytes(const void* word, std::uint8_t bytes, bool valid,
                               std::int64_t offset) const {
   offset = out_origin_ + offset;
   GlobalMemory& memory = executor_->global();
@@ -244,14 +252,14 @@ void HostContext::store_bytes(const void* word, std::size_t bytes, bool valid,
                   valid ? memory.store(thread_, word, bytes, offset) : "");
 }
 
-void HostContext::shared_load_bytes(void* word, std::size_t bytes, bool valid,
+void HostContext::shared_load_bytes(void* word, std::uint8_t bytes, bool valid,
                                     std::uint32_t offset) const {
   offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_load, bytes, valid}, offset,
                   valid ? executor_->shared().load(thread_, word, bytes, offset) : "");
 }
 
-void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool valid,
+void HostContext::shared_store_bytes(const void* word, std::uint8_t bytes, bool valid,
                                      std::uint32_t offset) const {
   offset += shared_origin_;
   executor_->note(thread_, {offset, CallKind::shared_store, bytes, valid}, offset,
@@ -259,7 +267,7 @@ void HostContext::shared_store_bytes(const void* word, std::size_t bytes, bool v
 }
 
 // An access of each memory.
-void HostContext::copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t to,
+void HostContext::copy_bytes_async(std::uint8_t bytes, bool valid, std::uint32_t to,
                                    std::int64_t offset) const {
   std::array<std::byte, 16> word{};
   to += shared_origin_;
@@ -270,7 +278,7 @@ void HostContext::copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t 
 
 void HostContext::copy_word_async(bool valid, std::uint32_t count, std::uint32_t to,
                                   std::int64_t offset) const {
-  constexpr std::size_t kBytes = 4;
+  constexpr std::uint8_t kBytes = 4;
   std::array<std::byte, kBytes> word{};
   to += shared_origin_;
   offset += in_origin_;
@@ -290,8 +298,8 @@ void HostContext::wait_copies_but(std::size_t newest) const {
 
 bool HostContext::any(bool value) const { return executor_->any(thread_, value); }
 
-void HostContext::shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const {
-  executor_->shuffle(thread_, word, bytes, lane);
+Offer HostContext::shuffle_offers(const Offer& own, std::uint8_t bytes, std::uint32_t lane) const {
+  return executor_->shuffle(thread_, own, bytes, lane);
 }
 
 Report run_kernel(const Grid& grid, const Arrays& arrays, const Kernel& kernel) {

@@ -2,8 +2,10 @@
 // does. The kernels under test are the very sources that nvcc compiles (cuda/kernels/context.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -34,6 +36,10 @@ struct Report {
 };
 
 class Executor;
+
+// What a lane gives to a shuffle or a vote, however few bytes: copies of a size known to the compiler
+// take a fraction of the others' time.
+using Offer = std::array<std::byte, 16>;
 
 // The context that a kernel gets: the members of DeviceContext.
 class HostContext {
@@ -104,7 +110,10 @@ class HostContext {
   // As on the device, `lane` counts modulo the size of the warp.
   template <typename T>
   T shuffle(T value, std::uint32_t lane) const {
-    shuffle_bytes(&value, checked_size<T>(), lane);
+    Offer offer{};
+    std::memcpy(offer.data(), &value, checked_size<T>());
+    offer = shuffle_offers(offer, checked_size<T>(), lane);
+    std::memcpy(&value, offer.data(), sizeof(T));
     return value;
   }
 
@@ -112,21 +121,22 @@ class HostContext {
 
  private:
   template <typename T>
-  static constexpr std::size_t checked_size() {
-    constexpr std::size_t kBytes = sizeof(T);
+  static constexpr std::uint8_t checked_size() {
+    constexpr std::uint8_t kBytes{sizeof(T)};
     static_assert(std::is_trivially_copyable_v<T>);
     static_assert(kBytes <= 16 && (kBytes & (kBytes - 1)) == 0);
     return kBytes;
   }
 
-  void load_bytes(void* word, std::size_t bytes, bool valid, std::int64_t offset) const;
-  void store_bytes(const void* word, std::size_t bytes, bool valid, std::int64_t offset) const;
-  void shared_load_bytes(void* word, std::size_t bytes, bool valid, std::uint32_t offset) const;
-  void shared_store_bytes(const void* word, std::size_t bytes, bool valid,
+  void load_bytes(void* word, std::uint8_t bytes, bool valid, std::int64_t offset) const;
+  void store_bytes(const void* word, std::uint8_t bytes, bool valid, std::int64_t offset) const;
+  void shared_load_bytes(void* word, std::uint8_t bytes, bool valid, std::uint32_t offset) const;
+  void shared_store_bytes(const void* word, std::uint8_t bytes, bool valid,
                           std::uint32_t offset) const;
-  void copy_bytes_async(std::size_t bytes, bool valid, std::uint32_t to, std::int64_t offset) const;
+  void copy_bytes_async(std::uint8_t bytes, bool valid, std::uint32_t to,
+                        std::int64_t offset) const;
   void wait_copies_but(std::size_t newest) const;
-  void shuffle_bytes(void* word, std::size_t bytes, std::uint32_t lane) const;
+  Offer shuffle_offers(const Offer& own, std::uint8_t bytes, std::uint32_t lane) const;
 
   Executor* executor_;
   std::uint32_t thread_;
