@@ -71,6 +71,7 @@ py::dict build_config() {
   result["simd_built"] = names_of(ttlg::cpu::built_levels());
   result["simd_found"] = names_of(ttlg::cpu::usable_levels());
   result["simd_used"] = ttlg::cpu::kernels().name;
+  result["prefetch_into"] = ttlg::cpu::kPrefetchesIntoL2 ? "L2" : "L1";
   const std::shared_ptr<const ttlg::cpu::Machine> machine = ttlg::cpu::this_machine();
   result["l1_cache_bytes"] = machine->l1_cache_bytes;
   result["l2_cache_bytes"] = machine->l2_cache_bytes;

@@ -10,8 +10,8 @@ constexpr std::int64_t kLinesAtOnce = 32;
 
 }  // namespace
 
-BlockMover::BlockMover(const Plan& plan, const Kernels& table)
-    : plan_(plan), table_(table), block_(plan.block) {
+BlockMover::BlockMover(const Plan& plan, const Kernels& table, std::span<const std::byte> read_next)
+    : plan_(plan), table_(table), read_next_(read_next), block_(plan.block) {
   const std::size_t width = width_index(plan.element_bytes);
   const Parameters& parameters = plan.parameters;
   const bool direct = parameters.streams_directly();
@@ -258,6 +258,19 @@ StoreQueue BlockMover::queue_stores(std::byte* staging, std::byte* out,
           .continued = continued};
 }
 
+PrefetchQueue BlockMover::share_of_next(std::int64_t i, std::int64_t begin,
+                                        std::int64_t end) const {
+  static constexpr std::array<std::int64_t, 1> kOneRange{0};
+  if (read_next_.empty()) return {};
+  const std::int64_t blocks = end - begin;
+  const std::int64_t distance = plan_.parameters.prefetch;
+  const std::int64_t shares = distance > 0 ? std::min(distance, blocks) : blocks;
+  const std::int64_t share = i - (end - shares);
+  const std::int64_t first = std::ssize(read_next_) * share / shares;
+  const std::int64_t last = std::ssize(read_next_) * (share + 1) / shares;
+  return {.next = read_next_.data() + first, .ranges = kOneRange, .range_bytes = last - first};
+}
+
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
   struct StagingBuffer {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
@@ -286,6 +299,8 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
                               .ranges = block_.ranges,
                               .range_bytes = block_.range_bytes};
       ahead.step();
+    } else {
+      pipeline_.prefetches = share_of_next(i, begin, end);
     }
     if (staged) {
       StagingBuffer& staging = buffers[static_cast<std::size_t>(i & 1)];

@@ -16,7 +16,8 @@ namespace ttlg::cpu {
 
 class BlockMover {
  public:
-  BlockMover(const Plan& plan, const Kernels& table);
+  // What will be read after the last block is prefetched like a block of its own.
+  BlockMover(const Plan& plan, const Kernels& table, std::span<const std::byte> read_next = {});
 
   // Moves blocks begin..end-1.
   void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
@@ -41,6 +42,9 @@ class BlockMover {
   bool holds(std::span<const std::int64_t> tile) const;
   TileWalk walk(std::span<const std::int64_t> tile, bool staged) const;
 
+  // The share of what is read next that block i prefetches, the last ones of begin..end-1 having no
+  // later blocks to prefetch.
+  PrefetchQueue share_of_next(std::int64_t i, std::int64_t begin, std::int64_t end) const;
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to, bool staged);
@@ -52,6 +56,7 @@ class BlockMover {
 
   const Plan& plan_;
   const Kernels& table_;
+  const std::span<const std::byte> read_next_;
   const Block& block_;
   BlockKernel kernel_ = nullptr;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes

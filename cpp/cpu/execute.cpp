@@ -20,7 +20,8 @@ void copy_chunks(const Plan& plan, const std::byte* in, std::byte* out, std::int
 
 }  // namespace
 
-void execute(const Plan& plan, const std::byte* in, std::byte* out, const Kernels& table) {
+void execute(const Plan& plan, const std::byte* in, std::byte* out, const Kernels& table,
+             std::span<const std::byte> read_next) {
   if (plan.problem.bytes() == 0) return;
   if (plan.parameters.kernel == Kernel::reference) {
     execute_reference(plan, in, out);
@@ -34,7 +35,7 @@ void execute(const Plan& plan, const std::byte* in, std::byte* out, const Kernel
                     if (plan.parameters.kernel == Kernel::copy) {
                       copy_chunks(plan, in, out, begin, end, table);
                     } else {
-                      BlockMover(plan, table).move(in, out, begin, end);
+                      BlockMover(plan, table, read_next).move(in, out, begin, end);
                     }
                   });
 }

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "cpu/simd_level.hpp"
 #include "plan/cpu/plan.hpp"
 
 namespace ttlg::cpu {
 
-// `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap.
+// `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap. By
+// one thread, what will be read next is prefetched meanwhile.
 void execute(const Plan& plan, const std::byte* in, std::byte* out,
-             const Kernels& table = kernels());
+             const Kernels& table = kernels(), std::span<const std::byte> read_next = {});
 
 // The reference implementation (GenTT, Alg. 1): one element at a time, straight from the plan's
 // request, sharing nothing with the normal form or the kernels.

@@ -17,6 +17,11 @@ namespace ttlg::cpu {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
 }
 
+// Where blocks are prefetched to. A Zen 4 reads up to twice as fast by prefetches into L2 as by
+// those into L1. A Zen 5 drops prefetches into L2 that come faster than memory serves them, while
+// those into L1 wait; a line that must leave L1 before its block is moved is still in L2.
+extern const bool kPrefetchesIntoL2;
+
 // Lines of a later block that are still to be prefetched, range by range; see Block::ranges.
 struct PrefetchQueue {
   const std::byte* next = nullptr;  // the block's first byte

@@ -17,6 +17,15 @@ extern const Kernels kAvx512Kernels;
 
 namespace {
 
+bool prefetches_into_l2() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amdfam19h") != 0;  // Zen 3 and 4
+#else
+  return false;
+#endif
+}
+
 #if defined(__x86_64__)
 constexpr std::array<const Kernels*, 4> kLevels{&kBaselineKernels, &kSsse3Kernels, &kAvx2Kernels,
                                                 &kAvx512Kernels};
@@ -55,6 +64,8 @@ const Kernels& choose() {
 }
 
 }  // namespace
+
+const bool kPrefetchesIntoL2 = prefetches_into_l2();
 
 std::span<const Kernels* const> built_levels() { return kLevels; }
 

@@ -29,6 +29,7 @@ class Cycles {
         parts_(reinterpret_cast<Part*>(workspace + layout_.parts)),
         held_(workspace + layout_.held),
         threads_(threads),
+        into_l2_(kPrefetchesIntoL2 && matrix_.bytes() > kMaxCachedBytes),
         copy_(table.copy) {}
 
   void run() {
@@ -88,15 +89,40 @@ class Cycles {
   void move_part(const Part& part, std::int64_t begin, std::int64_t bytes) const {
     std::int64_t at = part.first;
     std::int64_t requested = at;
-    for (std::int64_t k = 0; k < kRequested; k += bytes) requested = source(requested);
+    for (std::int64_t k = 0; k < (into_l2_ ? kAheadInL2 : kAheadInL1); k += bytes)
+      requested = source(requested);
     for (std::int64_t k = 1; k < part.count; ++k) {
       requested = source(requested);
-      request(cell(requested) + begin, std::min(bytes, kMaxPrefetchedBytes));
       const std::int64_t from = source(at);
-      copy_(cell(at) + begin, cell(from) + begin, bytes);
+      copy_cell(cell(at) + begin, cell(from) + begin, bytes, cell(requested) + begin);
       at = from;
     }
     copy_(cell(at) + begin, held(part.held), bytes);
+  }
+
+  // Requests a later cell meanwhile: into L2 all of it, into L1 its beginning, as hardware
+  // prefetches the rest.
+  void copy_cell(std::byte* to, const std::byte* from, std::int64_t bytes,
+                 const std::byte* later) const {
+    if (!into_l2_) {
+      request<3>(later, std::min(bytes, kRequestBytes));
+      copy_(to, from, bytes);
+      return;
+    }
+    for (std::int64_t done = 0; done < bytes; done += kRequestBytes) {
+      const std::int64_t some = std::min(kRequestBytes, bytes - done);
+      request<2>(later + done, some);
+      copy_(to + done, from + done, some);
+    }
+  }
+
+  // Prefetches lines as __builtin_prefetch does.
+  template <int kLocality>
+  static void request(const std::byte* from, std::int64_t bytes) {
+    for (std::int64_t line = 0; line < bytes; line += kLineBytes) {
+      __builtin_prefetch(from + line, 0, kLocality);
+    }
+    __builtin_prefetch(from + bytes - 1, 0, kLocality);
   }
 
   template <typename Work>
@@ -112,9 +138,10 @@ class Cycles {
   std::byte* held(std::int64_t part) const { return held_ + part * layout_.slice; }
 
   static constexpr std::int64_t kPartsPerThread = CellsWorkspace::kPartsPerThread;
-  static constexpr std::int64_t kMinPart = 32;              // cells
-  static constexpr std::int64_t kRequested = 2 << 10;       // bytes of cells ahead
-  static constexpr std::int64_t kMaxPrefetchedBytes = 512;  // of one; hardware prefetches the rest
+  static constexpr std::int64_t kMinPart = 32;         // cells
+  static constexpr std::int64_t kAheadInL1 = 2 << 10;  // bytes of cells
+  static constexpr std::int64_t kAheadInL2 = 4 << 10;
+  static constexpr std::int64_t kRequestBytes = 512;
 
   const Matrix matrix_;
   const FastDivisor by_row_;
@@ -125,6 +152,7 @@ class Cycles {
   Part* const parts_;
   std::byte* const held_;
   const int threads_;
+  const bool into_l2_;  // whether cells are requested there
   const CopyKernel copy_;
   std::int64_t count_ = 0;  // of parts
 };

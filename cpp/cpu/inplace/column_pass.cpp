@@ -10,8 +10,6 @@ namespace {
 
 // Rows of a band that are read at once, by all of its columns.
 constexpr std::int64_t kRowsAtOnce = 128;
-// Matrices above this size are streamed past the caches: the lines that were read have left them.
-constexpr std::int64_t kStreamedFrom = 8 << 20;
 
 using RowOffsets = std::array<std::int64_t, kRowsAtOnce>;
 
@@ -22,7 +20,7 @@ class RowTable {
  public:
   RowTable(const PermutedMatrix& permuted, ColumnOrder order)
       : pitch_(permuted.width * permuted.matrix.element_bytes),
-        streams_(pitch_ >= kMinStreamedRunBytes && permuted.matrix.bytes() > kStreamedFrom),
+        streams_(pitch_ >= kMinStreamedRunBytes && permuted.matrix.bytes() > kMaxCachedBytes),
         writes_skewed_(!permuted.forward && order == ColumnOrder::shuffle && !streams_),
         offsets_(reinterpret_cast<std::int64_t*>(permuted.workspace)) {
     const std::int64_t m = permuted.c2r.m;

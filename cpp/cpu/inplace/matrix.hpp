@@ -15,6 +15,9 @@
 
 namespace ttlg::cpu {
 
+// What larger matrices have in the caches is gone before the next pass over them.
+constexpr std::int64_t kMaxCachedBytes = 8 << 20;
+
 // Row after row, without gaps.
 struct Matrix {
   std::byte* data;
@@ -41,12 +44,6 @@ void for_matrices(const InplaceStep& step, std::byte* data, std::byte* workspace
       work(data + number * step.matrix_bytes(), own);
     }
   });
-}
-
-// Prefetches the lines of this many bytes.
-inline void request(const std::byte* from, std::int64_t bytes) {
-  for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(from + line);
-  __builtin_prefetch(from + bytes - 1);
 }
 
 // As in BlockArguments.

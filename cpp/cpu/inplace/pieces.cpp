@@ -36,7 +36,8 @@ class PieceWise {
     });
     for_parts([&](std::int64_t begin, std::int64_t end, const Buffers& buffers) {
       for (std::int64_t number = end - 1; number > begin; --number) {
-        execute(into_buffer_, piece(data, number), buffers.piece, table_);
+        const std::byte* const next = piece(data, number - 1);
+        execute(into_buffer_, piece(data, number), buffers.piece, table_, read_next(next));
         store_cells(data, number, buffers.piece);
       }
       store_cells(data, begin, buffers.held);
@@ -58,7 +59,8 @@ class PieceWise {
     });
     for_parts([&](std::int64_t begin, std::int64_t end, const Buffers& buffers) {
       for (std::int64_t number = begin; number < end - 1; ++number) {
-        execute(into_buffer_, loaded(data, number, buffers.cells), buffers.piece, table_);
+        execute(into_buffer_, loaded(data, number, buffers.cells), buffers.piece, table_,
+                read_next(first_cell(data, number + 1)));
         table_.copy(piece(data, number), buffers.piece, pieces_.inside.matrix_bytes());
       }
       table_.copy(piece(data, end - 1), buffers.held, pieces_.inside.matrix_bytes());
@@ -93,6 +95,17 @@ class PieceWise {
 
   std::byte* piece(std::byte* data, std::int64_t number) const {
     return data + number * pieces_.inside.matrix_bytes();
+  }
+
+  // The piece that begins there, to be prefetched, if it is not in the caches.
+  std::span<const std::byte> read_next(const std::byte* first) const {
+    if (pieces_.even * pieces_.other * size_ <= kMaxCachedBytes) return {};
+    return {first, static_cast<std::size_t>(pieces_.inside.matrix_bytes())};
+  }
+
+  const std::byte* first_cell(std::byte* data, std::int64_t number) const {
+    const std::int64_t first = number * pieces_.other;
+    return data + first * pieces_.between.element_bytes + first / pieces_.count * gaps_.bytes;
   }
 
   // Calls visit(in the matrix, in a buffer, bytes) for the cells of a piece between gaps.

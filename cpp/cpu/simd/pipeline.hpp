@@ -18,18 +18,22 @@ namespace {
   return queue.range >= queue.ranges.size();
 }
 
-// Into L1: a Zen 5 drops prefetches into L2 that come faster than memory serves them, while those
-// into L1 wait. A line that must leave L1 before its block is moved is still in L2.
-[[gnu::always_inline]] inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
+// kLocality as __builtin_prefetch takes it: 3 for L1, 2 for L2.
+template <int kLocality>
+[[gnu::always_inline]] inline void prefetch_into(PrefetchQueue& queue, std::int64_t lines) {
   for (; lines > 0 && !is_done(queue); --lines) {
     const std::byte* const range = queue.next + queue.ranges[queue.range];
-    __builtin_prefetch(range + queue.byte, 0, 3);
+    __builtin_prefetch(range + queue.byte, 0, kLocality);
     queue.byte += kLineBytes;
     if (queue.byte < queue.range_bytes) continue;
-    __builtin_prefetch(range + queue.range_bytes - 1, 0, 3);
+    __builtin_prefetch(range + queue.range_bytes - 1, 0, kLocality);
     queue.byte = 0;
     ++queue.range;
   }
+}
+
+[[gnu::always_inline]] inline void prefetch(PrefetchQueue& queue, std::int64_t lines) {
+  kPrefetchesIntoL2 ? prefetch_into<2>(queue, lines) : prefetch_into<3>(queue, lines);
 }
 
 // What lies of a run before its first whole line, or after its last one, goes through the caches

@@ -52,7 +52,8 @@ def show_config() -> Config:
         A dictionary with the sections ``ttlg``, ``cpu`` and ``cuda`` that prints itself. Of the
         SIMD levels, ``simd_built`` are in this installation, ``simd_found`` those of them that this
         processor has, and ``simd_used`` is the last of those unless the environment variable
-        ``TTLG_SIMD_LEVEL`` caps it. ``thread_start_us`` and ``thread_wakeup_us`` are how many
+        ``TTLG_SIMD_LEVEL`` caps it. ``prefetch_into`` is the cache into which kernels prefetch, by
+        the processor's family. ``thread_start_us`` and ``thread_wakeup_us`` are how many
         microseconds a second thread takes to begin its part of a call, where it watches for calls
         and where it sleeps: measured once, None for one thread. ``learning`` says whether
         calls try plans (`set_learning`), ``time_model`` is what the planner knows of this CPU and

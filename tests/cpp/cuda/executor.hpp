@@ -37,8 +37,8 @@ struct Report {
 
 class Executor;
 
-// What a lane gives to a shuffle or a vote, however few bytes: copies of a size known to the compiler
-// take a fraction of the others' time.
+// What a lane gives to a shuffle or a vote, however few bytes: copies of a size known to the
+// compiler take a fraction of the others' time.
 using Offer = std::array<std::byte, 16>;
 
 // The context that a kernel gets: the members of DeviceContext.

@@ -56,6 +56,13 @@ def test_the_levels_found_are_the_processors():
         assert (level in CPU["simd_found"]) == set(wanted).issubset(flags), level
 
 
+def test_a_zen_3_and_a_zen_4_prefetch_into_l2():
+    with open("/proc/cpuinfo") as lines:
+        facts = dict(map(str.strip, line.split(":")) for line in lines if line.count(":") == 1)
+    zen = (facts.get("vendor_id"), facts.get("cpu family")) == ("AuthenticAMD", str(0x19))
+    assert CPU["prefetch_into"] == ("L2" if zen else "L1")
+
+
 @pytest.mark.parametrize("level", CPU["simd_found"])
 def test_every_level_moves_the_same_bits(run_python, level):
     result = run_python(BATTERY, TTLG_SIMD_LEVEL=level, OMP_WAIT_POLICY="passive")
