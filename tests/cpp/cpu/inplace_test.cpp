@@ -204,6 +204,17 @@ TEST(PiecesInPlace, TransposeLongMatrices) {
   }
 }
 
+// Of more than 8 MiB: the next piece is prefetched, from behind a gap too.
+TEST(PiecesInPlace, TransposeMatricesLargerThanTheCaches) {
+  for (const auto& [rows, columns] : {std::pair{200003, 6}, {6, 200003}}) {
+    for (const int threads : {1, 2}) {
+      const InplaceStep step = step_of(InplaceKernel::pieces, rows, columns, 8, 700);
+      ASSERT_GT(step.matrix_bytes(), 8 << 20);
+      expect_step(step, threads);
+    }
+  }
+}
+
 TEST(SquareInPlace, TransposesEveryOrder) {
   for (std::int64_t order = 1; order <= 70; ++order) {
     for (const std::int64_t size : {1, 2, 3, 4, 8, 16, 24}) {
