@@ -18,8 +18,9 @@ namespace ttlg::cpu {
 }
 
 // Where blocks are prefetched to. A Zen 4 reads up to twice as fast by prefetches into L2 as by
-// those into L1. A Zen 5 drops prefetches into L2 that come faster than memory serves them, while
-// those into L1 wait; a line that must leave L1 before its block is moved is still in L2.
+// those into L1, and Intel's processors were measured with the former only. A Zen 5 drops
+// prefetches into L2 that come faster than memory serves them, while those into L1 wait; a line
+// that must leave L1 before its block is moved is still in L2.
 extern const bool kPrefetchesIntoL2;
 
 // Lines of a later block that are still to be prefetched, range by range; see Block::ranges.

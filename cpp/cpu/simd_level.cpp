@@ -6,6 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace ttlg::cpu {
 
 extern const Kernels kBaselineKernels;
@@ -17,12 +21,17 @@ extern const Kernels kAvx512Kernels;
 
 namespace {
 
+// Everywhere but on AMD's families after Zen 4's, which GCC 12 has no names for.
 bool prefetches_into_l2() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  return __builtin_cpu_is("amdfam19h") != 0;  // Zen 4, which was measured, and Zen 3
+  std::array<unsigned, 4> found{};
+  if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &found[0], &found[1], &found[2], &found[3])) {
+    return true;
+  }
+  return (found[0] >> 8 & 0xf) + (found[0] >> 20 & 0xff) <= 0x19;
 #else
-  return false;
+  return true;
 #endif
 }
 

@@ -56,11 +56,11 @@ def test_the_levels_found_are_the_processors():
         assert (level in CPU["simd_found"]) == set(wanted).issubset(flags), level
 
 
-def test_a_zen_3_and_a_zen_4_prefetch_into_l2():
+def test_only_a_zen_5_and_later_ones_prefetch_into_l1():
     with open("/proc/cpuinfo") as lines:
         facts = dict(map(str.strip, line.split(":")) for line in lines if line.count(":") == 1)
-    zen = (facts.get("vendor_id"), facts.get("cpu family")) == ("AuthenticAMD", str(0x19))
-    assert CPU["prefetch_into"] == ("L2" if zen else "L1")
+    is_amd = facts.get("vendor_id") == "AuthenticAMD"
+    assert CPU["prefetch_into"] == ("L1" if is_amd and int(facts["cpu family"]) > 0x19 else "L2")
 
 
 @pytest.mark.parametrize("level", CPU["simd_found"])
