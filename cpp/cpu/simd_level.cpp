@@ -29,7 +29,8 @@ bool prefetches_into_l2() {
   if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &found[0], &found[1], &found[2], &found[3])) {
     return true;
   }
-  return (found[0] >> 8 & 0xf) + (found[0] >> 20 & 0xff) <= 0x19;
+  const unsigned family = (found[0] >> 8 & 0xf) + (found[0] >> 20 & 0xff);
+  return family <= 0x19;
 #else
   return true;
 #endif
