@@ -9,8 +9,8 @@
 
 namespace ttlg::cpu {
 
-// `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap. By
-// one thread, what will be read next is prefetched meanwhile.
+// `in` and `out` point at element (0, ..., 0) of the request's arrays, which must not overlap.
+// `read_next`, what the caller reads afterwards, is prefetched meanwhile; for plans of one thread.
 void execute(const Plan& plan, const std::byte* in, std::byte* out,
              const Kernels& table = kernels(), std::span<const std::byte> read_next = {});
 

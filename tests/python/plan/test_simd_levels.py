@@ -5,6 +5,7 @@ import platform
 import pytest
 
 import ttlg
+from ttlg._machine.processor import machine_facts
 
 CPU = ttlg.show_config()["cpu"]
 
@@ -57,10 +58,9 @@ def test_the_levels_found_are_the_processors():
 
 
 def test_only_a_zen_5_and_later_ones_prefetch_into_l1():
-    with open("/proc/cpuinfo") as lines:
-        facts = dict(map(str.strip, line.split(":")) for line in lines if line.count(":") == 1)
-    is_amd = facts.get("vendor_id") == "AuthenticAMD"
-    assert CPU["prefetch_into"] == ("L1" if is_amd and int(facts["cpu family"]) > 0x19 else "L2")
+    facts = machine_facts()
+    into_l1 = facts["vendor"] == "AuthenticAMD" and facts["family"] > 0x19
+    assert CPU["prefetch_into"] == ("L1" if into_l1 else "L2")
 
 
 @pytest.mark.parametrize("level", CPU["simd_found"])
