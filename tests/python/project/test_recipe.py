@@ -95,7 +95,7 @@ def _run(*command, cwd):
 @pytest.mark.timeout(900)
 def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
     if not shutil.which("cmake"):
-        pytest.skip("needs CMake, a C++ compiler and GoogleTest")
+        pytest.skip("there is no CMake")
     options = ("TTLG_CUDA=OFF", "TTLG_BUILD_PYTHON=OFF", "TTLG_BUILD_TESTS=ON")
     flags = (
         "CMAKE_BUILD_TYPE=Debug",
@@ -105,6 +105,8 @@ def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
     )
     defined = [f"-D{each}" for each in (*options, *flags)]
     configured = _run("cmake", "-S", ".", "-B", "build", *defined, cwd=sources)
+    if "needs GoogleTest" in configured.stderr:
+        pytest.skip("there is no GoogleTest")
     assert configured.returncode == 0, configured.stderr
 
     def run_tests(moved):
