@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, overload
 from ttlg import _core, _models
 from ttlg._core import TensorView
 from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import call_into
 from ttlg._plan import json as plan_json
 from ttlg._plan.candidates import Candidate, CandidateT_co, CudaCandidate
 from ttlg._plan.output import out_byte_strides
@@ -87,7 +88,10 @@ class Plan(Generic[CandidateT_co]):
         target = out_library.view_output(out, source, stream)
         if not core.fits(source, target):
             core = self._core_for(source, target)
-        out_library.run_into(self._call(core), out, source, target)
+        call: Any = self._call(core)
+        if _core.fields_to_write(target) is not None:
+            call = call_into(source, self.axes, target, self.threads)
+        out_library.run_into(call, out, source, target)
         return out
 
     def _call(self, core: Any) -> Any:
