@@ -59,7 +59,8 @@ class Plan(Generic[CandidateT_co]):
         out : array, optional
             As for `transpose`. Where its strides are not those of `out_strides`, the planner's plan
             for them runs instead of this one: on as many threads, and with this plan's kernel if
-            that was forced or measured and can write there. By default a new array of the library
+            that was forced or measured and can write there. Where only the fields of its elements
+            may be written, the planner's plans for these run. By default a new array of the library
             of `x`.
         stream : optional
             As for `transpose`.

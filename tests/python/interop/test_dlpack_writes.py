@@ -15,8 +15,7 @@ class Forwarding:
     """Forwards the DLPack export of an array of any library."""
 
     def __init__(self, array):
-        self.array = array
-        self.shape = array.shape
+        self.array, self.shape = array, array.shape
 
     def __dlpack__(self, **keywords):
         return self.array.__dlpack__(**keywords)
@@ -98,7 +97,8 @@ def test_tensors_of_pytorch_versions_without_version_1(monkeypatch):
     x = random_array((4, 6), "f4")
     out = torch.zeros(6, 4)
     monkeypatch.delattr(torch.Tensor, "__dlpack_c_exchange_api__", raising=False)
-    monkeypatch.setattr(torch.Tensor, "__dlpack__", torch.utils.dlpack.to_dlpack)
+    old = torch.utils.dlpack.to_dlpack
+    monkeypatch.setattr(torch.Tensor, "__dlpack__", lambda tensor, **_: old(tensor))
     ttlg.transpose(x, out=out)
     assert bits(out) == bits(x.T)
     assert bits(ttlg.transpose_inplace(out)) == bits(x)
@@ -107,18 +107,19 @@ def test_tensors_of_pytorch_versions_without_version_1(monkeypatch):
 def test_new_arrays_of_libraries_without_version_1():
     """What the library of `x` has just allocated for the result is written to."""
 
-    class Namespace:
-        @staticmethod
-        def empty(shape, *, dtype, device):
-            made = Array(np.empty(shape, dtype), version=None)
-            made.shape = shape
-            return made
+    class Array(Forwarding):
+        device = "cpu"
 
-    class Array(Producer):
-        dtype, device_name = np.dtype("f4"), "cpu"
+        def __init__(self, memory):
+            self.array = Producer(memory, version=None)
+            self.memory, self.shape, self.dtype = memory, memory.shape, memory.dtype
 
         def __array_namespace__(self):
-            return Namespace
+            return Array
 
-    x = Array(random_array((4, 6), "f4"), version=None)
-    assert bits(ttlg.transpose(x).array) == bits(x.array.T)
+        @staticmethod
+        def empty(shape, *, dtype, device):
+            return Array(np.empty(shape, dtype))
+
+    x = Array(random_array((4, 6), "f4"))
+    assert bits(ttlg.transpose(x).memory) == bits(x.memory.T)

@@ -182,17 +182,13 @@ def test_all_layouts_of_three_fields_in_twelve_bytes():
 
 
 def test_other_fields_of_records():
-    records, source = (random_array((4, 5), RECORD, seed) for seed in (0, 1))
-    records = records.copy()  # which owns its memory
+    records = random_array((4, 5), RECORD).copy()  # which owns its memory
+    source = random_array((5, 4), RECORD, 1)
     expected = records.copy()
-    expected[["x", "y"]] = source[["x", "y"]]
-    for _ in range(3):
-        ttlg.copyto(records[["x", "y"]], source[["x", "y"]])
+    expected[["x", "y"]] = source[["x", "y"]].T
+    for _ in range(3):  # later calls find the plans in the cache
+        ttlg.transpose(source[["x", "y"]], out=records[["x", "y"]])
         assert records.tobytes() == expected.tobytes()
-    view = records[["x", "y"]]
-    assert view.flags.owndata is False
-    ttlg.transpose(random_array((5, 4), view.dtype), out=view)  # one dtype object
-    assert (records["mass"] == expected["mass"]).all()
 
 
 def test_views_of_views_of_records():
@@ -221,7 +217,7 @@ def test_memory_of_files_and_buffers(tmp_path):
     for out in (columns, np.frombuffer(memory, dtype).reshape(4, 5), memoryview(columns)):
         ttlg.transpose(x, out=out)
         array = np.asarray(out)
-        assert (array.view("V12").view(RECORD)["mass"].view("u1") == 7).all()
+        assert set(array.view("V12").view(RECORD)["mass"].tobytes()) == {7}
         assert (array == x.T).all()
 
 
@@ -230,7 +226,7 @@ def test_padding_of_new_arrays_moves():
     x = random_array((4, 5), dtype)
     for out in (np.zeros((5, 4), dtype), np.zeros((10, 4), dtype)[5:], ttlg.transpose(x)):
         ttlg.transpose(x, out=out)
-        assert out.view("V12").tobytes() == x.T.copy().view("V12").tobytes()
+        assert bits(out) == bits(x.T)
 
 
 def test_refusals_write_nothing():
@@ -256,8 +252,10 @@ def test_refusals_write_nothing():
     assert records.tobytes() == before
 
 
-def test_objects_beside_the_fields_are_left_alone():
+def test_records_that_hold_objects_are_refused():
     records = np.array([[(1, "one", 2), (3, "two", 4)]], [("a", "u4"), ("o", "O"), ("b", "u4")])
+    before = records.tolist()
     out = records[["a", "b"]]
-    ttlg.copyto(out, np.zeros((1, 2), out.dtype))
-    assert records.tolist() == [[(0, "one", 0), (0, "two", 0)]]
+    with pytest.raises(TypeError, match="holds Python objects"):
+        ttlg.copyto(out, np.zeros((1, 2), out.dtype))
+    assert records.tolist() == before
