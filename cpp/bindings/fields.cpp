@@ -109,8 +109,7 @@ void bind_fields(py::module_& module) {
       [](const TensorView& view, std::int64_t begin, std::int64_t end) {
         return view_run(view, {begin, end});
       },
-      py::arg("view"), py::arg("begin"), py::arg("end"),
-      "A view of these bytes of every element.");
+      py::arg("view"), py::arg("begin"), py::arg("end"), "A view of these bytes of every element.");
 }
 
 }  // namespace ttlg::bindings
