@@ -6,6 +6,7 @@
 namespace ttlg::bindings {
 
 void bind_tensor_view(pybind11::module_& module);
+void bind_fields(pybind11::module_& module);
 void bind_arguments(pybind11::module_& module);
 void bind_plan(pybind11::module_& module);
 void bind_cpu(pybind11::module_& module);

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,11 @@ void run_call(const CpuCall& call, const TensorView& x, const TensorView& out) {
   check_call(*call.plan, x, out);
   // Other libraries return the memory of large results to the system when these are freed.
   run_and_learn(call.plan, x.data, out.data, call.plan->request.out_byte_strides.empty());
+}
+
+// One after another, which no signal handler of Python interrupts.
+void run_calls(const std::vector<std::tuple<CpuCall, TensorView, TensorView>>& calls) {
+  for (const auto& [call, x, out] : calls) run_call(call, x, out);
 }
 
 std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes,
@@ -241,6 +247,8 @@ void bind_cpu(py::module_& module) {
         return CpuCall{plan_for_views(x, axes, out, threads, std::nullopt)};
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"), "A call by such a plan.");
+  module.def("run_cpu_calls", &run_calls, py::arg("calls"),
+             "Run calls, each with its x and its out, as one that nothing interrupts.");
   module.def(
       "request_into_new_ndarray",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,

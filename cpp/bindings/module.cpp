@@ -116,6 +116,7 @@ PYBIND11_MODULE(_core, module) {
   });
 
   ttlg::bindings::bind_tensor_view(module);
+  ttlg::bindings::bind_fields(module);
   ttlg::bindings::bind_arguments(module);
   ttlg::bindings::bind_plan(module);
   ttlg::bindings::bind_cpu(module);

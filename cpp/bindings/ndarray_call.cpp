@@ -9,6 +9,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
+#include "bindings/fields.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
@@ -55,12 +56,13 @@ bool is_movable(const Ndarray& x) {
          !holds_references(py::reinterpret_borrow<py::dtype>(x.descr));
 }
 
-// Whether the result may certainly be written to `out`.
-bool is_fit_for_output(const Ndarray& x, const Ndarray& out,
+// Whether the result may certainly be written to `out`, whole elements.
+bool is_fit_for_output(const Ndarray& x, const Ndarray& out, PyObject* out_object,
                        std::span<const std::int64_t> out_shape) {
   const bool is_contiguous = (out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
   return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
-         find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none;
+         find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none &&
+         !fields_to_write(py::reinterpret_borrow<py::array>(out_object));
 }
 
 // Whether the system gives the memory of a new array at every call; asked where calls are timed.
@@ -95,7 +97,7 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
   }
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
-  if (!is_fit_for_output(x, out, out_shape)) return {};
+  if (!is_fit_for_output(x, out, out_object, out_shape)) return {};
   const LayoutKey key = cpu_key_of(x.layout, axes, &out.layout);
   run_and_learn(cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data, false);
   return py::reinterpret_borrow<py::object>(out_object);
@@ -121,7 +123,7 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   }
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
-  if (!is_fit_for_output(x, out, plan.out_shape) ||
+  if (!is_fit_for_output(x, out, out_object, plan.out_shape) ||
       !has_byte_strides(out.layout, plan.out_byte_strides)) {
     return {};
   }

@@ -137,6 +137,7 @@ TensorView view_capsule(const py::object& capsule, const std::string& name) {
   auto managed = consume<dlpack::ManagedTensor>(capsule.ptr(), "dltensor", "used_dltensor");
   TensorView view;
   fill_view(view, managed->tensor, 0, name);
+  view.unversioned = true;
   view.held = std::move(managed);
   return view;
 }
@@ -262,6 +263,7 @@ void bind_tensor_view(py::module_& module) {
       .def_readonly("stream", &TensorView::stream)
       .def_readonly("owner_stream", &TensorView::owner_stream)
       .def_readonly("readonly", &TensorView::readonly)
+      .def_readonly("unversioned", &TensorView::unversioned)
       .def(
           "freeze", [](TensorView& view) { view.readonly = true; },
           "Count the array as read-only, whether or not its library says that it is.")

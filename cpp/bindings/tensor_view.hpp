@@ -26,6 +26,7 @@ struct TensorView {
   std::vector<std::int64_t> byte_strides;
   std::int64_t itemsize = 0;
   bool readonly = false;
+  bool unversioned = false;  // a DLPack tensor of before version 1, which had no read-only flag
   std::string device = "cpu";
   int cuda_device = -1;       // -1 on the host
   std::uintptr_t stream = 0;  // on which work on it is ordered, 0 on the host

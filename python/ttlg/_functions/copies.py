@@ -160,7 +160,8 @@ def copyto(
     ----------
     dst : array
         Where to write: a writable array of any strides and any library, in host memory or on a
-        CUDA device, that shares no memory with `src`.
+        CUDA device, that shares no memory with `src`. Of structured elements only the fields are
+        written, as for `transpose`.
     src : array
         Of any strides, on the device of `dst`. Its dtype is that of `dst`, as elements are moved
         and not cast. It is broadcast to the shape of `dst`.

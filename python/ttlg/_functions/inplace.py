@@ -53,7 +53,9 @@ def transpose_inplace(
         `x` is no array, or one that cannot change, such as JAX's; it holds Python objects; `axes`
         are no integers, or `workspace` is neither one nor text.
     ValueError
-        `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only;
+        `axes` is no permutation; `x` has gaps or its axes in another order, or is read-only; `x`
+        is structured, such as ``records[["x", "y"]]``, and has bytes between its fields that may
+        belong to other arrays, as for `out` in `transpose`, which elements would take along;
         `workspace` is no size or too small for any way, and the message says how much is enough;
         `stream` is for an array in host memory, or
         `threads` for one on a CUDA device.

@@ -7,6 +7,7 @@ import numpy as np
 
 from ttlg._functions.inplace import transpose_inplace
 from ttlg._libraries import library_of
+from ttlg._libraries.fields import refuse_shared_padding
 from ttlg._typing import ArrayT
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def aos_to_soa(x: Any) -> Any:
     """
     if not isinstance(x, np.ndarray) or x.dtype.names is None:
         return _transpose_matrix(x, "(structures, fields)")
-    library_of(x).view_inplace(x)  # refuses what cannot be transposed
+    refuse_shared_padding(library_of(x).view_inplace(x))  # before the words have no fields
     if not x.flags.c_contiguous:
         raise ValueError(
             f"x of shape {x.shape} and byte strides {x.strides} is not in C order; pass a "

@@ -69,7 +69,8 @@ def transpose(
     out : array, optional
         Where to write: a writable array of the result's shape and dtype, of any strides and any
         library, on the device of `x`, that shares no memory with it. By default a new C-contiguous
-        array of the library of `x`, allocated by that library; of NumPy for buffers.
+        array of the library of `x`, allocated by that library; of NumPy for buffers. Of structured
+        elements only the fields are written, see the notes.
     stream : optional
         For arrays on a CUDA device: the stream that the work is ordered on, as a handle (an int),
         a stream of PyTorch or CuPy, or an object with ``__cuda_stream__``. By default the one that
@@ -97,7 +98,9 @@ def transpose(
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
         host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
-        bit set; or `out` is given while PyTorch differentiates `x` or transforms the function.
+        bit set; `out` is given while PyTorch differentiates `x` or transforms the function; or
+        `out` is of a library that ttlg does not know and exports DLPack without a version, so that
+        nothing says whether it may be written to.
     CudaError
         The driver refused, one of the streams of `x` and `out` is captured in a CUDA graph and the
         other is not, or ttlg was built without CUDA.
@@ -111,6 +114,14 @@ def transpose(
     with a ``transpose`` of their own are refused. A DataArray or Variable of xarray keeps its
     names, coordinates and attributes; its data are transposed in their own library, those of Dask
     lazily, and read where they are in a file.
+
+    Elements of an `out` such as ``records[["x", "y"]]`` have the bytes of other fields between
+    their own, so only their fields are written, as by NumPy's assignment: each run of bytes by a
+    plan of its own, which takes as many passes. Whole elements are written where nothing lies
+    between the fields, and where the array that the memory belongs to was allocated with the dtype
+    of `out`, so that it is padding. NumPy does not tell that of memory maps and other buffers; where
+    their padding may change, pass ``x.view(f"V{x.itemsize}")``, and `out` viewed in the same way,
+    for a single pass. Plans and `predict_time` tell of whole elements.
 
     Tensors that PyTorch differentiates or traces (they require grad or have a tangent, are meta or
     fake tensors or of a subclass, or are seen by a transform of `torch.func`, by `torch.compile`,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ttlg import _core, _models
 from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._libraries.advice import refuse_if_no_array, type_name
+from ttlg._libraries.fields import FieldsCall, refuse_shared_padding
 from ttlg._typing import Axes
 
 # CUDA's default stream in DLPack's numbering, which CUDA itself takes as a handle. Libraries give
@@ -52,6 +53,16 @@ def call_for(
     if x.on_host:
         return _core.cpu_call_for(x, axes, out, threads)
     return _core.cuda_call_for(x, axes, out, _models.model_of(x.device))
+
+
+def call_into(
+    x: _core.TensorView, axes: Axes | None, out: _core.TensorView, threads: int | None
+) -> _core.CpuCall | _core.CudaCall | FieldsCall:
+    """Do the same for an array of the caller, of which no more than its fields are written."""
+    runs = _core.fields_to_write(out)
+    if runs is None:
+        return call_for(x, axes, out, threads)
+    return FieldsCall(x, axes, out, runs, threads)
 
 
 def inplace_plan_for(
@@ -112,6 +123,13 @@ class Library:
         What this library does with it next is ordered too, unless the caller has named a `stream`.
         """
         target = self.view(out, name, None if x.on_host else x.stream)
+        if target.unversioned and type(self) is Library:
+            raise BufferError(
+                f"{name} of type {type_name(out)} and shape {target.shape} comes by DLPack without "
+                "a version, which does not say whether it may be written to, so it counts as "
+                "read-only, as for numpy.from_dlpack; pass an array of NumPy, PyTorch or CuPy that "
+                "shares its memory, or export version 1 of DLPack"
+            )
         if stream is None and not target.on_host:
             target.set_owner_stream(self.current_stream(out))
         return target
@@ -218,7 +236,7 @@ class Library:
         source = self.view_input(x, stream, names[0])
         target = out_library.view_output(out, source, stream, names[1])
         most = self.threads_for(source, threads)
-        out_library.run_into(call_for(source, axes, target, most), out, source, target)
+        out_library.run_into(call_into(source, axes, target, most), out, source, target)
 
     def run_into(self, plan: Any, out: Any, *views: _core.TensorView | None) -> None:
         """Carry `plan` out on the views of its arrays, which writes to `out` of this library."""
@@ -249,6 +267,7 @@ class Library:
         self, plan: _core.CpuInplacePlan | _core.CudaInplacePlan, x: Any, view: _core.TensorView
     ) -> Any:
         """Carry `plan` out on `x`, an array of this library, seen as `view`."""
+        refuse_shared_padding(view)
         if view.on_host:
             self.run_into(plan, x, view)
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, overload
 from ttlg import _core, _models
 from ttlg._core import TensorView
 from ttlg._libraries import library_of
+from ttlg._libraries.dlpack import call_into
 from ttlg._plan import json as plan_json
 from ttlg._plan.candidates import Candidate, CandidateT_co, CudaCandidate
 from ttlg._plan.output import out_byte_strides
@@ -58,7 +59,8 @@ class Plan(Generic[CandidateT_co]):
         out : array, optional
             As for `transpose`. Where its strides are not those of `out_strides`, the planner's plan
             for them runs instead of this one: on as many threads, and with this plan's kernel if
-            that was forced or measured and can write there. By default a new array of the library
+            that was forced or measured and can write there. Where only the fields of its elements
+            may be written, the planner's plans for these run. By default a new array of the library
             of `x`.
         stream : optional
             As for `transpose`.
@@ -87,7 +89,10 @@ class Plan(Generic[CandidateT_co]):
         target = out_library.view_output(out, source, stream)
         if not core.fits(source, target):
             core = self._core_for(source, target)
-        out_library.run_into(self._call(core), out, source, target)
+        call: Any = self._call(core)
+        if _core.fields_to_write(target) is not None:
+            call = call_into(source, self.axes, target, self.threads)
+        out_library.run_into(call, out, source, target)
         return out
 
     def _call(self, core: Any) -> Any:

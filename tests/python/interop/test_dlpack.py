@@ -8,7 +8,10 @@ import ttlg
 from ..arrays import bits, random_array
 from .producer import READ_ONLY, SUBBYTE_PADDED, Producer, Silent, exchanging
 
-FORMS = pytest.mark.parametrize("version", [None, (1, 0), (1, 1), (1, 9)])
+VERSIONS = [(1, 0), (1, 1), (1, 9)]
+FORMS = pytest.mark.parametrize("version", [None, *VERSIONS])
+# What has no version is not written to.
+OUTPUT_FORMS = pytest.mark.parametrize("version", VERSIONS)
 
 
 def transposed(x, axes, shape, dtype):
@@ -35,7 +38,12 @@ def test_byte_offset_is_added(version, offset):
     array = memory[offset // 4 :][:24].reshape(4, 6)
     x = Producer(memory, (4, 6), (6, 1), byte_offset=offset, version=version)
     assert transposed(x, None, (6, 4), "f4") == bits(array.T)
-    # On the output's side, too.
+
+
+@OUTPUT_FORMS
+@pytest.mark.parametrize("offset", [4, 8, 12, 100])
+def test_byte_offset_of_an_output_is_added(version, offset):
+    array = random_array((4, 6), "f4")
     written = np.zeros(100, "f4")
     out = Producer(written, (4, 6), (6, 1), byte_offset=offset, version=version)
     ttlg.transpose(array.T.copy(), out=out)
@@ -118,7 +126,7 @@ def test_padded_subbyte_elements_are_whole_bytes():
     assert bits(out.array) == bits(array.T)
 
 
-@FORMS
+@OUTPUT_FORMS
 def test_producer_as_output(version):
     array = random_array((4, 6), "f4")
     out = Producer(np.zeros((6, 8), "f4")[:, ::2], version=version)
@@ -162,7 +170,7 @@ def test_producer_is_asked_for_version_1():
     assert x.asked.get("stream") is None  # the only value there is for host memory
 
 
-@FORMS
+@OUTPUT_FORMS
 def test_memory_is_borrowed_until_the_elements_have_moved(version):
     class Watching(Producer):
         seen = None
