@@ -158,14 +158,17 @@ class Costs:
         product = multiply(one, other, None)
         return _fastest(lambda: multiply(one, other, product), times)
 
-    def sum_of_products(self, equation: str, order: Order, sizes: dict[str, int]) -> float:
+    def sum_of_products(
+        self, equation: str, order: Order, sizes: dict[str, int], elements: int
+    ) -> float:
         """Return the seconds of a sum of products of arrays that lie as the equation says.
 
-        `sizes` begins with the label of the first array that is slowest in memory.
+        `sizes` begins with the label of the first array that is slowest in memory; `elements` are
+        those that both arrays take in memory.
         """
-        elements = 2 * math.prod(sizes.values())
+        multiplications = math.prod(sizes.values())
         if not self._is_measured:
-            return self.pass_over(2 * elements)
+            return self.pass_over(4 * multiplications)
         part = dict(sizes)
         for label in sizes:
             while part[label] > 1 and math.prod(part.values()) > _MOST_SUMMED:
@@ -176,7 +179,7 @@ class Costs:
         )
         add = self.products.adder(equation, order)
         seconds = _fastest(lambda: add(x, y, None)) / math.prod(part.values())
-        return seconds * (elements // 2) + self._from_memory(elements)
+        return seconds * multiplications + self._from_memory(elements)
 
     def _from_memory(self, elements: float) -> float:
         """Return the seconds that elements take beyond a measurement in the caches, if they do not fit."""

@@ -9,7 +9,8 @@ from numpy import ndarray
 
 from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
-from ttlg._contract.libraries import check_out, deliver, out_strides, products_of
+from ttlg._contract.libraries import products_of
+from ttlg._contract.outputs import check_shape, deliver, out_strides
 from ttlg._core import resolve_threads
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _contract(
     if products.is_traced():
         result = products.einsum(equation, *operands)
         if out is not None:
-            check_out(out, tuple(result.shape))
+            check_shape(out, tuple(result.shape))
         return deliver(result, out)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg._contract import kept, libraries, runs
+from ttlg._contract import kept, outputs, runs
 
 from .equations import (
     FLOATS,
@@ -59,7 +59,7 @@ def copies(monkeypatch):
     def deliver(result, out):
         if out is not None:
             counted.append(out)
-        return libraries.deliver(result, out)
+        return outputs.deliver(result, out)
 
     monkeypatch.setattr(runs, "deliver", deliver)
     return counted
