@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
+from ttlg._contract.product_threads import limit_of
 from ttlg._contract.steps import Pairing, Tensor
 
 
@@ -117,6 +118,13 @@ class Contraction:
         """Contract, without a look at the operands."""
         if out is not None:
             check_out(self._costs.products, operands, out, self._shape)
+        limit = limit_of(self._costs.threads)
+        if not limit:
+            return self._contract(operands, out)
+        with self._costs.products.limiter.at_most(limit):
+            return self._contract(operands, out)
+
+    def _contract(self, operands: Sequence[Any], out: Any) -> Any:
         if not self._steps:
             return deliver(self._costs.products.einsum(self.equation, *operands), out)
         if len(operands) == 2:

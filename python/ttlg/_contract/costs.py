@@ -14,6 +14,7 @@ import numpy as np
 
 from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous
+from ttlg._contract.product_threads import limit_of
 from ttlg._planning.predict import predict_time
 
 # A measured product has no more multiplications, and no larger factor or result.
@@ -50,7 +51,7 @@ class Costs:
     itemsize : int
         Bytes of an element.
     threads : int or None
-        Of transpositions.
+        Of transpositions and, where a number is chosen, of products.
     device : str
         As for `predict_time`. Products are measured on the host alone.
     flops : float, optional
@@ -71,6 +72,7 @@ class Costs:
         self.itemsize = itemsize
         self.threads = threads
         self.device = device
+        self._limit = limit_of(threads)
         self._measured: dict[tuple[tuple[int, int, int, int], str, str], float] = {}
         self._is_measured = flops is None and device == "cpu"
         self._byte = self._copied() if self._is_measured else self._copy_predicted()
@@ -155,8 +157,9 @@ class Costs:
         one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
-        product = multiply(one, other, None)
-        return _fastest(lambda: multiply(one, other, product), times)
+        with self.products.limiter.at_most(self._limit):
+            product = multiply(one, other, None)
+            return _fastest(lambda: multiply(one, other, product), times)
 
     def sum_of_products(
         self, equation: str, order: Order, sizes: dict[str, int], elements: int

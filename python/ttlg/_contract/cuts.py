@@ -57,9 +57,7 @@ def _range(x: Any, axis: int | None, start: int, stop: int) -> Any:
     return x if axis is None else x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def label_to_cut(
-    axes: Sequence[tuple[str, int, int]], kept: str, parts: int
-) -> tuple[str, int]:
+def label_to_cut(axes: Sequence[tuple[str, int, int]], kept: str, parts: int) -> tuple[str, int]:
     """Choose the label whose indices are divided into at least so many parts, and its extent.
 
     `axes` are labels, extents and strides of the operand that takes most memory. A kept label needs

@@ -11,7 +11,7 @@ from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
 from ttlg._contract.libraries import products_of
 from ttlg._contract.outputs import check_shape, deliver, out_strides
-from ttlg._core import resolve_threads
+from ttlg._contract.product_threads import numbers_of
 
 if TYPE_CHECKING:
     from ttlg._typing import OneOrMore
@@ -102,9 +102,8 @@ def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None, out: An
         if x.__class__ is ndarray and y.__class__ is ndarray and optimize.__class__ is str:
             dtype = x.dtype
             if y.dtype is dtype and (text.__class__ is str or _ishashable(text)):
-                most = threads or resolve_threads(None)
                 given = (x.shape, x.strides, y.shape, y.strides, out_strides(out))
-                return text, optimize, dtype, most, given
+                return text, optimize, dtype, numbers_of(threads), given
     return None
 
 
@@ -132,7 +131,7 @@ def _contract(
         return deliver(result, out)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
-    settings = (equation, threads, hashable(optimize), resolve_threads(None), out_strides(out))
+    settings = (equation, threads, numbers_of(threads), hashable(optimize), out_strides(out))
     key = (products, dtype, device, *settings, *tensors)
     contraction = contractions.get(key)
     if contraction is None:

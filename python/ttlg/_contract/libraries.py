@@ -1,5 +1,6 @@
 """What contractions ask of the libraries of their operands: views and products."""
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._contract.operands import distinct_elements
+from ttlg._contract.product_threads import Limiter, Pool, blas_pools
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import type_name
@@ -37,6 +39,15 @@ class Products:
 
     def __init__(self, module: Any) -> None:
         self.module = module
+
+    @functools.cached_property
+    def limiter(self) -> Limiter:
+        """What limits the threads of products."""
+        return Limiter(self.pools())
+
+    def pools(self) -> Sequence[Pool]:
+        """Return the threads that multiply, where their number can be changed."""
+        return []
 
     def is_traced(self) -> bool:
         """Whether a compiler looks at this very code."""
@@ -129,6 +140,10 @@ class NumPyProducts(Products):
     def __init__(self) -> None:
         super().__init__(np)
 
+    def pools(self) -> Sequence[Pool]:
+        """Return those of BLAS."""
+        return blas_pools()
+
     def multiplies(self, dtype: Any) -> bool:
         """Whether BLAS has it."""
         return dtype.char in "fdFD"
@@ -185,6 +200,10 @@ class TorchProducts(Products):
         """Whether `torch.compile` looks at this very code."""
         compiling: bool = self.module.compiler.is_dynamo_compiling()
         return compiling
+
+    def pools(self) -> Sequence[Pool]:
+        """Return PyTorch's own."""
+        return [Pool(self.module.get_num_threads, self.module.set_num_threads)]
 
     def prepared(self, operands: Sequence[Any]) -> Sequence[Any]:
         """Return tensors whose memory is what they stand for."""
@@ -272,7 +291,9 @@ class JaxProducts(Products):
 
     def like_result(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
         """Return one element as an array of NumPy, which JAX has no views for."""
-        if any(library_of(x).view(x, f"operand {n}").device != "cpu" for n, x in enumerate(operands)):
+        if any(
+            library_of(x).view(x, f"operand {n}").device != "cpu" for n, x in enumerate(operands)
+        ):
             return None
         return np.broadcast_to(np.empty((), self.module.result_type(*operands)), shape)
 

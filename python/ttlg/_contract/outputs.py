@@ -19,7 +19,9 @@ def check_shape(out: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"out has shape {tuple(out.shape)}, but the result has shape {shape}")
 
 
-def check_out(products: Products, operands: Sequence[Any], out: Any, shape: tuple[int, ...]) -> None:
+def check_out(
+    products: Products, operands: Sequence[Any], out: Any, shape: tuple[int, ...]
+) -> None:
     """Refuse what cannot take the result of this shape, before anything is computed."""
     check_shape(out, shape)
     if products is NUMPY and _is_simple(out, operands):

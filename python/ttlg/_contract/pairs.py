@@ -169,7 +169,9 @@ class Pair:
         free = self._free(0, loops), self._free(1, loops)
         product = self.costs.least_product(self.size(tuple(self.extents))) + STEP_SECONDS
         workspace = self._workspace((first, second), loops, (), free)
-        return Candidate((first, second), False, loops, (), free, summed, moving, product, workspace)
+        return Candidate(
+            (first, second), False, loops, (), free, summed, moving, product, workspace
+        )
 
     def _needed(self) -> tuple[str, ...]:
         """Return the labels that matrix products have to be repeated for."""

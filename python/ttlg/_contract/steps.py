@@ -167,9 +167,7 @@ class Pairing:
         ones = "".join(label for label in kept if runs and label not in runs[0].labels)
         term = kept if is_last or not runs else ones + runs[0].labels
         reducing = sum(each.seconds for each in self.reductions if each)
-        self.runs = [
-            run.ordered(term)._replace(product=run.product + reducing) for run in runs
-        ]
+        self.runs = [run.ordered(term)._replace(product=run.product + reducing) for run in runs]
         if left_out:
             self.runs.append(self._cut_run(term, left_out, self._most))
         if is_last and out_strides is not None:
@@ -214,13 +212,14 @@ class Pairing:
         )
         if frozenset(operands[0].labels) & frozenset(operands[1].labels) <= frozenset(kept):
             run = elementwise_run(operands, terms, extents, costs)
-            needed = reduced + run.workspace
-            return ([run], 0) if needed <= self._most else ([], needed)
+            run = run._replace(workspace=reduced + run.workspace)
+            return ([run], 0) if run.workspace <= self._most else ([], run.workspace)
         pair = Pair(operands, extents, frozenset(kept), costs, self._most - reduced)
         runs = [matrix_run(each, terms, extents) for each in pair.best()]
         if pair.are_vectors() or pair.left_out:
             runs += sum_runs(pair, terms, extents)
             runs.sort(key=lambda run: run.seconds)
+        runs = [run._replace(workspace=reduced + run.workspace) for run in runs]
         return runs, reduced + pair.left_out if pair.left_out else 0
 
     def _cut_run(self, term: str, needed: int, most: int) -> Run:
