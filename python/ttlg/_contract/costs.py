@@ -5,6 +5,7 @@ multiplications differ by factors that no formula of a few terms gives. A kind i
 matrices of at most some megabytes, which takes about a millisecond.
 """
 
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -75,7 +76,6 @@ class Costs:
         self._limit = limit_of(threads)
         self._measured: dict[tuple[tuple[int, int, int, int], str, str], float] = {}
         self._is_measured = flops is None and device == "cpu"
-        self._byte = self._copied() if self._is_measured else self._copy_predicted()
         operations = 8 if "complex" in str(dtype) else 2
         if flops is None and device != "cpu":
             flops = _NOMINAL_INTENSITY / self._byte
@@ -109,6 +109,11 @@ class Costs:
             threads=self.threads,
             output="warm",
         )
+
+    @functools.cached_property
+    def _byte(self) -> float:
+        """Seconds that it takes to read or write a byte."""
+        return self._copied() if self._is_measured else self._copy_predicted()
 
     def _copy_predicted(self) -> float:
         """Return the seconds that it takes to read or write a byte, by the model."""
