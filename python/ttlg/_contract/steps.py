@@ -21,9 +21,11 @@ _MOST_TRIED = 6
 _CALLS = 2
 # Bytes that may be allocated beside a result: so many times those of the result and of the memory
 # of the operands, whose elements may share it. What needs more is done in parts of so many bytes,
-# which stay in caches, or of fewer by a factor where memory runs out, down to so few.
+# which stay in caches, or of a share of what is allowed; or of fewer by a factor where memory runs
+# out, down to so few.
 _MOST_TIMES = 2
 _BYTES_OF_PART = 2**23
+_PARTS = 4
 _SMALLER_PARTS = 8
 _LEAST_BYTES = 2**12
 
@@ -169,7 +171,7 @@ class Pairing:
         reducing = sum(each.seconds for each in self.reductions if each)
         self.runs = [run.ordered(term)._replace(product=run.product + reducing) for run in runs]
         if left_out:
-            self.runs.append(self._cut_run(term, left_out, self._most))
+            self.runs.append(self._cut_run(term, left_out, self._most_of_part()))
         if is_last and out_strides is not None:
             self.runs = [run.delivered(term, out_strides, costs) for run in self.runs]
         self.runs.sort(key=lambda run: run.seconds)
@@ -222,12 +224,15 @@ class Pairing:
         runs = [run._replace(workspace=reduced + run.workspace) for run in runs]
         return runs, reduced + pair.left_out if pair.left_out else 0
 
+    def _most_of_part(self) -> int:
+        """Return the bytes of a part: few, but calls take time, and may lay the other operand out."""
+        other = min(self._tensors, key=_shared_elements)
+        again = _MOST_TIMES * _distinct_elements(other) * self.costs.itemsize
+        return min(self._most, max(_BYTES_OF_PART, self._most // _PARTS, again))
+
     def _cut_run(self, term: str, needed: int, most: int) -> Run:
         """Do in parts of at most so many bytes what needs more beside a result of these labels."""
-        other, tensor = sorted(self._tensors, key=_shared_elements)
-        # Parts of which each lays the other operand out again are larger.
-        again = _MOST_TIMES * _distinct_elements(other) * self.costs.itemsize
-        most = min(most, max(_BYTES_OF_PART, again))
+        tensor = max(self._tensors, key=_shared_elements)
         label, extent = label_to_cut(_whole_axes(tensor, self._extents), term, -(-needed // most))
         number = -(-extent // max(1, extent * most // needed))
         step = -(-extent // number)

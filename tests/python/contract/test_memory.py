@@ -72,7 +72,10 @@ def planned(equation, operands, flops):
 
 
 def test_distinct_elements_of_small_arrays():
-    for rank, extents, strides in [(2, (1, 2, 3, 5), range(-4, 10)), (3, (2, 3), (-5, 0, 1, 2, 3, 7))]:
+    for rank, extents, strides in [
+        (2, (1, 2, 3, 5), range(-4, 10)),
+        (3, (2, 3), (-5, 0, 1, 2, 3, 7)),
+    ]:
         for shape in itertools.product(extents, repeat=rank):
             for steps_ in itertools.product(strides, repeat=rank):
                 axes = [[i * step for i in range(n)] for n, step in zip(shape, steps_, strict=True)]
@@ -82,7 +85,14 @@ def test_distinct_elements_of_small_arrays():
 
 def test_distinct_elements_of_windows_are_exact():
     x = np.zeros((5, 6, 4))
-    for source in (x, x[::2], x[:, 1:4], x[::-1, :, ::2], x.transpose(2, 0, 1), np.zeros((9, 9))[2:8, 3:8]):
+    for source in (
+        x,
+        x[::2],
+        x[:, 1:4],
+        x[::-1, :, ::2],
+        x.transpose(2, 0, 1),
+        np.zeros((9, 9))[2:8, 3:8],
+    ):
         for window in itertools.product((1, 2, 3), repeat=2):
             if source.shape[0] >= window[0] and source.shape[1] >= window[1]:
                 views = sliding_window_view(source, window, (0, 1))

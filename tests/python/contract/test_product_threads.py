@@ -158,7 +158,9 @@ def test_blas_of_numpy(monkeypatch):
     before = [pool.get() for pool in pools]
     matmul, called = np.matmul, []
     monkeypatch.setattr(
-        np, "matmul", lambda *a, **k: called.append([pool.get() for pool in pools]) or matmul(*a, **k)
+        np,
+        "matmul",
+        lambda *a, **k: called.append([pool.get() for pool in pools]) or matmul(*a, **k),
     )
     check(ttlg.einsum("ab,bc->ac", X, Y, threads=1), X @ Y)
     assert called
