@@ -34,12 +34,14 @@ def einsum(
         an output left out are understood. Then arrays of NumPy, PyTorch, CuPy or JAX, all of one
         library. NumPy's other form, arrays and lists of labels in turns, will do too.
     out : array, optional
-        A writable array of the result's shape and dtype, which is returned.
+        A writable array of the result's shape and dtype, which is returned: of any library, in the
+        memory where the result would be, and sharing none with an operand.
     optimize : str or bool or list or PathOptimizer, optional
         The order in which more than two operands are contracted, as for `opt_einsum.contract`;
         `ttlg.opt_einsum.TimeOptimizer` searches for the one of the least predicted time.
     threads : int, optional
-        The most threads that transpose. Products use those of their library.
+        The most threads that transpose, and that multiply where their number can be changed: see
+        the notes.
 
     Returns
     -------
@@ -51,9 +53,17 @@ def einsum(
     Raises
     ------
     TypeError
-        The operands are of several libraries, or of one that is not known.
+        The operands are of several libraries, or of one that is not known, or `out` is no array or
+        has another dtype than the result, which is not converted.
     ValueError
-        Equation and shapes do not fit, or `out` cannot take the result.
+        Equation and shapes do not fit, or `out` has another shape than the result, is read-only,
+        shares memory with an operand or holds several of its elements at one address.
+    BufferError
+        `out` is on another device than the result, or PyTorch would have to differentiate it.
+    MemoryError
+        Neither the result nor parts of the operands could be allocated.
+
+    Nothing is computed before `out` is refused.
 
     See Also
     --------
@@ -67,6 +77,17 @@ def einsum(
     strides, dtype and number of threads. From then on, up to six ways that are predicted to be about
     as fast are tried on calls that take long enough, unless `set_learning` says not to; so results
     of the first calls may differ in the last bits.
+
+    Beside the result, at most twice the bytes of it and of the memory of both operands are allocated
+    for a pair of tensors, and 8 MiB where that is less. Elements that share memory, as those of
+    sliding windows and broadcast axes do, count once. A way that would need more is done in parts
+    that are joined, or NumPy sums products in one pass over the operands as they lie. Where memory
+    runs out all the same, another way is chosen for this and later calls.
+
+    Threads that multiply are limited where a number is chosen, by `threads`, `ttlg.threads`,
+    `set_num_threads` or ``TTLG_NUM_THREADS``, and is below that of the processors: PyTorch's, and
+    those of NumPy's BLAS if threadpoolctl is installed. Such a limit holds for the whole process
+    while the call runs; the least of several that run at once does. JAX and GPUs use their own.
 
     Integers, objects and other dtypes that BLAS does not know, and JAX, are left to the library's own
     einsum. On a GPU only the transpositions are predicted, and the time of products is a guess from
