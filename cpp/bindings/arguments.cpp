@@ -204,6 +204,8 @@ void bind_arguments(py::module_& module) {
              "The context variable with the number of threads of ttlg.threads.");
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
              "Refuse an out that cannot take the result, before anything is written.");
+  module.def("share_memory", &share_memory, py::arg("x"), py::arg("out"),
+             "Whether the two have a byte in common.");
 }
 
 }  // namespace ttlg::bindings

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
-from ttlg._contract.libraries import check_out, deliver, out_strides
+from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
+from ttlg._contract.product_threads import limit_of
 from ttlg._contract.steps import Pairing, Tensor
 
 
@@ -73,7 +74,7 @@ class Contraction:
         self._elements = math.prod(extents.values())
         self._shape = tuple(extents[label] for label in equation.output)
         if out is not None:
-            check_out(out, self._shape)
+            check_shape(out, self._shape)
         self.path: tuple[tuple[int, ...], ...] = ()
         self._steps: list[tuple[int, int, Pairing]] = []
         # Views, sums of one operand, and dtypes without BLAS are the library's own, whose equations
@@ -116,7 +117,14 @@ class Contraction:
     def run(self, operands: Sequence[Any], out: Any) -> Any:
         """Contract, without a look at the operands."""
         if out is not None:
-            check_out(out, self._shape)
+            check_out(self._costs.products, operands, out, self._shape)
+        limit = limit_of(self._costs.threads)
+        if not limit:
+            return self._contract(operands, out)
+        with self._costs.products.limiter.at_most(limit):
+            return self._contract(operands, out)
+
+    def _contract(self, operands: Sequence[Any], out: Any) -> Any:
         if not self._steps:
             return deliver(self._costs.products.einsum(self.equation, *operands), out)
         if len(operands) == 2:
@@ -142,7 +150,7 @@ class Contraction:
             return Estimate(seconds, 0.0, seconds, ("the library's own einsum",), ((seconds,),))
         pairings = [pairing for _, _, pairing in self._steps]
         transposing = sum(pairing.chosen.moving for pairing in pairings)
-        multiplying = sum(pairing.reducing + pairing.chosen.product for pairing in pairings)
+        multiplying = sum(pairing.chosen.product for pairing in pairings)
         return Estimate(
             transposing + multiplying,
             transposing,
@@ -185,6 +193,8 @@ def _milliseconds(seconds: float) -> str:
 def _describe(pairing: Pairing) -> str:
     """Say what becomes of both operands, and what multiplies them."""
     run = pairing.chosen
+    if run.cut is not None:
+        return f"in {run.cut.number} parts of {run.cut.label}: {_describe(run.cut.parts[0])}"
     parts = []
     for number, factor in zip(run.order, run.factors, strict=True):
         term = pairing.terms[number]
@@ -206,7 +216,7 @@ def _describe(pairing: Pairing) -> str:
 
 def _alternatives(pairing: Pairing) -> tuple[float, ...]:
     others = [run for run in pairing.runs if run is not pairing.chosen]
-    return tuple(pairing.reducing + run.seconds for run in (pairing.chosen, *others))
+    return tuple(run.seconds for run in (pairing.chosen, *others))
 
 
 def _path(equation: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> Any:

@@ -5,6 +5,7 @@ multiplications differ by factors that no formula of a few terms gives. A kind i
 matrices of at most some megabytes, which takes about a millisecond.
 """
 
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 
 from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous
+from ttlg._contract.product_threads import limit_of
 from ttlg._planning.predict import predict_time
 
 # A measured product has no more multiplications, and no larger factor or result.
@@ -50,7 +52,7 @@ class Costs:
     itemsize : int
         Bytes of an element.
     threads : int or None
-        Of transpositions.
+        Of transpositions and, where a number is chosen, of products.
     device : str
         As for `predict_time`. Products are measured on the host alone.
     flops : float, optional
@@ -71,9 +73,9 @@ class Costs:
         self.itemsize = itemsize
         self.threads = threads
         self.device = device
+        self._limit = limit_of(threads)
         self._measured: dict[tuple[tuple[int, int, int, int], str, str], float] = {}
         self._is_measured = flops is None and device == "cpu"
-        self._byte = self._copied() if self._is_measured else self._copy_predicted()
         operations = 8 if "complex" in str(dtype) else 2
         if flops is None and device != "cpu":
             flops = _NOMINAL_INTENSITY / self._byte
@@ -107,6 +109,11 @@ class Costs:
             threads=self.threads,
             output="warm",
         )
+
+    @functools.cached_property
+    def _byte(self) -> float:
+        """Seconds that it takes to read or write a byte."""
+        return self._copied() if self._is_measured else self._copy_predicted()
 
     def _copy_predicted(self) -> float:
         """Return the seconds that it takes to read or write a byte, by the model."""
@@ -155,17 +162,21 @@ class Costs:
         one = self._factor({"l": count, "f": m, "s": k}, first, "lfs")
         other = self._factor({"l": count, "f": n, "s": k}, second, "lsf")
         multiply = self.products.multiplier(True, (count, m, n), self.itemsize)
-        product = multiply(one, other, None)
-        return _fastest(lambda: multiply(one, other, product), times)
+        with self.products.limiter.at_most(self._limit):
+            product = multiply(one, other, None)
+            return _fastest(lambda: multiply(one, other, product), times)
 
-    def sum_of_products(self, equation: str, order: Order, sizes: dict[str, int]) -> float:
+    def sum_of_products(
+        self, equation: str, order: Order, sizes: dict[str, int], elements: int
+    ) -> float:
         """Return the seconds of a sum of products of arrays that lie as the equation says.
 
-        `sizes` begins with the label of the first array that is slowest in memory.
+        `sizes` begins with the label of the first array that is slowest in memory; `elements` are
+        those that both arrays take in memory.
         """
-        elements = 2 * math.prod(sizes.values())
+        multiplications = math.prod(sizes.values())
         if not self._is_measured:
-            return self.pass_over(2 * elements)
+            return self.pass_over(4 * multiplications)
         part = dict(sizes)
         for label in sizes:
             while part[label] > 1 and math.prod(part.values()) > _MOST_SUMMED:
@@ -176,7 +187,7 @@ class Costs:
         )
         add = self.products.adder(equation, order)
         seconds = _fastest(lambda: add(x, y, None)) / math.prod(part.values())
-        return seconds * (elements // 2) + self._from_memory(elements)
+        return seconds * multiplications + self._from_memory(elements)
 
     def _from_memory(self, elements: float) -> float:
         """Return the seconds that elements take beyond a measurement in the caches, if they do not fit."""

@@ -9,8 +9,9 @@ from numpy import ndarray
 
 from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
-from ttlg._contract.libraries import check_out, deliver, out_strides, products_of
-from ttlg._core import resolve_threads
+from ttlg._contract.libraries import products_of
+from ttlg._contract.outputs import check_shape, deliver, out_strides
+from ttlg._contract.product_threads import numbers_of
 
 if TYPE_CHECKING:
     from ttlg._typing import OneOrMore
@@ -33,12 +34,14 @@ def einsum(
         an output left out are understood. Then arrays of NumPy, PyTorch, CuPy or JAX, all of one
         library. NumPy's other form, arrays and lists of labels in turns, will do too.
     out : array, optional
-        A writable array of the result's shape and dtype, which is returned.
+        A writable array of the result's shape and dtype, which is returned: of any library, in the
+        memory where the result would be, and sharing none with an operand.
     optimize : str or bool or list or PathOptimizer, optional
         The order in which more than two operands are contracted, as for `opt_einsum.contract`;
         `ttlg.opt_einsum.TimeOptimizer` searches for the one of the least predicted time.
     threads : int, optional
-        The most threads that transpose. Products use those of their library.
+        The most threads that transpose, and that multiply where their number can be changed: see
+        the notes.
 
     Returns
     -------
@@ -50,9 +53,17 @@ def einsum(
     Raises
     ------
     TypeError
-        The operands are of several libraries, or of one that is not known.
+        The operands are of several libraries, or of one that is not known, or `out` is no array or
+        has another dtype than the result, which is not converted.
     ValueError
-        Equation and shapes do not fit, or `out` cannot take the result.
+        Equation and shapes do not fit, or `out` has another shape than the result, is read-only,
+        shares memory with an operand or holds several of its elements at one address.
+    BufferError
+        `out` is on another device than the result, or PyTorch would have to differentiate it.
+    MemoryError
+        Neither the result nor parts of the operands could be allocated.
+
+    Nothing is computed before `out` is refused.
 
     See Also
     --------
@@ -66,6 +77,17 @@ def einsum(
     strides, dtype and number of threads. From then on, up to six ways that are predicted to be about
     as fast are tried on calls that take long enough, unless `set_learning` says not to; so results
     of the first calls may differ in the last bits.
+
+    Beside the result, at most twice the bytes of it and of the memory of both operands are allocated
+    for a pair of tensors, and 8 MiB where that is less. Elements that share memory, as those of
+    sliding windows and broadcast axes do, count once. A way that would need more is done in parts
+    that are joined, or NumPy sums products in one pass over the operands as they lie. Where memory
+    runs out all the same, another way is chosen for this and later calls.
+
+    Threads that multiply are limited where a number is chosen, by `threads`, `ttlg.threads`,
+    `set_num_threads` or ``TTLG_NUM_THREADS``, and is below that of the processors: PyTorch's, and
+    those of NumPy's BLAS if threadpoolctl is installed. Such a limit holds for the whole process
+    while the call runs; the least of several that run at once does. JAX and GPUs use their own.
 
     Integers, objects and other dtypes that BLAS does not know, and JAX, are left to the library's own
     einsum. On a GPU only the transpositions are predicted, and the time of products is a guess from
@@ -101,9 +123,8 @@ def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None, out: An
         if x.__class__ is ndarray and y.__class__ is ndarray and optimize.__class__ is str:
             dtype = x.dtype
             if y.dtype is dtype and (text.__class__ is str or _ishashable(text)):
-                most = threads or resolve_threads(None)
                 given = (x.shape, x.strides, y.shape, y.strides, out_strides(out))
-                return text, optimize, dtype, most, given
+                return text, optimize, dtype, numbers_of(threads), given
     return None
 
 
@@ -127,11 +148,11 @@ def _contract(
     if products.is_traced():
         result = products.einsum(equation, *operands)
         if out is not None:
-            check_out(out, tuple(result.shape))
+            check_shape(out, tuple(result.shape))
         return deliver(result, out)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
-    settings = (equation, threads, hashable(optimize), resolve_threads(None), out_strides(out))
+    settings = (equation, threads, numbers_of(threads), hashable(optimize), out_strides(out))
     key = (products, dtype, device, *settings, *tensors)
     contraction = contractions.get(key)
     if contraction is None:

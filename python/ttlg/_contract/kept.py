@@ -11,6 +11,7 @@ from ttlg._contract.contraction import Contraction
 from ttlg._contract.costs import Costs
 from ttlg._contract.equation import parse
 from ttlg._contract.libraries import ANY, NUMPY, Products
+from ttlg._contract.product_threads import numbers_of
 from ttlg._contract.steps import Tensor
 from ttlg._core import resolve_threads
 from ttlg._settings.planner_cache import on_clear
@@ -36,7 +37,7 @@ def costs_of(
     flops: float | None,
 ) -> Costs:
     """Return costs, with what has been measured for them before."""
-    key = (products, str(dtype), threads or resolve_threads(None), device, flops)
+    key = (products, str(dtype), threads, numbers_of(threads), device, flops)
     if key not in _costs:
         _costs[key] = Costs(products, dtype, itemsize, threads, device, flops)
     return _costs[key]

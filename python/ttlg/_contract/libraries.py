@@ -1,5 +1,6 @@
 """What contractions ask of the libraries of their operands: views and products."""
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from ttlg import _core
-from ttlg._functions.copies import copyto
+from ttlg._contract.operands import distinct_elements
+from ttlg._contract.product_threads import Limiter, Pool, blas_pools
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import type_name
@@ -37,6 +39,15 @@ class Products:
 
     def __init__(self, module: Any) -> None:
         self.module = module
+
+    @functools.cached_property
+    def limiter(self) -> Limiter:
+        """What limits the threads of products."""
+        return Limiter(self.pools())
+
+    def pools(self) -> Sequence[Pool]:
+        """Return the threads that multiply, where their number can be changed."""
+        return []
 
     def is_traced(self) -> bool:
         """Whether a compiler looks at this very code."""
@@ -96,9 +107,25 @@ class Products:
         """
         return None
 
+    def like_result(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """Return one element as an array of this shape, of the dtype and device of the result.
+
+        None where nothing can be said of what takes the result before it is there.
+        """
+        x = operands[0]
+        return self.module.broadcast_to(self.module.empty((), dtype=x.dtype), shape)
+
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by the library's own function."""
         return self.module.einsum(equation, *operands)
+
+    def join(self, arrays: Sequence[Any], axis: int) -> Any:
+        """Copy arrays one after another along an axis into a new array."""
+        return self.module.concatenate(arrays, axis)
+
+    def is_out_of_memory(self, error: Exception) -> bool:
+        """Whether an error of the library says that memory could not be allocated."""
+        return isinstance(error, MemoryError)  # that of CuPy is one
 
     def ones(self, names: str, sizes: dict[str, int], dtype: Any) -> Any:
         """Allocate an array whose axes are called so."""
@@ -112,6 +139,10 @@ class NumPyProducts(Products):
 
     def __init__(self) -> None:
         super().__init__(np)
+
+    def pools(self) -> Sequence[Pool]:
+        """Return those of BLAS."""
+        return blas_pools()
 
     def multiplies(self, dtype: Any) -> bool:
         """Whether BLAS has it."""
@@ -143,12 +174,22 @@ class NumPyProducts(Products):
         in_order = out.transpose(axes)
         return in_order.reshape(shape) if in_order.flags.c_contiguous else None
 
+    def join(self, arrays: Sequence[Any], axis: int) -> Any:
+        """Copy arrays into a C-contiguous one."""
+        shape = list(arrays[0].shape)
+        shape[axis] = sum(x.shape[axis] for x in arrays)
+        return np.concatenate(arrays, axis, out=_core.new_ndarray(shape, arrays[0].dtype))
+
     def einsum(self, equation: str, *operands: Any) -> Any:
         """Contract by NumPy, which reads letters of ASCII, in pairs where that is faster."""
         labels = dict.fromkeys(label for label in equation if label not in ",->")
         letters = dict(zip(labels, ascii_letters, strict=False))
         text = "".join(letters.get(character, character) for character in equation)
-        in_pairs = len(operands) > 2 and not any(x.dtype.hasobject for x in operands)
+        in_pairs = len(operands) > 2 and not any(
+            # Which NumPy lays out for its matrix products.
+            x.dtype.hasobject or distinct_elements(x.shape, x.strides) < x.size
+            for x in operands
+        )
         return np.asarray(np.einsum(text, *operands, optimize=in_pairs))
 
 
@@ -159,6 +200,10 @@ class TorchProducts(Products):
         """Whether `torch.compile` looks at this very code."""
         compiling: bool = self.module.compiler.is_dynamo_compiling()
         return compiling
+
+    def pools(self) -> Sequence[Pool]:
+        """Return PyTorch's own."""
+        return [Pool(self.module.get_num_threads, self.module.set_num_threads)]
 
     def prepared(self, operands: Sequence[Any]) -> Sequence[Any]:
         """Return tensors whose memory is what they stand for."""
@@ -179,6 +224,21 @@ class TorchProducts(Products):
         """View `x` with its axes in another order."""
         return x.permute(axes)
 
+    def is_out_of_memory(self, error: Exception) -> bool:
+        """Whether it says so: on the host PyTorch raises a RuntimeError that only its text tells."""
+        return isinstance(error, MemoryError) or "allocate" in str(error)
+
+    def like_result(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """Return one element as a tensor; refuse operands whose derivatives would be lost."""
+        from ttlg._libraries import torch_state  # which imports PyTorch
+
+        for number, x in enumerate(operands):
+            if not torch_state.is_plain(x):
+                if torch_state.is_traced(x):
+                    return None
+                torch_state.refuse_special(x, f"operand {number}")
+        return operands[0].new_empty(()).expand(shape)
+
     def transpose(self, x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
         """Transpose into the result pool: PyTorch gives large memory back to the system at once."""
         size = x.numel() * x.element_size()
@@ -198,6 +258,10 @@ def _is_memory(x: Any) -> bool:
 
 class PlannedProducts(Products):
     """A library that only plans are made for."""
+
+    def like_result(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """Return None: what multiplies refuses the call."""
+        return None
 
     def multiplier(self, is_matmul: bool, shape: tuple[int, ...], itemsize: int) -> Multiply:
         """Return what says so."""
@@ -222,8 +286,16 @@ class JaxProducts(Products):
         return operands[0].dtype, operands[0].dtype.itemsize, "cpu"
 
     def strides(self, x: Any) -> tuple[int, ...]:
-        """Return what no one looks at: arrays of JAX have no strides."""
-        return (0,) * len(x.shape)
+        """Return those of C-contiguous arrays: arrays of JAX have no others."""
+        return _core.contiguous_byte_strides(x.shape, x.dtype.itemsize)
+
+    def like_result(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """Return one element as an array of NumPy, which JAX has no views for."""
+        if any(
+            library_of(x).view(x, f"operand {n}").device != "cpu" for n, x in enumerate(operands)
+        ):
+            return None
+        return np.broadcast_to(np.empty((), self.module.result_type(*operands)), shape)
 
 
 NUMPY = NumPyProducts()
@@ -277,24 +349,3 @@ def _ndarrays(operands: Sequence[Any]) -> list[Any]:
     arrays = [np.asarray(x) for x in operands]
     dtype = np.result_type(*arrays).newbyteorder("=")
     return [x.astype(dtype, copy=False) for x in arrays]
-
-
-def check_out(out: Any, shape: tuple[int, ...]) -> None:
-    """Refuse what cannot take a result of this shape."""
-    if not hasattr(out, "shape"):
-        raise TypeError(f"out must be an array, not {out!r}")
-    if tuple(out.shape) != shape:
-        raise ValueError(f"out has shape {tuple(out.shape)}, but the result has shape {shape}")
-
-
-def out_strides(out: Any) -> tuple[int, ...] | None:
-    """Return the strides in bytes that are planned for where a result is written to."""
-    return out.strides if out.__class__ is np.ndarray else None
-
-
-def deliver(result: Any, out: Any) -> Any:
-    """Return a result, or copy it to `out`."""
-    if out is None:
-        return result
-    copyto(out, np.asarray(result) if isinstance(result, np.generic) else result)
-    return out

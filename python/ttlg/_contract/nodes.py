@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.kept import costs_for
 from ttlg._contract.operands import contiguous
-from ttlg._core import resolve_threads
+from ttlg._contract.product_threads import numbers_of
 from ttlg._settings.planner_cache import on_clear
 
 # Products of fewer multiplications take as long as their calls.
@@ -138,7 +138,9 @@ class NodeCosts:
 
 
 @functools.lru_cache(64)
-def _node_costs(dtype: str, device: str, threads: int, flops: float | None) -> NodeCosts:
+def _node_costs(
+    dtype: str, device: str, threads: int | None, flops: float | None, numbers: tuple[int, int]
+) -> NodeCosts:
     return NodeCosts(costs_for(dtype, device, threads, flops))
 
 
@@ -147,4 +149,4 @@ on_clear(_node_costs.cache_clear)
 
 def node_costs(dtype: str, device: str, threads: int | None, flops: float | None) -> NodeCosts:
     """Return what has answered such questions before."""
-    return _node_costs(dtype, device, resolve_threads(threads), flops)
+    return _node_costs(dtype, device, threads, flops, numbers_of(threads))

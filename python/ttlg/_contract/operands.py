@@ -41,6 +41,38 @@ def contiguous(labels: Sequence[str], extents: Extents, itemsize: int) -> Operan
     return Operand(kept, contiguous_byte_strides([extents[label] for label in kept], itemsize))
 
 
+def distinct_elements(extents: Sequence[int], strides: Sequence[int]) -> int:
+    """Return how many elements of memory axes of these strides reach, at most.
+
+    It is exact for slices, broadcast axes and sliding windows of contiguous tensors. Axes whose steps
+    are shorter than what faster axes span share elements with them, and reach no more positions than
+    there are multiples of a common step.
+    """
+    if 0 in extents:
+        return 0
+    axes = sorted((abs(stride), extent) for extent, stride in zip(extents, strides, strict=True))
+    number, span = 1, 1
+    level: list[tuple[int, int]] = []
+    for stride, extent in axes:
+        if stride == 0 or extent == 1:
+            continue
+        if stride >= span:
+            number *= _positions(level)
+            level = []
+        level.append((stride, extent))
+        span += stride * (extent - 1)
+    return number * _positions(level)
+
+
+def _positions(axes: Sequence[tuple[int, int]]) -> int:
+    """Return how many sums of multiples of strides there are, at most."""
+    if not axes:
+        return 1
+    step = math.gcd(*(stride for stride, _ in axes))
+    reached = sum(stride * (extent - 1) for stride, extent in axes)
+    return min(math.prod(extent for _, extent in axes), reached // step + 1)
+
+
 def is_one_axis(operand: Operand, labels: Sequence[str], extents: Extents) -> bool:
     """Whether these labels, slowest first, follow each other in memory."""
     strides = [operand.stride(label) for label in labels]

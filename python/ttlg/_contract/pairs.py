@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
-from ttlg._contract.operands import Extents, Operand, fuse, is_one_axis
+from ttlg._contract.operands import Extents, Operand, distinct_elements, fuse, is_one_axis
 
 # Candidates whose product is looked up or measured.
 _MOST_TIMED = 12
@@ -66,6 +66,8 @@ class Candidate(NamedTuple):
         The summed labels of the matrix product.
     moving, product : float
         Seconds of the transpositions and of the matrix product with all that follows.
+    workspace : int
+        Bytes of what is transposed, and of products that are summed afterwards.
     """
 
     factors: tuple[Factor, Factor]
@@ -76,6 +78,7 @@ class Candidate(NamedTuple):
     summed: tuple[str, ...]
     moving: float
     product: float
+    workspace: int
 
     @property
     def seconds(self) -> float:
@@ -91,7 +94,14 @@ class Candidate(NamedTuple):
 
 
 class Pair:
-    """Two operands and the labels that their contraction keeps."""
+    """Two operands and the labels that their contraction keeps.
+
+    Attributes
+    ----------
+    left_out : int
+        The bytes that the likely fastest candidate would allocate, where they are more than `most`,
+        else 0.
+    """
 
     def __init__(
         self,
@@ -99,17 +109,25 @@ class Pair:
         extents: Extents,
         kept: frozenset[str],
         costs: Costs,
+        most: float = math.inf,
     ) -> None:
         fused, self.extents, self.kept = fuse(operands, extents, kept)
         self.operands = (fused[0], fused[1])
         self.costs = costs
         first, second = self.operands
         self.shared = frozenset(first.labels) & frozenset(second.labels)
+        self._most = most
+        self.left_out = 0
         self._moved: dict[tuple[int, tuple[str, ...]], float] = {}
 
     def size(self, labels: tuple[str, ...]) -> int:
         """Return the number of indices of all these labels together."""
         return math.prod(self.extents[label] for label in labels)
+
+    def distinct_elements(self, number: int) -> int:
+        """Return the number of elements of memory that an operand reaches."""
+        labels, strides = self.operands[number]
+        return distinct_elements([self.extents[label] for label in labels], strides)
 
     def are_vectors(self) -> bool:
         """Whether both operands have the same labels, and indices enough for a choice to matter."""
@@ -119,18 +137,27 @@ class Pair:
     def best(self) -> list[Candidate]:
         """Return the candidates that were timed, the fastest first.
 
-        In the order of the least time that each can take, until no other can be faster.
+        In the order of the least time that each can take, until no other can be faster. None of them
+        allocates more than allowed.
         """
         if self.size(tuple(self.extents)) <= _SMALL:
             return [self._quick()]
         timed: list[Candidate] = []
+        allowed = self._allowed()
         least = math.inf
         shortest = self.costs.least_product(self.size(tuple(self.extents)))
-        for candidate in sorted(self._untimed(), key=lambda each: each.seconds)[:_MOST_TIMED]:
+        for candidate in allowed[:_MOST_TIMED]:
             if candidate.moving + shortest < least:
                 timed.append(candidate._replace(product=self._product_seconds(candidate)))
                 least = min(least, timed[-1].seconds)
         return sorted(timed, key=lambda each: each.seconds)
+
+    def _allowed(self) -> list[Candidate]:
+        """Return the candidates that allocate no more than allowed, the likely fastest first."""
+        candidates = sorted(self._untimed(), key=lambda each: each.seconds)
+        if candidates[0].workspace > self._most:
+            self.left_out = candidates[0].workspace
+        return [each for each in candidates if each.workspace <= self._most]
 
     def _quick(self) -> Candidate:
         """Take the first that comes, by the order of the operand with more elements."""
@@ -141,7 +168,10 @@ class Pair:
         moving = sum(STEP_SECONDS for factor in (first, second) if factor.moved)
         free = self._free(0, loops), self._free(1, loops)
         product = self.costs.least_product(self.size(tuple(self.extents))) + STEP_SECONDS
-        return Candidate((first, second), False, loops, (), free, summed, moving, product)
+        workspace = self._workspace((first, second), loops, (), free)
+        return Candidate(
+            (first, second), False, loops, (), free, summed, moving, product, workspace
+        )
 
     def _needed(self) -> tuple[str, ...]:
         """Return the labels that matrix products have to be repeated for."""
@@ -163,8 +193,11 @@ class Pair:
             for first, second in itertools.product(*factors):
                 moving = first.seconds + second.seconds
                 both = (first, second)
+                workspace = self._workspace(both, loops, again, free)
                 for swapped in (False, True):
-                    yield Candidate(both, swapped, loops, again, free, summed, moving, product)
+                    yield Candidate(
+                        both, swapped, loops, again, free, summed, moving, product, workspace
+                    )
 
     def _forms(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Give what is looped over, and the order of what is summed.
@@ -246,6 +279,24 @@ class Pair:
                 moved = tuple(label for name in order for label in groups[name])
                 seconds = self._move_seconds(number, moved) if timed else 0.0
                 yield Factor(own + free + summed, "".join(order), moved, seconds)
+
+    def _workspace(
+        self,
+        factors: tuple[Factor, Factor],
+        loops: tuple[str, ...],
+        again: tuple[str, ...],
+        free: tuple[tuple[str, ...], tuple[str, ...]],
+    ) -> int:
+        """Return the bytes that are allocated beside the result."""
+        elements = sum(self.size(factor.labels) for factor in factors if factor.moved is not None)
+        if again:
+            elements += self.size(loops) * self.size(free[0]) * self.size(free[1])
+        if not self.costs.products.loops_over(len(loops)):  # which copies both into one stack
+            own = {label for factor in factors for label in factor.labels}
+            elements += self.size(tuple(own.difference(free[0]))) + self.size(
+                tuple(own.difference(free[1]))
+            )
+        return elements * self.costs.itemsize
 
     def _move_seconds(self, number: int, moved: tuple[str, ...]) -> float:
         key = (number, moved)

@@ -9,7 +9,7 @@ from ttlg._arguments.dtypes import itemsize_of
 from ttlg._arguments.layouts import read_byte_strides, read_extents
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
-from ttlg._core import resolve_threads
+from ttlg._contract.product_threads import numbers_of
 from ttlg._typing import Integers
 
 
@@ -125,7 +125,7 @@ def predict_contraction(
         str(dtype),
         device,
         threads,
-        resolve_threads(None),
+        numbers_of(threads),
         hashable(optimize),
         flops,
     )

@@ -6,8 +6,10 @@ from string import ascii_letters
 from typing import Any, NamedTuple, TypeAlias
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
-from ttlg._contract.libraries import Order, Products, deliver
+from ttlg._contract.cuts import Cut
+from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
+from ttlg._contract.outputs import deliver
 from ttlg._contract.pairs import Candidate, Pair
 
 # Of two operands, and of where to write or None.
@@ -53,6 +55,10 @@ class Run(NamedTuple):
     loop : tuple of str or None
         Where elements are multiplied and summed at once by the library's own function: the equation,
         and the order of its loops.
+    workspace : int
+        Bytes that are allocated beside the result.
+    cut : Cut or None
+        Where it is done in parts; all else says how each part is done, but `labels` and `shape`.
     """
 
     order: tuple[int, int]
@@ -67,6 +73,8 @@ class Run(NamedTuple):
     moving: float
     product: float
     loop: tuple[str, Order] | None = None
+    workspace: int = 0
+    cut: Cut | None = None
 
     @property
     def seconds(self) -> float:
@@ -111,7 +119,7 @@ class Run(NamedTuple):
 
     def _is_direct(self) -> bool:
         """Whether what multiplies writes the result."""
-        return self.summed is None and self.loop is None
+        return self.summed is None and self.loop is None and self.cut is None
 
     def axes_in_memory(self) -> tuple[int, ...]:
         """Return the axes of the result, the slowest first."""
@@ -212,6 +220,7 @@ def matrix_run(candidate: Candidate, terms: tuple[str, str], extents: Extents) -
         None,
         candidate.moving,
         candidate.product,
+        workspace=candidate.workspace,
     )
 
 
@@ -232,12 +241,13 @@ def elementwise_run(
         labels = "".join([*stacked, *free[small], *free[large]])
     else:
         labels = "".join(operands[small if free[small] else large].labels)
-    moving, factors = 0.0, []
+    moving, workspace, factors = 0.0, 0, []
     for operand, term, size in zip(operands, terms, sizes, strict=True):
         wanted = tuple(label for label in labels if label in operand.labels)
         is_moved = wanted != operand.labels and size * costs.itemsize > _SMALL
         if is_moved:
             moving += costs.move(operand, wanted, extents)
+            workspace += size * costs.itemsize
         groups = [[label] if label in wanted else [] for label in labels]
         factors.append(_factor(term, wanted if is_moved else None, groups, extents))
     shape = tuple(extents[label] for label in labels)
@@ -254,20 +264,23 @@ def elementwise_run(
         None,
         moving,
         product,
+        workspace=workspace,
     )
 
 
 def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[Run]:
-    """Multiply and sum element by element where both operands have all labels.
+    """Multiply and sum element by element, in one pass over operands as they lie.
 
-    A matrix product needs the summed labels of both in one order. The library's own function takes
-    any, and reads each operand once.
+    A matrix product needs the summed labels of both in one order, without shared elements. The
+    library's own function takes any.
     """
     first, second = (operand.labels for operand in pair.operands)
-    if len(first) > len(ascii_letters):
+    both = tuple(dict.fromkeys(first + second))
+    if len(both) > len(ascii_letters):
         return
-    kept = tuple(label for label in first if label in pair.kept)
-    letters = dict(zip(first, ascii_letters, strict=False))
+    kept = tuple(label for label in both if label in pair.kept)
+    letters = dict(zip(both, ascii_letters, strict=False))
+    elements = sum(pair.distinct_elements(number) for number in (0, 1))
     one, other, result = ("".join(map(letters.__getitem__, each)) for each in (first, second, kept))
     sizes = {letter: pair.size((label,)) for label, letter in letters.items()}
     factors = [
@@ -281,13 +294,13 @@ def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[R
             (0, 1),
             (factors[0], factors[1]),
             False,
-            pair.size(first) // pair.size(kept),
+            pair.size(both) // pair.size(kept),
             tuple(pair.size((label,)) for label in kept),
             None,
             labels,
             tuple(extents[label] for label in labels),
             None,
             0.0,
-            pair.costs.sum_of_products(*loop, sizes) + STEP_SECONDS,
+            pair.costs.sum_of_products(*loop, sizes, elements) + STEP_SECONDS,
             loop,
         )

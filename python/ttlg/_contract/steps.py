@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from ttlg import _core
 from ttlg._contract.costs import STEP_SECONDS, Costs
+from ttlg._contract.cuts import Cut, label_to_cut
 from ttlg._contract.libraries import Products
-from ttlg._contract.operands import Extents, in_memory_order
+from ttlg._contract.operands import Extents, distinct_elements, in_memory_order
 from ttlg._contract.pairs import Pair
 from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run, sum_runs
 
@@ -18,6 +19,15 @@ _WORTH_TRYING = 1.6
 _MOST_TRIED = 6
 # Each is called so often, the first time to plan transpositions, and the two fastest as often again.
 _CALLS = 2
+# Bytes that may be allocated beside a result: so many times those of the result and of the memory
+# of the operands, whose elements may share it. What needs more is done in parts of so many bytes,
+# which stay in caches, or of a share of what is allowed; or of fewer by a factor where memory runs
+# out, down to so few.
+_MOST_TIMES = 2
+_BYTES_OF_PART = 2**23
+_PARTS = 4
+_SMALLER_PARTS = 8
+_LEAST_BYTES = 2**12
 
 
 class Tensor(NamedTuple):
@@ -29,11 +39,15 @@ class Tensor(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """Diagonals, sums and broadcast axes of one tensor: a new shape, and an equation."""
+    """Diagonals, sums and broadcast axes of one tensor: a new shape, and an equation.
+
+    `workspace` are the bytes of sums; all else is a view.
+    """
 
     shape: tuple[int, ...] | None
     equation: str | None
     seconds: float
+    workspace: int
 
     def __call__(self, products: Products, x: Any) -> Any:
         """Return the tensor with one axis for each label that is needed."""
@@ -61,16 +75,49 @@ def reduce(
     squeezed = tuple(extent for _, extent, _ in axes)
     if set(left) == set(term):
         strides = tuple(sum(each[2] for each in axes if each[0] == label) for label in left)
-        seconds = 0.0
+        seconds, workspace = 0.0, 0
     else:
         strides = _core.contiguous_byte_strides(shape, costs.itemsize)
         seconds = costs.pass_over(math.prod(squeezed))
+        workspace = math.prod(shape) * costs.itemsize
     reduction = Reduction(
         None if squeezed == tensor.shape else squeezed,
         None if left == term else f"{term}->{left}",
         seconds + STEP_SECONDS,
+        workspace,
     )
     return reduction, Tensor(left, shape, strides)
+
+
+def _labels_of(tensor: Tensor, extents: Extents) -> set[str]:
+    return {label for label, _, _ in _whole_axes(tensor, extents)}
+
+
+def _distinct_elements(tensor: Tensor) -> int:
+    return distinct_elements(tensor.shape, tensor.strides)
+
+
+def _shared_elements(tensor: Tensor) -> tuple[int, int]:
+    """Return how many elements lie where others do, and how many there are in all."""
+    number = math.prod(tensor.shape)
+    return number - _distinct_elements(tensor), number
+
+
+def _most_allocated(
+    tensors: tuple[Tensor, Tensor], kept: str, extents: Extents, costs: Costs
+) -> int:
+    """Return the bytes that a contraction may allocate beside its result."""
+    elements = math.prod(extents[label] for label in kept) + sum(map(_distinct_elements, tensors))
+    return max(_MOST_TIMES * elements * costs.itemsize, _BYTES_OF_PART)
+
+
+def _with_extent(tensor: Tensor, label: str, extent: int, extents: Extents) -> Tensor:
+    """Leave fewer indices of the axes of a label that are not broadcast."""
+    shape = tuple(
+        extent if each == label and whole == extents[label] else whole
+        for each, whole in zip(tensor.term, tensor.shape, strict=True)
+    )
+    return tensor._replace(shape=shape)
 
 
 class Pairing:
@@ -90,6 +137,9 @@ class Pairing:
         Whether the axes of the result have to be in the order `kept`.
     out_strides : tuple of int, optional
         Strides in bytes of an array that the result of the last step is written to.
+    most : int, optional
+        Bytes that may be allocated beside the result. By default a multiple of those of the result
+        and of the memory that the tensors share among their elements.
     """
 
     def __init__(
@@ -100,37 +150,31 @@ class Pairing:
         costs: Costs,
         is_last: bool,
         out_strides: tuple[int, ...] | None = None,
+        most: int | None = None,
     ) -> None:
         self.costs = costs
+        self._tensors, self._extents = tensors, extents
         labels = [{label for label, _, _ in _whole_axes(each, extents)} for each in tensors]
         if not is_last:  # what is broadcast here is whole in a tensor that comes later
             kept = "".join(label for label in kept if label in labels[0] | labels[1])
+        self._most = _most_allocated(tensors, kept, extents, costs) if most is None else most
         reduced = [
             reduce(tensor, extents, others.union(kept), costs)
             for tensor, others in zip(tensors, labels[::-1], strict=True)
         ]
         self.reductions = [reduction for reduction, _ in reduced]
-        self.reducing = sum(each.seconds for each in self.reductions if each)
         first, second = (tensor for _, tensor in reduced)
         self.terms = (first.term, second.term)
-        operands = (
-            in_memory_order(first.term, first.strides, extents),
-            in_memory_order(second.term, second.strides, extents),
-        )
-        if frozenset(operands[0].labels) & frozenset(operands[1].labels) <= frozenset(kept):
-            runs = [elementwise_run(operands, self.terms, extents, costs)]
-        else:
-            pair = Pair(operands, extents, frozenset(kept), costs)
-            runs = [matrix_run(each, self.terms, extents) for each in pair.best()]
-            if pair.are_vectors():
-                runs += sum_runs(pair, self.terms, extents)
-                runs.sort(key=lambda run: run.seconds)
-        ones = "".join(label for label in kept if label not in runs[0].labels)
-        term = kept if is_last else ones + runs[0].labels
-        self.runs = [run.ordered(term) for run in runs]
+        runs, left_out = self._bounded_runs(first, second, kept)
+        ones = "".join(label for label in kept if runs and label not in runs[0].labels)
+        term = kept if is_last or not runs else ones + runs[0].labels
+        reducing = sum(each.seconds for each in self.reductions if each)
+        self.runs = [run.ordered(term)._replace(product=run.product + reducing) for run in runs]
+        if left_out:
+            self.runs.append(self._cut_run(term, left_out, self._most_of_part()))
         if is_last and out_strides is not None:
             self.runs = [run.delivered(term, out_strides, costs) for run in self.runs]
-            self.runs.sort(key=lambda run: run.seconds)
+        self.runs.sort(key=lambda run: run.seconds)
         self.chosen = self.runs[0]
         in_order = _core.contiguous_byte_strides(self.chosen.shape, costs.itemsize)
         in_memory = dict(zip(self.chosen.labels, in_order, strict=True))
@@ -140,7 +184,7 @@ class Pairing:
             tuple(in_memory[label] for label in term),
         )
         # Contracts two arrays, into a third one if it is given, and changes while ways are tried.
-        self.call = self._reducing(self._compiled(self.chosen))
+        self.call = self._compiled(self.chosen)
         if costs.device == "cpu":
             self._trials: list[tuple[Run, Call, list[float]]]
             tried = [
@@ -148,19 +192,112 @@ class Pairing:
             ]
             self._trials = [(run, self._compiled(run), []) for run in tried]
             if len(self._trials) > 1:
-                self.call = self._reducing(self._try)
+                self.call = self._try
 
     @property
     def equation(self) -> str:
         """What is done to the two tensors."""
         return ",".join(self.terms) + "->" + self.result.term
 
+    def _bounded_runs(self, first: Tensor, second: Tensor, kept: str) -> tuple[list[Run], int]:
+        """Return the runs that allocate no more than allowed, by their time.
+
+        Then the bytes that another one would need which is likely to be faster, or 0.
+        """
+        terms, extents, costs = self.terms, self._extents, self.costs
+        reduced = sum(each.workspace for each in self.reductions if each)
+        if reduced > self._most:
+            return [], reduced
+        operands = (
+            in_memory_order(first.term, first.strides, extents),
+            in_memory_order(second.term, second.strides, extents),
+        )
+        if frozenset(operands[0].labels) & frozenset(operands[1].labels) <= frozenset(kept):
+            run = elementwise_run(operands, terms, extents, costs)
+            run = run._replace(workspace=reduced + run.workspace)
+            return ([run], 0) if run.workspace <= self._most else ([], run.workspace)
+        pair = Pair(operands, extents, frozenset(kept), costs, self._most - reduced)
+        runs = [matrix_run(each, terms, extents) for each in pair.best()]
+        if pair.are_vectors() or pair.left_out:
+            runs += sum_runs(pair, terms, extents)
+            runs.sort(key=lambda run: run.seconds)
+        runs = [run._replace(workspace=reduced + run.workspace) for run in runs]
+        return runs, reduced + pair.left_out if pair.left_out else 0
+
+    def _most_of_part(self) -> int:
+        """Return the bytes of a part: few, but calls take time, and may lay the other operand out."""
+        other = min(self._tensors, key=_shared_elements)
+        again = _MOST_TIMES * _distinct_elements(other) * self.costs.itemsize
+        return min(self._most, max(_BYTES_OF_PART, self._most // _PARTS, again))
+
+    def _cut_run(self, term: str, needed: int, most: int) -> Run:
+        """Do in parts of at most so many bytes what needs more beside a result of these labels."""
+        tensor = max(self._tensors, key=_shared_elements)
+        label, extent = label_to_cut(_whole_axes(tensor, self._extents), term, -(-needed // most))
+        number = -(-extent // max(1, extent * most // needed))
+        step = -(-extent // number)
+        parts = [self._part(label, step, term, most)]
+        parts.append(self._part(label, extent % step, term, most) if extent % step else parts[0])
+        counts = extent // step, int(extent % step > 0)
+        axes = [
+            each.term.index(label) if label in _labels_of(each, self._extents) else None
+            for each in self._tensors
+        ]
+        joined = term.index(label) if label in term else None
+        cut = Cut(label, extent, step, (axes[0], axes[1], joined), (parts[0], parts[1]))
+        return parts[0].chosen._replace(
+            labels=term,
+            shape=tuple(self._extents[each] for each in term),
+            axes=None,
+            moving=sum(n * part.chosen.moving for n, part in zip(counts, parts, strict=True)),
+            product=sum(n * part.chosen.product for n, part in zip(counts, parts, strict=True)),
+            cut=cut,
+        )
+
+    def _part(self, label: str, extent: int, term: str, most: int) -> "Pairing":
+        """Contract so many indices of a label alone."""
+        first, second = (_with_extent(each, label, extent, self._extents) for each in self._tensors)
+        extents = {**self._extents, label: extent}
+        return Pairing((first, second), extents, term, self.costs, True, None, most)
+
     def _compiled(self, run: Run) -> Call:
-        return run.compiled(self.costs)
+        """Return what contracts by this run, or another way where memory runs out."""
+        products = self.costs.products
+        cut = run.cut
+        if cut is None:
+            contract = self._reducing(run.compiled(self.costs))
+        else:
+
+            def contract(x: Any, y: Any, out: Any) -> Any:
+                return cut.contract(products, x, y, out)
+
+        def attempt(x: Any, y: Any, out: Any) -> Any:
+            try:
+                return contract(x, y, out)
+            except (MemoryError, RuntimeError) as error:
+                if not products.is_out_of_memory(error) or not self._leave_out(run):
+                    raise
+            # Out of the block, which keeps alive what was allocated.
+            return self.call(x, y, out)
+
+        return attempt
+
+    def _leave_out(self, run: Run) -> bool:
+        """Choose a way that allocates less from now on; whether there is one."""
+        less = [each for each in self.runs if each.workspace < run.workspace]
+        if not less:
+            most = run.workspace // _SMALLER_PARTS
+            if most < _LEAST_BYTES:
+                return False
+            less = [self._cut_run(self.result.term, run.workspace, most)]
+        self.runs = less
+        self.chosen = less[0]
+        self.call = self._compiled(self.chosen)
+        return True
 
     def _reducing(self, contract: Call) -> Call:
         """Leave one axis for each label that is needed first."""
-        if not self.reducing:
+        if not any(self.reductions):
             return contract
         first, second = self.reductions
         products = self.costs.products
@@ -192,5 +329,5 @@ class Pairing:
             self._trials = sorted(trials, key=lambda each: min(each[2]))[:2]
         if fewest >= 2 * _CALLS:
             self.chosen, fastest, _ = self._trials[0]
-            self.call = self._reducing(fastest)
+            self.call = fastest
         return result

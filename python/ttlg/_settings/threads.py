@@ -26,6 +26,7 @@ def set_num_threads(n: int | None) -> None:
     See Also
     --------
     threads : The same for the calls of one block.
+    einsum : Whose products are multiplied by PyTorch or NumPy's BLAS: the number limits those too.
 
     Notes
     -----
@@ -81,7 +82,8 @@ def threads(n: int | None) -> Iterator[None]:
     The setting belongs to the block's context (`contextvars`), as NumPy's ``errstate`` does: other
     threads and other asyncio tasks keep their own, and neither the threads of a pool nor new
     threads see it, unless they run in a copy of the context, as with ``asyncio.to_thread``. To
-    limit all of them use `set_num_threads`. An argument ``threads=`` overrides both.
+    limit all of them use `set_num_threads`. An argument ``threads=`` overrides both. The products of
+    `einsum` are limited for the whole process while a call of the block runs, as its notes say.
 
     Examples
     --------

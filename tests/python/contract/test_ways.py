@@ -37,7 +37,7 @@ def results_of_all_ways(contraction, operands):
     """Call each way of a contraction of two operands."""
     ((_, _, pairing),) = contraction._steps
     for run in pairing.runs:
-        yield run, pairing._reducing(pairing._compiled(run))(*operands, None)
+        yield run, pairing._compiled(run)(*operands, None)
 
 
 @pytest.fixture
@@ -162,16 +162,16 @@ def test_trials_come_to_an_end_and_only_while_learning():
     contraction = planned(equation, operands, flops=SLOW)
     before = contraction.explain()
     pairing = contraction._steps[0][2]
-    assert pairing.call == pairing._reducing(pairing._try)
+    assert pairing.call == pairing._try
     with ttlg.learning(False):
         for _ in range(20):
             contraction(*operands)
     assert contraction.explain() == before
-    assert pairing.call == pairing._reducing(pairing._try)
+    assert pairing.call == pairing._try
     with ttlg.learning(True):
         for _ in range(20):
             check(contraction(*operands), np.einsum(equation, *operands))
-    assert pairing.call != pairing._reducing(pairing._try)
+    assert pairing.call != pairing._try
     assert pairing.chosen in pairing.runs
 
 
@@ -184,7 +184,7 @@ def test_trials_end_where_threads_have_called_one_way_more_often():
     with ttlg.learning(True):
         for _ in range(40):
             contraction(*operands)
-    assert pairing.call != pairing._reducing(pairing._try)
+    assert pairing.call != pairing._try
 
 
 @pytest.mark.parametrize("learns", [True, False])

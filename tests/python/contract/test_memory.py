@@ -1,0 +1,230 @@
+"""Contractions allocate little more than their operands' memory, whichever way is the fastest."""
+
+import itertools
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+
+import ttlg
+from ttlg._contract import costs, kept, libraries, steps
+from ttlg._contract.operands import distinct_elements
+
+from .equations import check, named_operands, random_values
+
+IMAGE = random_values((60, 70), "float64", 1)
+SIGNAL = random_values((3000,), "float64", 2)
+BATCH = random_values((2, 20, 20, 4), "float64", 3)
+WINDOWS = sliding_window_view(IMAGE, (12, 14))
+FRAMES = sliding_window_view(SIGNAL, 100)
+PATCHES = sliding_window_view(BATCH, (5, 5), (1, 2))
+WEIGHTS = random_values((12, 14), "float64", 4)
+# Operands whose elements share memory, in every place of an equation.
+SHARED = {
+    "correlation": ("abij,ij->ab", WINDOWS, WEIGHTS),
+    "correlation, weights first": ("ij,abij->ba", WEIGHTS, WINDOWS),
+    "several filters": ("abij,ijf->abf", WINDOWS, random_values((12, 14, 5), "float64", 5)),
+    "convolutional layer": ("nhwcij,ijcf->nhwf", PATCHES, random_values((5, 5, 4, 6), "float64")),
+    "moving average": ("nk,k->n", FRAMES, SIGNAL[:100]),
+    "moving average of every second": ("nk,k->n", FRAMES[::2, ::3], SIGNAL[:34]),
+    "backwards": ("nk,k->n", FRAMES[::-1, ::-1], SIGNAL[:100]),
+    "gradient of the weights": ("abij,ab->ij", WINDOWS, IMAGE[:49, :57]),
+    "covariance": ("nk,nl->kl", FRAMES, FRAMES),
+    "sum of one operand's label": ("abij,i->ab", WINDOWS, WEIGHTS[:, 0]),
+    "sum of all": ("abij,abij->", WINDOWS, WINDOWS[::-1]),
+    "diagonal": ("aaij,ij->a", WINDOWS[:49, :49], WEIGHTS),
+    "element by element": ("abij,ij->abij", WINDOWS[:9, :9], WEIGHTS),
+    "broadcast": ("nk,km->nm", np.broadcast_to(SIGNAL, (200, 3000)), random_values((3000, 2), "f8")),
+    "broadcast stack": ("lab,lbc->lac", np.broadcast_to(IMAGE, (90, 60, 70)), BATCH.reshape(-1)[: 90 * 70 // 2].repeat(2).reshape(90, 70, 1)),
+    "Hankel matrix": ("ab,bc->ac", as_strided(SIGNAL, (1500, 1500), (8, 8)), SIGNAL.reshape(1500, 2)),
+    "single precision": ("nk,k->n", sliding_window_view(SIGNAL.astype("f4"), 100), SIGNAL[:100].astype("f4")),
+    "complex": ("nk,k->n", sliding_window_view(SIGNAL.astype("c16"), 100), SIGNAL[:100].astype("c16")),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch):
+    """Bound the allocations of small contractions too."""
+    monkeypatch.setattr(steps, "_BYTES_OF_PART", 2**14)
+
+
+def spanned(*operands):
+    """Return the bytes of memory that views of whole arrays lie in."""
+    total = 0
+    for x in operands:
+        base = x
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        total += base.nbytes
+    return total
+
+
+def planned(equation, operands, flops):
+    return ttlg.contraction(
+        equation,
+        *(x.shape for x in operands),
+        strides=[x.strides for x in operands],
+        dtype=operands[0].dtype,
+        flops=flops,
+    )
+
+
+def test_distinct_elements_of_small_arrays():
+    for rank, extents, strides in [
+        (2, (1, 2, 3, 5), range(-4, 10)),
+        (3, (2, 3), (-5, 0, 1, 2, 3, 7)),
+    ]:
+        for shape in itertools.product(extents, repeat=rank):
+            for steps_ in itertools.product(strides, repeat=rank):
+                axes = [[i * step for i in range(n)] for n, step in zip(shape, steps_, strict=True)]
+                exact = len({sum(place) for place in itertools.product(*axes)})
+                assert exact <= distinct_elements(shape, steps_) <= math.prod(shape)
+
+
+def test_distinct_elements_of_windows_are_exact():
+    x = np.zeros((5, 6, 4))
+    for source in (
+        x,
+        x[::2],
+        x[:, 1:4],
+        x[::-1, :, ::2],
+        x.transpose(2, 0, 1),
+        np.zeros((9, 9))[2:8, 3:8],
+    ):
+        for window in itertools.product((1, 2, 3), repeat=2):
+            if source.shape[0] >= window[0] and source.shape[1] >= window[1]:
+                views = sliding_window_view(source, window, (0, 1))
+                assert distinct_elements(views.shape, views.strides) == source.size
+    assert distinct_elements((3, 0), (8, 8)) == 0
+    assert distinct_elements((), ()) == 1
+    assert distinct_elements((7, 5), (0, 8)) == 5
+
+
+@pytest.mark.parametrize("flops", [1.0, 1e9, 1e18])
+@pytest.mark.parametrize("name", SHARED)
+def test_every_way_is_bounded(name, flops):
+    equation, *operands = SHARED[name]
+    expected = np.asarray(np.einsum(equation, *operands))
+    contraction = planned(equation, operands, flops)
+    ((_, _, pairing),) = contraction._steps
+    most = max(steps._MOST_TIMES * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART)
+    assert pairing.runs
+    for run in pairing.runs:
+        assert run.workspace <= most
+        contract = pairing._compiled(run)
+        with ttlg.set_result_pool(0), ttlg.learning(False):
+            tracemalloc.start()
+            result = contract(*operands, None)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        check(np.asarray(result), expected)
+        # Parts are joined to a second result, and take objects of Python.
+        assert peak < most + 3 * expected.nbytes + 2**16
+    out = np.zeros_like(expected)
+    for run in pairing.runs:
+        out[...] = 77
+        assert pairing._compiled(run)(*operands, out) is out
+        check(out, expected)
+
+
+@pytest.mark.parametrize("name", ["correlation", "moving average", "covariance"])
+def test_calls_are_bounded(name):
+    equation, *operands = SHARED[name]
+    expected = np.asarray(np.einsum(equation, *operands))
+    kept.costs_for(str(operands[0].dtype), "cpu", None, None).pass_over(1)  # which copies much
+    tracemalloc.start()
+    for _ in range(4):
+        check(np.asarray(ttlg.einsum(equation, *operands)), expected)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Measured products have this many elements at most, in three arrays.
+    assert peak < 2 * 16 * costs._MOST_ELEMENTS
+
+
+@pytest.mark.parametrize("equation", ["abij,i,j->ab", "abij,ij,a->b", "abij,kj,ik->ab"])
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_networks_and_whole_numbers(equation, dtype):
+    windows = sliding_window_view(random_values((120, 130), dtype, 1), (12, 14))
+    extents = dict(zip("abij", windows.shape, strict=True)) | {"k": 3}
+    terms = equation.partition("->")[0].split(",")[1:]
+    others = [random_values([extents[label] for label in term], dtype, 2) for term in terms]
+    tracemalloc.start()
+    result = ttlg.einsum(equation, windows, *others)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    check(result, np.einsum(equation, windows, *others))
+    if dtype == "int64":
+        assert peak < windows.size * 8 / 4
+
+
+def test_no_dense_contraction_is_done_in_parts():
+    for equation in ("abcd,dbea->ec", "ab,bc->ac", "lab,lbc->cla"):
+        x, y = named_operands(equation)
+        for _, _, pairing in planned(equation, (x, y), 1e9)._steps:
+            assert all(run.cut is None for run in pairing.runs)
+
+
+def test_tensordot():
+    expected = np.einsum("abij,ij->ab", WINDOWS, WEIGHTS)
+    check(ttlg.tensordot(WINDOWS, WEIGHTS, 2), expected)
+    tracemalloc.start()
+    check(ttlg.tensordot(WINDOWS, WEIGHTS, 2), expected)
+    assert tracemalloc.get_traced_memory()[1] < WINDOWS.size * 8 / 4
+    tracemalloc.stop()
+
+
+def refuse_more_than(monkeypatch, most, calls):
+    """Let transpositions of so many bytes run out of memory."""
+    transpose = libraries.NumPyProducts.transpose
+
+    def limited(self, x, axes, threads):
+        calls.append(x.nbytes)
+        if x.nbytes > most:
+            raise MemoryError
+        return transpose(self, x, axes, threads)
+
+    monkeypatch.setattr(libraries.NumPyProducts, "transpose", limited)
+
+
+@pytest.mark.parametrize("most", [2**20, 2**18, 2**17])
+@pytest.mark.parametrize("equation", ["abcd,dbea->ec", "abcde,ecbfa->fd", "acbd,dbae->ec"])
+def test_another_way_where_memory_runs_out(monkeypatch, equation, most):
+    calls = []
+    refuse_more_than(monkeypatch, most, calls)
+    operands = named_operands(equation, least=9 if "f" in equation else 16)
+    expected = np.einsum(equation, *operands)
+    contraction = planned(equation, operands, 1.0)
+    with ttlg.learning(False):
+        check(contraction(*operands), expected)
+        calls.clear()
+        out = np.zeros_like(expected)
+        assert contraction(*operands, out=out) is out
+        check(out, expected)
+    assert max(calls, default=0) <= most  # what has failed is not done again
+    assert contraction.explain()
+
+
+def test_another_way_where_memory_runs_out_while_ways_are_tried(monkeypatch):
+    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
+    refuse_more_than(monkeypatch, 2**17, [])
+    equation = "abcd,dbea->ec"
+    operands = named_operands(equation, least=16)
+    for _ in range(12):
+        check(ttlg.einsum(equation, *operands), np.einsum(equation, *operands))
+
+
+def test_no_way_is_left(monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    x, y = named_operands("ab,bc->ac")
+    contraction = planned("ab,bc->ac", (x, y), 1e9)
+    monkeypatch.setattr(libraries.NumPyProducts, "multiplier", lambda self, *args: fail)
+    contraction = planned("ab,cb->ac", (x, y.T), 1.0)
+    out = np.full((x.shape[0], y.shape[1]), 77.0)
+    with pytest.raises(MemoryError):
+        contraction(x, y.T, out=out)
+    assert (out == 77).all()
