@@ -1,6 +1,8 @@
 """What callers name the dtype of an array that is not there yet."""
 
+import ast
 import functools
+import re
 import sys
 from typing import Any
 
@@ -64,3 +66,44 @@ def _resolve(dtype: Any) -> "np.dtype[Any] | None":
         except (ImportError, AttributeError, TypeError, ValueError):
             return None
     return resolved
+
+
+# Names that NumPy writes and does not read, and those of PyTorch and DLPack that it does not know.
+_OTHER_NAME = re.compile(
+    r"(record|void|str|bytes|bool|q?u?int|b?float|complex|opaque|bits)(\d*)(_[a-z][a-z0-9]*?)?"
+    r"(_?x(\d+))?|code\d+(x\d+)?"
+)
+
+
+def is_dtype_name(name: str, itemsize: int) -> bool:
+    """Return whether a plan for elements of `itemsize` bytes may have this name of its dtype.
+
+    Those are the names of `describe_dtype`, and what arrays of other libraries say through DLPack.
+    """
+    resolved = _resolve(_read_fields(name) if name.startswith(("[", "{", "(")) else name)
+    if resolved is not None:
+        return resolved.itemsize == itemsize and not resolved.hasobject
+    match = _OTHER_NAME.fullmatch(name)
+    if match is None:
+        return False
+    if match[1] is None:  # a type that DLPack has a number for, and no size
+        return True
+    bits = int(match[2] or (8 if match[1] == "bool" else 0)) * int(match[5] or 1)
+    return -(-bits // 8) == itemsize
+
+
+def _read_fields(text: str) -> Any:
+    """Read what NumPy writes of a dtype with fields; None where that is none."""
+    if text.startswith("(numpy.record, "):
+        text = text.removeprefix("(numpy.record, ")[:-1]
+    try:
+        return ast.literal_eval(_QuotedNames().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError):
+        return None
+
+
+class _QuotedNames(ast.NodeTransformer):
+    """Turns names into strings: dtypes of other libraries stand in NumPy's texts without quotes."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Constant:
+        return ast.Constant(node.id)
