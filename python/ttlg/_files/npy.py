@@ -10,6 +10,7 @@ import errno
 import itertools
 import math
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -153,16 +154,33 @@ def _read_memory(memory: Size | None, itemsize: int) -> int:
     return size
 
 
+def _check_regular(src: str) -> None:
+    """Refuse a pipe before it is opened, which would wait for its other end."""
+    mode = os.stat(src).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError(
+            f"{src} is not a regular file, of which alone ttlg can read any position: write what "
+            "comes from there to a file first"
+        )
+
+
 def transpose_npy(
-    src: str, dst: str, axes: Axes | None, threads: int | None, memory: Size | None, progress: bool
+    src: str,
+    dst: str,
+    axes: Axes | None,
+    threads: int | None,
+    memory: Size | None,
+    progress: bool,
+    overwrite: bool,
 ) -> None:
     """Transpose one file into another, as `ttlg.transpose_file` says."""
+    _check_regular(src)
     with open(src, "rb") as file:
         shape, fortran_order, dtype, offset = header = read_header(file, src)
         order = _core.normalize_axes(axes, shape)
         room = _read_memory(memory, dtype.itemsize)
         head = format_header(dtype, tuple(shape[axis] for axis in order))
-        with replacing(dst, len(head) + header.data_bytes) as out:
+        with replacing(dst, len(head) + header.data_bytes, overwrite) as out:
             if header.data_bytes:
                 if fortran_order:  # The same bytes, read in C order, have the axes reversed.
                     shape = shape[::-1]

@@ -47,7 +47,7 @@ def _text(name: str, value: Any) -> None:
         raise _refusal(name, "text", value)
 
 
-def _object(name: str, value: Any) -> None:
+def check_object(name: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise _refusal(name, "an object", value)
 
@@ -224,6 +224,6 @@ def _row(name: str, value: Any) -> None:
 
 
 MEASURED = _list_of(_row, "measurements")
-PLAN = {"device": _device, "dtype": _text, "inplace": _flag, "kernel": _text, "parameters": _object}
+PLAN = {"device": _device, "dtype": _text, "inplace": _flag, "kernel": _text, "parameters": check_object}
 PLAN_OPTIONAL = {"measured": MEASURED}
 CUDA = {"alignment": _alignment}

@@ -1,7 +1,6 @@
 """Plans as JSON."""
 
 import json
-import reprlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -41,8 +40,7 @@ def read(text: str) -> tuple[AnyPlan, str]:
     """Rebuild what `write` wrote."""
     try:
         data = json.loads(text)
-        if not isinstance(data, dict):
-            raise ValueError(f"it holds {reprlib.repr(data)} instead of an object")
+        fields.check_object("it", data)
         return _read_plan(data), data["dtype"]
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error

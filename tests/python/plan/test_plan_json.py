@@ -162,8 +162,11 @@ def test_every_dtype_that_is_planned_for_is_read_again(dtype):
 
 @pytest.mark.parametrize(
     ("name", "itemsize"),
-    [("complex32", 4), ("quint4x2", 1), ("float4_e2m1fn_x2", 1), ("bits1x8", 1), ("float32x4", 16)]
-    + [("float8_e4m3b11fnuzx2", 2), ("boolx4", 4), ("opaque64", 8), ("code18", 3)],
+    [
+        *(("complex32", 4), ("quint4x2", 1), ("float4_e2m1fn_x2", 1), ("bits1x8", 1)),
+        *(("float32x4", 16), ("float8_e4m3b11fnuzx2", 2), ("boolx4", 4), ("opaque64", 8)),
+        ("code18", 3),
+    ],
 )
 def test_names_of_dtypes_that_numpy_has_not(name, itemsize):
     record = json.loads(ttlg.plan((2, 3), dtype=f"V{itemsize}").to_json()) | {"dtype": name}
