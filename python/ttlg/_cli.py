@@ -111,7 +111,8 @@ def _end_by_usage(args: argparse.Namespace, error: Exception) -> NoReturn:
     """End with a message about arguments, in which they are options."""
     names = "|".join(vars(args))
     text = re.sub(rf"\b({names})=", lambda match: f"--{match[1].replace('_', '-')}=", str(error))
-    args.parser.error(text)
+    parser: argparse.ArgumentParser = args.parser
+    parser.error(text)
 
 
 def _explain(args: argparse.Namespace) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ttlg._arguments.words import did_you_mean
+
 
 def describe_dtype(dtype: Any) -> tuple[str, int]:
     """Name and bytes of one element, for the dtypes of NumPy, PyTorch, JAX and ml_dtypes."""
@@ -20,12 +22,20 @@ def describe_dtype(dtype: Any) -> tuple[str, int]:
     if resolved is None:
         raise TypeError(
             f"{dtype!r} is no dtype; pass one of NumPy's, PyTorch's, JAX's or ml_dtypes', or its "
-            "name, such as 'float32', 'bfloat16' or 'torch.float32'"
+            "name, such as 'float32', 'bfloat16' or 'torch.float32'" + _hint(dtype)
         )
     if resolved.hasobject:
         raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
     name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
     return name, resolved.itemsize
+
+
+def _hint(dtype: Any) -> str:
+    """Guess which dtype a misspelt name was for."""
+    if not isinstance(dtype, str):
+        return ""
+    numbers = {np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUVMm"}
+    return did_you_mean(dtype.removeprefix("torch."), [*sorted(numbers), "bfloat16"])
 
 
 def itemsize_of(dtype: Any) -> int:
@@ -82,7 +92,8 @@ def is_dtype_name(name: str, itemsize: int) -> bool:
     """
     resolved = _resolve(_read_fields(name) if name.startswith(("[", "{", "(")) else name)
     if resolved is not None:
-        return resolved.itemsize == itemsize and not resolved.hasobject
+        # NumPy's names of bytes and text without a size stand for any.
+        return resolved.itemsize in (itemsize, 0) and not resolved.hasobject
     match = _OTHER_NAME.fullmatch(name)
     if match is None:
         return False

@@ -18,6 +18,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._arguments.sizes import read_size
+from ttlg._arguments.words import count_of
 from ttlg._files.npy_header import format_header, read_header
 from ttlg._files.replacing import naming, replacing
 from ttlg._functions.transpose import transpose
@@ -148,7 +149,7 @@ def _read_memory(memory: Size | None, itemsize: int) -> int:
     min_memory = max(MIN_MEMORY, 2 * itemsize)
     if size < min_memory:
         raise ValueError(
-            f"memory of {size} bytes is too little for elements of {itemsize} bytes; pass at least "
+            f"memory of {size} bytes is too little for elements of {count_of(itemsize, 'byte')}; pass at least "
             f"{min_memory} bytes"
         )
     return size

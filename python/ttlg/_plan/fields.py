@@ -224,6 +224,12 @@ def _row(name: str, value: Any) -> None:
 
 
 MEASURED = _list_of(_row, "measurements")
-PLAN = {"device": _device, "dtype": _text, "inplace": _flag, "kernel": _text, "parameters": check_object}
+PLAN = {
+    "device": _device,
+    "dtype": _text,
+    "inplace": _flag,
+    "kernel": _text,
+    "parameters": check_object,
+}
 PLAN_OPTIONAL = {"measured": MEASURED}
 CUDA = {"alignment": _alignment}

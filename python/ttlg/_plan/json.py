@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ttlg import _core
 from ttlg._arguments.dtypes import is_dtype_name
+from ttlg._arguments.words import count_of
 from ttlg._plan import fields
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
@@ -52,7 +53,7 @@ def _read_plan(data: dict[str, Any]) -> AnyPlan:
     name, itemsize = data["dtype"], data["itemsize"]
     if not is_dtype_name(name, itemsize):
         raise ValueError(
-            f"dtype must name one of {itemsize} bytes, which is the itemsize, not {name!r}"
+            f"dtype must name one of {count_of(itemsize, 'byte')}, as itemsize says, not {name!r}"
         )
     kernel, parameters, measured = data["kernel"], data["parameters"], data.get("measured", [])
     if data["device"] == "cpu":
@@ -87,7 +88,8 @@ def read_request(data: dict[str, Any]) -> _core.Request:
     rank = len(data["shape"])
     for name in ("byte_strides", "axes", "out_byte_strides"):
         if data[name] is not None and len(data[name]) != rank:
-            raise ValueError(f"{name} must have {rank} entries, as shape has, not {data[name]}")
+            entries = count_of(rank, "entry")
+            raise ValueError(f"{name} must have {entries}, as shape has, not {data[name]}")
     return _core.Request(
         data["shape"],
         data["byte_strides"],
@@ -119,7 +121,7 @@ def build_with_measured(
     fields.MEASURED("measured", measured)
     plan = _build_named(build_one, kernel, parameters)
     try:
-        timed = [(_build_named(build_one, *way), seconds) for *way, seconds in measured]
+        timed = [(_build_named(build_one, name, each), time) for name, each, time in measured]
     except ValueError as error:
         raise ValueError(f"measured: {error}") from None
     return plan.with_measured(timed)
