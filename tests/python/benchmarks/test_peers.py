@@ -57,8 +57,10 @@ def test_an_absent_library_is_no_news(elsewhere):
         assert optional("peer_of_this_test").__name__ == "peer_of_this_test"
 
 
-def test_the_benchmarks_run_beside_a_folder_of_a_peer_s_name(elsewhere, capsys):
+def test_the_benchmarks_run_beside_a_folder_of_a_peer_s_name(elsewhere, capsys, monkeypatch):
     (elsewhere / "hptt").mkdir()
+    for name in ("torch", "jax"):  # They take seconds to import.
+        monkeypatch.setitem(sys.modules, name, None)
     line = "--suite latency --only 4^3 --threads 1 --repeats 1"
     with left_out("hptt", "the folder"):
         assert cli.main(line.split()) == 0
