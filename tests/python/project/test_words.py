@@ -129,6 +129,13 @@ def test_counts():
     assert (count_of(1, "entry"), count_of(2, "entry")) == ("1 entry", "2 entries")
 
 
+def test_one_other_way_of_a_contraction(monkeypatch):
+    made = ttlg.contraction("ab,bc", (2, 3), (3, 4))
+    estimate = made.estimate()._replace(alternatives=((1e-3, 2e-3),))
+    monkeypatch.setattr(type(made), "estimate", lambda _: estimate)
+    assert "    1 other way from 2" in made.explain()
+
+
 def explanations():
     """Explain plans of few of everything: elements, modes, blocks, bytes, ways and repeats."""
     for shape, axes in [((), ()), ((1,), (0,)), ((2, 2), (1, 0)), ((33, 1, 40), (2, 1, 0))]:
