@@ -93,7 +93,8 @@ def is_dtype_name(name: str, itemsize: int) -> bool:
     resolved = _resolve(_read_fields(name) if name.startswith(("[", "{", "(")) else name)
     if resolved is not None:
         # NumPy's names of bytes and text without a size stand for any.
-        return resolved.itemsize in (itemsize, 0) and not resolved.hasobject
+        is_any = resolved.itemsize == 0 and resolved.names is None
+        return (resolved.itemsize == itemsize or is_any) and not resolved.hasobject
     match = _OTHER_NAME.fullmatch(name)
     if match is None:
         return False

@@ -1,6 +1,5 @@
 """Words: those that callers write, and counts of things in messages."""
 
-import difflib
 import os
 from collections.abc import Iterable
 
@@ -23,5 +22,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = {each.lower(): each for each in known}
     wanted = word.strip().lower()
     close = [each for each in names if len(wanted) > 1 and wanted in each]
-    close = close or difflib.get_close_matches(wanted, names, 1, 0.7)
+    if not close:
+        import difflib  # takes a millisecond, and only who is wrong needs it
+
+        close = difflib.get_close_matches(wanted, names, 1, 0.7)
     return f"; did you mean {' or '.join(repr(names[each]) for each in close)}?" if close else ""

@@ -149,8 +149,8 @@ def _read_memory(memory: Size | None, itemsize: int) -> int:
     min_memory = max(MIN_MEMORY, 2 * itemsize)
     if size < min_memory:
         raise ValueError(
-            f"memory of {size} bytes is too little for elements of {count_of(itemsize, 'byte')}; pass at least "
-            f"{min_memory} bytes"
+            f"memory of {size} bytes is too little for elements of {count_of(itemsize, 'byte')}; "
+            f"pass at least {min_memory} bytes"
         )
     return size
 

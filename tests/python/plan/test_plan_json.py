@@ -132,7 +132,7 @@ def test_another_integer_is_refused_or_makes_a_plan_that_is_right(kind):
 
 @pytest.mark.parametrize("kind", RECORDS)
 @pytest.mark.parametrize(
-    "name", ["nonsense", "float33", "object", "float16", "[('a', 'u1')]", "[", ""]
+    "name", ["nonsense", "float33", "object", "[]", "float16", "[('a', 'u1')]", "[", ""]
 )
 def test_a_dtype_that_is_none_or_of_another_size(kind, name):
     message = refusal(json.dumps(RECORDS[kind] | {"dtype": name}))
