@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks import ablations, command, machine, plots, report
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import available_cores
@@ -166,7 +167,7 @@ def _chosen(args: argparse.Namespace) -> list[Case]:
         every = [case for case in every if any(text in case.label for text in args.only)]
     fitting = [case for case in every if case.bytes <= args.largest << 30]
     if len(fitting) < len(every):
-        print(f"left out: {len(every) - len(fitting)} cases above {args.largest} GiB")
+        print(f"left out: {count_of(len(every) - len(fitting), 'case')} above {args.largest} GiB")
     return fitting
 
 

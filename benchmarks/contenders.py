@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -36,11 +37,31 @@ class Contender:
 
 
 def optional(module: str) -> ModuleType | None:
-    """Import a peer library, or return None where it is absent or cannot be loaded."""
+    """Import a peer library, or return None where it is absent or cannot be loaded.
+
+    A warning says why one that seems to be there is left out.
+    """
     try:
-        return importlib.import_module(module)
-    except (ImportError, OSError):  # HPTT raises OSError when it does not find its library
+        found = importlib.import_module(module)
+    except Exception as error:  # noqa: BLE001 a broken library may raise anything
+        # Where a module that it needs is missing, it is there.
+        if not isinstance(error, ModuleNotFoundError) or error.name not in (
+            module,
+            module.partition(".")[0],
+        ):
+            _warn_left_out(module, f"importing it raises {type(error).__name__}: {error}")
         return None
+    spec = getattr(found, "__spec__", None)
+    if spec is not None and spec.origin is None and spec.submodule_search_locations is not None:
+        folder = next(iter(spec.submodule_search_locations), "")
+        _warn_left_out(module, f"the folder {folder!r} has its name and is no library")
+        return None
+    return found
+
+
+def _warn_left_out(module: str, why: str) -> None:
+    text = " ".join(why.split())
+    warnings.warn(f"{module} is left out: {text}", RuntimeWarning, stacklevel=2)
 
 
 def available_cores() -> int:

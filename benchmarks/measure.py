@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import ttlg
+from ttlg._arguments.words import count_of
 from ttlg._tune import calls_in_a_sample, steady_seconds
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import (
@@ -158,7 +159,9 @@ def measure(
             try:
                 verify(entrant, out, x if is_copy else expected, before)
             except WrongResultError as error:
-                raise WrongResultError(f"{error} for {case} on {count} threads") from None
+                raise WrongResultError(
+                    f"{error} for {case} on {count_of(count, 'thread')}"
+                ) from None
         plan = ttlg.plan(case.shape, case.axes, case.dtype, inplace=case.inplace, threads=count)
         return Result(case, count, plan.kernel, time_calls(entrants, repeats))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
@@ -127,7 +128,7 @@ def _comparison(name: str, results: Sequence[Result]) -> tuple[str, str]:
 
 
 def _suite_table(suite: str, threads: int, results: Sequence[Result]) -> Iterator[str]:
-    yield f"{suite}, {threads_text(threads)}, {len(results)} cases"
+    yield f"{suite}, {threads_text(threads)}, {count_of(len(results), 'case')}"
     if suite not in _IN_NANOSECONDS:
         ceiling = statistics.median(bandwidth(result.case, result.ceiling) for result in results)
         yield f"  copy ceiling {ceiling:.1f} GB/s in the median"

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from ttlg._arguments.words import count_of
+
 T = TypeVar("T")
 Key = TypeVar("Key", bound=Hashable)
 
@@ -28,7 +30,7 @@ def heading(machine: dict[str, Any]) -> list[str]:
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
     versions = ", ".join(f"{name} {text or '-'}" for name, text in machine["versions"].items())
     return [
-        f"{machine['cpu']}, {machine['cores']} cores, {caches}",
+        f"{machine['cpu']}, {count_of(machine['cores'], 'core')}, {caches}",
         f"{versions}; commit {machine['commit'] or '-'}",
         f"$ {machine['command']}",
     ]
@@ -36,4 +38,4 @@ def heading(machine: dict[str, Any]) -> list[str]:
 
 def threads_text(count: int) -> str:
     """Write a number of threads."""
-    return f"{count} thread{'s' if count > 1 else ''}"
+    return count_of(count, "thread")

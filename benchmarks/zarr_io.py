@@ -24,6 +24,7 @@ from tqdm import tqdm
 from zarr.storage import LocalStore, MemoryStore
 
 import ttlg.zarr
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks import command
 from ttlg.benchmarks.panels import Panel, draw
 
@@ -224,7 +225,7 @@ def table(results: Sequence[tuple[Case, dict[str, dict[str, float]]]]) -> str:
         for what, name in itertools.product(("read", "write"), CONTENDERS[1:]):
             ratios = [speed_up(seconds[what], name) for seconds in found]
             cells.append(f"{what} {name} {statistics.median(ratios):.2f} (least {min(ratios):.2f})")
-        title = f"{order}, {compression}, {data}, {len(found)} cases"
+        title = f"{order}, {compression}, {data}, {count_of(len(found), 'case')}"
         lines.append(f"{title}: {'; '.join(cells)}")
     return "\n".join(lines)
 

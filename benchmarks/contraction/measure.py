@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import ttlg
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks.contenders import Array, Contender
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import contenders, operands, threads
@@ -115,5 +116,7 @@ def measure(case: ContractionCase, counts: Sequence[int], repeats: int) -> list[
             try:
                 results.append(_measure(case, arrays, expected, count, repeats))
             except WrongResultError as error:
-                raise WrongResultError(f"{error}; for {case} on {count} threads") from None
+                raise WrongResultError(
+                    f"{error}; for {case} on {count_of(count, 'thread')}"
+                ) from None
     return results

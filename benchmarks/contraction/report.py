@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.contenders import PEERS
 from ttlg.benchmarks.contraction.measure import ContractionResult
@@ -109,7 +110,7 @@ def table(machine: dict[str, Any], results: Sequence[ContractionResult]) -> str:
         ]
         if len(parts) > 1:
             rows.append(_summary("all", measured))
-        lines += ["", f"contractions, {threads_text(threads)}, {len(measured)} cases"]
+        lines += ["", f"contractions, {threads_text(threads)}, {count_of(len(measured), 'case')}"]
         lines += [*_per_case(measured), "", *aligned(rows)]
     return "\n".join(lines)
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks import command, machine
 from ttlg.benchmarks.contenders import optional
 from ttlg.benchmarks.contraction import report
@@ -29,7 +30,7 @@ def _chosen(parser: argparse.ArgumentParser, args: argparse.Namespace) -> list[C
             parser.error(f"no case's name contains {' or '.join(args.only)}")
     fitting = [case for case in every if max(case.sizes) <= args.largest << 30]
     if len(fitting) < len(every):
-        print(f"left out: {len(every) - len(fitting)} cases above {args.largest} GiB")
+        print(f"left out: {count_of(len(every) - len(fitting), 'case')} above {args.largest} GiB")
     return fitting
 
 

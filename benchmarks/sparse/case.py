@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks.case import Case
 
 # Indices are of 32 bits, which hold all extents and numbers of nonzeros of the suites.
@@ -32,7 +33,7 @@ class SparseCase(Case):
     def described(self) -> str:
         """The case in a line."""
         return (
-            f"{self.suite} {self.label}: {self.shape} by {self.axes}, {self.nnz} nonzeros in "
+            f"{self.suite} {self.label}: {self.shape} by {self.axes}, {count_of(self.nnz, 'nonzero')} in "
             f"{self.format.upper()}, {self.bytes / 1e6:.4g} MB"
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import ttlg
+from ttlg._arguments.words import count_of
 from ttlg.benchmarks.contenders import Array, Contender, copies
 from ttlg.benchmarks.measure import Result, WrongResultError, time_calls, verify
 from ttlg.benchmarks.sparse.case import SparseCase
@@ -136,7 +137,7 @@ def measure(
             for entrant in copying:
                 verify(entrant, out, x)
         except WrongResultError as error:
-            raise WrongResultError(f"{error}; for {case} on {count} threads") from None
+            raise WrongResultError(f"{error}; for {case} on {count_of(count, 'thread')}") from None
         results: list[Any] = []
         seconds = time_calls([*copying, *(_prepared(each, results) for each in entrants)], repeats)
         results.clear()

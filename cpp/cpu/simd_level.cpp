@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -55,12 +56,20 @@ constexpr std::array<const Kernels*, 1> kLevels{&kBaselineKernels};
 std::size_t count_usable() { return 1; }
 #endif
 
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 const Kernels& choose() {
   const std::span<const Kernels* const> usable = usable_levels();
-  const char* cap = std::getenv("TTLG_SIMD_LEVEL");
-  if (cap == nullptr || *cap == '\0') return *usable.back();
-  const auto named = std::ranges::find(kLevels, std::string_view(cap),
-                                       [](const Kernels* level) { return level->name; });
+  const char* set = std::getenv("TTLG_SIMD_LEVEL");
+  const std::string_view cap = without_blanks(set == nullptr ? "" : set);
+  if (cap.empty()) return *usable.back();
+  const auto named =
+      std::ranges::find(kLevels, cap, [](const Kernels* level) { return level->name; });
   if (named == kLevels.end()) {
     std::string valid;
     for (const Kernels* level : kLevels)

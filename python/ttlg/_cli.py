@@ -3,12 +3,14 @@
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from ttlg import CudaError, __version__, calibrate, generate, reset_calibration, transpose_file
 from ttlg._arguments.sizes import parse_size
@@ -94,8 +96,23 @@ def _run_demo(args: argparse.Namespace) -> int:
 
 def _transpose(args: argparse.Namespace) -> int:
     with _raising_on_signals():
-        transpose_file(args.src, args.dst, args.axes, threads=args.threads, memory=args.memory)
+        transpose_file(
+            args.src,
+            args.dst,
+            args.axes,
+            threads=args.threads,
+            memory=args.memory,
+            overwrite=not args.no_clobber,
+        )
     return 0
+
+
+def _end_by_usage(args: argparse.Namespace, error: Exception) -> NoReturn:
+    """End with a message about arguments, in which they are options."""
+    names = "|".join(vars(args))
+    text = re.sub(rf"\b({names})=", lambda match: f"--{match[1].replace('_', '-')}=", str(error))
+    parser: argparse.ArgumentParser = args.parser
+    parser.error(text)
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -105,11 +122,12 @@ def _explain(args: argparse.Namespace) -> int:
             args.axes,
             args.dtype,
             strides=args.strides,
+            element_strides=args.element_strides,
             device=args.device,
             threads=args.threads,
         )
     except (TypeError, ValueError) as error:
-        args.parser.error(str(error))
+        _end_by_usage(args, error)
     print(made.to_json() if args.json else made.explain())
     return 0
 
@@ -118,7 +136,7 @@ def _generate(args: argparse.Namespace) -> int:
     try:
         code = generate(args.shape, args.axes, args.dtype, isa=args.isa, name=args.name)
     except (TypeError, ValueError) as error:
-        args.parser.error(str(error))
+        _end_by_usage(args, error)
     print(code, end="")
     return 0
 
@@ -183,8 +201,7 @@ def _parser() -> argparse.ArgumentParser:
             "--axes",
             type=_integers,
             metavar="0,3,1,2",
-            help="the input's axes in the order of the output, reversed by default; write "
-            "--axes=-1,0 where the first is negative",
+            help="the input's axes in the order of the output, reversed by default",
         )
 
     def add_threads(command: argparse.ArgumentParser) -> None:
@@ -205,7 +222,11 @@ def _parser() -> argparse.ArgumentParser:
 
     convert = add("transpose", _transpose, "Transpose a .npy file, which may exceed memory.")
     convert.add_argument("src", metavar="IN.npy")
-    convert.add_argument("dst", metavar="OUT.npy", help="appears whole or not at all")
+    convert.add_argument(
+        "dst",
+        metavar="OUT.npy",
+        help="appears whole or not at all, and replaces a file that is there",
+    )
     add_axes(convert)
     add_threads(convert)
     convert.add_argument(
@@ -215,17 +236,26 @@ def _parser() -> argparse.ArgumentParser:
         help="bytes for the buffers, at least 1M; K, M, G and T are powers of 1024, as in 1.5G, "
         "and KB, MB, GB and TB of 1000; default 256M",
     )
+    convert.add_argument(
+        "--no-clobber", action="store_true", help="fail rather than replace a file that is there"
+    )
 
     explain = add("explain", _explain, "Tell how a transposition would be done and why.")
     explain.add_argument("--shape", type=_integers, required=True, metavar="64,56,56,3")
     add_axes(explain)
     explain.add_argument("--dtype", default="float32", help="default float32")
-    explain.add_argument(
+    steps = explain.add_mutually_exclusive_group()
+    steps.add_argument(
         "--strides",
         type=_integers,
         metavar="37632,672,12,4",
-        help="the input's strides in bytes, C-contiguous by default; write --strides=-4,4 where "
-        "the first is negative",
+        help="the input's strides in bytes, C-contiguous by default",
+    )
+    steps.add_argument(
+        "--element-strides",
+        type=_integers,
+        metavar="9408,168,3,1",
+        help="the same in elements",
     )
     explain.add_argument(
         "--device",
@@ -279,6 +309,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _join_negative(arguments: Sequence[str]) -> list[str]:
+    """Join options and values that begin with a minus sign, which argparse takes for options."""
+    joined: list[str] = []
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*joined, *arguments[number:]]
+        if re.match(r"-\d", argument) and joined and re.fullmatch(r"--[^=]+", joined[-1]):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -297,7 +340,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments[:1] == ["bench"]:
             return _bench(arguments[1:])
-        args = _parser().parse_args(arguments)
+        args = _parser().parse_args(_join_negative(arguments))
         status: int = args.run(args)
         sys.stdout.flush()
         return status

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ttlg._arguments.words import count_of
 from ttlg._functions.transpose import transpose
 from ttlg._machine.processor import cpu_model
 from ttlg._settings.config import show_config
@@ -123,9 +124,9 @@ def machine(threads: int) -> str:
     """Describe what the times are taken on, in a line."""
     cores = len(os.sched_getaffinity(0))
     return (
-        f"{cpu_model()}, {cores} core{'s' if cores > 1 else ''}, load average "
-        f"{os.getloadavg()[0]:.1f} in the last minute; ttlg on {threads} "
-        f"thread{'s' if threads > 1 else ''} ({show_config()['cpu']['simd_used']}), NumPy on 1"
+        f"{cpu_model()}, {count_of(cores, 'core')}, load average "
+        f"{os.getloadavg()[0]:.1f} in the last minute; ttlg on "
+        f"{count_of(threads, 'thread')} ({show_config()['cpu']['simd_used']}), NumPy on 1"
     )
 
 

@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ttlg import _core
+from ttlg._arguments.words import did_you_mean
 from ttlg._machine.cache_file import TuneFile
 from ttlg._machine.processor import machine_facts, machine_key
 
@@ -93,7 +94,8 @@ def model_for(device: str) -> _core.DeviceModel | None:
         return load(name)
     found = [f"cuda:{number}" for number in range(len(_core.cuda_config()["devices"]))]
     choices = ", ".join(map(repr, ["cpu", *found, *names]))
-    raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}")
+    hint = did_you_mean(device, ["cpu", *found, *names])
+    raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}{hint}")
 
 
 # The CPU.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from ttlg import _core
+from ttlg._arguments.words import count_of
 from ttlg._machine.cache_file import Entry
 from ttlg._plan.json import (
     build_with_measured,
@@ -166,6 +167,6 @@ def _saying_what_it_takes(model: CudaT, device: int) -> Any:
     except MemoryError:
         arrays = "an array" if model.inplace else "an input and an output"
         raise MemoryError(
-            f"measuring shape {model.shape} takes {arrays} of elements of {model.itemsize} bytes "
+            f"measuring shape {model.shape} takes {arrays} of elements of {count_of(model.itemsize, 'byte')} "
             f"on cuda:{device}, which has no room for them; tune='model' takes none"
         ) from None

@@ -1,10 +1,14 @@
 """What callers name the dtype of an array that is not there yet."""
 
+import ast
 import functools
+import re
 import sys
 from typing import Any
 
 import numpy as np
+
+from ttlg._arguments.words import did_you_mean
 
 
 def describe_dtype(dtype: Any) -> tuple[str, int]:
@@ -18,12 +22,20 @@ def describe_dtype(dtype: Any) -> tuple[str, int]:
     if resolved is None:
         raise TypeError(
             f"{dtype!r} is no dtype; pass one of NumPy's, PyTorch's, JAX's or ml_dtypes', or its "
-            "name, such as 'float32', 'bfloat16' or 'torch.float32'"
+            "name, such as 'float32', 'bfloat16' or 'torch.float32'" + _hint(dtype)
         )
     if resolved.hasobject:
         raise TypeError(f"dtype {resolved} holds Python objects; ttlg moves fixed-size elements")
     name = resolved.name if resolved.isnative and resolved.names is None else str(resolved)
     return name, resolved.itemsize
+
+
+def _hint(dtype: Any) -> str:
+    """Guess which dtype a misspelt name was for."""
+    if not isinstance(dtype, str):
+        return ""
+    numbers = {np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUVMm"}
+    return did_you_mean(dtype.removeprefix("torch."), [*sorted(numbers), "bfloat16"])
 
 
 def itemsize_of(dtype: Any) -> int:
@@ -64,3 +76,46 @@ def _resolve(dtype: Any) -> "np.dtype[Any] | None":
         except (ImportError, AttributeError, TypeError, ValueError):
             return None
     return resolved
+
+
+# Names that NumPy writes and does not read, and those of PyTorch and DLPack that it does not know.
+_OTHER_NAME = re.compile(
+    r"(record|void|str|bytes|bool|q?u?int|b?float|complex|opaque|bits)(\d*)(_[a-z][a-z0-9]*?)?"
+    r"(_?x(\d+))?|code\d+(x\d+)?"
+)
+
+
+def is_dtype_name(name: str, itemsize: int) -> bool:
+    """Return whether a plan for elements of `itemsize` bytes may have this name of its dtype.
+
+    Those are the names of `describe_dtype`, and what arrays of other libraries say through DLPack.
+    """
+    resolved = _resolve(_read_fields(name) if name.startswith(("[", "{", "(")) else name)
+    if resolved is not None:
+        # NumPy's names of bytes and text without a size stand for any.
+        is_any = resolved.itemsize == 0 and resolved.names is None
+        return (resolved.itemsize == itemsize or is_any) and not resolved.hasobject
+    match = _OTHER_NAME.fullmatch(name)
+    if match is None:
+        return False
+    if match[1] is None:  # a type that DLPack has a number for, and no size
+        return True
+    bits = int(match[2] or (8 if match[1] == "bool" else 0)) * int(match[5] or 1)
+    return -(-bits // 8) == itemsize
+
+
+def _read_fields(text: str) -> Any:
+    """Read what NumPy writes of a dtype with fields; None where that is none."""
+    if text.startswith("(numpy.record, "):
+        text = text.removeprefix("(numpy.record, ")[:-1]
+    try:
+        return ast.literal_eval(_QuotedNames().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError):
+        return None
+
+
+class _QuotedNames(ast.NodeTransformer):
+    """Turns names into strings: dtypes of other libraries stand in NumPy's texts without quotes."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Constant:
+        return ast.Constant(node.id)

@@ -22,12 +22,15 @@ def read_integers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]
     return result
 
 
-def read_extents(shape: Any) -> tuple[int, ...]:
-    """Read a shape, which may be an array of integers in one dimension."""
+def read_extents(shape: Any, advice: str = "") -> tuple[int, ...]:
+    """Read a shape, which may be an array of integers in one dimension.
+
+    `advice` says what else to do with an array that has been passed for its shape.
+    """
     if hasattr(shape, "shape") and (len(shape.shape) != 1 or "int" not in str(shape.dtype)):
         raise TypeError(
-            f"ttlg.plan takes a shape, not an array of shape {tuple(shape.shape)}; use "
-            "ttlg.plan_for(array, axes), or pass array.shape"
+            f"shape must be a sequence of integers, not an array of shape {tuple(shape.shape)}; "
+            "pass array.shape" + advice
         )
     extents = read_integers("shape", shape)
     if min(extents, default=0) < 0:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttlg import _core
+from ttlg._arguments.words import count_of
 from ttlg._machine import memory
 
 _SECONDS = 1.0
@@ -51,7 +52,7 @@ class Noise:
         varied = f"the time of a copy varies by {self.spread:.0%}"
         if math.isnan(self.busy_cores):
             return varied
-        return f"{varied}, other programs keep {self.busy_cores:.1f} of {self.cores} cores busy"
+        return f"{varied}, other programs keep {self.busy_cores:.1f} of {count_of(self.cores, 'core')} busy"
 
 
 class OtherPrograms:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _models
+from ttlg._arguments.words import count_of
 from ttlg._calibrate.comparison import Comparison
 from ttlg._calibrate.errors import Errors, Regret, summarize
 from ttlg._calibrate.fit import Array
@@ -103,7 +104,7 @@ class Report:
         regret = self.regret
         lines += [
             f"90 % of measured times are {self.low:.2f} to {self.high:.2f} of those predicted",
-            f"the first choice is slower than the best of {regret.cases} cases by",
+            f"the first choice is slower than the best of {count_of(regret.cases, 'case')} by",
             f"  {regret.median:.1%} in the median, {regret.mean:.1%} in the mean,",
             f"  {regret.p90:.1%} at the 90th percentile, {regret.p95:.1%} at the 95th",
             f"a process gets {self.cached_bytes / 2**20:.0f} MiB of the caches",

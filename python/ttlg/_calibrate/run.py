@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core, _models
+from ttlg._arguments.words import count_of
 from ttlg._calibrate import fit
 from ttlg._calibrate.comparison import compare
 from ttlg._calibrate.data import Row
@@ -56,7 +57,10 @@ def collect(budget: float, progress: bool) -> list[Row]:
     ) as bar:
         for number, problem in enumerate(problems(0, _max_bytes(budget))):
             spent = time.monotonic() - start
-            bar.set_postfix_str(f"{number} problems, {len(rows)} measurements", refresh=False)
+            bar.set_postfix_str(
+                f"{count_of(number, 'problem')}, {count_of(len(rows), 'measurement')}",
+                refresh=False,
+            )
             bar.update(min(spent, budget) - bar.n)
             folds = {row.case.problem.fold for row in rows}
             if spent >= budget and number >= _MIN_PROBLEMS and len(folds) > 1:
@@ -76,8 +80,8 @@ def _source(rows: list[Row]) -> str:
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     cases = len({row.case.problem for row in rows})
     return (
-        f"ttlg.calibrate of ttlg {_core.__version__} on {day}: {len(rows)} measurements of {cases} "
-        "problems"
+        f"ttlg.calibrate of ttlg {_core.__version__} on {day}: "
+        f"{count_of(len(rows), 'measurement')} of {count_of(cases, 'problem')}"
     )
 
 

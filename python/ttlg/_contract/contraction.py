@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ttlg._arguments.words import count_of
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
@@ -177,8 +178,8 @@ class Contraction:
             step = self._steps[number][2].equation if self._steps else self.equation
             lines.append(f"  {step}: {_milliseconds(seconds[0])}, {layout}")
             if len(seconds) > 1:
-                others = f"{len(seconds) - 1} other ways from {_milliseconds(min(seconds[1:]))}"
-                lines.append(f"    {others}")
+                others = count_of(len(seconds) - 1, "other way")
+                lines.append(f"    {others} from {_milliseconds(min(seconds[1:]))}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy import ndarray
 
+from ttlg._arguments.words import count_of
 from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
 from ttlg._contract.libraries import products_of
@@ -241,7 +242,7 @@ def _paired_axes(axes: Any, *ranks: int) -> tuple[list[int], list[int]]:
         number = operator.index(axes)
         if not 0 <= number <= min(ranks):
             raise ValueError(
-                f"tensordot over {number} axes of operands with {ranks[0]} and {ranks[1]}; pass "
+                f"tensordot over {count_of(number, 'axis')} of operands with {ranks[0]} and {ranks[1]}; pass "
                 f"axes= from 0 to {min(ranks)}, or which they are"
             )
         return list(range(ranks[0] - number, ranks[0])), list(range(number))
@@ -255,7 +256,9 @@ def _paired_axes(axes: Any, *ranks: int) -> tuple[list[int], list[int]]:
     for name, each, rank in zip("ab", (first, second), ranks, strict=True):
         for axis in each:
             if not -rank <= axis < rank:
-                raise ValueError(f"axes {axes!r}: {name} has no axis {axis}, but {rank} axes")
+                raise ValueError(
+                    f"axes {axes!r}: {name} has no axis {axis}, but {count_of(rank, 'axis')}"
+                )
         each[:] = [axis % rank for axis in each]
         if len(set(each)) < len(each):
             raise ValueError(f"axes {axes!r}: an axis of {name} is given twice")

@@ -7,6 +7,7 @@ import numpy as np
 
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._arguments.layouts import read_byte_strides, read_extents
+from ttlg._arguments.words import count_of
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
 from ttlg._contract.product_threads import numbers_of
@@ -64,7 +65,7 @@ def contraction(
         raise ValueError(f"equation {equation!r} needs the shapes of its operands")
     if strides is not None and len(strides) != len(extents):
         raise ValueError(
-            f"strides of {len(strides)} operands are given, but there are {len(extents)}"
+            f"strides are given of {count_of(len(strides), 'operand')}, but there are {len(extents)}"
         )
     itemsize = itemsize_of(dtype)
     tensors = []
@@ -118,7 +119,7 @@ def predict_contraction(
     >>> estimate.seconds == estimate.transposing + estimate.multiplying
     True
     """
-    asked = tuple(map(tuple, shapes))
+    asked = tuple(map(read_extents, shapes))
     key = (
         equation,
         asked,

@@ -10,6 +10,7 @@ import errno
 import itertools
 import math
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._arguments.sizes import read_size
+from ttlg._arguments.words import count_of
 from ttlg._files.npy_header import format_header, read_header
 from ttlg._files.replacing import naming, replacing
 from ttlg._functions.transpose import transpose
@@ -147,22 +149,39 @@ def _read_memory(memory: Size | None, itemsize: int) -> int:
     min_memory = max(MIN_MEMORY, 2 * itemsize)
     if size < min_memory:
         raise ValueError(
-            f"memory of {size} bytes is too little for elements of {itemsize} bytes; pass at least "
-            f"{min_memory} bytes"
+            f"memory of {size} bytes is too little for elements of {count_of(itemsize, 'byte')}; "
+            f"pass at least {min_memory} bytes"
         )
     return size
 
 
+def _check_regular(src: str) -> None:
+    """Refuse a pipe before it is opened, which would wait for its other end."""
+    mode = os.stat(src).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError(
+            f"{src} is not a regular file, of which alone ttlg can read any position: write what "
+            "comes from there to a file first"
+        )
+
+
 def transpose_npy(
-    src: str, dst: str, axes: Axes | None, threads: int | None, memory: Size | None, progress: bool
+    src: str,
+    dst: str,
+    axes: Axes | None,
+    threads: int | None,
+    memory: Size | None,
+    progress: bool,
+    overwrite: bool,
 ) -> None:
     """Transpose one file into another, as `ttlg.transpose_file` says."""
+    _check_regular(src)
     with open(src, "rb") as file:
         shape, fortran_order, dtype, offset = header = read_header(file, src)
         order = _core.normalize_axes(axes, shape)
         room = _read_memory(memory, dtype.itemsize)
         head = format_header(dtype, tuple(shape[axis] for axis in order))
-        with replacing(dst, len(head) + header.data_bytes) as out:
+        with replacing(dst, len(head) + header.data_bytes, overwrite) as out:
             if header.data_bytes:
                 if fortran_order:  # The same bytes, read in C order, have the axes reversed.
                     shape = shape[::-1]

@@ -46,16 +46,42 @@ def _open_unnamed(directory: str, name: str) -> int:
     return os.open(directory, flags, 0o666)
 
 
-@contextmanager
-def replacing(dst: str, size: int) -> Iterator[int]:
-    """Yield a descriptor to write `size` bytes to, which become `dst` only if all goes well."""
-    path = os.path.realpath(dst)
+def _name_new(partial: str, path: str) -> None:
+    """Rename a file, unless there is another one that has the name."""
     try:
-        mode = os.stat(path).st_mode
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # The file system has no links: claim the name, and replace that claim.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.replace(partial, path)
+    else:
+        os.unlink(partial)
+
+
+def _in_the_way(dst: str) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, "File exists, and is not to be replaced", dst)
+
+
+@contextmanager
+def replacing(dst: str, size: int, overwrite: bool) -> Iterator[int]:
+    """Yield a descriptor to write `size` bytes to, which become `dst` only if all goes well.
+
+    Without `overwrite`, a file that has the name already, or gets it meanwhile, is kept:
+    FileExistsError.
+    """
+    path = os.path.realpath(dst)
+    if not overwrite and os.path.lexists(dst):
+        raise _in_the_way(dst)
+    try:
+        mode = os.stat(dst).st_mode  # Of what a pipe in /dev has for a path, there is none.
     except FileNotFoundError:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
-        raise ValueError(f"{dst} exists and is not a regular file")
+        raise ValueError(
+            f"{dst} exists and is not a regular file, in which alone ttlg can write to any "
+            "position: name another one, and copy it from there"
+        )
     # Replacing a file needs no permission to write to it, but doing so would surprise.
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), dst)
@@ -77,7 +103,13 @@ def replacing(dst: str, size: int) -> Iterator[int]:
                 os.fsync(fd)
                 if unnamed:
                     _link(fd, partial)
-        os.replace(partial, path)
+        if overwrite:
+            os.replace(partial, path)
+        else:
+            try:
+                _name_new(partial, path)
+            except FileExistsError:
+                raise _in_the_way(dst) from None
     except BaseException:
         # A signal handler may raise right after the file was made, or was given its name.
         with suppress(OSError):

@@ -6,23 +6,25 @@ from ttlg._typing import Axes, Size
 
 
 def transpose_file(
-    src: str | os.PathLike[str],
-    dst: str | os.PathLike[str],
+    src: str | bytes | os.PathLike[str] | os.PathLike[bytes],
+    dst: str | bytes | os.PathLike[str] | os.PathLike[bytes],
     axes: Axes | None = None,
     *,
     threads: int | None = None,
     memory: Size | None = None,
     progress: bool = True,
+    overwrite: bool = True,
 ) -> None:
     """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
 
     Parameters
     ----------
     src : path
-        A ``.npy`` file of any fixed-size dtype, in C or Fortran order.
+        A ``.npy`` file of any fixed-size dtype, in C or Fortran order: a regular file, as it is
+        read at any position, and no pipe.
     dst : path
         Where to write, C-contiguous; it may be `src`. The file appears whole or not at all: while
-        it is written, it has no name.
+        it is written, it has no name. It replaces a regular file of the same name.
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
     threads : int, optional
@@ -33,6 +35,9 @@ def transpose_file(
         256 MiB by default, or two elements where those are larger.
     progress : bool
         Draw a progress bar on standard error if that is a terminal, as by default.
+    overwrite : bool
+        Replace a file that `dst` names, as by default. False keeps it and raises FileExistsError:
+        before any work if the file is there, and at the end if it has appeared since.
 
     Raises
     ------
@@ -40,8 +45,10 @@ def transpose_file(
         The file holds Python objects, `memory` is neither an integer nor text, or one of the
         `axes` is no integer.
     ValueError
-        `axes` is no permutation, `src` is no whole ``.npy`` file, `dst` is something else than a
-        regular file, or `memory` is too little or no size.
+        `axes` is no permutation, `src` is no whole ``.npy`` file, one of the two is something else
+        than a regular file, such as a pipe, or `memory` is too little or no size.
+    FileExistsError
+        There is a file `dst`, and `overwrite` is False.
     OSError
         A file cannot be opened, read or written, or the disk is full.
 
@@ -69,4 +76,4 @@ def transpose_file(
     """
     from ttlg._files.npy import transpose_npy  # takes a millisecond, and few programs need it
 
-    transpose_npy(os.fspath(src), os.fspath(dst), axes, threads, memory, progress)
+    transpose_npy(os.fsdecode(src), os.fsdecode(dst), axes, threads, memory, progress, overwrite)

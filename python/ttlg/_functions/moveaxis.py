@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from numpy import ndarray
 
+from ttlg._arguments.words import count_of
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import shape_of
 from ttlg._typing import Array, Buffer, CallOptions, MovedT, NewOptions, OneOrMore, OutT
@@ -89,7 +90,7 @@ def moveaxis(
     destinations = _positions("destination", destination, rank)
     if len(sources) != len(destinations):
         raise ValueError(
-            f"source {source!r} names {len(sources)} axes and destination {destination!r} "
+            f"source {source!r} names {count_of(len(sources), 'axis')} and destination {destination!r} "
             f"{len(destinations)}; give one destination for each axis that moves"
         )
     axes = [axis for axis in range(rank) if axis not in sources]

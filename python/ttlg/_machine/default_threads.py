@@ -4,12 +4,13 @@ import os
 from contextlib import suppress
 
 from ttlg import _core
+from ttlg._arguments.words import read_variable
 from ttlg._machine import cgroups
 
 
 def chosen_by_environment() -> int:
     """Read TTLG_NUM_THREADS; 0 where it is unset or empty."""
-    text = os.environ.get("TTLG_NUM_THREADS")
+    text = read_variable("TTLG_NUM_THREADS")
     if not text:
         return 0
     try:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core, _models
+from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import Candidate
 from ttlg._plan.measured import describe_measured
 from ttlg._plan.output import LINE_BYTES
-from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
+from ttlg._plan.text import Explanation, describe_problem, microseconds
 
 # Kinds of operations of a shuffle program that are listed.
 _MAX_KINDS = 12

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core
+from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import CudaCandidate
 from ttlg._plan.measured import describe_measured
-from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds, name_model
+from ttlg._plan.text import Explanation, describe_problem, microseconds, name_model
 
 
 def _describe_slice(core: _core.CudaPlan) -> str:
@@ -17,7 +18,9 @@ def _describe_slice(core: _core.CudaPlan) -> str:
     blocks = count_of(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
     extents = " x ".join(map(str, core.slice)) or "1"
     mode = core.parameters["coarsened_mode"]
-    repeated = f", repeated along mode {mode} {core.coarsening} times" if mode >= 0 else ""
+    repeated = (
+        f", repeated along mode {mode} {count_of(core.coarsening, 'time')}" if mode >= 0 else ""
+    )
     stages = core.parameters["stages"]
     ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
     bands = ""
@@ -35,7 +38,7 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
     """Name a way to carry a request out in a line."""
     if kernel == "copy":
         return kernel
-    modes = f"{parameters['in_modes']} and {parameters['out_modes']} modes"
+    modes = " and ".join(count_of(parameters[name], "mode") for name in ("in_modes", "out_modes"))
     blocks = f"{parameters['in_block']} and {parameters['out_block']}"
     mode, stages = parameters["coarsened_mode"], parameters["stages"]
     parts = (

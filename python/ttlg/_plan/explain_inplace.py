@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ttlg import _core
+from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import list_inplace_candidates
 from ttlg._plan.measured import describe_measured
-from ttlg._plan.text import Explanation, count_of, describe_problem, microseconds
+from ttlg._plan.text import Explanation, describe_problem, microseconds
 
 # Candidates that a reader gets to see.
 _ROWS = 5

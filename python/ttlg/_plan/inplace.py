@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ttlg._arguments.words import count_of
 from ttlg._core import CpuInplacePlan as CpuCore
 from ttlg._core import CudaInplacePlan as CudaCore
 from ttlg._libraries import library_of
@@ -69,7 +70,6 @@ class InplacePlan(Plan[Candidate]):
 
     def _facts(self) -> dict[str, object]:
         from ttlg._plan.explain_inplace import steps_of
-        from ttlg._plan.text import count_of
 
         shared = super()._facts()
         return {

@@ -6,9 +6,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ttlg import _core
+from ttlg._arguments.dtypes import is_dtype_name
+from ttlg._arguments.words import count_of
+from ttlg._plan import fields
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
 PlanT = TypeVar("PlanT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
+NamedT = TypeVar("NamedT", bound=AnyPlan)
 # Kernels with parameters, and the seconds of a call by each.
 Measured = Sequence[tuple[str, dict[str, Any], float]]
 
@@ -37,24 +41,32 @@ def read(text: str) -> tuple[AnyPlan, str]:
     """Rebuild what `write` wrote."""
     try:
         data = json.loads(text)
-        request = read_request(data)
-        kernel, parameters, dtype = data["kernel"], data["parameters"], data["dtype"]
-        measured = data.get("measured", [])
-        on_cpu = data["device"] == "cpu"
-        if data["inplace"] and on_cpu:
-            return _core.build_cpu_inplace_plan(request, **parameters), dtype
-        if on_cpu:
-            return build_measured(request, kernel, parameters, measured), dtype
-        model = _core.DeviceModel(**data["device"])
-        if data["inplace"]:
-            build_one = cuda_inplace_builder(request, model)
-            return build_with_measured(build_one, kernel, parameters, measured), dtype
-        build_other = cuda_builder(request, model, data["alignment"])
-        return build_with_measured(build_other, kernel, parameters, measured), dtype
-    except json.JSONDecodeError as error:
+        fields.check_object("it", data)
+        return _read_plan(data), data["dtype"]
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"not the JSON of a ttlg plan: {error!r}") from error
+
+
+def _read_plan(data: dict[str, Any]) -> AnyPlan:
+    request = read_request(data)
+    fields.check_fields(data, fields.PLAN, fields.PLAN_OPTIONAL)
+    name, itemsize = data["dtype"], data["itemsize"]
+    if not is_dtype_name(name, itemsize):
+        raise ValueError(
+            f"dtype must name one of {count_of(itemsize, 'byte')}, as itemsize says, not {name!r}"
+        )
+    kernel, parameters, measured = data["kernel"], data["parameters"], data.get("measured", [])
+    if data["device"] == "cpu":
+        if data["inplace"]:
+            return _build_named(partial(_build_cpu_inplace, request), kernel, parameters)
+        return build_measured(request, kernel, parameters, measured)
+    model = _core.DeviceModel(**data["device"])
+    if data["inplace"]:
+        build_one = cuda_inplace_builder(request, model)
+        return build_with_measured(build_one, kernel, parameters, measured)
+    fields.check_fields(data, fields.CUDA)
+    build_other = cuda_builder(request, model, data["alignment"])
+    return build_with_measured(build_other, kernel, parameters, measured)
 
 
 def request_record(core: _core.PlanBase) -> dict[str, Any]:
@@ -72,6 +84,12 @@ def request_record(core: _core.PlanBase) -> dict[str, Any]:
 
 def read_request(data: dict[str, Any]) -> _core.Request:
     """Rebuild a request, in place or not, from what has its fields."""
+    fields.check_fields(data, fields.REQUEST, fields.REQUEST_OPTIONAL)
+    rank = len(data["shape"])
+    for name in ("byte_strides", "axes", "out_byte_strides"):
+        if data[name] is not None and len(data[name]) != rank:
+            entries = count_of(rank, "entry")
+            raise ValueError(f"{name} must have {entries}, as shape has, not {data[name]}")
     return _core.Request(
         data["shape"],
         data["byte_strides"],
@@ -100,24 +118,59 @@ def build_with_measured(
     measured: Measured,
 ) -> PlanT:
     """Do so for every device, by what makes a plan of a kernel and parameters."""
-    timed = [(build_one(name, each), seconds) for name, each, seconds in measured]
-    return build_one(kernel, parameters).with_measured(timed)
+    fields.MEASURED("measured", measured)
+    plan = _build_named(build_one, kernel, parameters)
+    try:
+        timed = [(_build_named(build_one, name, each), time) for name, each, time in measured]
+    except ValueError as error:
+        raise ValueError(f"measured: {error}") from None
+    return plan.with_measured(timed)
+
+
+def _build_named(
+    build_one: Callable[[str, dict[str, Any]], NamedT], kernel: str, parameters: dict[str, Any]
+) -> NamedT:
+    """Build a plan, and refuse one of another kernel: in place, the steps say which it is."""
+    try:
+        plan = build_one(kernel, parameters)
+    except OverflowError as error:
+        raise ValueError(f"shape, itemsize or strides are too large: {error}") from None
+    if plan.kernel != kernel:
+        raise ValueError(f"kernel is {kernel!r}, but the steps are those of {plan.kernel!r}")
+    return plan
 
 
 def cuda_builder(
     request: _core.Request, model: _core.DeviceModel, alignment: int
 ) -> Callable[[str, dict[str, Any]], _core.CudaPlan]:
     """Return what makes plans of a kernel and parameters for pointers of this alignment."""
-    return lambda kernel, parameters: _core.build_cuda_plan(
-        request, pointer_alignment=alignment, model=model, kernel=kernel, **parameters
-    )
+
+    def build_one(kernel: str, parameters: dict[str, Any]) -> _core.CudaPlan:
+        fields.CUDA_PARAMETERS("parameters", parameters)
+        return _core.build_cuda_plan(
+            request, pointer_alignment=alignment, model=model, kernel=kernel, **parameters
+        )
+
+    return build_one
 
 
 def cuda_inplace_builder(
     request: _core.Request, model: _core.DeviceModel
 ) -> Callable[[str, dict[str, Any]], _core.CudaInplacePlan]:
     """Return the same for plans in place, whose parameters name their kernels."""
-    return lambda _, parameters: _core.build_cuda_inplace_plan(request, model=model, **parameters)
+
+    def build_one(_: str, parameters: dict[str, Any]) -> _core.CudaInplacePlan:
+        fields.CUDA_INPLACE_PARAMETERS("parameters", parameters)
+        return _core.build_cuda_inplace_plan(request, model=model, **parameters)
+
+    return build_one
+
+
+def _build_cpu_inplace(
+    request: _core.Request, _: str, parameters: dict[str, Any]
+) -> _core.CpuInplacePlan:
+    fields.CPU_INPLACE_PARAMETERS("parameters", parameters)
+    return _core.build_cpu_inplace_plan(request, **parameters)
 
 
 def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
@@ -126,6 +179,7 @@ def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _c
     Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant
     ``staged`` too for runs of less than 1 KiB.
     """
+    fields.CPU_PARAMETERS("parameters", parameters)
     if isinstance(parameters["prefetch"], bool) and parameters["streaming"]:
         stored = _core.build_cpu_plan(request, kernel=kernel, **parameters | {"streaming": False})
         staged = parameters["staged"] or (kernel != "copy" and stored.element_bytes < 1024)

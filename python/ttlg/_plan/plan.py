@@ -471,7 +471,8 @@ class Plan(Generic[CandidateT_co]):
         Raises
         ------
         ValueError
-            The text is no plan, or its parameters contradict each other.
+            The text is no plan, and the message names the field that is wrong; or its parameters
+            contradict each other.
 
         Examples
         --------

@@ -25,10 +25,6 @@ def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
     ]
 
 
-def count_of(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
 def microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.1f} microseconds"
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ttlg._arguments.dtypes import describe_dtype
+from ttlg._arguments.layouts import read_extents
 from ttlg._arguments.sizes import read_workspace
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.plan import Plan
@@ -163,7 +164,7 @@ def plan(
     check_choices(kernel, tune, inplace, workspace)
     name, itemsize = describe_dtype(dtype)
     core = core_plan(
-        shape,
+        read_extents(shape, ", or call ttlg.plan_for(array, axes)"),
         axes,
         itemsize,
         strides=strides,

@@ -1,17 +1,17 @@
 """Whether the planner learns from the calls that it serves."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ttlg import _core
+from ttlg._arguments.words import read_variable
 
 _WORDS = {"": True, "1": True, "on": True, "0": False, "off": False}
 
 
 def _default_learning() -> bool:
     """Read TTLG_LEARN."""
-    text = os.environ.get("TTLG_LEARN", "")
+    text = read_variable("TTLG_LEARN")
     if text not in _WORDS:
         raise ValueError(f"TTLG_LEARN must be 1 or 0, not {text!r}; unset it for the default, 1")
     return _WORDS[text]

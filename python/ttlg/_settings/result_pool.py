@@ -1,18 +1,18 @@
 """How much memory of freed results waits for the next ones."""
 
-import os
 import sys
 from collections.abc import Callable
 
 from ttlg import _core
 from ttlg._arguments.sizes import parse_size, read_size
+from ttlg._arguments.words import read_variable
 from ttlg._machine.memory import room_for_waiting_results
 from ttlg._typing import Size
 
 
 def _default_result_pool() -> int | Callable[[], int]:
     """Read TTLG_RESULT_POOL, in bytes; by default what the memory that is free allows."""
-    text = os.environ.get("TTLG_RESULT_POOL")
+    text = read_variable("TTLG_RESULT_POOL")
     if not text:
         return room_for_waiting_results
     try:

@@ -1,8 +1,7 @@
 """The sorting algorithms, and the environment variable that chooses among them."""
 
-import os
-
 from ttlg import _core
+from ttlg._arguments.words import did_you_mean, read_variable
 
 _VARIABLE = "SORT_TYPE"
 
@@ -10,7 +9,7 @@ _VARIABLE = "SORT_TYPE"
 def read_algorithm(algorithm: str | None) -> str:
     """Read an ``algorithm=`` argument; without one the environment variable, read at each call."""
     if algorithm is None:
-        return _known(os.environ.get(_VARIABLE, "") or "auto", f"environment variable {_VARIABLE}")
+        return _known(read_variable(_VARIABLE) or "auto", f"environment variable {_VARIABLE}")
     if not isinstance(algorithm, str):
         raise TypeError(f"algorithm must be a name, not {algorithm!r}")
     return _known(algorithm, "argument algorithm=")
@@ -19,5 +18,8 @@ def read_algorithm(algorithm: str | None) -> str:
 def _known(name: str, origin: str) -> str:
     if name.lower() in _core.SPARSE_ALGORITHMS:
         return name.lower()
-    known = ", ".join("auto" if n == "auto" else n.upper() for n in _core.SPARSE_ALGORITHMS)
-    raise ValueError(f"unknown algorithm {name!r} in the {origin}; choose one of {known}")
+    known = ["auto" if each == "auto" else each.upper() for each in _core.SPARSE_ALGORITHMS]
+    raise ValueError(
+        f"unknown algorithm {name!r} in the {origin}; choose one of {', '.join(known)}"
+        f"{did_you_mean(name, known)}"
+    )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ttlg._arguments.layouts import read_integers
+from ttlg._arguments.words import count_of
 from ttlg._libraries.advice import type_name
 
 if TYPE_CHECKING:
@@ -79,5 +80,7 @@ def as_coords(coords: Any, rank: int, shape: tuple[int, ...]) -> "list[Indices]"
             f"{type_name(coords)}"
         )
     if len(coords) != rank:
-        raise ValueError(f"coords has {len(coords)} modes, but shape {shape} has {rank}")
+        raise ValueError(
+            f"coords has {count_of(len(coords), 'mode')}, but shape {shape} has {rank}"
+        )
     return [as_indices(mode, f"coords[{number}]") for number, mode in enumerate(coords)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttlg._arguments.words import count_of
 from ttlg.sparse._arrays import as_coords, as_indices, as_shape, as_values
 from ttlg.sparse._nonzeros import Nonzeros, move, read_options
 
@@ -107,7 +108,7 @@ class CSF:
     def __repr__(self) -> str:
         nodes = ", ".join(str(len(level)) for level in self.crd)
         return (
-            f"<ttlg.sparse.CSF {self.shape} {self.dtype}, {self.nnz} nonzeros, nodes per level "
+            f"<ttlg.sparse.CSF {self.shape} {self.dtype}, {count_of(self.nnz, 'nonzero')}, nodes per level "
             f"{nodes}>"
         )
 
@@ -231,7 +232,7 @@ def _check_levels(shape: tuple[int, ...], pos: "list[Any]", crd: "list[Any]", va
     """Refuse levels that do not fit one another, the shape or the values."""
     if not len(pos) == len(crd) == len(shape):
         raise ValueError(
-            f"shape {shape} takes {len(shape)} levels, but pos has {len(pos)} and crd {len(crd)}"
+            f"shape {shape} takes {count_of(len(shape), 'level')}, but pos has {len(pos)} and crd {len(crd)}"
         )
     parents = 1
     for level, (pointers, indices) in enumerate(zip(pos, crd, strict=True)):
@@ -253,4 +254,6 @@ def _check_levels(shape: tuple[int, ...], pos: "list[Any]", crd: "list[Any]", va
             )
         parents = nodes
     if parents != values:
-        raise ValueError(f"values has {values} elements for {parents} nodes in the last level")
+        raise ValueError(
+            f"values has {count_of(values, 'element')} for {count_of(parents, 'node')} in the last level"
+        )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ttlg._arguments.words import count_of
 from ttlg.sparse._adapter import Common, Source
 from ttlg.sparse._arrays import as_coords, as_shape, as_values
 from ttlg.sparse._csf import CSF
@@ -22,7 +23,7 @@ class Raw(Common):
         """Refuse tuples of another length."""
         if len(x) != 3:
             raise ValueError(
-                f"a tuple must be (coords, values, shape), and not have {len(x)} entries"
+                f"a tuple must be (coords, values, shape), and not have {count_of(len(x), 'entry')}"
             )
 
     def shape(self, x: Any) -> tuple[int, ...]:
@@ -41,7 +42,9 @@ class Raw(Common):
         if not shape:  # with coordinates the core counts them
             shape_of_none = getattr(x[0], "shape", (0, len(values)))
             if shape_of_none[1] != len(values):
-                raise ValueError(f"values has {len(values)} elements for coords {shape_of_none}")
+                raise ValueError(
+                    f"values has {count_of(len(values), 'element')} for coords {shape_of_none}"
+                )
         return Source(Nonzeros(shape, coords, None, values), layout_of("coo", len(shape)))
 
 

@@ -172,7 +172,7 @@ def test_explain_for_a_gpu_that_is_not_there(capsys):
         ("transpose in.npy out.npy --axes 1;0", "'1;0' is not a list of integers"),
         ("transpose in.npy out.npy --memory lots", "'lots' is not a size such as 268435456"),
         ("transpose in.npy out.npy --memory 1.5.5G", "'1.5.5G' is not a size"),
-        ("transpose in.npy out.npy --memory -1G", "expected one argument"),
+        ("transpose in.npy out.npy --memory -1G", "'-1G' is not a size"),
         ("transpose in.npy out.npy --memory 1,5G", "or 1.5G"),
         ("transpose in.npy out.npy --threads two", "'two' is not a number"),
     ],
@@ -198,10 +198,10 @@ def test_transpose_passes_its_options_on(monkeypatch):
     seen = []
     monkeypatch.setattr(_cli, "transpose_file", lambda *args, **kwargs: seen.append((args, kwargs)))
     main("transpose a b")
-    main("transpose a b --axes 1,0 --threads 5 --memory 2G")
+    main("transpose a b --axes 1,0 --threads 5 --memory 2G --no-clobber")
     assert seen == [
-        (("a", "b", None), {"threads": None, "memory": None}),
-        (("a", "b", (1, 0)), {"threads": 5, "memory": 2 << 30}),
+        (("a", "b", None), {"threads": None, "memory": None, "overwrite": True}),
+        (("a", "b", (1, 0)), {"threads": 5, "memory": 2 << 30, "overwrite": False}),
     ]
 
 

@@ -128,6 +128,7 @@ def test_json_with_a_width_out_of_bounds(shape, dtype, kernel, valid, invalid):
     record = json.loads(plan(shape, dtype=dtype, threads=1).to_json())
     (step,) = record["parameters"]["steps"]
     step |= {"kernel": kernel, "width": valid}
+    record["kernel"] = kernel
     check(ttlg.Plan.from_json(json.dumps(record)), random_array(shape, dtype))
     for width in invalid:
         step["width"] = width

@@ -26,7 +26,7 @@ bool applies(const InplaceStep& step) {
       return is_between(1, step.width, std::max(step.rows, step.columns));
     case InplaceKernel::buffered:
     case InplaceKernel::cells:
-      return true;
+      return step.width == 0;
   }
   return false;
 }
