@@ -144,6 +144,14 @@ class TorchMemory(Library):
         """View `x` in another shape."""
         return x.expand(shape)
 
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """Copy `x`: tensors have no negative strides."""
+        return x.flip(axes)
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """View `x`."""
+        return x.permute(axes)
+
     def stack(self, arrays: list[Any]) -> Any:
         """Stack tensors."""
         return sys.modules["torch"].stack(arrays)

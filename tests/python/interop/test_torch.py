@@ -152,31 +152,9 @@ def test_parameters_are_tensors_while_no_graph_is_kept():
         assert torch.equal(ttlg.transpose_inplace(x), expected)
 
 
-COMPLEX = torch.complex(torch.arange(6.0), torch.ones(6)).reshape(2, 3)
-
-
-@pytest.mark.parametrize(
-    ("x", "hint"),
-    [
-        (COMPLEX.conj(), "resolve_conj"),
-        (COMPLEX.conj().imag, "resolve_neg"),
-    ],
-    ids=["conj", "neg"],
-)
-def test_bits_that_a_copy_cannot_carry(x, hint):
-    with pytest.raises(BufferError, match=rf"^x .*; pass x\.{hint}\(\)$"):
-        ttlg.transpose(x)
-    plain = getattr(x, hint)()
-    assert torch.equal(ttlg.transpose(plain), plain.T)
-
-
-@pytest.mark.parametrize(
-    "out",
-    [torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2, dtype=torch.complex64).conj().imag],
-    ids=["grad", "neg"],
-)
-def test_out_with_such_bits(out):
-    with pytest.raises(BufferError, match=r"^out "):
+def test_out_that_requires_grad():
+    out = torch.zeros(3, 2, requires_grad=True)
+    with pytest.raises(BufferError, match=r"^out requires grad"):
         ttlg.transpose(torch.ones(2, 3), out=out)
     assert not out.detach().any()
 
