@@ -59,4 +59,4 @@ def expand_names(axes: Any, names: Names) -> Any:
     numbers = read_axes("axes", [axis for axis in given if axis is not ...], rank, names)
     for place in ellipses:
         numbers[place:place] = [axis for axis in range(rank) if axis not in numbers]
-    return numbers
+    return tuple(numbers)

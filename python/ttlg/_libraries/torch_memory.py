@@ -136,7 +136,7 @@ class TorchMemory(Library):
 
     def has_order(self, x: Any, order: str) -> bool:
         """Ask `x`, which need not have memory."""
-        if x.layout is not sys.modules["torch"].strided:
+        if x.layout is not sys.modules["torch"].strided or x.is_quantized:
             return False  # and refused when it is looked at
         return bool((x if order == "C" else _backwards(x)).is_contiguous())
 
