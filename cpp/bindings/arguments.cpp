@@ -71,6 +71,11 @@ std::string why_not(const py::object& axes) {
          "; write them in their order, such as (1, 0)";
 }
 
+std::string not_a_number(const py::handle& item) {
+  return py::repr(item).cast<std::string>() +
+         " is not an axis number; pass integers, such as (1, 0): only axes of xarray have names";
+}
+
 }  // namespace
 
 std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
@@ -95,8 +100,7 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
   } else {
     for (const py::handle item : axes) {
       if (PyBool_Check(item.ptr()) != 0) {
-        throw py::type_error(
-            refusal(py::repr(item).cast<std::string>() + " is not an axis number"));
+        throw py::type_error(refusal(not_a_number(item)));
       }
       items.push_back(py::reinterpret_borrow<py::object>(item));
       // Clips what exceeds 64 bits, which is out of range all the same.
@@ -104,7 +108,7 @@ std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
       if (given.back() != -1 || PyErr_Occurred() == nullptr) continue;
       if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
       PyErr_Clear();
-      throw py::type_error(refusal(py::repr(item).cast<std::string>() + " is not an axis number"));
+      throw py::type_error(refusal(not_a_number(item)));
     }
   }
   if (given.size() != shape.size()) {

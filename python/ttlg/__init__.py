@@ -21,11 +21,12 @@ from ttlg._contract.planning import contraction, predict_contraction
 from ttlg._core import CudaError, __version__
 from ttlg._files.transpose_file import transpose_file
 from ttlg._functions.copies import ascontiguousarray, asfortranarray, asorder, copyto
+from ttlg._functions.flips import flip, rot90
 from ttlg._functions.inplace import transpose_inplace
-from ttlg._functions.moveaxis import moveaxis, swapaxes
+from ttlg._functions.moveaxis import moveaxis, movedim, swapaxes
 from ttlg._functions.rearrange import rearrange
 from ttlg._functions.structures import StructureOfArrays, aos_to_soa, soa_to_aos
-from ttlg._functions.transpose import permute_dims, transpose
+from ttlg._functions.transpose import permute, permute_dims, transpose
 from ttlg._include import get_include
 from ttlg._learned import keep_between_processes as _keep_learned_plans
 from ttlg._plan.candidates import Candidate, CudaCandidate
@@ -71,12 +72,15 @@ __all__ = [
     "contraction",
     "copyto",
     "einsum",
+    "flip",
     "generate",
     "get_include",
     "get_num_threads",
     "learning",
     "loop_order",
     "moveaxis",
+    "movedim",
+    "permute",
     "permute_dims",
     "plan",
     "plan_for",
@@ -85,6 +89,7 @@ __all__ = [
     "predict_times",
     "rearrange",
     "reset_calibration",
+    "rot90",
     "schemes",
     "set_learning",
     "set_num_threads",

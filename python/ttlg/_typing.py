@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Axes: TypeAlias = Iterable[SupportsIndex]
 OneOrMore: TypeAlias = SupportsIndex | Axes
+NamedAxes: TypeAlias = Iterable[Hashable]  # numbers, names and an ellipsis, for xarray
 Integers: TypeAlias = Iterable[SupportsIndex]  # of a shape, or strides
 Size: TypeAlias = SupportsIndex | str  # bytes
 CpuKernel: TypeAlias = Literal["copy", "tile", "shuffle", "strided_copy", "reference"]
@@ -77,6 +78,7 @@ Buffer: TypeAlias = Union[
 
 ArrayT = TypeVar("ArrayT", bound=Array)
 MovedT = TypeVar("MovedT", bound=Array | Named)  # what comes back in its class
+NamedT = TypeVar("NamedT", bound=Named)
 OutT = TypeVar("OutT", bound=Array | Buffer)
 
 
@@ -94,6 +96,14 @@ class NewOptions(CallOptions, total=False):
     """The same where the result is a new array."""
 
     out: None
+
+
+class ContractOptions(TypedDict, total=False):
+    """How a contraction into a new array is carried out."""
+
+    out: None
+    optimize: Any
+    threads: int | None
 
 
 class LayoutOptions(TypedDict, total=False):

@@ -11,10 +11,12 @@ import jax
 import numpy as np
 import numpy.typing as npt
 import torch
+import xarray
 
 import ttlg
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Raw = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], tuple[int, ...]]
 
 
 def numpy_arrays(x: npt.NDArray[np.float32], matrix: Matrix) -> None:
@@ -25,6 +27,57 @@ def numpy_arrays(x: npt.NDArray[np.float32], matrix: Matrix) -> None:
     assert_type(ttlg.moveaxis(matrix, (0, np.int64(1)), [1, 0]), Matrix)
     assert_type(ttlg.moveaxis(matrix, 0, -1, out=torch.empty(3, 2)), torch.Tensor)
     assert_type(ttlg.swapaxes(x, 0, np.int8(1), threads=1), npt.NDArray[np.float32])
+
+
+def named_axes(x: xarray.DataArray, variable: xarray.Variable) -> None:
+    assert_type(ttlg.transpose(x, ("y", ...)), xarray.DataArray)
+    assert_type(ttlg.permute_dims(x, ("y", "x")), xarray.DataArray)
+    assert_type(ttlg.permute(variable, "y", ..., threads=1), xarray.Variable)
+    assert_type(ttlg.moveaxis(x, "x", -1), xarray.DataArray)
+    assert_type(ttlg.swapaxes(x, "x", "y"), xarray.DataArray)
+    assert_type(ttlg.flip(x, "x"), xarray.DataArray)
+    assert_type(ttlg.rot90(x, axes=("y", "x")), xarray.DataArray)
+
+
+def other_spellings(matrix: Matrix, tensor: torch.Tensor, view: memoryview) -> None:
+    assert_type(ttlg.permute(matrix, 1, 0), Matrix)
+    assert_type(ttlg.permute(tensor, (1, np.int64(0)), threads=1), torch.Tensor)
+    assert_type(ttlg.permute(matrix, 1, 0, out=torch.empty(3, 2)), torch.Tensor)
+    assert_type(ttlg.permute(view, 1, 0), np.ndarray[Any, Any])
+    assert_type(ttlg.movedim(tensor, 0, 1), torch.Tensor)
+    assert_type(ttlg.flip(matrix), Matrix)
+    assert_type(ttlg.flip(tensor, (0, 1)), torch.Tensor)
+    assert_type(ttlg.flip(view, 0), np.ndarray[Any, Any])
+    assert_type(ttlg.rot90(matrix, 3, (1, 0)), Matrix)
+    assert_type(ttlg.rot90(view, np.int8(2)), np.ndarray[Any, Any])
+
+
+def contractions(matrix: Matrix, tensor: torch.Tensor, traced: jax.Array) -> None:
+    assert_type(ttlg.einsum("ij,kj->ik", matrix, matrix, threads=1), npt.NDArray[np.float32])
+    assert_type(ttlg.einsum("ij,kj,kl", matrix, matrix, matrix), npt.NDArray[np.float32])
+    assert_type(ttlg.einsum("ij->ji", tensor), torch.Tensor)
+    assert_type(ttlg.einsum("ij,kj->ik", traced, traced, optimize=True), jax.Array)
+    assert_type(ttlg.einsum("ij->ij", matrix, out=torch.empty(2, 3)), torch.Tensor)
+    assert_type(ttlg.einsum(matrix, [0, 1], [0]), Any)
+    assert_type(ttlg.tensordot(matrix, matrix, ((1,), (1,))), npt.NDArray[np.float32])
+    assert_type(ttlg.tensordot(tensor, tensor, 0, threads=1), torch.Tensor)
+    assert_type(ttlg.tensordot(traced, traced, (1, 1)), jax.Array)
+    assert_type(ttlg.tensordot(matrix, matrix, (1, 1), out=torch.empty(2, 2)), torch.Tensor)
+
+
+def sparse_tensors(
+    raw: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], tuple[int, int]],
+    tensor: torch.Tensor,
+    format: str = "coo",
+) -> None:
+    assert_type(ttlg.sparse.transpose(raw, (1, 0)), Raw)
+    fibers = ttlg.sparse.transpose(raw, format="csf", threads=1)
+    assert_type(fibers, ttlg.sparse.CSF)
+    assert_type(ttlg.sparse.transpose(fibers), ttlg.sparse.CSF)
+    assert_type(ttlg.sparse.transpose(fibers, format="raw"), Raw)
+    assert_type(ttlg.sparse.transpose(tensor.to_sparse(), sum_duplicates=True), torch.Tensor)
+    assert_type(ttlg.sparse.transpose(tensor.to_sparse(), format="coo"), Any)
+    assert_type(ttlg.sparse.transpose(tensor.to_sparse(), format=format), Any)
 
 
 def libraries(tensor: torch.Tensor, parameter: torch.nn.Parameter, traced: jax.Array) -> None:
@@ -147,6 +200,11 @@ def main() -> None:
     tensor = torch.zeros(2, 3)
     numpy_arrays(x, x)
     libraries(tensor, torch.nn.Parameter(tensor), jax.numpy.zeros((2, 3)))
+    array = xarray.DataArray(x, dims=("x", "y"))
+    named_axes(array, array.variable)
+    other_spellings(x, tensor, x.data)
+    contractions(x, tensor, jax.numpy.zeros((2, 3)))
+    sparse_tensors((np.array([[0, 1], [2, 0]]), np.ones(2), (2, 3)), tensor)
     buffers(x, x.data, np.zeros((3, 2), np.float32).data)
     axes_of_many_kinds(x, tensor)
     results_in_given_memory(x, tensor, np.empty((3, 2), np.float32))

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy import ndarray
@@ -13,11 +13,31 @@ from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_
 from ttlg._contract.libraries import products_of
 from ttlg._contract.outputs import check_shape, deliver, out_strides
 from ttlg._contract.product_threads import numbers_of
+from ttlg._typing import ArrayT, ContractOptions, OneOrMore, OutT
 
 if TYPE_CHECKING:
-    from ttlg._typing import OneOrMore
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+PairedAxes: TypeAlias = SupportsIndex | tuple[OneOrMore, OneOrMore]
+ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
+@overload
+def einsum(
+    equation: str,
+    /,
+    *operands: ndarray[Any, np.dtype[ScalarT]],
+    **options: "Unpack[ContractOptions]",
+) -> "NDArray[ScalarT]": ...
+@overload
+def einsum(equation: str, /, *operands: ArrayT, **options: "Unpack[ContractOptions]") -> ArrayT: ...
+@overload
+def einsum(
+    *operands: Any, out: OutT, optimize: Any = "auto", threads: int | None = None
+) -> OutT: ...
+@overload
+def einsum(*operands: Any, **options: "Unpack[ContractOptions]") -> Any: ...
 def einsum(
     *operands: Any, out: Any = None, optimize: Any = "auto", threads: int | None = None
 ) -> Any:
@@ -47,7 +67,7 @@ def einsum(
     Returns
     -------
     array
-        Of the library of the operands. It may be a view whose axes are permuted, as NumPy's is: pass
+        Of the library of the operands: a NumPy scalar where no axis is left. It may be a view whose axes are permuted, as NumPy's is: pass
         it to `ascontiguousarray` where its order in memory matters. For one operand it may be a view
         of that.
 
@@ -166,10 +186,36 @@ def _contract(
     return contraction.run(operands, out)
 
 
+@overload
+def tensordot(
+    a: ndarray[Any, np.dtype[ScalarT]],
+    b: ndarray[Any, np.dtype[ScalarT]],
+    axes: PairedAxes = 2,
+    *,
+    out: None = None,
+    threads: int | None = None,
+) -> "NDArray[ScalarT]": ...
+@overload
+def tensordot(
+    a: ArrayT,
+    b: ArrayT,
+    axes: PairedAxes = 2,
+    *,
+    out: None = None,
+    threads: int | None = None,
+) -> ArrayT: ...
+@overload
+def tensordot(
+    a: Any, b: Any, axes: PairedAxes = 2, *, out: OutT, threads: int | None = None
+) -> OutT: ...
+@overload
+def tensordot(
+    a: Any, b: Any, axes: PairedAxes = 2, *, out: None = None, threads: int | None = None
+) -> Any: ...
 def tensordot(
     a: Any,
     b: Any,
-    axes: "SupportsIndex | tuple[OneOrMore, OneOrMore]" = 2,
+    axes: PairedAxes = 2,
     *,
     out: Any = None,
     threads: int | None = None,

@@ -176,7 +176,7 @@ def copyto(
         `src` does not broadcast to the shape of `dst`, or `dst` is read-only, overlaps `src` or
         holds several of its elements at one address.
     BufferError, CudaError
-        As for `transpose`.
+        As for `transpose`, with `dst` as `out`.
 
     Examples
     --------

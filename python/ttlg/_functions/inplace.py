@@ -45,7 +45,8 @@ def transpose_inplace(
     array
         A view of the memory of `x`, with ``shape[i] == x.shape[axes[i]]``, in C order if `x` is,
         and else in Fortran order. `x` itself, and every older view of that memory, keeps its shape
-        and shows elements at other indices than before.
+        and shows elements at other indices than before. Where the conjugate or negative bit of a
+        PyTorch tensor is set, it is set in the view as well.
 
     Raises
     ------

@@ -1,15 +1,25 @@
 """Transpositions that name only the axes that move, as NumPy's `moveaxis` and `swapaxes` do."""
 
-import operator
-from collections.abc import Iterable
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from numpy import ndarray
 
+from ttlg._arguments.axes import read_axes, read_axis
 from ttlg._arguments.words import count_of
 from ttlg._functions.transpose import transpose
-from ttlg._libraries import shape_of
-from ttlg._typing import Array, Buffer, CallOptions, MovedT, NewOptions, OneOrMore, OutT
+from ttlg._libraries import names_of, shape_of
+from ttlg._typing import (
+    Array,
+    Buffer,
+    CallOptions,
+    MovedT,
+    NamedAxes,
+    NamedT,
+    NewOptions,
+    OneOrMore,
+    OutT,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # typing's came with Python 3.11
@@ -19,6 +29,13 @@ if TYPE_CHECKING:
 def moveaxis(
     x: MovedT, source: OneOrMore, destination: OneOrMore, **options: "Unpack[NewOptions]"
 ) -> MovedT: ...
+@overload
+def moveaxis(
+    x: NamedT,
+    source: Hashable | NamedAxes,
+    destination: OneOrMore,
+    **options: "Unpack[NewOptions]",
+) -> NamedT: ...
 @overload
 def moveaxis(
     x: Buffer, source: OneOrMore, destination: OneOrMore, **options: "Unpack[NewOptions]"
@@ -34,7 +51,7 @@ def moveaxis(
 ) -> OutT: ...
 def moveaxis(
     x: Any,
-    source: OneOrMore,
+    source: Any,
     destination: OneOrMore,
     *,
     out: Any = None,
@@ -43,14 +60,16 @@ def moveaxis(
 ) -> Any:
     """Copy an array with some axes moved to other positions: `numpy.moveaxis`, contiguous.
 
-    The other axes keep their order. Unlike NumPy's function it never returns a view.
+    The other axes keep their order. Unlike NumPy's function it never returns a view. `movedim` is
+    the same function under PyTorch's name.
 
     Parameters
     ----------
     x : array
         As for `transpose`.
     source : int or iterable of int
-        The axes of `x` that move; negative numbers count from the end.
+        The axes of `x` that move; negative numbers count from the end. Axes of xarray may be given
+        by their names.
     destination : int or iterable of int
         Where they are in the result, one position for each of them; negative numbers count from
         the end.
@@ -86,8 +105,8 @@ def moveaxis(
     (48, 3, 32, 8)
     """
     rank = len(shape_of(x, "x"))
-    sources = _positions("source", source, rank)
-    destinations = _positions("destination", destination, rank)
+    sources = read_axes("source", source, rank, names_of(x))
+    destinations = read_axes("destination", destination, rank)
     if len(sources) != len(destinations):
         raise ValueError(
             f"source {source!r} names {count_of(len(sources), 'axis')} and destination {destination!r} "
@@ -99,10 +118,17 @@ def moveaxis(
     return transpose(x, tuple(axes), out=out, stream=stream, threads=threads)
 
 
+movedim = moveaxis  # PyTorch's name
+
+
 @overload
 def swapaxes(
     x: MovedT, axis1: SupportsIndex, axis2: SupportsIndex, **options: "Unpack[NewOptions]"
 ) -> MovedT: ...
+@overload
+def swapaxes(
+    x: NamedT, axis1: Hashable, axis2: Hashable, **options: "Unpack[NewOptions]"
+) -> NamedT: ...
 @overload
 def swapaxes(
     x: Buffer, axis1: SupportsIndex, axis2: SupportsIndex, **options: "Unpack[NewOptions]"
@@ -118,8 +144,8 @@ def swapaxes(
 ) -> OutT: ...
 def swapaxes(
     x: Any,
-    axis1: SupportsIndex,
-    axis2: SupportsIndex,
+    axis1: Any,
+    axis2: Any,
     *,
     out: Any = None,
     stream: Any = None,
@@ -134,7 +160,7 @@ def swapaxes(
     x : array
         As for `transpose`.
     axis1 : int
-        One axis; negative numbers count from the end.
+        One axis; negative numbers count from the end. Axes of xarray may be given by their names.
     axis2 : int
         The other.
     out, stream, threads : optional
@@ -168,32 +194,10 @@ def swapaxes(
             [2, 5]]])
     """
     rank = len(shape_of(x, "x"))
-    first, second = _position("axis1", axis1, rank), _position("axis2", axis2, rank)
+    names = names_of(x)
+    first, second = (
+        read_axis(name, axis, rank, names) for name, axis in (("axis1", axis1), ("axis2", axis2))
+    )
     axes = list(range(rank))
     axes[first], axes[second] = second, first
     return transpose(x, tuple(axes), out=out, stream=stream, threads=threads)
-
-
-def _positions(name: str, axes: OneOrMore, rank: int) -> list[int]:
-    """Read one axis, or several that are all different, as numbers from 0."""
-    given: Any = axes
-    try:  # first, as NumPy's arrays of one integer can be iterated over as well
-        given = [operator.index(given)]
-    except TypeError:
-        if not isinstance(axes, Iterable):
-            raise TypeError(f"{name} must be an integer or several, not {axes!r}") from None
-    positions = [_position(name, axis, rank) for axis in given]
-    for position in positions:
-        if positions.count(position) > 1:
-            raise ValueError(f"{name} {axes!r} names axis {position} twice; name every axis once")
-    return positions
-
-
-def _position(name: str, axis: Any, rank: int) -> int:
-    try:
-        position = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"{name}: {axis!r} is not an axis number; pass an integer") from None
-    if not -rank <= position < rank:
-        raise ValueError(f"{name}: axis {position} is out of range {-rank}..{rank - 1}")
-    return position % rank

@@ -1,16 +1,27 @@
 """The functions that move data."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from numpy import ndarray
 
+from ttlg._arguments.axes import is_one_axis
 from ttlg._arguments.layouts import read_integers
 from ttlg._core import normalize_axes, transpose_ndarray
 from ttlg._libraries import library_of
 from ttlg._libraries.advice import refuse_without_reshape
-from ttlg._typing import Array, Axes, Buffer, CallOptions, MovedT, NewOptions, OutT
+from ttlg._typing import (
+    Array,
+    Axes,
+    Buffer,
+    CallOptions,
+    MovedT,
+    NamedAxes,
+    NamedT,
+    NewOptions,
+    OutT,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,6 +35,8 @@ def transpose(
     shape: Sequence[SupportsIndex] | None = None,
     **options: "Unpack[NewOptions]",
 ) -> MovedT: ...
+@overload
+def transpose(x: NamedT, axes: NamedAxes, **options: "Unpack[NewOptions]") -> NamedT: ...
 @overload
 def transpose(
     x: Buffer, axes: Axes | None = None, **options: "Unpack[NewOptions]"
@@ -39,7 +52,7 @@ def transpose(
 ) -> OutT: ...
 def transpose(
     x: Any,
-    axes: Axes | None = None,
+    axes: Any = None,
     *,
     shape: Sequence[SupportsIndex] | None = None,
     out: Any = None,
@@ -61,7 +74,8 @@ def transpose(
         structured, bfloat16, float8 and datetime64 among them, objects not.
     axes : iterable of int, optional
         A permutation of ``range(x.ndim)``; negative numbers count from the end. Axis ``i`` of the
-        result is axis ``axes[i]`` of `x`. By default the axes are reversed.
+        result is axis ``axes[i]`` of `x`. By default the axes are reversed. For a DataArray or
+        Variable of xarray names of its axes too, and one ellipsis for those that are not listed.
     shape : sequence of int, optional
         Read the one-dimensional `x`, such as the amplitudes of a quantum state, as a C-contiguous
         array of this shape, to whose axes `axes` refers; the result, and `out`, are
@@ -90,17 +104,17 @@ def transpose(
     Raises
     ------
     TypeError
-        `x` is no array or holds Python objects, `axes` are no integers, or the dtype of `out`
-        differs.
+        `x` is no array, holds Python objects or is a quantized tensor of PyTorch or one of raw
+        bits, `axes` are no integers, or the dtype of `out` differs.
     ValueError
         `axes` is no permutation, `x` cannot be read as `shape`, or `out` has another shape, is
         read-only or overlaps `x`; `stream` is given for the host or `threads` for a GPU.
     BufferError
         The array is out of reach: `out` on another device than `x`, or on one that is neither the
-        host nor CUDA's; a PyTorch tensor that is sparse or nested or has its conjugate or negative
-        bit set; `out` is given while PyTorch differentiates `x` or transforms the function; or
-        `out` is of a library that ttlg does not know and exports DLPack without a version, so that
-        nothing says whether it may be written to.
+        host nor CUDA's; a PyTorch tensor that is sparse or nested; an `out` whose conjugate or
+        negative bit is set; `out` is given while PyTorch differentiates `x` or transforms the
+        function; or `out` is of a library that ttlg does not know and exports DLPack without a
+        version, so that nothing says whether it may be written to.
     CudaError
         The driver refused, one of the streams of `x` and `out` is captured in a CUDA graph and the
         other is not, or ttlg was built without CUDA.
@@ -122,6 +136,9 @@ def transpose(
     of `out`, so that it is padding. NumPy does not tell that of memory maps and other buffers; where
     their padding may change, pass ``x.view(f"V{x.itemsize}")``, and `out` viewed in the same way,
     for a single pass. Plans and `predict_time` tell of whole elements.
+
+    Where the conjugate or negative bit of a PyTorch tensor is set, PyTorch resolves it first, in a
+    copy.
 
     Tensors that PyTorch differentiates or traces (they require grad or have a tangent, are meta or
     fake tensors or of a subclass, or are seen by a transform of `torch.func`, by `torch.compile`,
@@ -207,8 +224,10 @@ def _transpose_flat(
 @overload
 def permute_dims(x: MovedT, /, axes: Axes) -> MovedT: ...
 @overload
+def permute_dims(x: NamedT, /, axes: NamedAxes) -> NamedT: ...
+@overload
 def permute_dims(x: Buffer, /, axes: Axes) -> ndarray[Any, Any]: ...
-def permute_dims(x: Any, /, axes: Axes) -> Any:
+def permute_dims(x: Any, /, axes: Any) -> Any:
     """Copy an array with its axes permuted: the array API's spelling of `transpose`.
 
     Unlike the standard's function it never returns a view: the result is a new C-contiguous array.
@@ -218,7 +237,7 @@ def permute_dims(x: Any, /, axes: Axes) -> Any:
     x : array
         As for `transpose`.
     axes : iterable of int
-        A permutation of ``range(x.ndim)``; negative numbers count from the end.
+        As for `transpose`.
 
     Returns
     -------
@@ -239,3 +258,55 @@ def permute_dims(x: Any, /, axes: Axes) -> Any:
     if axes is None:
         raise TypeError("permute_dims needs axes; ttlg.transpose(x) reverses them by default")
     return transpose(x, axes)
+
+
+@overload
+def permute(x: MovedT, *axes: SupportsIndex | Axes, **options: "Unpack[NewOptions]") -> MovedT: ...
+@overload
+def permute(x: NamedT, *axes: Hashable | NamedAxes, **options: "Unpack[NewOptions]") -> NamedT: ...
+@overload
+def permute(
+    x: Buffer, *axes: SupportsIndex | Axes, **options: "Unpack[NewOptions]"
+) -> ndarray[Any, Any]: ...
+@overload
+def permute(
+    x: Array | Buffer,
+    *axes: SupportsIndex | Axes,
+    out: OutT,
+    **options: "Unpack[CallOptions]",
+) -> OutT: ...
+def permute(
+    x: Any, *axes: Any, out: Any = None, stream: Any = None, threads: int | None = None
+) -> Any:
+    """Copy an array with its axes permuted: PyTorch's spelling of `transpose`.
+
+    Unlike PyTorch's function it never returns a view.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose`.
+    *axes : int, or an iterable of int
+        As for `transpose`: one after another, or all of them in one tuple.
+    out, stream, threads : optional
+        As for `transpose`.
+
+    Returns
+    -------
+    array
+        `out`, or a new C-contiguous array of the library of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, CudaError
+        As for `transpose`.
+
+    Examples
+    --------
+    >>> import numpy as np, ttlg
+    >>> x = np.zeros((2, 3, 4))
+    >>> ttlg.permute(x, 2, 0, 1).shape, ttlg.permute(x, (2, 0, 1)).shape
+    ((4, 2, 3), (4, 2, 3))
+    """
+    order = axes[0] if len(axes) == 1 and not is_one_axis(axes[0]) else axes
+    return transpose(x, order, out=out, stream=stream, threads=threads)

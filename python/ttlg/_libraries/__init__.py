@@ -6,6 +6,7 @@ library at import (``*_operator``, ``torch_state``) is imported when such an arr
 """
 
 import sys
+from collections.abc import Hashable
 from typing import Any
 
 from ttlg._libraries.cupy import CuPy
@@ -38,6 +39,11 @@ def library_of(x: Any) -> Library:
     if stands_for_tensor:
         return _TORCH
     return _BUFFERS if _BUFFERS.owns(x) else _ANY
+
+
+def names_of(x: Any) -> tuple[Hashable, ...]:
+    """Return the names of the axes of `x`, of which only arrays of xarray have some."""
+    return library_of(x).names(x)
 
 
 def shape_of(x: Any, name: str) -> tuple[Any, ...]:

@@ -22,6 +22,8 @@ _ADVICE = {
     ("zarr", ""): _LOAD + "; with ttlg.zarr.enable() Zarr moves what it reads by ttlg",
     ("tensorflow", ""): "pass {x}.numpy()",
 }
+# What makes one array of several, by the package of these.
+_STACKS = {"torch": "torch.stack", "jaxlib": "jax.numpy.stack", "cupy": "cupy.stack"}
 _NESTED = (list, tuple, int, float, complex, str, bytes, bytearray, memoryview)
 
 
@@ -51,6 +53,12 @@ def refuse_type(x: Any, name: str) -> NoReturn:
         hint = "pass a writable array of NumPy, PyTorch or CuPy"
     elif known := _known(x):
         hint = known.format(x=name)
+    elif isinstance(x, list | tuple) and hasattr(next(iter(x), None), "shape"):
+        package = type(x[0]).__module__.partition(".")[0]
+        hint = (
+            f"stack its arrays first, as {_STACKS.get(package, 'numpy.stack')}({name}) does, or "
+            "call ttlg.rearrange, which stacks the arrays of a list"
+        )
     elif isinstance(x, _NESTED) or hasattr(x, "__array__"):
         hint = f"make one with numpy.asarray({name})"
     else:

@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
@@ -180,6 +180,27 @@ class Library:
     def stack(self, arrays: list[Any]) -> Any:
         """Copy arrays of this library one after another along a new first axis."""
         return arrays[0].__array_namespace__().stack(arrays)
+
+    def names(self, x: Any) -> tuple[Hashable, ...]:
+        """Return the names of the axes of `x`, if they have any."""
+        return ()
+
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """Reverse the order along `axes`, in a view where the library has one."""
+        return self._namespace(x).flip(x, axis=tuple(axes))
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """Permute the axes, in a view where the library has one."""
+        return self._namespace(x).permute_dims(x, axes)
+
+    def _namespace(self, x: Any) -> Any:
+        refuse_if_no_array(x, "x")
+        if not hasattr(x, "__array_namespace__"):
+            raise TypeError(
+                f"x of type {type_name(x)} has no __array_namespace__, whose functions view it in "
+                "another order; pass an array of NumPy, PyTorch, JAX or CuPy that shares its memory"
+            )
+        return x.__array_namespace__()
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, which has no gaps, in another shape, in C or Fortran order."""

@@ -16,6 +16,14 @@ class Ndarrays(Library):
         """Read the flags of `x`."""
         return bool(x.flags.c_contiguous if order == "C" else x.flags.f_contiguous)
 
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """View `x` by negative strides."""
+        return x[tuple(slice(None, None, -1 if axis in axes else 1) for axis in range(x.ndim))]
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """View `x`, in its class."""
+        return x.transpose(axes)
+
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View the memory of `x`, in the class of `x`."""
         straight = x if x.flags.c_contiguous else x.T
@@ -80,6 +88,10 @@ class Buffers(NumPy):
     def has_order(self, x: Any, order: str) -> bool:
         """Look at what NumPy sees."""
         return super().has_order(np.asarray(x), order)
+
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """View what NumPy sees."""
+        return super().flip(np.asarray(x), axes)
 
     def reshaped(self, x: Any, shape: tuple[int, ...], fortran: bool) -> Any:
         """View what NumPy sees."""

@@ -22,12 +22,22 @@ def _state() -> Any:
 class Torch(TorchMemory):
     """PyTorch's tensors, and their stand-ins with ``__torch_function__``."""
 
-    def view(self, x: Any, name: str, stream: Any = None) -> _core.TensorView:
-        """Look at `x`, unless PyTorch has to know what happens to it."""
-        state = _state()
-        if not state.is_plain(x):
-            state.refuse_special(x, name)
-        return super().view(x, name, stream)
+    def view_input(self, x: Any, stream: Any, name: str = "x") -> _core.TensorView:
+        """Look at the values of `x`, unless PyTorch has to know what happens to it."""
+        _refuse_unless_plain(x, name)
+        return _MEMORY.view_input(x, stream, name)
+
+    def view_output(
+        self, out: Any, x: _core.TensorView, stream: Any, name: str = "out"
+    ) -> _core.TensorView:
+        """Look at `out`, unless PyTorch has to know what happens to it."""
+        _refuse_unless_plain(out, name)
+        return _MEMORY.view_output(out, x, stream, name)
+
+    def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
+        """Look at the memory of `x`, unless PyTorch has to know what happens to it."""
+        _refuse_unless_plain(x, "x")
+        return _MEMORY.view_inplace(x, stream)
 
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new tensor, by an operator where PyTorch has to know of it."""
@@ -57,6 +67,12 @@ class Torch(TorchMemory):
     def inplace_operator(self, stream: Any) -> Any:
         """Return the operator under `torch.compile`."""
         return _operator(stream).transpose_inplace if _is_compiling() else None
+
+
+def _refuse_unless_plain(x: Any, name: str) -> None:
+    state = _state()
+    if not state.is_plain(x):
+        state.refuse_special(x, name)
 
 
 def _is_compiling() -> bool:

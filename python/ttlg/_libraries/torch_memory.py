@@ -1,4 +1,4 @@
-"""PyTorch's tensors as memory: bits that a copy cannot carry, and streams that pools must know."""
+"""PyTorch's tensors as memory: lazy bits to resolve, and streams that pools must know."""
 
 import sys
 from typing import Any, NoReturn
@@ -21,6 +21,39 @@ def _refuse_layout(name: str, layout: Any) -> NoReturn:
         call = f"ttlg.sparse.transpose({name}, axes)"
         raise BufferError(f"{name} {what}; call {call}, or pass {name}.to_dense()")
     refuse(name, what, ".to_dense()")
+
+
+def refuse_lazy_output(out: Any, name: str) -> None:
+    """Refuse to write through a conjugate or negative bit."""
+    if out.is_conj() or out.is_neg():
+        bit = "conjugate" if out.is_conj() else "negative"
+        raise BufferError(
+            f"{name} has its {bit} bit set, and elements are written as they are; pass a fresh "
+            f"tensor instead, and copy that to {name} with {name}.copy_(...)"
+        )
+
+
+def _without_lazy_bits(x: Any) -> Any:
+    """View the memory of `x` as it is, whatever its conjugate and negative bits are."""
+    if not (x.is_conj() or x.is_neg()):
+        return x
+    layout = x.storage_offset(), x.shape, x.stride()
+    return x.new_empty(0).set_(x.untyped_storage(), *layout)
+
+
+def _refuse_dtype(x: Any, name: str) -> None:
+    """Refuse dtypes that DLPack does not know, with what to pass instead."""
+    if x.is_quantized:
+        raise TypeError(
+            f"{name} is quantized (dtype {x.dtype}), and a copy of its elements would lose their "
+            f"scale; pass {name}.int_repr(), or call PyTorch's {name}.permute(axes).contiguous()"
+        )
+    if str(x.dtype).startswith("torch.bits"):
+        word = f"torch.uint{8 * x.dtype.itemsize}"
+        raise TypeError(
+            f"{name} has dtype {x.dtype}, which DLPack cannot describe; pass {name}.view({word}), "
+            f"and view the result as {x.dtype} again"
+        )
 
 
 def _backwards(x: Any) -> Any:
@@ -47,14 +80,31 @@ class TorchMemory(Library):
         """Look at `x`, unless its elements are more than their bits."""
         if x.layout is not sys.modules["torch"].strided:
             _refuse_layout(name, x.layout)
-        if x.is_conj():
-            refuse(name, "has its conjugate bit set", ".resolve_conj()")
-        if x.is_neg():
-            refuse(name, "has its negative bit set", ".resolve_neg()")
         if x.requires_grad:  # but no graph is recorded now: see Torch.view
             x = x.detach()
-        # PyTorch's own attribute: its export on a CUDA device depends on the stream.
-        return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)
+        try:
+            # PyTorch's own attribute: its export on a CUDA device depends on the stream.
+            return self._view_on_cuda(x, name, stream) if x.is_cuda else _core.view(x, name)
+        except BufferError:
+            _refuse_dtype(x, name)
+            raise
+
+    def view_input(self, x: Any, stream: Any, name: str = "x") -> _core.TensorView:
+        """Look at the values of `x`, in a copy if a lazy bit says that they are not its memory."""
+        if x.is_conj() or x.is_neg():
+            x = x.resolve_conj().resolve_neg()
+        return super().view_input(x, stream, name)
+
+    def view_output(
+        self, out: Any, x: _core.TensorView, stream: Any, name: str = "out"
+    ) -> _core.TensorView:
+        """Look at `out`, unless what is written there would be read as something else."""
+        refuse_lazy_output(out, name)
+        return super().view_output(out, x, stream, name)
+
+    def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
+        """Look at the memory of `x`, whose lazy bits stay: elements change their places alone."""
+        return super().view_inplace(_without_lazy_bits(x), stream)
 
     def _view_on_cuda(self, x: Any, name: str, stream: Any) -> _core.TensorView:
         """Look at a CUDA tensor, which PyTorch's export orders on streams of one device only."""
@@ -86,13 +136,21 @@ class TorchMemory(Library):
 
     def has_order(self, x: Any, order: str) -> bool:
         """Ask `x`, which need not have memory."""
-        if x.layout is not sys.modules["torch"].strided:
+        if x.layout is not sys.modules["torch"].strided or x.is_quantized:
             return False  # and refused when it is looked at
         return bool((x if order == "C" else _backwards(x)).is_contiguous())
 
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape."""
         return x.expand(shape)
+
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """Copy `x`: tensors have no negative strides."""
+        return x.flip(axes)
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """View `x`."""
+        return x.permute(axes)
 
     def stack(self, arrays: list[Any]) -> Any:
         """Stack tensors."""

@@ -10,11 +10,11 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
-from torch.library import Library, custom_op, register_fake, register_vmap
+from torch.library import Library, custom_op, fallthrough_kernel, register_fake, register_vmap
 
 from ttlg import _core
 from ttlg._libraries.dlpack import inplace_plan_for, known_extents
-from ttlg._libraries.torch_memory import TorchMemory, refuse
+from ttlg._libraries.torch_memory import TorchMemory, refuse, refuse_lazy_output
 from ttlg._libraries.torch_private import operator_names
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
@@ -45,7 +45,9 @@ def transpose_into(
     """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
     if x.requires_grad and torch.is_grad_enabled():
         refuse(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
-    _operator_into(x, _order_of(x, axes), out, threads)
+    # Here, because the compiler's own operator around one that writes takes no lazy bits.
+    source = x.resolve_conj().resolve_neg()
+    _operator_into(source, _order_of(x, axes), out, threads)
 
 
 def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int | None) -> Any:
@@ -150,6 +152,7 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
             f"out must have shape {tuple(shape)}, dtype {x.dtype} and device {x.device}, not "
             f"{tuple(out.shape)}, {out.dtype} and {out.device}"
         )
+    refuse_lazy_output(out, "out")
 
 
 # The result has another shape and shares the memory of `x`, which operators cannot say of what they
@@ -168,8 +171,20 @@ def _(
     x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int | None = None
 ) -> None:
     _infer(x, list(axes))
+    if x.is_conj() or x.is_neg():
+        raise BufferError(
+            "x has its conjugate or negative bit set, which torch.compile does not write through; "
+            "call ttlg.transpose_inplace outside of it, or pass x.resolve_conj().resolve_neg()"
+        )
     if not any(_MEMORY.has_order(x, order) for order in "CF"):
         raise ValueError(
             f"x of shape {tuple(x.shape)} and strides {x.stride()} does not fill its memory in C "
             "or Fortran order; pass x.contiguous(), or call ttlg.transpose(x, axes)"
         )
+
+
+# Lazy bits reach both of these operators, because PyTorch resolves them only for operators that
+# return a tensor.
+for _name in ("transpose_into", "transpose_inplace"):
+    for _key in ("Conjugate", "Negative"):
+        _LIBRARY.impl(_name, fallthrough_kernel, _key)

@@ -1,10 +1,11 @@
 """xarray: arrays of any library whose axes have names, and which carry coordinates."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ttlg import _core
+from ttlg._arguments.axes import expand_names
 from ttlg._libraries.advice import type_name
 from ttlg._libraries.dlpack import Library
 from ttlg._typing import Axes
@@ -39,9 +40,22 @@ class Xarray(Library):
 
     def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose the data, and give them the names and coordinates that belong to them then."""
-        order = _core.normalize_axes(axes, x.shape)
+        order = _core.normalize_axes(expand_names(axes, x.dims), x.shape)
         moved = self._transpose_data(x.data, order, stream, threads)
-        return x.transpose(*(x.dims[axis] for axis in order)).copy(deep=False, data=moved)
+        return self.permute(x, order).copy(deep=False, data=moved)
+
+    def names(self, x: Any) -> tuple[Hashable, ...]:
+        """Return the names that xarray calls dimensions."""
+        dims: tuple[Hashable, ...] = x.dims
+        return dims
+
+    def flip(self, x: Any, axes: list[int]) -> Any:
+        """Reverse data and coordinates by xarray."""
+        return x.isel({x.dims[axis]: slice(None, None, -1) for axis in axes})
+
+    def permute(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """Permute data and coordinates by xarray."""
+        return x.transpose(*(x.dims[axis] for axis in axes))
 
     def _transpose_data(self, data: Any, axes: Axes, stream: Any, threads: int | None) -> Any:
         is_lazy = isinstance(data, getattr(sys.modules.get("dask.array"), "Array", ()))

@@ -37,7 +37,8 @@ def plan_for(
     Parameters
     ----------
     x : array
-        As for `transpose`.
+        As for `transpose`. For a PyTorch tensor whose conjugate or negative bit is set the layout
+        is that of ``x.resolve_conj().resolve_neg()``.
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
     out : array, optional

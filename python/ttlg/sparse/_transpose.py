@@ -1,11 +1,14 @@
 """Transposition of sparse tensors, the same way for every library."""
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypedDict, TypeVar, overload
+
+from numpy import ndarray
 
 from ttlg import _core
 from ttlg._libraries.advice import type_name
 from ttlg._typing import Axes
 from ttlg.sparse._adapter import COMMON_FORMATS, Adapter, Common
+from ttlg.sparse._csf import CSF
 from ttlg.sparse._cupy import CuPy
 from ttlg.sparse._layout import perm_between, read_format
 from ttlg.sparse._nonzeros import Nonzeros, keep, move, read_options, repeats, run_starts
@@ -13,6 +16,21 @@ from ttlg.sparse._pydata import PyData
 from ttlg.sparse._raw import Fibers, Raw
 from ttlg.sparse._scipy import SciPy
 from ttlg.sparse._torch import Torch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+RawTensor: TypeAlias = tuple[ndarray[Any, Any], ndarray[Any, Any], tuple[int, ...]]
+SparseT = TypeVar("SparseT")
+
+
+class Options(TypedDict, total=False):
+    """How a sparse tensor is sorted."""
+
+    algorithm: str | None
+    threads: int | None
+    sum_duplicates: bool
+
 
 _COMMON = Common()
 _ADAPTERS: tuple[Adapter, ...] = (SciPy(), PyData(), Torch(), CuPy(), Fibers(), Raw())
@@ -23,6 +41,46 @@ _ELSEWHERE = {
 }
 
 
+@overload
+def transpose(
+    A: tuple[Any, Any, Any],  # noqa: N803
+    axes: Axes | None = None,
+    *,
+    format: None = None,
+    **options: "Unpack[Options]",
+) -> RawTensor: ...
+@overload
+def transpose(
+    A: Any,  # noqa: N803
+    axes: Axes | None = None,
+    *,
+    format: Literal["raw"],
+    **options: "Unpack[Options]",
+) -> RawTensor: ...
+@overload
+def transpose(
+    A: Any,  # noqa: N803
+    axes: Axes | None = None,
+    *,
+    format: Literal["csf"],
+    **options: "Unpack[Options]",
+) -> CSF: ...
+@overload
+def transpose(
+    A: SparseT,  # noqa: N803
+    axes: Axes | None = None,
+    *,
+    format: None = None,
+    **options: "Unpack[Options]",
+) -> SparseT: ...
+@overload
+def transpose(
+    A: Any,  # noqa: N803
+    axes: Axes | None = None,
+    *,
+    format: str | None = None,
+    **options: "Unpack[Options]",
+) -> Any: ...
 def transpose(
     A: Any,  # noqa: N803
     axes: Axes | None = None,

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import ttlg
 from ttlg import _core, _libraries
 from ttlg._libraries.cupy import CuPy
 from ttlg._libraries.dlpack import Library
@@ -15,7 +16,7 @@ from ttlg._libraries.numpy import Buffers, NumPy
 from ttlg._libraries.torch import Torch
 from ttlg._libraries.xarray import Xarray
 
-from ..arrays import random_array
+from ..arrays import bits, random_array
 from . import fake_cuda
 from .fake_cuda import OnCuda
 from .producer import Producer
@@ -84,3 +85,34 @@ def test_a_frozen_view_takes_no_result():
     assert out.readonly
     with pytest.raises(ValueError, match="read-only"):
         _core.check_out(x, (1, 0), out)
+
+
+def stack_of(name):
+    if name == "numpy":
+        return np.asarray, np.stack
+    module = pytest.importorskip(name)
+    return module.asarray, module.stack
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax.numpy"])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_several_arrays_are_refused_with_what_to_call(name, kind):
+    as_array, stack = stack_of(name)
+    arrays = kind(as_array(np.arange(6.0).reshape(2, 3) + n) for n in range(4))
+    message = rf"^\w+ must be an array .*; stack its arrays first, as {name}\.stack\(\w+\) does, or"
+    for call in (
+        ttlg.transpose,
+        lambda x: ttlg.permute_dims(x, (2, 0, 1)),
+        lambda x: ttlg.permute(x, 2, 0, 1),
+        lambda x: ttlg.moveaxis(x, 0, -1),
+        lambda x: ttlg.swapaxes(x, 0, 1),
+        lambda x: ttlg.copyto(np.zeros((4, 2, 3)), x),
+        ttlg.ascontiguousarray,
+        ttlg.plan_for,
+        ttlg.plan((4, 2, 3)),
+        ttlg.flip,
+        ttlg.rot90,
+    ):
+        with pytest.raises(TypeError, match=message):
+            call(arrays)
+    assert bits(np.asarray(ttlg.transpose(stack(arrays)))) == bits(np.transpose(arrays))  # as told

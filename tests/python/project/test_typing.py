@@ -42,4 +42,5 @@ def test_literals_are_the_devices_that_need_no_number():
 def test_the_typed_program_runs():
     pytest.importorskip("torch")
     pytest.importorskip("jax")
+    pytest.importorskip("xarray")
     runpy.run_path(str(PROGRAM), run_name="__main__")

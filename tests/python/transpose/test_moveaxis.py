@@ -70,8 +70,8 @@ def test_arguments_are_passed_on():
         ((0, 1, -4), (0, 1, 2), r"source \(0, 1, -4\) names axis 0 twice"),
         ((0, 1), (2, 2), r"destination \(2, 2\) names axis 2 twice"),
         ((0, 1), (2,), r"source \(0, 1\) names 2 axes and destination \(2,\) 1; give one"),
-        (0.0, 1, "source must be an integer or several, not 0.0"),
-        (0, None, "destination must be an integer or several, not None"),
+        (0.0, 1, "source: 0.0 is not an axis number"),
+        (0, None, "destination: None is not an axis number"),
         ("0", 1, "source: '0' is not an axis number"),
         ((0, 1.0), (1, 0), "source: 1.0 is not an axis number"),
     ],
@@ -146,3 +146,68 @@ def test_jax_arrays():
             assert (wrap(by_ttlg)(x) == by_jax(x)).all()
         pair = jax.numpy.stack([x, x + 1])
         assert (jax.vmap(by_ttlg)(pair) == jax.vmap(by_jax)(pair)).all()
+
+
+@pytest.mark.parametrize("rank", range(5))
+def test_permute_takes_axes_one_by_one_and_together(rank):
+    x = random_array((2, 3, 4, 5)[:rank], "f4")
+    for order in itertools.permutations(range(rank)):
+        for axes in (order, tuple(axis - rank for axis in order)):
+            expected = x.transpose(axes)
+            for result in (
+                ttlg.permute(x, *axes),
+                ttlg.permute(x, axes),
+                ttlg.permute(x, list(axes)),
+                ttlg.permute(x, iter(axes)),
+                ttlg.permute(x, np.array(axes, "i8")),
+                ttlg.permute(x, axes, out=np.zeros(expected.shape, "f4"), threads=1),
+            ):
+                assert result.shape == expected.shape
+                assert result.flags.c_contiguous
+                assert bits(result) == bits(expected)
+                assert not np.shares_memory(result, x)
+
+
+def test_permute_of_one_axis():
+    x = random_array((5,), "f4")
+    for axis in (0, -1, (0,), np.int8(0), np.array(0), np.array([0]), [-1]):
+        assert bits(ttlg.permute(x, axis)) == bits(x)
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "message"),
+    [
+        ((), ValueError, "name each of the 4 axes once, not 0"),
+        ((0, 1), ValueError, "name each of the 4 axes once, not 2"),
+        ((0, 1, 2, 2), ValueError, "axis 2 appears twice"),
+        (((0, 1), (2, 3)), TypeError, r"\(0, 1\) is not an axis number; pass integers"),
+        (("0",), TypeError, "'0' is not an axis number; pass integers, such as"),
+        (("n", "c", "h", "w"), TypeError, "'n' is not .*: only axes of xarray have names"),
+        ((1.0,), TypeError, "1.0 is not an axis number"),
+        ((..., 0), TypeError, "Ellipsis is not an axis number; pass integers"),
+        (({0, 1, 2, 3},), TypeError, "must be a sequence of 4 integers, not a set"),
+        ((None,), TypeError, "None is not an axis number"),
+    ],
+)
+def test_wrong_axes_of_permute(axes, error, message):
+    out = np.zeros((2, 3, 4, 5), "f4")
+    with pytest.raises(error, match=message):
+        ttlg.permute(X, *axes, out=out)
+    assert not out.any()
+
+
+def test_pytorchs_spellings():
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(X)
+    for axes in itertools.permutations(range(-4, 0)):
+        expected = torch.permute(x, axes)
+        for result in (ttlg.permute(x, axes), ttlg.permute(x, *axes)):
+            assert result.is_contiguous()
+            assert torch.equal(result, expected)
+    for source, destination in itertools.product(range(-4, 4), repeat=2):
+        result = ttlg.movedim(x, source, destination)
+        assert result.is_contiguous()
+        assert torch.equal(result, torch.movedim(x, source, destination))
+    assert torch.equal(ttlg.movedim(x, (0, -1), (2, 0)), torch.movedim(x, (0, -1), (2, 0)))
+    with pytest.raises(TypeError, match="x must be an array"):
+        ttlg.permute([[1, 2]], 1, 0)
