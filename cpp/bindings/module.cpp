@@ -100,7 +100,8 @@ extern "C" {
 }
 }
 
-PYBIND11_MODULE(_core, module) {
+// Free-threaded Python does without its lock here: CONTRIBUTING.md says what takes its place.
+PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
   module.attr("MAX_THREADS") = ttlg::cpu::kMaxThreads;
