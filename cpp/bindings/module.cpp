@@ -100,7 +100,7 @@ extern "C" {
 }
 }
 
-// Free-threaded Python does without its lock here: CONTRIBUTING.md says what takes its place.
+// CONTRIBUTING.md lists what threads share, and what guards it without the GIL.
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
