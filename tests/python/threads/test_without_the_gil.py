@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ttlg
+from ttlg import _core
 from ttlg._contract import kept
 from ttlg._contract.costs import Costs
 from ttlg._plan.plan import Plan
@@ -162,43 +163,55 @@ def test_costs_that_another_thread_clears(monkeypatch):
     assert (ttlg.einsum("ij,jk->ik", LEFT, RIGHT) == LEFT @ RIGHT).all()
 
 
-def test_contractions_that_many_threads_keep_and_forget(monkeypatch):
-    monkeypatch.setattr(kept, "_MOST", 3)
-    monkeypatch.setattr(kept, "contractions", {})
+def meanwhile(call):
+    """Let another thread make a call, and wait until it has, unless it is made to wait itself."""
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join(0.1)
+    return thread
 
-    def work(number):
-        for turn in range(500):
-            kept.keep((number, turn % 7), None)
-            if turn % 50 == 0:
-                kept._forget()
-            assert len(kept.contractions) <= 3
 
-    together(work)
+def test_contractions_that_another_thread_forgets(monkeypatch):
+    others = []
+
+    class ClearedMeanwhile(dict):
+        def __iter__(self):
+            others.append(meanwhile(kept._forget))
+            return super().__iter__()
+
+    monkeypatch.setattr(kept, "_MOST", 2)
+    monkeypatch.setattr(kept, "contractions", ClearedMeanwhile(a=None, b=None))
+    kept.keep("c", None)
+    for thread in others:
+        thread.join()
+    assert len(others) == 1
+    assert not kept.contractions
 
 
 def test_a_limit_that_is_set_while_another_is_asked_for_stays():
     def ask():
-        ttlg._core.set_result_pool(123)
+        _core.set_result_pool(123)
         return 1 << 30
 
-    ttlg._core.set_result_pool(ask)
-    assert ttlg._core.result_pool_info()[0] == 123
+    _core.set_result_pool(ask)
+    assert _core.result_pool_info()[0] == 123
 
 
-def test_limits_of_the_pool_come_back_in_any_order():
+def test_limits_of_two_threads_come_back_in_turn(monkeypatch):
+    others, befores = [], []
+
+    def set_meanwhile(limit, to_core=_core.set_result_pool):
+        to_core(limit)
+        if limit == 2:
+            others.append(meanwhile(lambda: befores.append(ttlg.set_result_pool(3)._before)))
+
     ttlg.set_result_pool(1)
-
-    def work(number):
-        befores = []
-        for _ in range(50):
-            befores.append(ttlg.set_result_pool(1000 + number)._before)
-        return befores
-
-    # Each limit that was set is one that some other call found, but for the last of all.
-    found = [limit for befores in together(work) for limit in befores]
-    last = ttlg._core.result_pool_info()[0]
-    expected = sorted([1, *(1000 + number for number in range(THREADS) for _ in range(50))])
-    assert sorted([*found, last]) == expected
+    monkeypatch.setattr(_core, "set_result_pool", set_meanwhile)
+    befores.append(ttlg.set_result_pool(2)._before)
+    for thread in others:
+        thread.join()
+    assert sorted(befores) == [1, 2]
+    assert _core.result_pool_info()[0] == 3
 
 
 def test_threads_of_a_block_from_the_first_on(run_python):
