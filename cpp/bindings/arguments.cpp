@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "bindings/layout.hpp"
@@ -38,19 +39,20 @@ bool share_memory(const TensorView& x, const TensorView& out) {
   }
 }
 
-// The context variable of ttlg.threads. Null until that is called for the first time, because
-// looking for its value takes time that shows on small arrays.
+// The context variable of ttlg.threads, made when this module is imported.
 PyObject* context_threads = nullptr;
+// Whether anything has asked for it, because looking for its value takes time that shows on small
+// arrays. No thread sees a value that it has not set itself, after asking.
+std::atomic<bool> has_context_threads = false;
 
-py::object make_context_threads() {
-  if (context_threads == nullptr) context_threads = PyContextVar_New("ttlg.threads", Py_None);
-  if (context_threads == nullptr) throw py::error_already_set();
+py::object ask_for_context_threads() {
+  has_context_threads.store(true, std::memory_order_relaxed);
   return py::reinterpret_borrow<py::object>(context_threads);
 }
 
 // By the enclosing block or for the process; 0 where neither was.
 int chosen_threads() {
-  if (context_threads == nullptr) return cpu::chosen_num_threads();
+  if (!has_context_threads.load(std::memory_order_relaxed)) return cpu::chosen_num_threads();
   PyObject* value = nullptr;
   if (PyContextVar_Get(context_threads, nullptr, &value) != 0) throw py::error_already_set();
   const auto chosen = py::reinterpret_steal<py::object>(value);
@@ -194,6 +196,8 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
 }
 
 void bind_arguments(py::module_& module) {
+  context_threads = PyContextVar_New("ttlg.threads", Py_None);
+  if (context_threads == nullptr) throw py::error_already_set();
   module.def(
       "normalize_axes",
       [](const py::object& axes, const Integers& shape) {
@@ -204,7 +208,7 @@ void bind_arguments(py::module_& module) {
              "The number that a threads= argument stands for.");
   module.def("chosen_threads", &chosen_threads,
              "The number of the enclosing block or of the process; 0 where none was chosen.");
-  module.def("context_threads", &make_context_threads,
+  module.def("context_threads", &ask_for_context_threads,
              "The context variable with the number of threads of ttlg.threads.");
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
              "Refuse an out that cannot take the result, before anything is written.");

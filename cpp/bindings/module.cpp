@@ -100,7 +100,8 @@ extern "C" {
 }
 }
 
-PYBIND11_MODULE(_core, module) {
+// CONTRIBUTING.md lists what threads share, and what guards it without the GIL.
+PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "The compiled core of ttlg; use the public functions of the ttlg package.";
   module.attr("__version__") = TTLG_VERSION;
   module.attr("MAX_THREADS") = ttlg::cpu::kMaxThreads;

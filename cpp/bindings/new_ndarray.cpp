@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <variant>
@@ -148,13 +149,6 @@ py::object make_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
 // files of the kernel.
 constexpr std::int64_t kAskAgainAfter = 1'000'000'000;
 
-struct LimitSource {
-  PyObject* ask = nullptr;  // none where the program has set a limit
-  std::int64_t asked = 0;   // by coarse_clock()
-};
-
-LimitSource limit_source;
-
 // Nanoseconds, exact to some milliseconds, at a tenth of the price of the exact ones.
 std::int64_t coarse_clock() {
   timespec now{};
@@ -177,14 +171,55 @@ cpu::ResultPool& result_pool() {
   return pool;
 }
 
-void renew_pool_limit() {
-  if (limit_source.ask == nullptr) return;
-  const std::int64_t now = coarse_clock();
-  if (now - limit_source.asked < kAskAgainAfter) return;
-  limit_source.asked = now;  // before Python code runs, which may come here again
-  const auto ask = py::reinterpret_borrow<py::object>(limit_source.ask);
-  result_pool().set_limit(ask().cast<std::size_t>());
-}
+namespace {
+
+// What limits the pool: a number, or a function of Python that gives one. The mutex is not held
+// while that runs, so no thread holds it where Python forks or stops all threads.
+class LimitSource {
+ public:
+  void set(std::size_t bytes) {
+    py::object before;  // is dropped without the mutex
+    const std::lock_guard lock(mutex_);
+    std::swap(ask_, before);
+    result_pool().set_limit(bytes);
+  }
+
+  void set(py::object ask) {
+    const std::lock_guard lock(mutex_);
+    std::swap(ask_, ask);
+    asked_ = 0;
+  }
+
+  void renew() {
+    const py::object ask = due();
+    if (!ask) return;
+    const auto bytes = ask().cast<std::size_t>();
+    const std::lock_guard lock(mutex_);
+    if (ask_.is(ask)) result_pool().set_limit(bytes);  // else another limit was set meanwhile
+  }
+
+ private:
+  // What is to be asked now, and counts as asked from here on; null where nothing is.
+  py::object due() {
+    const std::lock_guard lock(mutex_);
+    if (!ask_) return {};
+    const std::int64_t now = coarse_clock();
+    if (now - asked_ < kAskAgainAfter) return {};
+    asked_ = now;
+    return ask_;
+  }
+
+  std::mutex mutex_;        // guards all below
+  py::object ask_;          // null where the program has set a number
+  std::int64_t asked_ = 0;  // by coarse_clock()
+};
+
+// Never destroyed, as Python is gone by then.
+LimitSource& limit_source = *new LimitSource;
+
+}  // namespace
+
+void renew_pool_limit() { limit_source.renew(); }
 
 py::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shape) {
   const py::ssize_t itemsize = py::reinterpret_borrow<py::dtype>(descr).itemsize();
@@ -218,10 +253,7 @@ void bind_new_ndarray(py::module_& module) {
   module.def(
       "set_result_pool",
       [](const std::variant<std::size_t, py::function>& limit) {
-        const auto* const bytes = std::get_if<std::size_t>(&limit);
-        PyObject* const ask = bytes ? nullptr : std::get<py::function>(limit).inc_ref().ptr();
-        Py_XDECREF(std::exchange(limit_source, {.ask = ask}).ask);
-        if (bytes) result_pool().set_limit(*bytes);
+        std::visit([](const auto& given) { limit_source.set(given); }, limit);
         renew_pool_limit();
       },
       py::arg("limit"),

@@ -142,16 +142,28 @@ TensorView view_capsule(const py::object& capsule, const std::string& name) {
   return view;
 }
 
+PyObject* exchange_api_name = nullptr;  // made when this module is imported
+
+// What the very type defines under a name, or null.
+py::object find_member(PyTypeObject* type, PyObject* name) {
+  if (type->tp_dict == nullptr) return {};
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* member = nullptr;
+  if (PyDict_GetItemRef(type->tp_dict, name, &member) < 0) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(member);
+#else
+  return py::reinterpret_borrow<py::object>(PyDict_GetItem(type->tp_dict, name));
+#endif
+}
+
 // Exports through the type's C functions, which costs a tenth of calling __dlpack__. Null where it
 // has none or they refuse, for __dlpack__ to say why. They are looked up on the very type, because
 // a subclass may export in another way.
 std::shared_ptr<dlpack::ManagedTensorVersioned> export_directly(PyObject* array) {
-  static PyObject* const name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
-  PyObject* const members = Py_TYPE(array)->tp_dict;
-  PyObject* const capsule = members == nullptr ? nullptr : PyDict_GetItem(members, name);
-  if (capsule == nullptr || PyCapsule_IsValid(capsule, "dlpack_exchange_api") == 0) return nullptr;
+  const py::object capsule = find_member(Py_TYPE(array), exchange_api_name);
+  if (!capsule || PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) return nullptr;
   const auto* api =
-      static_cast<dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+      static_cast<dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   dlpack::ManagedTensorVersioned* tensor = nullptr;
   if (api->version.major != dlpack::kMajorVersion) return nullptr;
   if (api->export_no_sync(array, &tensor) != 0) {
@@ -248,6 +260,8 @@ bool same_dtype(const TensorView& x, const TensorView& y) {
 }
 
 void bind_tensor_view(py::module_& module) {
+  exchange_api_name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+  if (exchange_api_name == nullptr) throw py::error_already_set();
   py::class_<TensorView>(module, "TensorView",
                          "A borrowed view of an array: where its elements lie in memory.")
       .def_property_readonly("shape",

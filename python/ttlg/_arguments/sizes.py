@@ -2,7 +2,6 @@
 
 import operator
 import re
-from fractions import Fraction
 
 from ttlg._typing import Size
 
@@ -11,6 +10,8 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 def parse_size(text: str) -> int:
     """Read bytes with a unit, as GNU's tools do: of 1024 for K and KiB, of 1000 for KB."""
+    from fractions import Fraction  # takes milliseconds to import, and few programs need it
+
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(I?B)?|B?)", text.upper())
     number = Fraction(match[1]) if match else Fraction(1, 2)
     if match is None or (match[2] is None and number.denominator != 1):

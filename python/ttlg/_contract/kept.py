@@ -1,6 +1,7 @@
 """Planned contractions and their costs, kept for the next call."""
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,11 +21,14 @@ from ttlg._settings.planner_cache import on_clear
 _MOST = 4096
 contractions: dict[Any, Contraction] = {}
 _costs: dict[Any, Costs] = {}
+# Held where `contractions` changes: it cannot be iterated over meanwhile.
+_keeping = threading.Lock()
 
 
 @on_clear
 def _forget() -> None:
-    contractions.clear()
+    with _keeping:
+        contractions.clear()
     _costs.clear()
 
 
@@ -38,9 +42,11 @@ def costs_of(
 ) -> Costs:
     """Return costs, with what has been measured for them before."""
     key = (products, str(dtype), threads, numbers_of(threads), device, flops)
-    if key not in _costs:
-        _costs[key] = Costs(products, dtype, itemsize, threads, device, flops)
-    return _costs[key]
+    costs = _costs.get(key)  # another thread may clear them at any time
+    if costs is None:
+        costs = Costs(products, dtype, itemsize, threads, device, flops)
+        costs = _costs.setdefault(key, costs)
+    return costs
 
 
 def costs_for(dtype: str, device: str, threads: int | None, flops: float | None) -> Costs:
@@ -56,9 +62,10 @@ def costs_for(dtype: str, device: str, threads: int | None, flops: float | None)
 
 def keep(key: Any, contraction: Contraction) -> None:
     """Keep a contraction, and forget the oldest where there are too many."""
-    while len(contractions) >= _MOST:
-        contractions.pop(next(iter(contractions)), None)
-    contractions[key] = contraction
+    with _keeping:
+        while len(contractions) >= _MOST:
+            del contractions[next(iter(contractions))]
+        contractions[key] = contraction
 
 
 def hashable(optimize: Any) -> Any:

@@ -1,6 +1,7 @@
 """How much memory of freed results waits for the next ones."""
 
 import sys
+import threading
 from collections.abc import Callable
 
 from ttlg import _core
@@ -47,13 +48,15 @@ class ResultPoolLimit(int):
 
 # What was set last: a limit, or what gives one from time to time.
 _pool_source: int | Callable[[], int] = 0
+_setting = threading.Lock()  # so that every call comes back to the limit of the one before
 
 
 def _set_pool(source: int | Callable[[], int]) -> int | Callable[[], int]:
     """Set the limit of the pool, and return what it was before."""
     global _pool_source
-    _core.set_result_pool(source)
-    before, _pool_source = _pool_source, source
+    with _setting:
+        _core.set_result_pool(source)
+        before, _pool_source = _pool_source, source
     return before
 
 
