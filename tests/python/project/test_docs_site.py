@@ -84,6 +84,18 @@ def test_measurements_of_two_machines_are_not_drawn_together(measured):
         measured.of_one_machine(["zen5-ttc57", "granite-rapids-inplace-random"])
 
 
+def test_the_legend_of_shares_hides_no_case(measured):
+    """It is one of the figure, which makes room for it, and not in a panel among the dots."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figures = importlib.import_module("figures")
+    figures.zen5_shares()
+    figure = pyplot.gcf()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ttlg", "NumPy"]
+    assert not [axes for axes in figure.axes if axes.get_legend()]
+    pyplot.close(figure)
+    sys.modules.pop("figures")
+
+
 def test_every_table_is_shown(measured):
     text = "".join((DOCS / page).read_text() for page in PAGES_OF_NUMBERS)
     shown = re.findall(r"\{\{ (\w+) \}\}", text)
