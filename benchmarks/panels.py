@@ -46,7 +46,11 @@ def fill(axes: Any, panel: Panel) -> None:
             range(len(panel.labels)), [*map(_short, panel.labels)], rotation=90, fontsize="small"
         )
     axes.set(title=panel.title, ylabel=panel.ylabel, yscale=panel.yscale)
-    # On the right, where it hides no curve.
+    legend_beside(axes)
+
+
+def legend_beside(axes: Any) -> None:
+    """Draw the legend on the right of the axes, where it hides no data."""
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0)
 
 

@@ -10,7 +10,7 @@ from ttlg.benchmarks.case import scaled_rank
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.inplace import plots as inplace
 from ttlg.benchmarks.measure import Result, bandwidth
-from ttlg.benchmarks.panels import Panel, fill
+from ttlg.benchmarks.panels import Panel, fill, legend_beside
 from ttlg.benchmarks.report import Report, groups, names
 from ttlg.benchmarks.tables import grouped, threads_text
 
@@ -35,7 +35,7 @@ def curves(
             axes.plot(*zip(*sorted(points.items()), strict=True), f"{colours[name]}.-", label=name)
     axes.set(**labels)
     if any(found.values()):
-        axes.legend(fontsize="small")
+        legend_beside(axes)
 
 
 def bars(axes: Any, found: Mapping[str, Mapping[str, float]], **labels: Any) -> None:
@@ -47,7 +47,7 @@ def bars(axes: Any, found: Mapping[str, Mapping[str, float]], **labels: Any) -> 
         axes.bar(at, list(values.values()), width, align="edge", label=name)
     axes.set_xticks([number + 0.4 for number in range(len(keys))], keys, rotation=20)
     axes.set(**labels)
-    axes.legend(fontsize="small")
+    legend_beside(axes)
 
 
 def _shares(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
@@ -62,7 +62,7 @@ def _shares(cell: Any, title: str, results: Sequence[Result], colours: Colours) 
             axes.plot(range(len(ordered)), shares, f"{colour}.-", label=name)
     axes.set(title=title, xlabel=f"cases by {first}'s share")
     axes.set(ylabel="share of the copy ceiling", ylim=(0, None))
-    axes.legend(fontsize="small")
+    legend_beside(axes)
 
 
 def _by_scaled_rank(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:
@@ -78,8 +78,12 @@ def _by_scaled_rank(cell: Any, title: str, results: Sequence[Result], colours: C
             if name in own[0].seconds and name not in left_out:
                 rates = [bandwidth(each.case, each.seconds[name]) for each in own]
                 axes.plot(rates, f"{colours[name]}.", markersize=4, label=name)
-        axes.set(title=f"{own[0].case.shape[0]}^6, {use}, {title}", ylabel="GB/s", ylim=(0, None))
-        axes.legend(fontsize="small", loc="upper center", ncols=5)
+        axes.set(
+            title=f"{own[0].case.shape[0]}^6, {use}, {title}", xlabel="permutations by scaled rank"
+        )
+        axes.set(ylabel="GB/s", ylim=(0, None))
+        # Below, as the axis of the ranks is on the right.
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=5)
         ranks = axes.twinx()
         steps = [scaled_rank(each.case.axes) for each in own]
         ranks.step(range(len(own)), steps, color="0.5", linewidth=1, where="mid")

@@ -83,7 +83,7 @@ def first_page() -> None:
 def zen5_shares() -> None:
     """Draw shares of the copy ceiling, out of place, large arrays."""
     reports = measured.of_one_machine(measured.ZEN5)
-    _, panels = pyplot.subplots(2, figsize=(5.5, 6), sharex=True, layout="constrained")
+    figure, panels = pyplot.subplots(2, figsize=(5.5, 6), sharex=True, layout="constrained")
     for threads, axes in zip((1, 2), panels, strict=True):
         rows = {}
         for stem, report in reports.items():
@@ -93,7 +93,12 @@ def zen5_shares() -> None:
             }
         strips(axes, rows)
         axes.set(title=f"{threads} thread{'s' * (threads > 1)}", xlim=(0, None))
-    panels[0].legend(loc="lower right", fontsize="small")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(),
+        fontsize="small",
+        loc="outside upper center",
+        ncols=2,
+    )
     panels[1].set_xlabel("per cent of the copy ceiling")
 
 

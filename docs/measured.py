@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ttlg import _core
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contraction.measure import ContractionResult
 from ttlg.benchmarks.contraction.report import SLOWER, from_json, milliseconds
@@ -247,6 +248,44 @@ def networks_table() -> str:
     return markdown(["network, by the tree of", *heads, "seconds of the searches"], rows)
 
 
+def sparse_matrices(threads: int) -> list[dict[str, Any]]:
+    """List the transpositions of sparse matrices that were measured on an Emerald Rapids."""
+    results: list[dict[str, Any]] = record(f"emerald-rapids-sparse-matrices-{threads}")["results"]
+    return results
+
+
+def sparse_table() -> str:
+    """Write the milliseconds of sparse matrices on 1 / 2 threads, and the others' times by them."""
+    columns = [sparse_matrices(threads) for threads in (1, 2)]
+    peers = [("scipy", "ttlg"), ("scipy", "ttlg-fresh"), ("torch", "ttlg-torch")]
+
+    def cell(values: Iterable[float], digits: int = 2) -> str:
+        return " / ".join(f"{value:.{digits}f}" for value in values)
+
+    ratios = [
+        [[each["seconds"][peer] / each["seconds"][ours] for each in own] for own in columns]
+        for peer, ours in peers
+    ]
+    digits = [2, 2, 0]
+    rows = []
+    for number, both in enumerate(zip(*columns, strict=True)):
+        times = [
+            cell((1e3 * each["seconds"][name] for each in both), 0)
+            for name in ("ttlg", "ttlg-fresh")
+        ]
+        shown = [
+            cell((own[number] for own in ratio), count)
+            for ratio, count in zip(ratios, digits, strict=True)
+        ]
+        rows.append([both[0]["case"]["name"], *times, *shown])
+    medians = [
+        cell(map(statistics.median, ratio), count)
+        for ratio, count in zip(ratios, digits, strict=True)
+    ]
+    heads = ["ms", "ms, new memory", "SciPy", "SciPy, new memory", "PyTorch"]
+    return markdown(["matrix", *heads], [*rows, ["median", "", "", *medians]])
+
+
 def mean_and_worst(values: Sequence[float]) -> str:
     """Write a mean, and the value that 95 % are within."""
     return f"{statistics.mean(values):.1%} ({statistics.quantiles(values, n=20)[-1]:.0%})"
@@ -368,4 +407,7 @@ def substitutions() -> dict[str, str]:
         "learning_unseen": learning_unseen_table(),
         "learning_commands": commands(["zen4-learning", "zen4-learning-unseen"]),
         "models": models_table(),
+        "sparse_machine": machine("emerald-rapids-sparse-matrices-2"),
+        "sparse_matrices": sparse_table(),
+        "terms": str(len(_core.cpu_term_names())),
     }

@@ -20,7 +20,7 @@ counted in the program and, where there is a compiler for them, in the compiled 
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ttlg.benchmarks import command
@@ -52,6 +52,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="samples of each contender, by default %(default)s",
     )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="measure the paper's sizes: cubes of 512, 1024 and 2048 too, the last in 128 GiB of memory",
+    )
     command.add_json(parser)
     command.add_plot(parser)
     return parser
@@ -59,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _measure_figure(args: argparse.Namespace, compiler: str) -> dict[str, Any]:
     figure = FIGURES[args.figure]
+    if args.full:
+        figure = replace(figure, cases=figure.full or figure.cases)
     rows = measure(figure, args.repeats)
     counts = list(count(figure.cases())) if figure.counted else []
     print("\n".join(report.table(figure, rows, counts)))

@@ -10,6 +10,7 @@ from ttlg.benchmarks.inplace.contenders import FORCED
 from ttlg.benchmarks.inplace.rule import RULE
 from ttlg.benchmarks.inplace.suites import LANDSCAPE_EXTENTS, LANDSCAPE_SIDE
 from ttlg.benchmarks.measure import Result, bandwidth
+from ttlg.benchmarks.panels import legend_beside
 
 Colours = Mapping[str, str]
 
@@ -27,7 +28,7 @@ def _histogram(axes: Any, values: Mapping[str, Sequence[float]], colours: Colour
         axes.hist(listed, edges, histtype="step", color=colours[name], label=name)
         axes.axvline(float(np.median(listed)), color=colours[name], linestyle="--")
     axes.set(ylabel="cases")
-    axes.legend(fontsize="small")
+    legend_beside(axes)
 
 
 def histograms(cell: Any, title: str, results: Sequence[Result], colours: Colours) -> None:

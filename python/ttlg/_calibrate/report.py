@@ -162,5 +162,6 @@ def plot_predictions(kernels: list[str], measured: Array, predicted: Array, ax: 
     ends = [float(measured.min()), float(measured.max())]
     ax.loglog(ends, ends, color="black", linewidth=1)
     ax.set(xlabel="measured seconds", ylabel="predicted seconds")
-    ax.legend()
+    for point in ax.legend(markerscale=3).legend_handles:
+        point.set_alpha(1)  # a faint point's colour could not be told
     return ax

@@ -36,6 +36,22 @@ def tiny(monkeypatch):
     )
 
 
+def test_full_measures_the_cubes_of_the_paper(monkeypatch):
+    measured = []
+
+    def measure_nothing(figure, repeats):
+        measured.append([case.shape[0] for case in figure.cases()])
+        return []
+
+    monkeypatch.setattr(cli, "measure", measure_nothing)
+    monkeypatch.setattr(cli.compiled, "compiler", lambda: "c++")
+    monkeypatch.setattr(cli.compiled, "version", lambda path: path)
+    monkeypatch.setattr(cli.report, "table", lambda figure, rows, counts: [])
+    assert cli.main(["cubes"]) == cli.main(["cubes", "--full"]) == 0
+    assert [max(sides) for sides in measured] == [256, 2048]
+    assert measured[1][: len(measured[0])] == measured[0]
+
+
 def row(name, batch=1, **seconds):
     counts = {
         "shuffles": 8,

@@ -89,6 +89,9 @@ def test_a_report_draws_every_kernel(reported):
     labels = {text.get_text() for text in ax.get_legend().get_texts()}
     assert labels == set(report.kernels) >= set(report.held_out)
     assert report.plot(ax) is ax
+    assert {point.get_alpha() for point in ax.get_legend().legend_handles} == {
+        1
+    }  # colours can be told
 
 
 def test_regret_is_what_the_first_choice_costs(rows):

@@ -84,6 +84,18 @@ def test_measurements_of_two_machines_are_not_drawn_together(measured):
         measured.of_one_machine(["zen5-ttc57", "granite-rapids-inplace-random"])
 
 
+def test_the_legend_of_shares_hides_no_case(measured):
+    """It is one of the figure, which makes room for it, and not in a panel among the dots."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figures = importlib.import_module("figures")
+    figures.zen5_shares()
+    figure = pyplot.gcf()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ttlg", "NumPy"]
+    assert not [axes for axes in figure.axes if axes.get_legend()]
+    pyplot.close(figure)
+    sys.modules.pop("figures")
+
+
 def test_every_table_is_shown(measured):
     text = "".join((DOCS / page).read_text() for page in PAGES_OF_NUMBERS)
     shown = re.findall(r"\{\{ (\w+) \}\}", text)
@@ -103,6 +115,43 @@ def test_pages_on_papers_end_with_what_records_say(claims, page):
     assert page in claims.PAGES
     text = (DOCS / "papers" / f"{page}.md").read_text()
     assert text.endswith(f"\n\n{claims.table(page)}\n")
+
+
+def test_prose_says_what_records_say(claims):
+    """Numbers in sentences, which `claims.prose` writes of the records."""
+    missing = [
+        (page, sentence)
+        for page, sentences in importlib.import_module("claims.prose").sentences().items()
+        for sentence in sentences
+        if sentence not in " ".join((REPOSITORY / page).read_text().split())
+    ]
+    assert missing == []
+
+
+def test_tables_of_papers_name_a_command_in_each_row(claims):
+    commands = [claim.cells[-1] for page in claims.PAGES.values() for claim in page()]
+    known = re.compile(r"`(ttlg bench|python -m ttlg\.|python -c )[^`]+`")
+    assert [command for command in commands if not known.fullmatch(command)] == []
+
+
+def test_what_took_no_part_is_said(claims):
+    """Of the paper's experiment out of place, beside which the record has the planner's plans alone."""
+    (ours,) = (each.ours for each in claims.PAGES["gorawski-lorek"]() if "Figs. 12" in each.where)
+    assert "not measured: bands of 8 tiles and NVIDIA's order" in ours
+
+
+def test_no_page_says_that_kernels_have_run_on_no_gpu():
+    pages = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml")]
+    pages += [*DOCS.rglob("*.md"), *(REPOSITORY / "notebooks").glob("*.ipynb")]
+    before = re.compile(r"not run on hardware|has run on GPU hardware yet|On a GPU: nothing yet")
+    assert [page.name for page in pages if before.search(page.read_text())] == []
+
+
+def test_sparse_pages_agree_about_what_is_refused():
+    """CuPy's COO matrices are taken; test_cupy.py transposes one."""
+    for page in ("howto/sparse.md", "limits.md"):
+        text = " ".join((DOCS / page).read_text().split())
+        assert "JAX's sparse arrays and CuPy's compressed ones are refused" in text
 
 
 def test_the_costs_of_ends_are_those_of_the_record(claims):
