@@ -101,11 +101,11 @@ Lowered Memory::load(std::span<const Access> accesses, std::int64_t element_byte
 Lowered Memory::store(const std::string& source, const Access& access, std::int64_t element_bytes) {
   const auto bytes = static_cast<int>(access.lanes * element_bytes);
   const auto from = static_cast<int>(access.lane * element_bytes);
+  if (!std::has_single_bit(static_cast<unsigned>(bytes)) || from % bytes != 0) {
+    return masked_store(source, access.offset, from, bytes, static_cast<int>(element_bytes));
+  }
   const std::string to = at("out", access.offset);
   if (bytes == vector_bytes()) return {whole_store(to, source, bytes), 1};
-  if (!std::has_single_bit(static_cast<unsigned>(bytes))) {
-    return masked_store(to, source, from, bytes, static_cast<int>(element_bytes));
-  }
   if (bytes >= 16) {
     return {whole_store(to, part(source, from, bytes), bytes), from == 0 ? 1 : 2};
   }
@@ -150,15 +150,24 @@ std::string Memory::insert(const std::string& into, const std::string& from, int
   return call(size == 32 ? "_mm512_inserti64x4" : "_mm512_inserti32x4", arguments);
 }
 
-Lowered Memory::masked_store(const std::string& to, const std::string& source, int from, int bytes,
-                             int element_bytes) const {
-  const auto width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(bytes, 16))));
+// One instruction stores the register from its first byte on, wherever the part begins: compilers
+// join a masked store and the extraction of what it stores into one instruction that may fault on
+// bytes that are masked out. No address lies before the tile's first byte, which may be the
+// array's: there the part is brought to the register's start.
+Lowered Memory::masked_store(const std::string& source, std::int64_t offset, int from, int bytes,
+                             int element_bytes) {
+  Lowered value{source, 0};
+  if (offset < from) {
+    ByteIndex index(static_cast<std::size_t>(vector_bytes()), shuffle::kUndefined);
+    for (int i = 0; i < bytes; ++i) index[static_cast<std::size_t>(i)] = from + i;
+    value = self_shuffle(source, index);
+    from = 0;
+  }
   const int unit = std::min(element_bytes, 8);
-  const std::uint64_t mask = (std::uint64_t{1} << (bytes / unit)) - 1;
-  const std::string x = part(source, from / width * width, width);
-  return {
-      prefix(width) + "mask_storeu_" + epi(unit) + "(" + to + ", " + hex(mask) + ", " + x + ");\n",
-      from == 0 ? 1 : 2};
+  const std::uint64_t mask = ((std::uint64_t{1} << (bytes / unit)) - 1) << (from / unit);
+  return {prefix(vector_bytes()) + "mask_storeu_" + epi(unit) + "(" + at("out", offset - from) +
+              ", " + hex(mask) + ", " + value.text + ");\n",
+          value.instructions + 1};
 }
 
 }  // namespace ttlg::generate::x86

@@ -35,8 +35,9 @@ class Memory : public Lowering {
   std::string part(const std::string& source, int from, int bytes) const;
   Lowered widened(const std::string& from, int size) const;
   std::string insert(const std::string& into, const std::string& from, int size, int place) const;
-  Lowered masked_store(const std::string& to, const std::string& source, int from, int bytes,
-                       int element_bytes) const;
+  // `bytes` of a register from byte `from` on, to `offset` in the output.
+  Lowered masked_store(const std::string& source, std::int64_t offset, int from, int bytes,
+                       int element_bytes);
 };
 
 }  // namespace ttlg::generate::x86

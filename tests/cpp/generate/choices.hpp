@@ -24,9 +24,11 @@ inline shuffle::Tile whole(shuffle::Tile tensor) {
   return tensor;
 }
 
-// Puts what a choice's program stores in one pass at every place that its loops visit.
-inline std::vector<std::int64_t> carry_out(const generate::Choice& choice,
-                                           const shuffle::Tile& tensor) {
+// Puts what one pass stores at every place that a choice's loops visit. The pass is given the bytes
+// that it may read and those that it may write.
+template <typename Pass>
+std::vector<std::int64_t> carry_out(const generate::Choice& choice, const shuffle::Tile& tensor,
+                                    const Pass& pass) {
   using shuffle::TileMode;
   std::int64_t in_bytes = bytes_of(choice.tile, &TileMode::in_step);
   std::int64_t out_bytes = bytes_of(choice.tile, &TileMode::out_step);
@@ -36,7 +38,7 @@ inline std::vector<std::int64_t> carry_out(const generate::Choice& choice,
     in_bytes += more * loop.in_step;
     out_bytes += more * loop.out_step;
   }
-  const std::vector<std::int64_t> stored = interpret(choice.program, in_bytes, out_bytes);
+  const std::vector<std::int64_t> stored = pass(in_bytes, out_bytes);
   std::vector<std::int64_t> out(
       static_cast<std::size_t>(bytes_of(whole(tensor), &TileMode::out_step)), kUntouched);
   std::vector<std::int64_t> counters(choice.loops.size(), 0);
@@ -59,6 +61,13 @@ inline std::vector<std::int64_t> carry_out(const generate::Choice& choice,
     }
     if (i == counters.size()) return out;
   }
+}
+
+inline std::vector<std::int64_t> carry_out(const generate::Choice& choice,
+                                           const shuffle::Tile& tensor) {
+  return carry_out(choice, tensor, [&](std::int64_t in_bytes, std::int64_t out_bytes) {
+    return interpret(choice.program, in_bytes, out_bytes);
+  });
 }
 
 }  // namespace ttlg::test

@@ -1,4 +1,7 @@
-"""Generated functions in a program that checks them against element-by-element copies."""
+"""Generated functions in a program that checks them against element-by-element copies.
+
+Its arrays touch pages that may be neither read nor written.
+"""
 
 import functools
 import shutil
@@ -11,7 +14,12 @@ from ttlg import _core
 from ttlg._planning.generate import generate_with_counts
 
 CHECK = """
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 struct Case {
@@ -20,9 +28,28 @@ struct Case {
   long itemsize, batch;
 };
 
-// Arrays with gaps between them and guards around them. The last one ends where the memory does, so
-// that AddressSanitizer and valgrind see what is read after it.
-static bool check(const Case& c) {
+// Memory between two pages that may be neither read nor written.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes)
+      : page_(sysconf(_SC_PAGESIZE)), bytes_((bytes / page_ + 1) * page_) {
+    void* const all = mmap(nullptr, bytes_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    first_ = static_cast<unsigned char*>(all) + page_;
+    if (all == MAP_FAILED || mprotect(first_, bytes_, PROT_READ | PROT_WRITE) != 0) std::abort();
+  }
+  Guarded(const Guarded&) = delete;
+  ~Guarded() { munmap(first_ - page_, bytes_ + 2 * page_); }
+  unsigned char* data() { return first_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t page_, bytes_;
+  unsigned char* first_;
+};
+
+// Arrays with gaps between them. The first one begins where the memory does, or the last one ends
+// there; what is written beside them is seen as well.
+static bool check(const Case& c, bool at_end) {
   const std::size_t rank = c.shape.size();
   long elements = 1;
   std::vector<long> steps(rank), counts(rank), moves(rank);
@@ -35,18 +62,20 @@ static bool check(const Case& c) {
     moves[k] = steps[c.axes[k]];
   }
   const long in_stride = elements + c.batch % 3, out_stride = elements + c.batch % 2;
-  const long guard = 64 + c.batch % 5;
-  std::vector<unsigned char> in(((c.batch - 1) * in_stride + elements) * c.itemsize);
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i * 167 + (i >> 7) * 13 + (i >> 15)) & 255;
-  std::vector<unsigned char> out(((c.batch - 1) * out_stride + elements) * c.itemsize + 2 * guard,
-                                 0xA5);
-  std::vector<unsigned char> expected = out;
+  const std::size_t in_bytes = ((c.batch - 1) * in_stride + elements) * c.itemsize;
+  const std::size_t out_bytes = ((c.batch - 1) * out_stride + elements) * c.itemsize;
+  Guarded in_memory(in_bytes), out_memory(out_bytes);
+  unsigned char* const in = in_memory.data() + (at_end ? in_memory.size() - in_bytes : 0);
+  const std::size_t start = at_end ? out_memory.size() - out_bytes : 0;
+  for (std::size_t i = 0; i < in_bytes; ++i) in[i] = (i * 167 + (i >> 7) * 13 + (i >> 15)) & 255;
+  std::memset(out_memory.data(), 0xA5, out_memory.size());
+  std::vector<unsigned char> expected(out_memory.size(), 0xA5);
   for (long b = 0; b < c.batch && elements > 0; ++b) {
     std::vector<long> index(rank, 0);
     long from = b * in_stride, to = b * out_stride;
     for (long i = 0; i < elements; ++i, ++to) {
       for (long k = 0; k < c.itemsize; ++k) {
-        expected[guard + to * c.itemsize + k] = in[from * c.itemsize + k];
+        expected[start + to * c.itemsize + k] = in[from * c.itemsize + k];
       }
       for (std::size_t k = rank; k-- > 0;) {
         from += moves[k];
@@ -56,16 +85,25 @@ static bool check(const Case& c) {
       }
     }
   }
-  c.function(in.data(), out.data() + guard, c.batch, in_stride, out_stride);
-  return out == expected;
+  c.function(in, out_memory.data() + start, c.batch, in_stride, out_stride);
+  return std::memcmp(out_memory.data(), expected.data(), expected.size()) == 0;
 }
 
+static int number = 0;
+
+static void report() { std::printf("wrong: case %d\\n", number); }
+
 int main() {
-  int wrong = 0, number = 0;
+  std::signal(SIGSEGV, [](int) {
+    report();
+    std::fflush(stdout);
+    std::_Exit(2);
+  });
+  int wrong = 0;
   for (const Case& c : cases()) {
-    if (!check(c)) {
+    if (!check(c, false) || !check(c, true)) {
       ++wrong;
-      std::printf("wrong: case %d\\n", number);
+      report();
     }
     ++number;
   }
@@ -103,8 +141,8 @@ def source(cases: Sequence[Case], isa: str) -> str:
         for i, case in enumerate(cases)
     )
     listed = f"static std::vector<Case> cases() {{\n  return {{{', '.join(rows)}}};\n}}\n"
-    head, tail = CHECK.split("// Arrays with gaps", 1)
-    return "\n".join((*functions, head, listed, "// Arrays with gaps" + tail))
+    head, tail = CHECK.split("// Memory between", 1)
+    return "\n".join((*functions, head, listed, "// Memory between" + tail))
 
 
 def is_arm(isa: str) -> bool:

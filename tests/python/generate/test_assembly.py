@@ -10,7 +10,7 @@ import pytest
 from ttlg import _core
 
 from .compiled import Case, compiler, is_arm
-from .test_generated_code import GENTT_SHAPES, random_case, skip_unless_runs
+from .test_generated_code import GENTT_SHAPES, MASKED, random_case, skip_unless_runs
 
 SHUFFLES = re.compile(
     r"^\s+(v?(p?unpck|pshuf|shuf|perm|palignr|p?blend|insert[fi]|extract[fi])\w*"
@@ -21,14 +21,16 @@ SHUFFLES = re.compile(
 SPILLS = re.compile(
     r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%rsp\)|st[rp]\s+[qz]\d+,.*\[sp)", re.MULTILINE
 )
+# Instructions that write memory under a mask.
+MASKED_STORES = re.compile(r"^\s+(\w+)\s[^#\n]*\)\s*\{%k\d\}", re.MULTILINE)
 
 
-def assembly(code, isa, directory):
+def assembly(code, isa, directory, level="-O2", compiler_name="g++"):
     file = directory / "permute.cpp"
     file.write_text(code)
     arm = _core.isa_flags(isa).split() if is_arm(isa) else ()
     run = subprocess.run(
-        [compiler(isa), "-O2", "-S", "-o", "-", *arm, file],
+        [compiler(isa, compiler_name), level, "-S", "-o", "-", *arm, file],
         check=True,
         capture_output=True,
         text=True,
@@ -67,3 +69,20 @@ def test_registers_are_not_spilled(isa, tmp_path):
     assert not SPILLS.findall(
         assembly("\n".join(each["code"] for each in functions), isa, tmp_path)
     )
+
+
+@pytest.mark.parametrize("compiler_name", ["g++", "clang++"])
+@pytest.mark.parametrize("level", ["-O1", "-O3"])
+def test_masked_stores_cannot_fault_on_what_they_leave_out(level, compiler_name, tmp_path):
+    """Moves of vectors cannot; instructions that extract what they store can."""
+    if _core.isa_in_use() == "neon" or compiler("avx512", compiler_name) is None:
+        pytest.skip(f"no {compiler_name} for x86 here")
+    cases = [*MASKED, *(Case(shape, (1, 0), size) for shape in [(3, 5), (6, 7)] for size in (2, 4))]
+    code = "\n".join(
+        case.generated(isa, f"permute_{i}_{isa}")["code"]
+        for isa in ("avx512", "avx512vbmi")
+        for i, case in enumerate(cases)
+    )
+    stores = set(MASKED_STORES.findall(assembly(code, "avx512", tmp_path, level, compiler_name)))
+    assert stores
+    assert stores <= {f"vmov{kind}" for kind in ("dqu8", "dqu16", "dqu32", "dqu64", "ups", "upd")}

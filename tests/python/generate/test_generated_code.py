@@ -20,6 +20,14 @@ GENTT_SHAPES = (
     (5, 3, 7, 8, 4, 4),
 )
 
+# Where AVX-512 stores parts of registers that do not begin at their first lane, and where an
+# instruction that extracted such a part would reach behind the last array.
+MASKED = (
+    Case((6, 9), (1, 0), 3),
+    Case((8, 5, 6, 5, 7), (4, 0, 2, 1, 3), 1),
+    Case((3, 3, 3, 48), (3, 2, 1, 0), 8),
+)
+
 
 def random_case(generator):
     """Draw a case of rank 2 to 16: identities, reversals and mixed maps."""
@@ -49,6 +57,7 @@ def special_cases():
     yield Case((3, 5), (1, 0), 1000)
     yield Case((2,) * 20, tuple(range(19, -1, -1)), 1)
     yield Case((1,) * 60 + (5, 7, 1, 9), tuple(range(63, -1, -1)), 2)
+    yield from MASKED
     for shape in GENTT_SHAPES:
         yield Case(shape, tuple(reversed(range(len(shape)))), 4)
     for channels, itemsize in itertools.product((2, 3, 4), (1, 2, 4, 8)):
@@ -61,12 +70,10 @@ def skip_unless_runs(isa):
         pytest.skip(f"nothing here compiles and runs {isa}")
 
 
-@pytest.mark.parametrize("isa", _core.isas())
-def test_functions_permute(isa, tmp_path):
-    skip_unless_runs(isa)
-    generator = random.Random(isa)
-    cases = [*special_cases(), *(random_case(generator) for _ in range(130))]
-    program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa), "-O1")
+def check(cases, isa, directory, *flags, compiler_name="g++"):
+    """Compile and run the functions of all cases."""
+    path = compiler(isa, compiler_name)
+    program = compile_program(source(cases, isa), isa, directory, path, *flags)
     run = subprocess.run([*runner(isa), program], check=False, capture_output=True, text=True)
     wrong = [cases[int(number)] for number in re.findall(r"wrong: case (\d+)", run.stdout)]
     assert not wrong
@@ -74,16 +81,20 @@ def test_functions_permute(isa, tmp_path):
     assert f"{len(cases)} cases, 0 wrong" in run.stdout
 
 
+@pytest.mark.parametrize("isa", _core.isas())
+def test_functions_permute(isa, tmp_path):
+    skip_unless_runs(isa)
+    generator = random.Random(isa)
+    check([*special_cases(), *(random_case(generator) for _ in range(130))], isa, tmp_path, "-O1")
+
+
 @pytest.mark.parametrize("isa", [isa for isa in _core.isas() if not is_arm(isa)])
-def test_functions_stay_in_their_arrays(isa, tmp_path):
-    """What is read after the last array, AddressSanitizer sees."""
+def test_functions_are_free_of_undefined_behaviour(isa, tmp_path):
     skip_unless_runs(isa)
     generator = random.Random(f"{isa}, edges")
     cases = [random_case(generator) for _ in range(30)]
     flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa), *flags)
-    run = subprocess.run([*runner(isa), program], check=False, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    check(cases, isa, tmp_path, *flags)
 
 
 @pytest.mark.parametrize("isa", [isa for isa in _core.isas() if not is_arm(isa)])
@@ -92,5 +103,4 @@ def test_clang_takes_them(isa, tmp_path):
         pytest.skip("no Clang here")
     generator = random.Random(f"{isa}, clang")
     cases = [*special_cases(), *(random_case(generator) for _ in range(20))]
-    program = compile_program(source(cases, isa), isa, tmp_path, compiler(isa, "clang++"), "-O1")
-    assert subprocess.run([*runner(isa), program], check=False, capture_output=True).returncode == 0
+    check(cases, isa, tmp_path, "-O1", compiler_name="clang++")
