@@ -13,7 +13,7 @@ from .checks import check
 @pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
 @pytest.mark.parametrize("shape", [(60, 35), (33, 33), (5, 18, 35)])
 def test_dtypes(dtype, shape):
-    check(random_array(shape, dtype), None)
+    check(random_array(shape, dtype).copy(), None)  # which has its padding to itself
 
 
 def test_elements_are_still_themselves():
