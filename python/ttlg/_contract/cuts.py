@@ -19,9 +19,10 @@ class Cut(NamedTuple):
         The label whose indices are divided.
     extent, step : int
         How many they are, and how many a part has; the last part may have fewer.
-    axes : tuple of int or None
-        The axis of each operand that has the label, and of the result. None for an operand that
-        lacks it, and for the result where the label is summed.
+    axes : tuple of tuple of int
+        The axes of each operand that have the label: several for a diagonal.
+    joined : int or None
+        The axis of the result that has it, or None where the label is summed.
     parts : tuple of Pairing
         The contraction of a whole part, and of the last one.
     """
@@ -29,7 +30,8 @@ class Cut(NamedTuple):
     label: str
     extent: int
     step: int
-    axes: tuple[int | None, int | None, int | None]
+    axes: tuple[tuple[int, ...], tuple[int, ...]]
+    joined: int | None
     parts: "tuple[Pairing, Pairing]"
 
     @property
@@ -39,7 +41,7 @@ class Cut(NamedTuple):
 
     def contract(self, products: "Products", x: Any, y: Any, out: Any) -> Any:
         """Contract two arrays; `out` is written to when the result is complete."""
-        first, second, joined = self.axes
+        (first, second), joined = self.axes, self.joined
         whole, last = self.parts
         results: list[Any] = []
         for start in range(0, self.extent, self.step):
@@ -53,8 +55,10 @@ class Cut(NamedTuple):
         return deliver(results[0] if joined is None else products.join(results, joined), out)
 
 
-def _range(x: Any, axis: int | None, start: int, stop: int) -> Any:
-    return x if axis is None else x[(slice(None),) * axis + (slice(start, stop),)]
+def _range(x: Any, axes: tuple[int, ...], start: int, stop: int) -> Any:
+    for axis in axes:
+        x = x[(slice(None),) * axis + (slice(start, stop),)]
+    return x
 
 
 def label_to_cut(axes: Sequence[tuple[str, int, int]], kept: str, parts: int) -> tuple[str, int]:

@@ -89,8 +89,10 @@ def reduce(
     return reduction, Tensor(left, shape, strides)
 
 
-def _labels_of(tensor: Tensor, extents: Extents) -> set[str]:
-    return {label for label, _, _ in _whole_axes(tensor, extents)}
+def _axes_of(tensor: Tensor, label: str, extent: int) -> tuple[int, ...]:
+    """Return the axes of a label that are not broadcast."""
+    both = zip(tensor.term, tensor.shape, strict=True)
+    return tuple(axis for axis, each in enumerate(both) if each == (label, extent))
 
 
 def _distinct_elements(tensor: Tensor) -> int:
@@ -111,13 +113,12 @@ def _most_allocated(
     return max(_MOST_TIMES * elements * costs.itemsize, _BYTES_OF_PART)
 
 
-def _with_extent(tensor: Tensor, label: str, extent: int, extents: Extents) -> Tensor:
+def _with_extent(tensor: Tensor, label: str, whole: int, extent: int) -> Tensor:
     """Leave fewer indices of the axes of a label that are not broadcast."""
-    shape = tuple(
-        extent if each == label and whole == extents[label] else whole
-        for each, whole in zip(tensor.term, tensor.shape, strict=True)
-    )
-    return tensor._replace(shape=shape)
+    shape = list(tensor.shape)
+    for axis in _axes_of(tensor, label, whole):
+        shape[axis] = extent
+    return tensor._replace(shape=tuple(shape))
 
 
 class Pairing:
@@ -239,12 +240,9 @@ class Pairing:
         parts = [self._part(label, step, term, most)]
         parts.append(self._part(label, extent % step, term, most) if extent % step else parts[0])
         counts = extent // step, int(extent % step > 0)
-        axes = [
-            each.term.index(label) if label in _labels_of(each, self._extents) else None
-            for each in self._tensors
-        ]
+        axes = [_axes_of(each, label, extent) for each in self._tensors]
         joined = term.index(label) if label in term else None
-        cut = Cut(label, extent, step, (axes[0], axes[1], joined), (parts[0], parts[1]))
+        cut = Cut(label, extent, step, (axes[0], axes[1]), joined, (parts[0], parts[1]))
         return parts[0].chosen._replace(
             labels=term,
             shape=tuple(self._extents[each] for each in term),
@@ -256,7 +254,8 @@ class Pairing:
 
     def _part(self, label: str, extent: int, term: str, most: int) -> "Pairing":
         """Contract so many indices of a label alone."""
-        first, second = (_with_extent(each, label, extent, self._extents) for each in self._tensors)
+        whole = self._extents[label]
+        first, second = (_with_extent(each, label, whole, extent) for each in self._tensors)
         extents = {**self._extents, label: extent}
         return Pairing((first, second), extents, term, self.costs, True, None, most)
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import ttlg
-from ttlg._contract import costs, kept, libraries, steps
+from ttlg._contract import costs, kept, libraries, pairs, steps
 from ttlg._contract.operands import distinct_elements
 
 from .equations import check, named_operands, random_values
@@ -48,17 +48,13 @@ SHARED = {
 def _small_parts(monkeypatch):
     """Bound the allocations of small contractions too."""
     monkeypatch.setattr(steps, "_BYTES_OF_PART", 2**14)
+    monkeypatch.setattr(pairs, "_SMALL", 2**9)  # up to which the first way that comes is taken
 
 
 def spanned(*operands):
-    """Return the bytes of memory that views of whole arrays lie in."""
-    total = 0
-    for x in operands:
-        base = x
-        while isinstance(base.base, np.ndarray):
-            base = base.base
-        total += base.nbytes
-    return total
+    """Return the bytes from the first to the last byte of each array."""
+    bounds = [np.lib.array_utils.byte_bounds(x) for x in operands]
+    return sum(end - begin for begin, end in bounds)
 
 
 def planned(equation, operands, flops):
@@ -228,3 +224,30 @@ def test_no_way_is_left(monkeypatch):
     with pytest.raises(MemoryError):
         contraction(x, y.T, out=out)
     assert (out == 77).all()
+
+
+def test_windows_of_pytorch(monkeypatch):
+    torch = pytest.importorskip("torch")
+    sizes = []
+    transpose = libraries.TorchProducts.transpose
+
+    def counted(self, x, axes, threads):
+        sizes.append(x.nbytes)
+        if x.nbytes > 2**13:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return transpose(self, x, axes, threads)
+
+    windows = torch.from_numpy(IMAGE).unfold(0, 12, 1).unfold(1, 14, 1)
+    weights = torch.from_numpy(WEIGHTS)
+    expected = np.einsum("abij,ij->ab", WINDOWS, WEIGHTS)
+    for limited in (False, True):
+        if limited:
+            monkeypatch.setattr(steps, "_LEAST_BYTES", 2**6)
+            monkeypatch.setattr(libraries.TorchProducts, "transpose", counted)
+            ttlg.cache_clear()
+        for _ in range(2):
+            check(ttlg.einsum("abij,ij->ab", windows, weights).numpy(), expected)
+    check(ttlg.einsum("abij,i,j->ab", windows, weights[:, 0], weights[0]).numpy(),
+          np.einsum("abij,i,j->ab", WINDOWS, WEIGHTS[:, 0], WEIGHTS[0]))  # fmt: skip
+    assert sizes
+    assert max(sizes) < WINDOWS.nbytes / 8
