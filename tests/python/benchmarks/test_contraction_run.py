@@ -164,7 +164,7 @@ def test_command_line_runs_the_suite(tiny, tmp_path, capsys):
     assert found.case == TINY
     printed = capsys.readouterr()
     assert re.search(r"^tiny first float64, 1 thread: ttlg .*; ratio \d", printed.out, re.MULTILINE)
-    assert "contractions, 1 thread, 1 cases\n" in printed.out
+    assert "contractions, 1 thread, 1 case\n" in printed.out
     assert ("without threadpoolctl" in printed.err) == (optional("threadpoolctl") is None)
 
 

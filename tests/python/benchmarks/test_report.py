@@ -80,13 +80,13 @@ def test_table_of_shares():
 
 
 def test_table_keeps_numbers_of_threads_apart():
-    found = rows("big, 2 threads, 1 cases")
+    found = rows("big, 2 threads, 1 case")
     assert found["numpy"] == "numpy 4.0 5% 5% A float32 0 of 1 10.00x at A float32"
     assert found["jax"] == "jax 80.0 100% 100% A float32 1 of 1 0.50x at A float32"
 
 
 def test_table_of_latencies():
-    found = rows("latency, 1 thread, 1 cases")
+    found = rows("latency, 1 thread, 1 case")
     assert found["ttlg"] == "ttlg 1000 ns 1000 ns C float32"
     assert found["numpy"] == "numpy 500 ns 500 ns C float32 1 of 1 0.50x at C float32"
 

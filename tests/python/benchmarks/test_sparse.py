@@ -278,5 +278,5 @@ def test_command_line_runs_a_sparse_suite(monkeypatch, tmp_path, capsys):
     assert result.extra_bytes is not None
     assert {"scipy", "sparse"} <= set(report.machine["versions"])
     printed = capsys.readouterr().out
-    assert "sparse-tensors, 1 thread, 1 cases\n" in printed
+    assert "sparse-tensors, 1 thread, 1 case\n" in printed
     assert "extra bytes/nonzero" in printed

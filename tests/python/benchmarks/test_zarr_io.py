@@ -60,4 +60,4 @@ def test_json(small_arrays, monkeypatch, tmp_path, capsys):
     assert record["machine"]["versions"]["zarr"]
     assert record["results"][0]["order"] == "F"
     assert set(record["results"][0]["seconds"]["read"]) == set(zarr_io.CONTENDERS)
-    assert "all reordered, raw, field, 1 cases" in capsys.readouterr().out
+    assert "all reordered, raw, field, 1 case" in capsys.readouterr().out

@@ -41,6 +41,7 @@ def test_every_option_takes_a_value_that_begins_with_a_minus_sign():
 def test_what_is_no_value_of_an_option_is_left_alone():
     for line in (
         ["transpose", "--", "-1.npy", "-2.npy"],
+        ["transpose", "--", "--axes", "-1"],
         ["transpose", "in.npy", "-1.npy"],
         ["explain", "--axes=-1,0", "-1"],
         ["explain", "--axes", "--json"],
