@@ -14,6 +14,8 @@ will be done. ``ttlg.sparse.transpose(A, axes)`` takes sparse tensors, and ``ttl
 import sys as _sys
 from importlib import import_module as _import_module
 from os import environ as _environ
+from os import register_at_fork as _register_at_fork
+from threading import RLock as _RLock
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -155,6 +157,14 @@ __all__ = [
     "transpose_inplace",
 ]
 
+# Around a fork too: a child waits for ever for a module that another thread has begun to import.
+_importing = _RLock()
+_register_at_fork(
+    before=_importing.acquire,
+    after_in_parent=_importing.release,
+    after_in_child=_importing.release,
+)
+
 if not TYPE_CHECKING:  # which would take every name for one of these
 
     def __getattr__(name: str) -> _Any:
@@ -164,11 +174,13 @@ if not TYPE_CHECKING:  # which would take every name for one of these
         `inspect` and `help` go on; ``import ttlg.dask`` raises ModuleNotFoundError.
         """
         if name in _LAZY:
-            value = getattr(_import_module(f"ttlg.{_LAZY[name]}"), name)
+            with _importing:
+                value = getattr(_import_module(f"ttlg.{_LAZY[name]}"), name)
             globals()[name] = value
             return value
         if name in _LAZY_MODULES:
-            return _import_module(f"ttlg.{name}")
+            with _importing:
+                return _import_module(f"ttlg.{name}")
         if name not in _FOR_LIBRARIES:
             raise AttributeError(f"module 'ttlg' has no attribute {name!r}")
         library, package = _FOR_LIBRARIES[name]

@@ -128,6 +128,37 @@ def test_modules_for_libraries_that_are_missing(run_python):
     """)
 
 
+def test_a_fork_while_another_thread_imports(run_python):
+    run_python(
+        """
+        import os
+        import sys
+        import threading
+        import time
+        import ttlg
+
+        begun = threading.Event()
+
+        class Slow:
+            def find_spec(self, name, path, target=None):
+                if name == "ttlg._contract.functions" and not begun.is_set():
+                    begun.set()
+                    time.sleep(0.2)
+
+        sys.meta_path.insert(0, Slow())
+        thread = threading.Thread(target=lambda: ttlg.einsum)
+        thread.start()
+        begun.wait()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if callable(ttlg.einsum) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        """,
+        timeout=30,
+    )
+
+
 def test_names_that_are_not_there():
     with pytest.raises(AttributeError, match=r"^module 'ttlg' has no attribute 'transpos'$"):
         _ = ttlg.transpos
