@@ -118,6 +118,7 @@ PYBIND11_MODULE(_core, module) {
   ttlg::bindings::bind_tensor_view(module);
   ttlg::bindings::bind_arguments(module);
   ttlg::bindings::bind_plan(module);
+  ttlg::bindings::bind_machine(module);
   ttlg::bindings::bind_cpu(module);
   ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);
