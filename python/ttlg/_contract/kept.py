@@ -13,7 +13,9 @@ from ttlg._contract.equation import parse
 from ttlg._contract.libraries import ANY, NUMPY, Products
 from ttlg._contract.steps import Tensor
 from ttlg._core import resolve_threads
+from ttlg._model_files import device_key
 from ttlg._settings.planner_cache import on_clear
+from ttlg._typing import Device
 
 # How many contractions are kept; the oldest are forgotten first.
 _MOST = 4096
@@ -32,17 +34,17 @@ def costs_of(
     dtype: Any,
     itemsize: int,
     threads: int | None,
-    device: str,
+    device: Device,
     flops: float | None,
 ) -> Costs:
     """Return costs, with what has been measured for them before."""
-    key = (products, str(dtype), threads or resolve_threads(None), device, flops)
+    key = (products, str(dtype), threads or resolve_threads(None), device_key(device), flops)
     if key not in _costs:
         _costs[key] = Costs(products, dtype, itemsize, threads, device, flops)
     return _costs[key]
 
 
-def costs_for(dtype: str, device: str, threads: int | None, flops: float | None) -> Costs:
+def costs_for(dtype: str, device: Device, threads: int | None, flops: float | None) -> Costs:
     """Return the costs of contractions of NumPy, or of a GPU that need not be there."""
     on_host = device == "cpu"
     kind = np.dtype(dtype) if on_host else dtype

@@ -10,7 +10,8 @@ from ttlg._arguments.layouts import read_byte_strides, read_extents
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
 from ttlg._core import resolve_threads
-from ttlg._typing import Integers
+from ttlg._model_files import device_key
+from ttlg._typing import Device, Integers
 
 
 def contraction(
@@ -18,7 +19,7 @@ def contraction(
     *shapes: Integers,
     dtype: Any = "float64",
     strides: Sequence[Integers | None] | None = None,
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     optimize: Any = "auto",
     flops: float | None = None,
@@ -35,7 +36,7 @@ def contraction(
         Dtype of all operands.
     strides : sequence, optional
         For each operand its strides in bytes, or None for C-contiguous ones.
-    device : str
+    device : str or path
         As for `plan`. On the CPU, NumPy multiplies.
     threads, optimize : optional
         As for `einsum`.
@@ -78,7 +79,7 @@ def predict_contraction(
     equation: str,
     *shapes: Integers,
     dtype: Any = "float64",
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     optimize: Any = "auto",
     flops: float | None = None,
@@ -123,7 +124,7 @@ def predict_contraction(
         equation,
         asked,
         str(dtype),
-        device,
+        device_key(device),
         threads,
         resolve_threads(None),
         hashable(optimize),
