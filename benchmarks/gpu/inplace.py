@@ -119,12 +119,6 @@ _VARIED = {
 }
 
 
-def with_steps(plan: ttlg.Plan, **entries: int) -> ttlg.Plan:
-    """Return the plan with other entries in its steps; ValueError where they do not fit."""
-    steps = [{**step, **entries} for step in plan.parameters["steps"]]
-    return changed(plan, parameters={**plan.parameters, "steps": steps})
-
-
 def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | None:
     """Make the plan in place of a contender.
 
@@ -137,9 +131,9 @@ def planned(buffers: Buffers, axes: tuple[int, ...], name: str) -> ttlg.Plan | N
         return ttlg.plan(x.shape, axes, x.dtype, **options)
     what, _, number = name.partition("-")
     kernel, entry = _VARIED.get(what, (name, ""))
+    parameters = {entry: int(number)} if entry else None
     try:
-        plan = ttlg.plan(x.shape, axes, x.dtype, kernel=kernel, **options)
-        return with_steps(plan, **{entry: int(number)}) if entry else plan
+        return ttlg.plan(x.shape, axes, x.dtype, kernel=kernel, parameters=parameters, **options)
     except ValueError:
         return None
 

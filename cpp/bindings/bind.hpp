@@ -9,6 +9,7 @@ void bind_tensor_view(pybind11::module_& module);
 void bind_fields(pybind11::module_& module);
 void bind_arguments(pybind11::module_& module);
 void bind_plan(pybind11::module_& module);
+void bind_machine(pybind11::module_& module);  // before plans, whose signatures name it
 void bind_cpu(pybind11::module_& module);
 void bind_time_model(pybind11::module_& module);
 void bind_cuda(pybind11::module_& module);

@@ -15,6 +15,7 @@
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/planner.hpp"
+#include "plan/cpu/search_space.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -138,7 +139,7 @@ std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes
 py::list candidates_for(const Plan& plan, int threads, bool all) {
   py::list rows;
   for (const cpu::Candidate& each :
-       cpu::candidates(plan.request, *cpu::this_machine(), threads,
+       cpu::candidates(plan.request, *machine_or_this(plan.machine), threads,
                        all ? cpu::Listed::fully : cpu::Listed::as_searched)) {
     rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
                                each.seconds));
@@ -150,7 +151,7 @@ py::list candidates_for(const Plan& plan, int threads, bool all) {
 py::list kernel_reports_for(const Plan& plan) {
   py::list rows;
   for (const cpu::KernelReport& each :
-       cpu::kernel_reports(plan.request, *cpu::this_machine(), plan.thread_limit)) {
+       cpu::kernel_reports(plan.request, *machine_or_this(plan.machine), plan.thread_limit)) {
     const bool applies = each.obstacle.empty();
     rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
                                applies ? py::none() : py::cast(each.obstacle), each.seconds));
@@ -209,6 +210,9 @@ void bind_cpu(py::module_& module) {
       .def_property_readonly("predicted_seconds",
                              [](const Plan& plan) { return predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
+      .def_property_readonly(
+          "machine",
+          [](const Plan& plan) { return std::const_pointer_cast<cpu::Machine>(plan.machine); })
       .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
       .def_property_readonly("trials",
                              [](const Plan& plan) { return to_list(cpu_learner().timed(plan)); })
@@ -222,12 +226,21 @@ void bind_cpu(py::module_& module) {
   module.def(
       "cached_cpu_plan",
       [](const Request& request, const py::object& threads,
-         const std::optional<std::string>& kernel) {
-        return cached_plan(ttlg::key_of(request),
-                           {.threads = read_threads(threads), .forced = parse_forced(kernel)});
+         const std::optional<std::string>& kernel, const std::shared_ptr<cpu::Machine>& machine) {
+        const int most = read_threads(threads);
+        if (!machine) {
+          return cached_plan(ttlg::key_of(request),
+                             {.threads = most, .forced = parse_forced(kernel)});
+        }
+        auto plan =
+            std::make_shared<Plan>(make_plan(request, *machine, most, parse_forced(kernel)));
+        plan->machine = machine;
+        return plan;
       },
-      py::arg("request"), py::arg("threads"), py::arg("kernel"),
-      "The plan for this layout, from the planner cache or made and kept there.");
+      py::arg("request"), py::arg("threads"), py::arg("kernel"), py::arg("machine") = py::none(),
+      "The plan for this layout, from the planner cache or made and kept there; for another "
+      "machine "
+      "than this one it is made, and not kept.");
   module.def(
       "cpu_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
       py::arg("threads"), py::arg("kernel") = py::none(),
@@ -261,18 +274,32 @@ void bind_cpu(py::module_& module) {
   module.def(
       "build_cpu_plan",
       [](const Request& request, const std::string& kernel, Integers block,
-         std::vector<int> loop_order, bool staged, bool streaming, int prefetch, int threads) {
-        return cpu::build_plan(request, {.kernel = parse_kernel(kernel),
-                                         .block = std::move(block),
-                                         .loop_order = std::move(loop_order),
-                                         .staged = staged,
-                                         .streaming = streaming,
-                                         .prefetch = prefetch,
-                                         .threads = threads});
+         std::vector<int> loop_order, bool staged, bool streaming, int prefetch, int threads,
+         const std::shared_ptr<cpu::Machine>& machine) {
+        Plan plan = cpu::build_plan(request, {.kernel = parse_kernel(kernel),
+                                              .block = std::move(block),
+                                              .loop_order = std::move(loop_order),
+                                              .staged = staged,
+                                              .streaming = streaming,
+                                              .prefetch = prefetch,
+                                              .threads = threads});
+        plan.machine = machine;
+        return plan;
       },
       py::arg("request"), py::kw_only(), py::arg("kernel"), py::arg("block"), py::arg("loop_order"),
       py::arg("staged"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"),
-      "The plan with these parameters.");
+      py::arg("machine") = py::none(), "The plan with these parameters.");
+  module.def(
+      "loop_orders",
+      [](const Request& request, const Integers& block) {
+        py::list orders;
+        for (const auto& order : cpu::loop_orders(fold_run(make_problem(request)), block)) {
+          orders.append(py::tuple(py::cast(order)));
+        }
+        return orders;
+      },
+      py::arg("request"), py::arg("block"),
+      "The orders of the loops over such blocks that the planner weighs.");
   module.def(
       "loop_cost",
       [](const std::vector<int>& perm, const std::vector<int>& order) {

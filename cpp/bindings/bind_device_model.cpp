@@ -21,16 +21,21 @@ namespace {
 using Named = std::map<std::string, double>;
 
 void check_properties(const DeviceModel& model) {
-  const auto is_positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const bool is_possible = model.multiprocessors > 0 && is_positive(model.clock_hz) &&
-                           is_positive(model.memory_bytes_per_second) &&
-                           model.l2_cache_bytes >= 0 && model.shared_bytes_per_multiprocessor > 0 &&
-                           model.threads_per_multiprocessor > 0 && model.regression_bytes >= 0 &&
-                           is_positive(model.launch_seconds);
-  if (!is_possible) {
+  const auto check = [&](const char* name, bool is_possible) {
+    if (is_possible) return;
     throw py::value_error("the device model '" + model.name +
-                          "' has a property that is not positive; every rate and count must be");
-  }
+                          "' has a property that is not positive, '" + name +
+                          "'; every rate and count must be");
+  };
+  const auto is_positive = [](double value) { return value > 0 && std::isfinite(value); };
+  check("multiprocessors", model.multiprocessors > 0);
+  check("clock_hz", is_positive(model.clock_hz));
+  check("memory_bytes_per_second", is_positive(model.memory_bytes_per_second));
+  check("l2_cache_bytes", model.l2_cache_bytes >= 0);
+  check("shared_bytes_per_multiprocessor", model.shared_bytes_per_multiprocessor > 0);
+  check("threads_per_multiprocessor", model.threads_per_multiprocessor > 0);
+  check("launch_seconds", is_positive(model.launch_seconds));
+  check("regression_bytes", model.regression_bytes >= 0);
   if (model.overlap < 1 || model.overlap > cuda::kMaxOverlap ||
       (model.overlap & (model.overlap - 1)) != 0) {
     throw py::value_error("overlap must be a power of two from 1 to " +

@@ -33,7 +33,7 @@ struct Cpu {
     return parse_kernel(cpu::kInplaceKernels, name, "in place, choose one of");
   }
   static std::vector<Plan> candidates(const Plan& plan) {
-    return inplace_candidates(plan, *cpu::this_machine());
+    return inplace_candidates(plan, *machine_or_this(plan.machine));
   }
 };
 
@@ -70,12 +70,22 @@ py::dict to_dict(const typename Device::Step& step) {
   return result;
 }
 
+template <typename Number>
+Number number_of(const py::dict& step, const char* name) {
+  try {
+    return step[name].cast<Number>();
+  } catch (const py::cast_error&) {
+    throw py::type_error(std::string(name) + " of a step must be an integer of " +
+                         std::to_string(8 * sizeof(Number)) + " bits");
+  }
+}
+
 template <typename Device>
 std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) {
   std::vector<typename Device::Step> steps;
   for (const py::dict& values : dicts) {
-    const auto number = [&](const char* name) { return values[name].cast<std::int64_t>(); };
-    steps.push_back({.kernel = Device::parse(values["kernel"].cast<std::string>()),
+    const auto number = [&](const char* name) { return number_of<std::int64_t>(values, name); };
+    steps.push_back({.kernel = Device::parse(py::str(values["kernel"])),
                      .batch = number("batch"),
                      .rows = number("rows"),
                      .between = Device::kHasBetween ? number("between") : 1,
@@ -85,7 +95,7 @@ std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) 
     // Versions that do not write it know the usual number alone.
     if constexpr (requires { Device::threads_of(steps.back()); }) {
       if (values.contains("threads"))
-        Device::set_threads(steps.back(), values["threads"].cast<int>());
+        Device::set_threads(steps.back(), number_of<int>(values, "threads"));
     }
   }
   return steps;
@@ -125,7 +135,7 @@ py::list candidates_for(const typename Device::Plan& plan) {
 
 // How often each step reads and writes the array, and its predicted seconds.
 py::list cpu_costs_of(const cpu::InplacePlan& plan) {
-  const auto machine = cpu::this_machine();
+  const auto machine = machine_or_this(plan.machine);
   py::list costs;
   for (const cpu::InplaceStep& step : plan.steps) {
     costs.append(py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads)));
@@ -155,12 +165,19 @@ auto parse_forced(const std::optional<std::string>& kernel) {
 std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(
     const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
     const std::vector<int>& axes, const py::object& threads, std::optional<std::int64_t> workspace,
-    const std::optional<std::string>& kernel) {
+    const std::optional<std::string>& kernel, const std::shared_ptr<cpu::Machine>& machine) {
   const InplaceLayout layout(shape, byte_strides, itemsize, axes);
-  return std::const_pointer_cast<cpu::InplacePlan>(
-      inplace_plan_cache().get(layout.key, {{.threads = read_threads(threads),
-                                             .workspace = workspace,
-                                             .forced = parse_forced<Cpu>(kernel)}}));
+  const cpu::InplaceOptions options{.threads = read_threads(threads),
+                                    .workspace = workspace,
+                                    .forced = parse_forced<Cpu>(kernel)};
+  if (!machine) {
+    return std::const_pointer_cast<cpu::InplacePlan>(
+        inplace_plan_cache().get(layout.key, {options}));
+  }
+  auto plan = std::make_shared<cpu::InplacePlan>(
+      make_inplace_plan(layout.key.request(), *machine, options));
+  plan->machine = machine;
+  return plan;
 }
 
 std::shared_ptr<InplaceExecutable> cached_cuda_plan(
@@ -216,6 +233,14 @@ auto bind_class(py::module_& module, const char* name, const char* doc) {
           py::is_operator());
 }
 
+// Refuses steps that need more than the plan says that they may.
+template <typename Plan>
+Plan within_limit(Plan plan) {
+  if (plan.workspace_bytes <= plan.workspace_limit) return plan;
+  throw py::value_error("these steps need a workspace of " + std::to_string(plan.workspace_bytes) +
+                        " bytes, and workspace_limit is " + std::to_string(plan.workspace_limit));
+}
+
 constexpr const char* kPlanForDoc =
     "The plan for a view where it lies, with at most `workspace` bytes besides, or None for the "
     "planner's default.";
@@ -225,28 +250,35 @@ void bind_cpu_inplace(py::module_& module) {
   bind_class<Cpu>(module, "CpuInplacePlan", "How an array is transposed on the CPU where it lies.")
       .def_property_readonly("costs", &cpu_costs_of)
       .def_readonly("threads", &cpu::InplacePlan::threads)
+      .def_property_readonly("machine",
+                             [](const cpu::InplacePlan& plan) {
+                               return std::const_pointer_cast<cpu::Machine>(plan.machine);
+                             })
       .def("run", &run_on_cpu, py::arg("x"));
   module.def(
       "cpu_inplace_plan_for",
       [](const TensorView& x, const py::object& axes, const py::object& threads,
          std::optional<std::int64_t> workspace, const std::optional<std::string>& kernel) {
         return cached_cpu_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
-                               threads, workspace, kernel);
+                               threads, workspace, kernel, nullptr);
       },
       py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
       py::arg("kernel") = py::none(), kPlanForDoc);
   module.def("cached_cpu_inplace_plan", &cached_cpu_plan, py::arg("shape"), py::arg("byte_strides"),
              py::arg("itemsize"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
-             py::arg("kernel"), "The same for a layout.");
+             py::arg("kernel"), py::arg("machine") = py::none(),
+             "The same for a layout; for another machine than this one, not from the cache.");
   module.def(
       "build_cpu_inplace_plan",
       [](const Request& request, const std::vector<py::dict>& steps, int threads,
-         std::int64_t workspace_limit) {
-        return build_inplace_plan(request, to_steps<Cpu>(steps), *cpu::this_machine(), threads,
-                                  workspace_limit);
+         std::int64_t workspace_limit, const std::shared_ptr<cpu::Machine>& machine) {
+        auto plan = within_limit(build_inplace_plan(
+            request, to_steps<Cpu>(steps), *machine_or_this(machine), threads, workspace_limit));
+        plan.machine = machine;
+        return plan;
       },
       py::arg("request"), py::kw_only(), py::arg("steps"), py::arg("threads"),
-      py::arg("workspace_limit"), "The plan with these steps.");
+      py::arg("workspace_limit"), py::arg("machine") = py::none(), "The plan with these steps.");
 }
 
 void bind_cuda_inplace(py::module_& module) {
@@ -293,8 +325,8 @@ void bind_cuda_inplace(py::module_& module) {
       "build_cuda_inplace_plan",
       [](const Request& request, const std::vector<py::dict>& steps,
          const std::shared_ptr<DeviceModel>& model, std::int64_t workspace_limit) {
-        return InplaceExecutable(
-            build_inplace_plan(request, to_steps<Cuda>(steps), model, workspace_limit));
+        return InplaceExecutable(within_limit(
+            build_inplace_plan(request, to_steps<Cuda>(steps), model, workspace_limit)));
       },
       py::arg("request"), py::kw_only(), py::arg("steps"), py::arg("model"),
       py::arg("workspace_limit"), "The plan with these steps.");

@@ -35,6 +35,7 @@ struct Setting {
   int threads = 0;
   std::shared_ptr<const cuda::DeviceModel> model;  // null for the CPU
   std::shared_ptr<const cpu::Machine> machine;     // which threads would contend for
+  bool is_other_machine = false;                   // of whose plans the planner cache has none
   bool fresh = false;
 };
 
@@ -46,7 +47,10 @@ std::optional<Setting> read_setting(PyObject* const* arguments) {
                   .model{},
                   .machine = cpu::this_machine(),
                   .fresh = argument(3).cast<bool>()};
-  if (!argument(2).is_none()) {
+  if (py::isinstance<cpu::Machine>(argument(2))) {
+    setting.machine = argument(2).cast<std::shared_ptr<cpu::Machine>>();
+    setting.is_other_machine = true;
+  } else if (!argument(2).is_none()) {
     if (!argument(1).is_none()) return std::nullopt;
     setting.model = argument(2).cast<std::shared_ptr<cuda::DeviceModel>>();
   }
@@ -82,8 +86,10 @@ double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
     return cuda::make_plan(key.request(), choice.pointer_alignment, choice.model).predicted_seconds;
   }
   const LayoutKey key = cpu_key_of(x, axes, nullptr);
-  const auto plan =
-      plan_of(cpu_plan_cache(), key, cpu::Planning::Choice{.threads = setting.threads});
+  std::shared_ptr<const cpu::Plan> plan;
+  if (!setting.is_other_machine) {
+    plan = plan_of(cpu_plan_cache(), key, cpu::Planning::Choice{.threads = setting.threads});
+  }
   if (!plan) {
     return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -47,7 +48,7 @@ Named by_name(const cpu::TermValues& values) {
 
 }  // namespace
 
-void bind_time_model(py::module_& module) {
+void bind_machine(py::module_& module) {
   py::class_<TimeModel>(module, "CpuTimeModel", "Seconds of every term of a plan on the CPU.")
       .def(py::init(&make_model), py::kw_only(), py::arg("name"), py::arg("cached_bytes"),
            py::arg("coefficients"), py::arg("low"), py::arg("high"))
@@ -57,20 +58,8 @@ void bind_time_model(py::module_& module) {
                              [](const TimeModel& model) { return by_name(model.seconds); })
       .def_readonly("low", &TimeModel::low)
       .def_readonly("high", &TimeModel::high);
-  module.def(
-      "cpu_time_model", [] { return cpu::this_machine(false)->model; },
-      "The time model by which plans are chosen, without what calls have taught.");
-  module.def(
-      "set_cpu_time_model",
-      [](const TimeModel& model) {
-        cpu::set_time_model(model);
-        cpu_plan_cache().clear();
-        inplace_plan_cache().clear();
-      },
-      py::arg("model"), "Choose plans by this model from now on, those in the cache again.");
-  module.def(
-      "cpu_term_names", [] { return cpu::term_names(); }, "All that a model may give seconds to.");
-  py::class_<cpu::Machine>(module, "CpuMachine", "What the planner knows of a CPU.")
+  py::class_<cpu::Machine, std::shared_ptr<cpu::Machine>>(module, "CpuMachine",
+                                                          "What the planner knows of a CPU.")
       .def(py::init([](std::int64_t l1, std::int64_t l2, std::int64_t last, int vector_bytes,
                        bool has_shuffle, const TimeModel& model) {
              return cpu::Machine{.l1_cache_bytes = l1,
@@ -89,9 +78,33 @@ void bind_time_model(py::module_& module) {
       .def_readonly("vector_bytes", &cpu::Machine::vector_bytes)
       .def_readonly("has_shuffle", &cpu::Machine::has_shuffle)
       .def_readonly("model", &cpu::Machine::model);
+}
+
+void bind_time_model(py::module_& module) {
+  module.def(
+      "cpu_time_model", [] { return cpu::this_machine(false)->model; },
+      "The time model by which plans are chosen, without what calls have taught.");
+  module.def(
+      "set_cpu_time_model",
+      [](const TimeModel& model) {
+        cpu::set_time_model(model);
+        cpu_plan_cache().clear();
+        inplace_plan_cache().clear();
+      },
+      py::arg("model"), "Choose plans by this model from now on, those in the cache again.");
+  module.def(
+      "cpu_term_names", [] { return cpu::term_names(); }, "All that a model may give seconds to.");
   module.def(
       "this_cpu_machine", [] { return *cpu::this_machine(false); },
       "This machine, with that time model.");
+  module.def(
+      "cpu_machine_with",
+      [](const TimeModel& model) {
+        auto machine = std::make_shared<cpu::Machine>(*cpu::this_machine(false));
+        machine->model = model;
+        return machine;
+      },
+      py::arg("model"), "This machine with another time model, which is not installed.");
   module.def(
       "cpu_time_factors",
       [] {

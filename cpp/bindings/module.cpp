@@ -120,6 +120,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   ttlg::bindings::bind_fields(module);
   ttlg::bindings::bind_arguments(module);
   ttlg::bindings::bind_plan(module);
+  ttlg::bindings::bind_machine(module);
   ttlg::bindings::bind_cpu(module);
   ttlg::bindings::bind_time_model(module);
   ttlg::bindings::bind_cuda(module);

@@ -66,13 +66,18 @@ cuda::InplacePlanCache& cuda_inplace_plan_cache() {
   return cache;
 }
 
+std::shared_ptr<const cpu::Machine> machine_or_this(
+    const std::shared_ptr<const cpu::Machine>& machine) {
+  return machine ? machine : cpu::this_machine();
+}
+
 double planned_seconds(const cpu::Plan& plan, bool fresh) {
   const double planned = fresh ? plan.fresh_seconds : plan.warm_seconds;
   return planned > 0 ? planned : predicted_seconds(plan, fresh);
 }
 
 double predicted_seconds(const cpu::Plan& plan, bool fresh) {
-  const auto machine = cpu::this_machine();
+  const auto machine = machine_or_this(plan.machine);
   const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);
   return predicted_seconds(terms, machine->model);
 }

@@ -18,7 +18,11 @@ cuda::PlanCache& cuda_plan_cache();
 cpu::InplacePlanCache& inplace_plan_cache();
 cuda::InplacePlanCache& cuda_inplace_plan_cache();
 
-// What a call takes by this machine's time model as it is now; `fresh`: into a new array.
+// The machine that a plan was made for where a caller named its time model, else this one.
+std::shared_ptr<const cpu::Machine> machine_or_this(
+    const std::shared_ptr<const cpu::Machine>& machine);
+
+// What a call takes by the time model of that machine as it is now; `fresh`: into a new array.
 double predicted_seconds(const cpu::Plan& plan, bool fresh);
 
 // The same as it was when the planner made the plan, so that a repeated question has one answer

@@ -260,8 +260,8 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument(
         "--device",
         default="cpu",
-        help="cpu (default), cuda or cuda:1 for a GPU of this machine, or a model of one such as "
-        "tesla-k40c",
+        help="cpu (default), cuda or cuda:1 for a GPU of this machine, a model of one such as "
+        "tesla-k40c, or the file of a model, which ends in .json",
     )
     add_threads(explain)
     explain.add_argument("--json", action="store_true", help="print the plan as JSON")

@@ -11,13 +11,13 @@ from ttlg import _core
 from ttlg._arguments.words import did_you_mean
 from ttlg._machine.cache_file import TuneFile
 from ttlg._machine.processor import machine_facts, machine_key
+from ttlg._model_files import is_model_file, model_from_file, values
+from ttlg._typing import Device
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "models")
-# What a model's file says to its reader alone.
-_ABOUT = ("source", "match", "errors", "fitted", "regressions")
 _SHORT_NAMES = {"nvidia-h100": "nvidia-h100-80gb-hbm3"}
 
 
@@ -33,11 +33,6 @@ def _shipped_names() -> list[str]:
     return [name for name, extension in files if extension == ".json"]
 
 
-def _values(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what of them a model is made from."""
-    return {name: value for name, value in fields.items() if name not in _ABOUT}
-
-
 # GPUs.
 
 
@@ -50,7 +45,7 @@ def shipped() -> list[str]:
 @functools.cache
 def load(name: str) -> _core.DeviceModel:
     """Read a shipped model of a GPU."""
-    return _core.DeviceModel(**_values(_read(name)))
+    return _core.DeviceModel(**values(_read(name)))
 
 
 def listed() -> list[str]:
@@ -69,21 +64,26 @@ def model_of(device: str) -> _core.DeviceModel:
     return load(asked.name) if asked.name in shipped() else asked
 
 
-def device_number(device: str, asked: str) -> int:
-    """Return the number of a CUDA device in this machine; ValueError for the name of a model."""
+def device_number(device: Device, asked: str) -> int:
+    """Return the number of a CUDA device in this machine; ValueError for a model."""
     if device == "cuda":
         return 0
-    if not device.startswith("cuda:"):
+    if not isinstance(device, str) or not re.fullmatch(r"cuda:\d{1,4}", device):
         raise ValueError(f"{asked} needs a GPU of this machine, 'cuda' or 'cuda:1', not {device!r}")
     return int(device.removeprefix("cuda:"))
 
 
-def model_for(device: str) -> _core.DeviceModel | None:
-    """Read a `device=` argument: None for the CPU, else the model to plan for."""
-    if not isinstance(device, str):
-        raise TypeError(f"device must be a name, not {device!r}")
+def model_for(device: Device) -> _core.DeviceModel | _core.CpuMachine | None:
+    """Read a `device=` argument: None for the CPU, else the model to plan for.
+
+    A CPU's model in a file comes with this machine, the rest of which it is taken to describe.
+    """
     if device == "cpu":
         return None
+    if is_model_file(device):
+        return model_from_file(device)
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a name or the path of a model's file, not {device!r}")
     if device == "cuda":
         return model_of("cuda:0")
     if re.fullmatch(r"cuda:\d{1,4}", device):
@@ -95,7 +95,10 @@ def model_for(device: str) -> _core.DeviceModel | None:
     found = [f"cuda:{number}" for number in range(len(_core.cuda_config()["devices"]))]
     choices = ", ".join(map(repr, ["cpu", *found, *names]))
     hint = did_you_mean(device, ["cpu", *found, *names])
-    raise ValueError(f"cannot plan for device {device!r}; choose one of {choices}{hint}")
+    raise ValueError(
+        f"cannot plan for device {device!r}; choose one of {choices}, or the path of a model's "
+        f"file, which ends in '.json'{hint}"
+    )
 
 
 # The CPU.
@@ -127,8 +130,10 @@ def cpu_model_in_use() -> dict[str, Any]:
     return model
 
 
-def cpu_source() -> str:
-    """Name the source of the CPU's predicted times."""
+def cpu_source(machine: _core.CpuMachine | None = None) -> str:
+    """Name the source of the CPU's predicted times, by default those of the model in use."""
+    if machine is not None:
+        return machine.model.name
     model = cpu_model_in_use()
     return f"{model['name']}, corrected by calls" if "factors" in model else model["name"]
 
@@ -202,7 +207,7 @@ def cpu_model(fields: Any) -> _core.CpuTimeModel:
     """Make a model of what its file holds; TypeError or ValueError where that is none."""
     if not isinstance(fields, dict):
         raise TypeError(f"a model must be a dictionary, not {fields!r}")
-    return _core.CpuTimeModel(**_values(fields))
+    return _core.CpuTimeModel(**values(fields))
 
 
 def _check_narrow(model: _core.CpuTimeModel) -> None:

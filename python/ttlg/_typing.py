@@ -1,6 +1,6 @@
 """Types that the signatures of public functions share."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -16,6 +16,7 @@ from typing import (
 if TYPE_CHECKING:
     import array
     import ctypes
+    import os
 
 Axes: TypeAlias = Iterable[SupportsIndex]
 OneOrMore: TypeAlias = SupportsIndex | Axes
@@ -29,6 +30,7 @@ CudaKernel: TypeAlias = Literal[
 CudaDevice: TypeAlias = Literal[
     "cuda", "nvidia-h100", "nvidia-h100-80gb-hbm3", "nvidia-h200", "tesla-k40c"
 ]
+Device: TypeAlias = Union[str, "os.PathLike[str]"]
 InplaceKernel: TypeAlias = Literal["buffered", "square", "c2r", "r2c", "cells", "pieces"]
 CudaInplaceKernel: TypeAlias = Literal[
     "square_v1b",
@@ -118,5 +120,6 @@ class PlanOptions(LayoutOptions, total=False):
     """How a plan is chosen."""
 
     kernel: Kernel | None
+    parameters: Mapping[str, Any] | None
     tune: Tune
     workspace: Size | None

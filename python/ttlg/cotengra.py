@@ -21,6 +21,7 @@ from typing import Any
 from cotengra.scoring import ExactObjective, ensure_basic_quantities_are_computed
 
 from ttlg._contract.nodes import NodeCosts, node_costs
+from ttlg._typing import Device
 
 __all__ = ["TimeObjective", "combo_factor"]
 
@@ -32,7 +33,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
     ----------
     dtype : dtype or str
         Of all tensors.
-    device : str
+    device : str or path
         As for `ttlg.plan`.
     threads : int, optional
         Of the transpositions.
@@ -59,7 +60,7 @@ class TimeObjective(ExactObjective):  # type: ignore[misc]
     def __init__(
         self,
         dtype: Any = "float64",
-        device: str = "cpu",
+        device: Device = "cpu",
         threads: int | None = None,
         flops: float | None = None,
     ) -> None:
@@ -119,7 +120,7 @@ def _total(figures: Any) -> float:
 
 def combo_factor(
     dtype: Any = "float64",
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     flops: float | None = None,
 ) -> int:

@@ -10,6 +10,7 @@ import opt_einsum
 from opt_einsum.paths import ssa_to_linear
 
 from ttlg._contract.nodes import node_costs
+from ttlg._typing import Device
 
 __all__ = ["TimeOptimizer"]
 
@@ -43,7 +44,7 @@ class TimeOptimizer(opt_einsum.RandomGreedy):  # type: ignore[misc]
     def __init__(
         self,
         dtype: Any = "float64",
-        device: str = "cpu",
+        device: Device = "cpu",
         threads: int | None = None,
         flops: float | None = None,
         **options: Any,

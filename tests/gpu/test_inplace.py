@@ -240,9 +240,8 @@ def test_every_candidate_moves_the_same_bytes(device):
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
 @pytest.mark.parametrize("kernel", ["square_v1b", "square_sg"])
 def test_bands_and_regions_of_any_width(device, kernel, width):
-    from ttlg.benchmarks.gpu.inplace import with_steps
-
-    plan = with_steps(planned((1300, 1300), (1, 0), 4, kernel, device=device.name), width=width)
+    given = {"width": width}
+    plan = planned((1300, 1300), (1, 0), 4, kernel, device=device.name, parameters=given)
     check_inplace(device, (1300, 1300), (1, 0), 4, plan)
 
 
@@ -250,7 +249,6 @@ def test_bands_and_regions_of_any_width(device, kernel, width):
 @pytest.mark.parametrize("kernel", ["square_v1b", "square_sg", "square_tw", "runs"])
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
 def test_thread_blocks_of_any_size(device, kernel, threads, itemsize):
-    from ttlg.benchmarks.gpu.inplace import with_steps
-
-    plan = planned((700, 700), (1, 0), itemsize, kernel, device=device.name)
-    check_inplace(device, (700, 700), (1, 0), itemsize, with_steps(plan, threads=threads))
+    given = {"threads": threads}
+    plan = planned((700, 700), (1, 0), itemsize, kernel, device=device.name, parameters=given)
+    check_inplace(device, (700, 700), (1, 0), itemsize, plan)

@@ -9,10 +9,37 @@
 namespace ttlg::cpu {
 namespace {
 
-void check_parameters(const Parameters& parameters, const Problem& folded) {
-  if (!is_thread_count(parameters.threads)) {
-    throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads));
+// The modes that a block cuts, after a check of its extents.
+std::vector<int> cut_modes(const Parameters& parameters, const Problem& folded) {
+  std::vector<int> cut;
+  if (parameters.kernel == Kernel::copy) {
+    if (parameters.block.front() >= 1) return cut;
+    throw std::invalid_argument("block must be at least 1 byte of a chunk for 'copy', not " +
+                                std::to_string(parameters.block.front()));
   }
+  for (std::size_t m = 0; m < parameters.block.size(); ++m) {
+    const std::int64_t extent = folded.modes[m].extent;
+    if (parameters.block[m] < 1 || parameters.block[m] > extent) {
+      throw std::invalid_argument("block along mode " + std::to_string(m) + " must be from 1 to " +
+                                  std::to_string(extent) + ", its extent, not " +
+                                  std::to_string(parameters.block[m]));
+    }
+    if (parameters.block[m] < extent) cut.push_back(static_cast<int>(m));
+  }
+  return cut;
+}
+
+std::string list_of(const std::vector<int>& modes) {
+  std::string text;
+  for (const int mode : modes) {
+    if (!text.empty()) text += ", ";
+    text += std::to_string(mode);
+  }
+  return modes.empty() ? "none" : text;
+}
+
+void check_parameters(const Parameters& parameters, const Problem& folded) {
+  check_threads(parameters.threads);
   if (parameters.prefetch < 0 || parameters.prefetch > kMaxPrefetchDistance) {
     throw std::invalid_argument("prefetch must be from 0 to " +
                                 std::to_string(kMaxPrefetchDistance) + " blocks ahead, not " +
@@ -23,18 +50,14 @@ void check_parameters(const Parameters& parameters, const Problem& folded) {
   if (parameters.block.size() != (copy ? 1 : folded.modes.size())) {
     throw std::invalid_argument("block must have one extent for each of the " +
                                 std::to_string(folded.modes.size()) +
-                                " modes that are left (bytes of a chunk for 'copy')");
+                                " modes that are left (bytes of a chunk for 'copy'), not " +
+                                std::to_string(parameters.block.size()));
   }
-  std::vector<int> cut;
-  for (std::size_t m = 0; m < parameters.block.size(); ++m) {
-    if (parameters.block[m] < 1 || (!copy && parameters.block[m] > folded.modes[m].extent)) {
-      throw std::invalid_argument("block extents must be from 1 to the mode's extent");
-    }
-    if (!copy && parameters.block[m] < folded.modes[m].extent) cut.push_back(static_cast<int>(m));
-  }
+  const std::vector<int> cut = cut_modes(parameters, folded);
   if (!std::ranges::is_permutation(parameters.loop_order, cut)) {
     throw std::invalid_argument(
-        "loop_order must name every mode once that is longer than its block");
+        "loop_order must name every mode once that is longer than its block (" + list_of(cut) +
+        "), not " + list_of(parameters.loop_order));
   }
 }
 
@@ -88,6 +111,12 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
 }
 
 }  // namespace
+
+void check_threads(int threads) {
+  if (is_thread_count(threads)) return;
+  throw std::invalid_argument("threads must be from 1 to " + std::to_string(kMaxThreads) +
+                              ", not " + std::to_string(threads));
+}
 
 std::int64_t Plan::blocks() const {
   std::int64_t count = 1;

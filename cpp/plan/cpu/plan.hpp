@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "plan/cpu/block/block.hpp"
+#include "plan/cpu/model/machine.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"
@@ -40,6 +42,8 @@ struct Plan : PlanBase {
   Shuffle shuffle{};
   // The most threads that the planner was given.
   int thread_limit = 1;
+  // Where a caller named another time model than that in use: the machine with that model.
+  std::shared_ptr<const Machine> machine{};
   // What it expects of a call into an output that has been written to before, and into one
   // whose pages the system has yet to give; 0 where no planner made the plan.
   double warm_seconds = 0;
@@ -57,6 +61,9 @@ struct Plan : PlanBase {
     return request == other.request && parameters == other.parameters;
   }
 };
+
+// Throws std::invalid_argument for a number of threads that no plan can have.
+void check_threads(int threads);
 
 // Lays out blocks and loops. `folded` is fold_run(problem).
 Plan assemble(const Request& request, Problem problem, const Problem& folded,

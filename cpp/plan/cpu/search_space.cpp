@@ -17,6 +17,17 @@ std::int64_t staging_bytes(const SideRuns& runs) {
   return runs.count * (runs.bytes + 2 * kLineBytes);
 }
 
+// The loops over blocks, the innermost along the input's runs or the output's.
+void order_loops(const Problem& folded, std::span<const std::int64_t> block,
+                 std::span<const int> ranked, bool along_input, std::vector<int>& order) {
+  choose_loop_order(folded, block, ranked, order);
+  if (along_input) {
+    continue_runs(folded, block, identity_order(folded.modes.size()), &Mode::in_byte_stride, order);
+  } else {
+    continue_runs(folded, block, folded.perm, &Mode::out_byte_stride, order);
+  }
+}
+
 Path path_of(const Parameters& parameters) {
   if (parameters.staged) return parameters.streaming ? Path::staged : Path::cached_staged;
   return parameters.streaming ? Path::direct : Path::cached;
@@ -35,14 +46,7 @@ const Parameters* SearchSpace::parameters_of(const Point& point) {
              .for_shuffle = point.kernel == Kernel::shuffle});
   parameters_.kernel = point.kernel;
   if (!can_take(point.path)) return nullptr;
-  choose_loop_order(folded_, parameters_.block, ranked_, parameters_.loop_order);
-  if (point.along_input) {
-    continue_runs(folded_, parameters_.block, identity_order(folded_.modes.size()),
-                  &Mode::in_byte_stride, parameters_.loop_order);
-  } else {
-    continue_runs(folded_, parameters_.block, folded_.perm, &Mode::out_byte_stride,
-                  parameters_.loop_order);
-  }
+  order_loops(folded_, parameters_.block, ranked_, point.along_input, parameters_.loop_order);
   parameters_.streaming = point.path == Path::staged || point.path == Path::direct;
   parameters_.staged = point.path == Path::staged || point.path == Path::cached_staged;
   parameters_.prefetch = point.prefetch;
@@ -85,6 +89,16 @@ bool SearchSpace::can_take(Path path) const {
   if (streaming && runs_.out.bytes < kMinStreamedRunBytes) return false;
   return path == Path::direct ? parameters_.kernel != Kernel::shuffle
                               : staging_bytes(runs_.out) <= kStagingBytes;
+}
+
+std::vector<std::vector<int>> loop_orders(const Problem& folded,
+                                          std::span<const std::int64_t> block) {
+  std::vector<std::vector<int>> orders;
+  if (block.size() != folded.modes.size()) return {{}};
+  for (const bool along_input : {false, true}) {
+    order_loops(folded, block, rank_loops(folded.perm), along_input, orders.emplace_back());
+  }
+  return orders;
 }
 
 std::vector<Parameters> neighbors_of(const Problem& folded, const Parameters& parameters) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/cpu/block/runs.hpp"
@@ -73,6 +74,11 @@ class SearchSpace {
   std::optional<Shape> shape_;  // of the block, which has these runs
   BlockRuns runs_;
 };
+
+// The orders of the loops over such blocks that the planner weighs; an empty one where there are no
+// loops over modes, as for the chunks of `copy`.
+std::vector<std::vector<int>> loop_orders(const Problem& folded,
+                                          std::span<const std::int64_t> block);
 
 // The parameters a step away from others: blocks that are the next shorter or longer ones on either
 // side, the other loop order, and other prefetches. The way to the output stays.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -40,12 +41,12 @@ struct BasicInplacePlan : PlanBase {
 template <typename Step>
 void check_steps(const Request& request, const std::vector<Step>& steps) {
   const Problem folded = dense_problem(request);
-  const bool is_right =
-      folded.bytes() == 0
-          ? steps.empty()
-          : permutes(steps, folded) &&
-                std::ranges::all_of(steps, [](const Step& step) { return applies(step); });
-  if (!is_right) throw std::invalid_argument("these steps do not carry the transposition out");
+  const std::string refusal = "these steps do not carry the transposition out";
+  const bool is_right = folded.bytes() == 0 ? steps.empty() : permutes(steps, folded);
+  if (!is_right) throw std::invalid_argument(refusal);
+  for (const Step& step : steps) {
+    if (!applies(step)) throw std::invalid_argument(refusal + ": " + obstacle(step));
+  }
 }
 
 // The fastest steps in a workspace of `workspace` bytes, by default a twentieth of the array's or

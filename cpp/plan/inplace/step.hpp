@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tensor/c2r.hpp"
 
@@ -24,6 +25,31 @@ struct BasicInplaceStep {
   std::int64_t bytes() const { return batch * matrix_bytes(); }
   bool operator==(const BasicInplaceStep&) const = default;
 };
+
+// The least and the largest width that a kernel can have on a step's matrices.
+struct WidthRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+
+  bool holds(std::int64_t width) const { return least <= width && width <= most; }
+};
+
+// Why a step of a kernel cannot be carried out with its width, in words.
+template <typename Kernel>
+std::string width_obstacle(const BasicInplaceStep<Kernel>& step, const WidthRange& range) {
+  const std::string kernel = "kernel '" + std::string(kernel_name(step.kernel)) + "'";
+  if (range.least > range.most || range.holds(step.width)) {
+    return kernel + " cannot transpose matrices of " + std::to_string(step.rows) + " x " +
+           std::to_string(step.columns) + " elements of " + std::to_string(step.element_bytes) +
+           " bytes with a width of " + std::to_string(step.width);
+  }
+  const std::string range_text =
+      range.least == range.most
+          ? std::to_string(range.least)
+          : "from " + std::to_string(range.least) + " to " + std::to_string(range.most);
+  return "width of " + kernel + " must be " + range_text + " here, not " +
+         std::to_string(step.width);
+}
 
 // Whether the kernel permutes rows and columns.
 template <typename Kernel>

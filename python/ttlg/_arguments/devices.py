@@ -1,7 +1,9 @@
 """Arguments that depend on the device."""
 
+from ttlg._typing import Device
 
-def refuse_on_gpu(device: str, **given: object) -> None:
+
+def refuse_on_gpu(device: Device, **given: object) -> None:
     """Refuse arguments that only the CPU has, those that are not None, for a GPU."""
     for name, value in given.items():
         if value is not None:

@@ -17,6 +17,7 @@ from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous
 from ttlg._contract.product_threads import limit_of
 from ttlg._planning.predict import predict_time
+from ttlg._typing import Device
 
 # A measured product has no more multiplications, and no larger factor or result.
 _MOST_WORK = 2**25
@@ -65,7 +66,7 @@ class Costs:
         dtype: Any,
         itemsize: int,
         threads: int | None,
-        device: str = "cpu",
+        device: Device = "cpu",
         flops: float | None = None,
     ) -> None:
         self.products = products

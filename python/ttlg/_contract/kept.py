@@ -15,7 +15,9 @@ from ttlg._contract.libraries import ANY, NUMPY, Products
 from ttlg._contract.product_threads import numbers_of
 from ttlg._contract.steps import Tensor
 from ttlg._core import resolve_threads
+from ttlg._model_files import device_key
 from ttlg._settings.planner_cache import on_clear
+from ttlg._typing import Device
 
 # How many contractions are kept; the oldest are forgotten first.
 _MOST = 4096
@@ -37,11 +39,11 @@ def costs_of(
     dtype: Any,
     itemsize: int,
     threads: int | None,
-    device: str,
+    device: Device,
     flops: float | None,
 ) -> Costs:
     """Return costs, with what has been measured for them before."""
-    key = (products, str(dtype), threads, numbers_of(threads), device, flops)
+    key = (products, str(dtype), threads, numbers_of(threads), device_key(device), flops)
     costs = _costs.get(key)  # another thread may clear them at any time
     if costs is None:
         costs = Costs(products, dtype, itemsize, threads, device, flops)
@@ -49,7 +51,7 @@ def costs_of(
     return costs
 
 
-def costs_for(dtype: str, device: str, threads: int | None, flops: float | None) -> Costs:
+def costs_for(dtype: str, device: Device, threads: int | None, flops: float | None) -> Costs:
     """Return the costs of contractions of NumPy, or of a GPU that need not be there."""
     on_host = device == "cpu"
     kind = np.dtype(dtype) if on_host else dtype

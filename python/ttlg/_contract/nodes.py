@@ -3,13 +3,15 @@
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.kept import costs_for
 from ttlg._contract.operands import contiguous
 from ttlg._contract.product_threads import numbers_of
+from ttlg._model_files import device_key
 from ttlg._settings.planner_cache import on_clear
+from ttlg._typing import Device
 
 # Products of fewer multiplications take as long as their calls.
 _SMALL = 2**12
@@ -139,14 +141,21 @@ class NodeCosts:
 
 @functools.lru_cache(64)
 def _node_costs(
-    dtype: str, device: str, threads: int | None, flops: float | None, numbers: tuple[int, int]
+    dtype: str,
+    device: Any,
+    key: Any,
+    threads: int | None,
+    flops: float | None,
+    numbers: tuple[int, int],
 ) -> NodeCosts:
+    """Return the costs of a device that is as `key` tells."""
     return NodeCosts(costs_for(dtype, device, threads, flops))
 
 
 on_clear(_node_costs.cache_clear)
 
 
-def node_costs(dtype: str, device: str, threads: int | None, flops: float | None) -> NodeCosts:
+def node_costs(dtype: str, device: Device, threads: int | None, flops: float | None) -> NodeCosts:
     """Return what has answered such questions before."""
-    return _node_costs(dtype, device, threads, flops, numbers_of(threads))
+    key: Any = device
+    return _node_costs(dtype, key, device_key(device), threads, flops, numbers_of(threads))

@@ -11,7 +11,8 @@ from ttlg._arguments.words import count_of
 from ttlg._contract.contraction import Contraction, Estimate
 from ttlg._contract.kept import contractions, costs_for, hashable, keep, planned_from
 from ttlg._contract.product_threads import numbers_of
-from ttlg._typing import Integers
+from ttlg._model_files import device_key
+from ttlg._typing import Device, Integers
 
 
 def contraction(
@@ -19,7 +20,7 @@ def contraction(
     *shapes: Integers,
     dtype: Any = "float64",
     strides: Sequence[Integers | None] | None = None,
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     optimize: Any = "auto",
     flops: float | None = None,
@@ -36,7 +37,7 @@ def contraction(
         Dtype of all operands.
     strides : sequence, optional
         For each operand its strides in bytes, or None for C-contiguous ones.
-    device : str
+    device : str or path
         As for `plan`. On the CPU, NumPy multiplies.
     threads, optimize : optional
         As for `einsum`.
@@ -79,7 +80,7 @@ def predict_contraction(
     equation: str,
     *shapes: Integers,
     dtype: Any = "float64",
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     optimize: Any = "auto",
     flops: float | None = None,
@@ -124,7 +125,7 @@ def predict_contraction(
         equation,
         asked,
         str(dtype),
-        device,
+        device_key(device),
         threads,
         numbers_of(threads),
         hashable(optimize),

@@ -1,11 +1,12 @@
 """Transposition without a second copy of the data."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
-from ttlg._libraries.dlpack import inplace_plan_for
-from ttlg._typing import ArrayT, Axes, Size
+from ttlg._planning.core import check_choices, planned_inplace
+from ttlg._typing import ArrayT, Axes, Kernel, Size
 
 
 def transpose_inplace(
@@ -14,6 +15,8 @@ def transpose_inplace(
     *,
     stream: Any = None,
     threads: int | None = None,
+    kernel: Kernel | None = None,
+    parameters: Mapping[str, Any] | None = None,
     workspace: Size | None = None,
 ) -> ArrayT:
     """Permute the axes of an array in the memory that it has.
@@ -33,6 +36,9 @@ def transpose_inplace(
     threads : int, optional
         The most threads to use in host memory. By default `get_num_threads`. Small arrays use
         fewer.
+    kernel, parameters : optional
+        As for `plan` with ``inplace=True``. A plan with parameters is made at every call: make one
+        by `plan_for` where there are many.
     workspace : int or str, optional
         The most bytes to use besides the array, 1 or more, or a size such as ``"64M"``, with units
         as for `set_result_pool`. By default a twentieth of the array or
@@ -58,6 +64,8 @@ def transpose_inplace(
         is structured, such as ``records[["x", "y"]]``, and has bytes between its fields that may
         belong to other arrays, as for `out` in `transpose`, which elements would take along;
         `workspace` is no size or too small for any way, and the message says how much is enough;
+        `kernel` does not apply or cannot have the `parameters`, or `torch.compile` traces a call
+        with either;
         `stream` is for an array in host memory, or
         `threads` for one on a CUDA device.
     BufferError
@@ -97,13 +105,20 @@ def transpose_inplace(
     True
     """
     limit = read_workspace(workspace)
+    check_choices(kernel, "model", True, workspace, parameters)
     library = library_of(x)
     operator = library.inplace_operator(stream)
     result: ArrayT
     if operator is not None:
+        if kernel is not None or parameters:
+            raise ValueError(
+                "kernel= and parameters= are for calls that torch.compile does not trace: leave "
+                "them out, or call a plan that was made outside"
+            )
         result = operator(x, axes, threads, limit)
         return result
     view = library.view_inplace(x, stream)
-    plan = inplace_plan_for(view, axes, library.threads_for(view, threads), limit)
+    most = library.threads_for(view, threads)
+    plan = planned_inplace(view, axes, most, limit, kernel, parameters)
     result = library.run_inplace(plan, x, view)
     return result

@@ -102,6 +102,8 @@ else:
 
     CandidateT_co = TypeVar("CandidateT_co", covariant=True)
 
+ListedT = TypeVar("ListedT", Candidate, CudaCandidate)
+
 
 def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
     """List what was measured, the plan's own way first, then what else the planner has."""
@@ -158,6 +160,11 @@ def list_inplace_candidates(core: _core.CpuInplacePlan | _core.CudaInplacePlan) 
     timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
     known = [each[:2] for each in timed]
     return timed + [each for each in listed if each[:2] not in known]
+
+
+def own_first(listed: list[ListedT], own: ListedT) -> list[ListedT]:
+    """Put a plan's own way, whose parameters were given, before the planner's candidates."""
+    return [own] + [each for each in listed if each[:2] != own[:2]]
 
 
 def gain(core: _core.CpuPlan | _core.CudaPlan | _core.CudaInplacePlan) -> float | None:

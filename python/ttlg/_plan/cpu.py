@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from ttlg import _core
 from ttlg._core import CpuPlan as CorePlan
 from ttlg._core import TensorView
-from ttlg._plan.candidates import Candidate, gain, list_candidates
+from ttlg._plan.candidates import Candidate, gain, list_candidates, own_first
+from ttlg._plan.json import model_record
 from ttlg._plan.output import request_of
 from ttlg._plan.plan import Plan
 
@@ -29,7 +30,9 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
         ).kernel
 
     def candidates(self) -> list[Candidate]:
-        return list_candidates(self._core)
+        listed = list_candidates(self._core)
+        own = Candidate(self._core.kernel, self.parameters, self.predicted_time)
+        return own_first(listed, own) if self._given else listed
 
     @property
     def gain(self) -> float | None:
@@ -41,16 +44,19 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
 
     def explain(self) -> "Explanation":
         from ttlg._plan.explain_cpu import explain  # what only people read
+        from ttlg._plan.text import with_given
 
-        return explain(self._core, self._dtype, self.candidates())
+        return with_given(explain(self._core, self._dtype, self.candidates()), self._given)
 
     def _predict(self, fresh: bool) -> tuple[float, float, float]:
         seconds = _core.planned_cpu_seconds(self._core, fresh)
-        model = _core.cpu_time_model()
+        machine = self._core.machine
+        model = _core.cpu_time_model() if machine is None else machine.model
         return seconds, seconds * model.low, seconds * model.high
 
     def _own_record(self) -> dict[str, Any]:
-        return {"measured": self._core.measured} if self._core.measured else {}
+        measured = {"measured": self._core.measured} if self._core.measured else {}
+        return {**measured, **model_record(self._core)}
 
 
 class LearningPlan(CpuPlan):
@@ -66,7 +72,7 @@ class LearningPlan(CpuPlan):
     def of(cls, core: CorePlan, dtype: str) -> "LearningPlan":
         """Make one that begins with a plan of the planner cache."""
         plan: LearningPlan = object.__new__(cls)
-        plan._core, plan._dtype = core, dtype
+        plan._core, plan._dtype, plan._given = core, dtype, ()
         return plan
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ttlg import _core
 from ttlg._core import CudaInplacePlan, TensorView
 from ttlg._core import CudaPlan as CorePlan
-from ttlg._plan.candidates import CudaCandidate, gain, list_cuda_candidates
+from ttlg._plan.candidates import CudaCandidate, gain, list_cuda_candidates, own_first
 from ttlg._plan.output import request_of
 from ttlg._plan.plan import Plan
 from ttlg._typing import CudaKernel
@@ -51,7 +51,9 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
         return self._core.kernel
 
     def candidates(self) -> list[CudaCandidate]:
-        return list_cuda_candidates(self._core)
+        listed = list_cuda_candidates(self._core)
+        own = CudaCandidate(self.schema, self.parameters, self._core.features, self.predicted_time)
+        return own_first(listed, own) if self._given else listed
 
     @property
     def gain(self) -> float | None:
@@ -62,8 +64,9 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
 
     def explain(self) -> "Explanation":
         from ttlg._plan.explain_cuda import explain  # what only people read
+        from ttlg._plan.text import with_given
 
-        return explain(self._core, self._dtype, self.candidates())
+        return with_given(explain(self._core, self._dtype, self.candidates()), self._given)
 
     def _own_record(self) -> dict[str, Any]:
         measured = {"measured": self._core.measured} if self._core.measured else {}

@@ -129,7 +129,7 @@ def _describe_prefetch(distance: int) -> str:
 def _describe_time(core: _core.CpuPlan) -> str:
     """Say what a call into memory that has been in use takes, and one that returns a new array."""
     warm, fresh = (microseconds(_core.predict_cpu_seconds(core, each)) for each in (False, True))
-    source = _models.cpu_source()
+    source = _models.cpu_source(core.machine)
     by = f", by {source}" if source != _core.cpu_time_model().name else ""
     return f"  predicted  {warm} into out=, {fresh} into a new array{by}"
 

@@ -231,5 +231,17 @@ PLAN = {
     "kernel": _text,
     "parameters": check_object,
 }
-PLAN_OPTIONAL = {"measured": MEASURED}
+PLAN_OPTIONAL = {
+    "given": _list_of(_text, "texts"),
+    "measured": MEASURED,
+    "model": _record(
+        {
+            "name": _text,
+            "cached_bytes": _INT64,
+            "coefficients": _NUMBERS,
+            "low": _number,
+            "high": _number,
+        }
+    ),
+}
 CUDA = {"alignment": _alignment}

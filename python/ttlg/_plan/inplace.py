@@ -6,8 +6,9 @@ from ttlg._arguments.words import count_of
 from ttlg._core import CpuInplacePlan as CpuCore
 from ttlg._core import CudaInplacePlan as CudaCore
 from ttlg._libraries import library_of
-from ttlg._plan.candidates import Candidate, gain, list_inplace_candidates
+from ttlg._plan.candidates import Candidate, gain, list_inplace_candidates, own_first
 from ttlg._plan.cuda import OnGpu
+from ttlg._plan.json import model_record
 from ttlg._plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -47,15 +48,19 @@ class InplacePlan(Plan[Candidate]):
         """List other ways for this transposition, threads and workspace, the fastest first.
 
         Every first step by every kernel that can carry it out, with the fastest steps that follow.
-        Where the plan was measured, its own way comes first, and then all that took part.
+        Where the plan was measured, its own way comes first, and then all that took part; and its
+        own way comes first where parameters were given.
         """
-        return list_inplace_candidates(self._core)
+        listed = list_inplace_candidates(self._core)
+        own: Any = (self.kernel, self.parameters, self.predicted_time)
+        return own_first(listed, Candidate(*own)) if self._given else listed
 
     def explain(self) -> "Explanation":
         """Say in which steps the array is transposed and why; as `Plan.explain`."""
         from ttlg._plan.explain_inplace import explain  # what only people read
+        from ttlg._plan.text import with_given
 
-        return explain(self._core, self._dtype, self._machine())
+        return with_given(explain(self._core, self._dtype, self._machine()), self._given)
 
     def _machine(self) -> dict[str, object]:
         """Name what carries the plan out."""
@@ -94,6 +99,11 @@ class CpuInplacePlan(InplacePlan, core=CpuCore):
     """The same on the CPU."""
 
     __slots__ = ()
+
+    _core: CpuCore
+
+    def _own_record(self) -> dict[str, Any]:
+        return model_record(self._core)
 
 
 class CudaInplacePlan(OnGpu, InplacePlan, core=CudaCore):

@@ -37,12 +37,12 @@ def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str
     return json.dumps(record)
 
 
-def read(text: str) -> tuple[AnyPlan, str]:
-    """Rebuild what `write` wrote."""
+def read(text: str) -> tuple[AnyPlan, str, tuple[str, ...]]:
+    """Rebuild what `write` wrote: a plan, its dtype's name and the parameters that were given."""
     try:
         data = json.loads(text)
         fields.check_object("it", data)
-        return _read_plan(data), data["dtype"]
+        return _read_plan(data), data["dtype"], tuple(data.get("given", ()))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not the JSON of a ttlg plan: {error}") from error
 
@@ -57,16 +57,28 @@ def _read_plan(data: dict[str, Any]) -> AnyPlan:
         )
     kernel, parameters, measured = data["kernel"], data["parameters"], data.get("measured", [])
     if data["device"] == "cpu":
+        machine = (
+            _core.cpu_machine_with(_core.CpuTimeModel(**data["model"])) if "model" in data else None
+        )
         if data["inplace"]:
-            return _build_named(partial(_build_cpu_inplace, request), kernel, parameters)
-        return build_measured(request, kernel, parameters, measured)
+            return _build_named(cpu_inplace_builder(request, machine), kernel, parameters)
+        build_one = partial(build, request, machine=machine)
+        return build_with_measured(build_one, kernel, parameters, measured)
     model = _core.DeviceModel(**data["device"])
     if data["inplace"]:
-        build_one = cuda_inplace_builder(request, model)
-        return build_with_measured(build_one, kernel, parameters, measured)
+        build_in_place = cuda_inplace_builder(request, model)
+        return build_with_measured(build_in_place, kernel, parameters, measured)
     fields.check_fields(data, fields.CUDA)
     build_other = cuda_builder(request, model, data["alignment"])
     return build_with_measured(build_other, kernel, parameters, measured)
+
+
+def model_record(core: _core.CpuPlan | _core.CpuInplacePlan) -> dict[str, Any]:
+    """Return the time model of a plan for the CPU that was made by another one than that in use."""
+    if core.machine is None:
+        return {}
+    names = ("name", "cached_bytes", "coefficients", "low", "high")
+    return {"model": {name: getattr(core.machine.model, name) for name in names}}
 
 
 def request_record(core: _core.PlanBase) -> dict[str, Any]:
@@ -166,14 +178,35 @@ def cuda_inplace_builder(
     return build_one
 
 
-def _build_cpu_inplace(
-    request: _core.Request, _: str, parameters: dict[str, Any]
-) -> _core.CpuInplacePlan:
-    fields.CPU_INPLACE_PARAMETERS("parameters", parameters)
-    return _core.build_cpu_inplace_plan(request, **parameters)
+def cpu_inplace_builder(
+    request: _core.Request, machine: _core.CpuMachine | None
+) -> Callable[[str, dict[str, Any]], _core.CpuInplacePlan]:
+    """Return the same for the CPU, by the time model of a machine, or None for that in use."""
+
+    def build_one(_: str, parameters: dict[str, Any]) -> _core.CpuInplacePlan:
+        fields.CPU_INPLACE_PARAMETERS("parameters", parameters)
+        return _core.build_cpu_inplace_plan(request, machine=machine, **parameters)
+
+    return build_one
 
 
-def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
+def builder(core: AnyPlan, request: _core.Request) -> Callable[[str, dict[str, Any]], AnyPlan]:
+    """Return what makes plans of a kernel and parameters for the device of another plan."""
+    if isinstance(core, _core.CpuPlan):
+        return partial(build, request, machine=core.machine)
+    if isinstance(core, _core.CpuInplacePlan):
+        return cpu_inplace_builder(request, core.machine)
+    if isinstance(core, _core.CudaPlan):
+        return cuda_builder(request, core.model, core.pointer_alignment)
+    return cuda_inplace_builder(request, core.model)
+
+
+def build(
+    request: _core.Request,
+    kernel: str,
+    parameters: dict[str, Any],
+    machine: _core.CpuMachine | None = None,
+) -> _core.CpuPlan:
     """Build a plan from parameters of any version.
 
     Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant
@@ -184,4 +217,4 @@ def build(request: _core.Request, kernel: str, parameters: dict[str, Any]) -> _c
         stored = _core.build_cpu_plan(request, kernel=kernel, **parameters | {"streaming": False})
         staged = parameters["staged"] or (kernel != "copy" and stored.element_bytes < 1024)
         parameters = parameters | {"staged": staged}
-    return _core.build_cpu_plan(request, kernel=kernel, **parameters)
+    return _core.build_cpu_plan(request, kernel=kernel, machine=machine, **parameters)

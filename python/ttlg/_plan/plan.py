@@ -28,21 +28,26 @@ class Plan(Generic[CandidateT_co]):
     layout, from as many threads as you like.
     """
 
-    __slots__ = ("__weakref__", "_core", "_dtype")
+    __slots__ = ("__weakref__", "_core", "_dtype", "_given")
 
     _core: plan_json.AnyPlan
     _dtype: str
+    _given: tuple[str, ...]
 
     def __init_subclass__(cls, core: type | None = None) -> None:
         super().__init_subclass__()
         if core is not None:
             _CLASSES[core] = cls
 
-    def __new__(cls, core: plan_json.AnyPlan, dtype: str) -> "Plan[Any]":
-        """Make a plan of the class for this type of `core`; `dtype` is a name for display."""
+    def __new__(
+        cls, core: plan_json.AnyPlan, dtype: str, given: tuple[str, ...] = ()
+    ) -> "Plan[Any]":
+        """Make a plan of the class for this type of `core`; `dtype` is a name for display.
+
+        `given` names the parameters that a caller gave.
+        """
         plan = object.__new__(_CLASSES.get(type(core), cls))
-        plan._core = core
-        plan._dtype = dtype
+        plan._core, plan._dtype, plan._given = core, dtype, given
         return plan
 
     @overload
@@ -59,9 +64,9 @@ class Plan(Generic[CandidateT_co]):
         out : array, optional
             As for `transpose`. Where its strides are not those of `out_strides`, the planner's plan
             for them runs instead of this one: on as many threads, and with this plan's kernel if
-            that was forced or measured and can write there. Where only the fields of its elements
-            may be written, the planner's plans for these run. By default a new array of the library
-            of `x`.
+            that was forced or measured and can write there, but with parameters of the planner's.
+            Where only the fields of its elements may be written, the planner's plans for these run.
+            By default a new array of the library of `x`.
         stream : optional
             As for `transpose`.
 
@@ -265,7 +270,8 @@ class Plan(Generic[CandidateT_co]):
         list of Candidate or CudaCandidate
             The fastest by prediction come first, so that the first is what a plan of this layout
             uses unless its kernel is forced; for a GPU some kernels come before others (`explain`
-            shows how). Where a plan was measured, its own way comes first, then all that took part.
+            shows how). Where a plan was measured, its own way comes first, then all that took part;
+            and its own way comes first where parameters were given.
             On the CPU named tuples ``(kernel, parameters, seconds, measured_seconds)``, predicted
             for a call into an ``out=`` that has been in use, without the reference kernel; for a
             GPU ``(kernel, parameters, features, seconds)``, every slice of every kernel with what
@@ -409,7 +415,7 @@ class Plan(Generic[CandidateT_co]):
             the predicted time. Then what each kernel would take at best, or why it does not apply; for a GPU the
             planner's cases from top to bottom, with what keeps those above the choice from
             applying and what the others need. Where plans were measured, the fastest of them and
-            the gain over the planner's choice.
+            the gain over the planner's choice; which parameters were given, if any.
 
         Examples
         --------
@@ -444,7 +450,9 @@ class Plan(Generic[CandidateT_co]):
             A JSON object with the request, the kernel and its parameters, the device model, and
             what was measured.
         """
-        return plan_json.write(self._core, self._dtype, self._device_record(), self._own_record())
+        given = {"given": self._given} if self._given else {}
+        own = {**self._own_record(), **given}
+        return plan_json.write(self._core, self._dtype, self._device_record(), own)
 
     def _device_record(self) -> str | dict[str, Any]:
         """Return the device as `to_json` writes it."""
@@ -515,6 +523,7 @@ class Plan(Generic[CandidateT_co]):
             "device": self.device,
             "kernel": self.kernel,
             **self.parameters,
+            **({"given": ", ".join(self._given)} if self._given else {}),
             **({} if self.gain is None else {"measured gain": f"{self.gain:.3g}"}),
         }
 

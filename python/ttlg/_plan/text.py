@@ -25,6 +25,13 @@ def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
     ]
 
 
+def with_given(text: Explanation, given: tuple[str, ...]) -> Explanation:
+    """Add which parameters a caller gave."""
+    if not given:
+        return text
+    return Explanation(f"{text}\nparameters that were given: {', '.join(given)}")
+
+
 def microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.1f} microseconds"
 

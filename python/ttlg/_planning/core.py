@@ -1,14 +1,17 @@
 """What planning for a layout, planning for an array and predicting share."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ttlg import _core, _models
 from ttlg._arguments.devices import refuse_on_gpu
 from ttlg._arguments.layouts import read_byte_strides, read_extents
+from ttlg._libraries.dlpack import inplace_plan_for
 from ttlg._plan.cpu import LearningPlan
+from ttlg._plan.given import check_given, choices_before, with_parameters
 from ttlg._plan.json import AnyPlan
 from ttlg._plan.plan import Plan
-from ttlg._typing import Axes, Integers
+from ttlg._typing import Axes, Device, Integers
 
 
 def core_plan(
@@ -18,7 +21,7 @@ def core_plan(
     *,
     strides: Integers | None,
     element_strides: Integers | None,
-    device: str,
+    device: Device,
     inplace: bool,
     threads: int | None,
     kernel: str | None = None,
@@ -27,6 +30,8 @@ def core_plan(
 ) -> AnyPlan:
     """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
     model = _models.model_for(device)
+    machine = model if isinstance(model, _core.CpuMachine) else None
+    model = model if isinstance(model, _core.DeviceModel) else None
     extents = read_extents(shape)
     order = _core.normalize_axes(axes, extents)
     measures = tune == "measure"
@@ -35,6 +40,8 @@ def core_plan(
         refuse_learning_on_gpu(device, tune)
     elif inplace and measures:
         refuse_measuring_inplace()
+    elif machine is not None and tune != "model":
+        raise ValueError(f"tune={tune!r} is for the time model in use: leave tune= or device= out")
     number = _models.device_number(device, "tune='measure'") if model and measures else 0
     core: AnyPlan
     try:
@@ -45,14 +52,14 @@ def core_plan(
             )
         elif inplace:
             core = _core.cached_cpu_inplace_plan(
-                extents, byte_strides, itemsize, order, threads, workspace, kernel
+                extents, byte_strides, itemsize, order, threads, workspace, kernel, machine
             )
         elif model is not None:
             request = _core.Request(extents, byte_strides, itemsize, order)
             core = _core.cached_cuda_plan(request, model, kernel)
         else:
             request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
-            core = _core.cached_cpu_plan(request, threads, kernel)
+            core = _core.cached_cpu_plan(request, threads, kernel, machine)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
     if not measures:
@@ -84,7 +91,7 @@ def measured_inplace(
     return tune_cuda_inplace(core, device, workspace, kernel)
 
 
-def refuse_learning_on_gpu(device: str, tune: str) -> None:
+def refuse_learning_on_gpu(device: Device, tune: str) -> None:
     if tune == "learn":
         raise ValueError(
             f"tune='learn' is for device 'cpu', not {device!r}: calls of ttlg.transpose learn there"
@@ -95,14 +102,40 @@ def refuse_measuring_inplace() -> None:
     raise ValueError("plans in place are measured on GPUs alone: leave tune= or inplace= out")
 
 
-def make_plan(core: AnyPlan, dtype: str, tune: str) -> Plan:
+def planned_inplace(
+    view: _core.TensorView,
+    axes: Axes | None,
+    threads: int | None,
+    workspace: int | None,
+    kernel: str | None,
+    parameters: Mapping[str, Any] | None,
+) -> _core.CpuInplacePlan | _core.CudaInplacePlan:
+    """Plan for an array where it lies, with parameters that a caller gives."""
+    if not parameters:
+        return inplace_plan_for(view, axes, threads, workspace, kernel)
+    choices = choices_before(
+        parameters,
+        on_host=view.on_host,
+        inplace=True,
+        kernel=kernel,
+        threads=threads,
+        workspace=workspace,
+    )
+    return with_parameters(inplace_plan_for(view, axes, **choices), kernel, parameters)
+
+
+def make_plan(core: AnyPlan, dtype: str, tune: str, parameters: Mapping[str, Any] | None) -> Plan:
     """Wrap a plan of the core."""
     if tune == "learn" and isinstance(core, _core.CpuPlan):
         return LearningPlan.of(core, dtype)
-    return Plan(core, dtype)
+    return Plan(core, dtype, tuple(parameters or ()))
 
 
-def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) -> None:
+def check_choices(
+    kernel: str | None, tune: str, inplace: bool, workspace: Any, parameters: Any
+) -> None:
+    if parameters is not None:
+        check_given(parameters)
     if kernel is not None and not isinstance(kernel, str):
         raise TypeError(f"kernel must be a name, not {kernel!r}")
     if tune not in ("model", "learn", "measure"):
@@ -111,5 +144,9 @@ def check_choices(kernel: str | None, tune: str, inplace: bool, workspace: Any) 
         raise ValueError("calls in place do not learn: leave tune= or inplace= out")
     if kernel is not None and tune == "learn":
         raise ValueError("calls that learn try all kernels: leave tune= or kernel= out")
+    if parameters and tune != "model":
+        raise ValueError(
+            f"tune={tune!r} chooses the parameters, which are given: leave tune= or parameters= out"
+        )
     if workspace is not None and not inplace:
         raise ValueError("workspace= is for plans in place: pass inplace=True, or leave it out")

@@ -1,14 +1,18 @@
 """`ttlg.plan`: a plan for a layout."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ttlg._arguments.dtypes import describe_dtype
 from ttlg._arguments.layouts import read_extents
 from ttlg._arguments.sizes import read_workspace
+from ttlg._core import DeviceModel
+from ttlg._models import model_for
 from ttlg._plan.candidates import Candidate, CudaCandidate
+from ttlg._plan.given import choices_before, with_parameters
 from ttlg._plan.plan import Plan
 from ttlg._planning.core import check_choices, core_plan, make_plan
-from ttlg._typing import Axes, CudaDevice, Integers, Kernel, PlanOptions, Size, Tune
+from ttlg._typing import Axes, CudaDevice, Device, Integers, Kernel, PlanOptions, Size, Tune
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,7 +44,7 @@ def plan(
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    device: str = "cpu",
+    device: Device = "cpu",
     inplace: bool = False,
     **options: "Unpack[PlanOptions]",
 ) -> Plan: ...
@@ -51,10 +55,11 @@ def plan(
     *,
     strides: Integers | None = None,
     element_strides: Integers | None = None,
-    device: str = "cpu",
+    device: Device = "cpu",
     inplace: bool = False,
     threads: int | None = None,
     kernel: Kernel | None = None,
+    parameters: Mapping[str, Any] | None = None,
     tune: Tune = "model",
     workspace: Size | None = None,
 ) -> Plan:
@@ -74,10 +79,12 @@ def plan(
         default. What can only be strides in elements is refused.
     element_strides : iterable of int, optional
         The same in elements, as ``torch.Tensor.stride()`` gives them; instead of `strides`.
-    device : str
+    device : str or path
         ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for a GPU of this machine, or the name of a device
         model that comes with ttlg, such as ``"nvidia-h200"`` or ``"tesla-k40c"``, for a plan that
-        explains itself and predicts its time anywhere but runs on such a GPU alone.
+        explains itself and predicts its time anywhere but runs on such a GPU alone. A path, or text
+        that ends in ``".json"``, is that of a file that holds such a model, or one of a CPU, as
+        those in ``ttlg/models`` and the one in which `calibrate` keeps its models.
     inplace : bool
         Plan for the result to take the memory of the input, as `transpose_inplace` does: calls of
         the plan return a view of that memory. The input is in C or Fortran order.
@@ -93,6 +100,12 @@ def plan(
         ``"square_sg"`` or ``"square_tw"`` for square matrices, ``"runs"`` for those of long
         elements, ``"cells"`` for any of long elements, ``"skinny"`` for 2 to 31 rows or columns,
         ``"c2r"`` or ``"r2c"``.
+    parameters : dict, optional
+        Some or all of `Plan.parameters`, to have these instead of the planner's, which chooses the
+        rest for the least predicted time. In place ``"steps"`` holds a dict for each step, with
+        some or all of its parameters, and ``"width"``, on a GPU also ``"threads"``, stands for that
+        of every step. `Plan.kernel` and `Plan.parameters` together make an equal plan again. The
+        planner cache does not keep plans with parameters.
     tune : str
         ``"model"`` trusts the planner. ``"learn"``, on the CPU, lets calls of the plan try others
         and keep the fastest, as those of `transpose` do unless `set_learning` says not to: such a
@@ -117,10 +130,13 @@ def plan(
         An argument is not of the stated type, or the dtype holds Python objects.
     ValueError
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
-        twice or in elements for bytes, `kernel` does not apply, `device` or `tune` is unknown,
+        twice or in elements for bytes, `kernel` does not apply, no plan can have the `parameters`
+        (the message says which values it can have), `device` or `tune` is unknown, a model's file
+        is missing or holds none,
         `threads` or ``tune="learn"`` is asked of a GPU, ``tune="measure"`` of the name of a device
-        model or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, `workspace` of
-        a plan that is not in place, or ``TTLG_CACHE_DIR`` is no directory to write to.
+        model or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, either
+        with `parameters`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no
+        directory to write to.
     CudaError
         `device` is a GPU that the driver does not find.
     MemoryError
@@ -155,14 +171,28 @@ def plan(
     >>> p.schema, 1e-3 < p.predicted_time < 2e-3
     ('orthogonal_distinct', True)
 
+    In blocks of one's own choice, for which the planner chooses the rest:
+
+    >>> p = ttlg.plan((300, 400), kernel="tile", parameters={"block": (16, 100)}, threads=1)
+    >>> p.parameters["block"], p.parameters["threads"]
+    ((16, 100), 1)
+
     In the memory that the array has:
 
     >>> p = ttlg.plan((1000, 600), inplace=True)
     >>> p(np.zeros((1000, 600), "float32")).shape
     (600, 1000)
     """
-    check_choices(kernel, tune, inplace, workspace)
+    check_choices(kernel, tune, inplace, workspace, parameters)
     name, itemsize = describe_dtype(dtype)
+    choices: dict[str, Any] = {
+        "kernel": kernel,
+        "threads": threads,
+        "workspace": read_workspace(workspace),
+    }
+    if parameters:
+        on_host = not isinstance(model_for(device), DeviceModel)
+        choices = choices_before(parameters, on_host=on_host, inplace=inplace, **choices)
     core = core_plan(
         read_extents(shape, ", or call ttlg.plan_for(array, axes)"),
         axes,
@@ -171,9 +201,9 @@ def plan(
         element_strides=element_strides,
         device=device,
         inplace=inplace,
-        threads=threads,
-        kernel=kernel,
         tune=tune,
-        workspace=read_workspace(workspace),
+        **choices,
     )
-    return make_plan(core, name, tune)
+    if parameters:
+        core = with_parameters(core, kernel, parameters)
+    return make_plan(core, name, tune, parameters)

@@ -1,11 +1,12 @@
 """`ttlg.plan_for`: a plan for an array."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ttlg import _core, _models
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
-from ttlg._libraries.dlpack import inplace_plan_for
+from ttlg._plan.given import choices_before, with_parameters
 from ttlg._plan.plan import Plan
 from ttlg._planning.core import (
     check_choices,
@@ -13,6 +14,7 @@ from ttlg._planning.core import (
     measured,
     measured_inplace,
     measured_on_gpu,
+    planned_inplace,
     refuse_learning_on_gpu,
     refuse_measuring_inplace,
 )
@@ -27,6 +29,7 @@ def plan_for(
     inplace: bool = False,
     threads: int | None = None,
     kernel: Kernel | None = None,
+    parameters: Mapping[str, Any] | None = None,
     tune: Tune = "model",
     workspace: Size | None = None,
 ) -> Plan:
@@ -46,7 +49,7 @@ def plan_for(
         are C-contiguous.
     inplace : bool
         Plan for ``ttlg.transpose_inplace(x, axes)`` instead; without `out`.
-    threads, kernel, tune, workspace : optional
+    threads, kernel, parameters, tune, workspace : optional
         As for `plan`.
 
     Returns
@@ -71,9 +74,10 @@ def plan_for(
     >>> p(x).shape
     (30, 32)
     """
-    check_choices(kernel, tune, inplace, workspace)
+    check_choices(kernel, tune, inplace, workspace, parameters)
     if inplace:
-        return _plan_inplace_for(x, axes, out, threads, kernel, tune, read_workspace(workspace))
+        limit = read_workspace(workspace)
+        return _plan_inplace_for(x, axes, out, threads, kernel, parameters, tune, limit)
     library = library_of(x)
     source = library.view_input(x, None)
     order = _core.normalize_axes(axes, source.shape)
@@ -81,6 +85,15 @@ def plan_for(
     if target is not None:
         _core.check_out(source, order, target)
     most = library.threads_for(source, threads)
+    if parameters:
+        most = choices_before(
+            parameters,
+            on_host=source.on_host,
+            inplace=False,
+            kernel=kernel,
+            threads=most,
+            workspace=None,
+        )["threads"]
     if not source.on_host:
         refuse_learning_on_gpu(source.device, tune)
     try:
@@ -89,12 +102,16 @@ def plan_for(
             cuda = _core.cuda_plan_for(source, order, target, model, kernel)
             if tune == "measure":
                 cuda = measured_on_gpu(cuda, _number_of(source), kernel)
-            return Plan(cuda, source.dtype)
+            if parameters:
+                cuda = with_parameters(cuda, kernel, parameters)
+            return make_plan(cuda, source.dtype, tune, parameters)
         core = _core.cpu_plan_for(source, order, target, most, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
     core = measured(core, most, kernel) if tune == "measure" else core
-    return make_plan(core, source.dtype, tune)
+    if parameters:
+        core = with_parameters(core, kernel, parameters)
+    return make_plan(core, source.dtype, tune, parameters)
 
 
 def _plan_inplace_for(
@@ -103,6 +120,7 @@ def _plan_inplace_for(
     out: Any,
     threads: int | None,
     kernel: str | None,
+    parameters: Mapping[str, Any] | None,
     tune: str,
     workspace: int | None,
 ) -> Plan:
@@ -111,13 +129,13 @@ def _plan_inplace_for(
     library = library_of(x)
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)
-    core = inplace_plan_for(view, axes, most, workspace, kernel)
+    core = planned_inplace(view, axes, most, workspace, kernel, parameters)
     if tune == "measure":
         if isinstance(core, _core.CpuInplacePlan):
             refuse_measuring_inplace()
         else:
             core = measured_inplace(core, _number_of(view), workspace, kernel)
-    return Plan(core, view.dtype)
+    return make_plan(core, view.dtype, tune, parameters)
 
 
 def _number_of(view: _core.TensorView) -> int:

@@ -9,7 +9,7 @@ from ttlg import _core, _models
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._plan.plan import Plan
 from ttlg._planning.core import core_plan
-from ttlg._typing import Axes, Integers, LayoutOptions
+from ttlg._typing import Axes, Device, Integers, LayoutOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # takes a millisecond to import
@@ -58,7 +58,7 @@ def predict_time(
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    device: str = "cpu",
+    device: Device = "cpu",
     inplace: bool = False,
     output: Output = "fresh",
     full: Literal[False] = False,
@@ -70,7 +70,7 @@ def predict_time(
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    device: str = "cpu",
+    device: Device = "cpu",
     inplace: bool = False,
     output: Output = "fresh",
     full: Literal[True],
@@ -81,7 +81,7 @@ def predict_time(
     axes: Axes | None = None,
     dtype: Any = "float32",
     *,
-    device: str = "cpu",
+    device: Device = "cpu",
     strides: Integers | None = None,
     element_strides: Integers | None = None,
     inplace: bool = False,
@@ -100,7 +100,7 @@ def predict_time(
     dtype : dtype or str
         As for `plan`.
     device, strides, element_strides : optional
-        As for `plan`; a device model, such as ``"nvidia-h200"``, needs no GPU.
+        As for `plan`; a device model, such as ``"nvidia-h200"`` or a file, needs no GPU.
     inplace : bool
         As for `plan`: how long `transpose_inplace` takes.
     threads : int, optional
@@ -177,7 +177,7 @@ def predict_time(
     source = (
         f"{plan.device}, {core.time_source}"
         if isinstance(core, _core.CudaPlan | _core.CudaInplacePlan)
-        else _models.cpu_source()
+        else _models.cpu_source(core.machine)
     )
     prediction = Prediction(*plan._predict(fresh), plan.kernel, source)
     return prediction if full else prediction.seconds
@@ -187,7 +187,7 @@ def predict_times(
     problems: Iterable[tuple[Integers, Axes | None]],
     dtype: Any = "float32",
     *,
-    device: str = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     output: Output = "fresh",
 ) -> "NDArray[np.float64]":

@@ -204,7 +204,7 @@ def test_forced_kernels(kernel):
         (
             {"device": "tesla"},
             ValueError,
-            "cannot plan for device 'tesla'; choose one of 'cpu', .*'tesla-k40c'; did you mean",
+            "cannot plan for device 'tesla'; choose one of 'cpu', .*, or the path.*; did you mean",
         ),
         ({"device": "../tesla-k40c"}, ValueError, "cannot plan for device"),
     ],

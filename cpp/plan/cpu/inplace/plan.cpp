@@ -42,7 +42,7 @@ std::int64_t max_workspace(const Problem& folded, int threads) {
 
 InplacePlan build_inplace_plan(const Request& request, std::vector<InplaceStep> steps,
                                const Machine& machine, int threads, std::int64_t workspace_limit) {
-  if (threads < 1 || threads > kMaxThreads) throw std::invalid_argument("threads out of range");
+  check_threads(threads);
   check_steps(request, steps);
   InplacePlan plan(request, make_problem(request));
   plan.threads = threads;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct InplacePlan : BasicInplacePlan<InplaceStep> {
   // in the order of these steps.
   std::vector<Plan> into_buffer{};
   int threads = 1;
+  std::shared_ptr<const Machine> machine{};  // as in Plan
 
   bool operator==(const InplacePlan& other) const {
     return is_same(other) && threads == other.threads;

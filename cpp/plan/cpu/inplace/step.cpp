@@ -1,6 +1,7 @@
 #include "plan/cpu/inplace/step.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plan/cpu/memory_units.hpp"
 #include "tensor/integer.hpp"
@@ -8,28 +9,30 @@
 namespace ttlg::cpu {
 namespace {
 
-bool is_between(std::int64_t low, std::int64_t value, std::int64_t high) {
-  return low <= value && value <= high;
+WidthRange widths_of(const InplaceStep& step) {
+  switch (step.kernel) {
+    case InplaceKernel::square: {
+      if (step.rows != step.columns) return {.least = 1, .most = 0};
+      const auto order = std::sqrt(static_cast<double>(kMaxTileBytes / step.element_bytes));
+      return {.least = 1, .most = std::min(kMaxTileOrder, static_cast<std::int64_t>(order))};
+    }
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      return {.least = 1, .most = std::min(kMaxBandColumns, c2r_of(step).n)};
+    case InplaceKernel::pieces:
+      return {.least = 1, .most = std::max(step.rows, step.columns)};
+    case InplaceKernel::buffered:
+    case InplaceKernel::cells:
+      break;
+  }
+  return {};
 }
 
 }  // namespace
 
-bool applies(const InplaceStep& step) {
-  switch (step.kernel) {
-    case InplaceKernel::square:
-      return step.rows == step.columns && is_between(1, step.width, kMaxTileOrder) &&
-             step.width * step.width * step.element_bytes <= kMaxTileBytes;
-    case InplaceKernel::c2r:
-    case InplaceKernel::r2c:
-      return is_between(1, step.width, std::min(kMaxBandColumns, c2r_of(step).n));
-    case InplaceKernel::pieces:
-      return is_between(1, step.width, std::max(step.rows, step.columns));
-    case InplaceKernel::buffered:
-    case InplaceKernel::cells:
-      return step.width == 0;
-  }
-  return false;
-}
+bool applies(const InplaceStep& step) { return widths_of(step).holds(step.width); }
+
+std::string obstacle(const InplaceStep& step) { return width_obstacle(step, widths_of(step)); }
 
 int passes(const InplaceStep& step) {
   switch (step.kernel) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "plan/inplace/step.hpp"
@@ -107,6 +108,9 @@ struct LongMatrix {
 
 // Whether the kernel can transpose these matrices with this width.
 bool applies(const InplaceStep& step);
+
+// Why a kernel cannot, in words.
+std::string obstacle(const InplaceStep& step);
 
 // The bytes that a step needs besides its matrices.
 std::int64_t workspace_bytes(const InplaceStep& step, int threads);

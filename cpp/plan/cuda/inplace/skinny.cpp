@@ -7,7 +7,6 @@
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
-namespace {
 
 bool is_skinny(const InplaceStep& step) {
   const std::int64_t fields = std::min(step.rows, step.columns);
@@ -15,8 +14,6 @@ bool is_skinny(const InplaceStep& step) {
          fields <= SkinnyPolicy::kMaxFields && fields < std::max(step.rows, step.columns) &&
          step.element_bytes <= SkinnyPolicy::kMaxElementBytes;
 }
-
-}  // namespace
 
 SkinnyMatrix::SkinnyMatrix(const InplaceStep& step)
     : is_tall(step.rows > step.columns),
@@ -37,10 +34,7 @@ InplaceStep SkinnyMatrix::cells() const {
           .width = CellsPolicy::kSpacing};
 }
 
-bool is_skinny_valid(const InplaceStep& step) {
-  if (!is_skinny(step) || step.width < 1 || step.width > std::max(step.rows, step.columns)) {
-    return false;
-  }
+bool fits_skinny(const InplaceStep& step) {
   const SkinnyMatrix matrix(step);
   const bool fits = SkinnyPolicy::shared_bytes(matrix.fields, matrix.length,
                                                matrix.element_bytes) <= SkinnyPolicy::kSharedBytes;

@@ -45,8 +45,11 @@ struct SkinnyMatrix {
   InplaceStep cells() const;
 };
 
-// Whether the kernel can transpose these matrices in pieces of this length.
-bool is_skinny_valid(const InplaceStep& step);
+// Whether the kernel is for such matrices.
+bool is_skinny(const InplaceStep& step);
+
+// Whether pieces of such a matrix that are no longer than it fit in shared memory.
+bool fits_skinny(const InplaceStep& step);
 
 // The length of pieces that take the least time, all of the matrix if that fits in shared memory; 0
 // where the matrix is not skinny, or elements too large.

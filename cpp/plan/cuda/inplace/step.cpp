@@ -13,12 +13,6 @@
 namespace ttlg::cuda {
 namespace {
 
-// Of square matrices of words, of a width within limits.
-bool is_square_valid(const InplaceStep& step, std::int64_t min_width, std::int64_t max_width) {
-  return step.rows == step.columns && is_width(step.element_bytes) && min_width <= step.width &&
-         step.width <= max_width;
-}
-
 // Whether the threads of its blocks are for the plan to choose.
 bool takes_any_threads(InplaceKernel kernel) {
   switch (kernel) {
@@ -58,34 +52,81 @@ int block_threads(const InplaceStep& step) {
   return SquarePolicy::kThreads;
 }
 
-bool applies(const InplaceStep& step) {
-  if (!are_threads_valid(step)) return false;
+namespace {
+
+// Whether the kernel can transpose these matrices with some width.
+bool takes_matrices(const InplaceStep& step) {
   switch (step.kernel) {
     case InplaceKernel::square_v1b:
-      return is_square_valid(step, 1, std::max<std::int64_t>(tiles_of(step) - 1, 1));
     case InplaceKernel::square_sg:
-      return is_square_valid(step, 1, tiles_of(step));
     case InplaceKernel::square_v1:
     case InplaceKernel::square_v1r:
     case InplaceKernel::square_v2:
     case InplaceKernel::square_ip:
     case InplaceKernel::square_tw:
-      return is_square_valid(step, 0, 0);
+      return step.rows == step.columns && is_width(step.element_bytes);
     case InplaceKernel::runs:
-      return step.rows == step.columns && step.width == 0;
+      return step.rows == step.columns;
     case InplaceKernel::cells:
       return step.between == 1 && step.element_bytes >= CellsPolicy::kMinBytes &&
-             step.rows <= CellsPolicy::kMaxCells / step.columns && step.width > 1 &&
-             step.width <= CellsPolicy::kMaxCells &&
-             std::has_single_bit(static_cast<std::uint64_t>(step.width));
+             step.rows <= CellsPolicy::kMaxCells / step.columns;
     case InplaceKernel::skinny:
-      return is_skinny_valid(step);
+      return is_skinny(step);
     case InplaceKernel::c2r:
     case InplaceKernel::r2c:
-      return step.between == 1 && step.width == 0 &&
-             std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
+      return step.between == 1 && std::max(step.rows, step.columns) <= C2rPolicy::kMaxExtent;
   }
   return false;
+}
+
+WidthRange widths_of(const InplaceStep& step) {
+  switch (step.kernel) {
+    case InplaceKernel::square_v1b:
+      return {.least = 1, .most = std::max<std::int64_t>(tiles_of(step) - 1, 1)};
+    case InplaceKernel::square_sg:
+      return {.least = 1, .most = tiles_of(step)};
+    case InplaceKernel::cells:
+      return {.least = 2, .most = CellsPolicy::kMaxCells};
+    case InplaceKernel::skinny:
+      return {.least = 1, .most = std::max(step.rows, step.columns)};
+    case InplaceKernel::square_v1:
+    case InplaceKernel::square_v1r:
+    case InplaceKernel::square_v2:
+    case InplaceKernel::square_ip:
+    case InplaceKernel::square_tw:
+    case InplaceKernel::runs:
+    case InplaceKernel::c2r:
+    case InplaceKernel::r2c:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool applies(const InplaceStep& step) {
+  if (!are_threads_valid(step) || !takes_matrices(step) || !widths_of(step).holds(step.width)) {
+    return false;
+  }
+  if (step.kernel == InplaceKernel::skinny) return fits_skinny(step);
+  return step.kernel != InplaceKernel::cells ||
+         std::has_single_bit(static_cast<std::uint64_t>(step.width));
+}
+
+std::string obstacle(const InplaceStep& step) {
+  const std::string kernel = "kernel '" + std::string(kernel_name(step.kernel)) + "'";
+  if (!are_threads_valid(step)) {
+    if (!takes_any_threads(step.kernel)) return "threads must be 0 for " + kernel;
+    return "threads of " + kernel + " must be a power of two from " +
+           std::to_string(kMinBlockThreads) + " to " + std::to_string(kMaxBlockThreads) + ", not " +
+           std::to_string(step.threads);
+  }
+  if (!takes_matrices(step)) return width_obstacle(step, {.least = 1, .most = 0});
+  if (!widths_of(step).holds(step.width)) return width_obstacle(step, widths_of(step));
+  if (step.kernel == InplaceKernel::cells) {
+    return "width of kernel 'cells' must be a power of two, not " + std::to_string(step.width);
+  }
+  return width_obstacle(step, widths_of(step)) + ", which is more than shared memory holds";
 }
 
 std::int64_t on_chip_bytes(const DeviceModel& model) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "plan/cuda/model/device_model.hpp"
@@ -50,6 +51,9 @@ int block_threads(const InplaceStep& step);
 
 // Whether the kernel can transpose these matrices with this width and these threads.
 bool applies(const InplaceStep& step);
+
+// Why it cannot, in words.
+std::string obstacle(const InplaceStep& step);
 
 // How often the step reads and writes its matrices. What c2r and r2c have no room for on chip goes
 // through a workspace, out of the matrices and back.
