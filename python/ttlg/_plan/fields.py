@@ -3,7 +3,7 @@
 import math
 import reprlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 # Refuses a value that a field, whose name is given, cannot have.
 Check = Callable[[str, Any], None]
@@ -20,7 +20,8 @@ def _integer(bits: int, low: int | None = None) -> Check:
 
     def check(name: str, value: Any) -> None:
         # In JSON true and false are no numbers, though Python counts with them.
-        if type(value) is not int or not least <= value <= most:
+        is_integer = isinstance(value, SupportsIndex) and not isinstance(value, bool)
+        if not is_integer or not least <= int(value) <= most:
             raise _refusal(name, what, value)
 
     return check

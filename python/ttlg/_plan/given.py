@@ -65,7 +65,7 @@ def with_parameters(core: CoreT, kernel: str | None, given: Given) -> CoreT:
 
     What is not given is that of the planner's candidates: they are built with the given values in
     place of their own, those of `kernel` unless that is None, and the one of the least predicted
-    time is taken. ValueError where none can be built, TypeError for values of other types.
+    time is taken. ValueError where none can be built.
     """
     asked = (
         f"cannot plan shape {core.shape} by axes {core.axes} with kernel "
@@ -74,10 +74,7 @@ def with_parameters(core: CoreT, kernel: str | None, given: Given) -> CoreT:
     unknown = _unknown(core, given)
     if unknown:
         raise ValueError(f"{asked}: {unknown}")
-    try:
-        plans, obstacle = _build(core, kernel, given)
-    except TypeError:
-        raise TypeError(f"{asked}: values must be of the types in {core.parameters}") from None
+    plans, obstacle = _build(core, kernel, given)
     if not plans:
         raise ValueError(f"{asked}: {obstacle}")
     return min(plans, key=lambda plan: plan.predicted_seconds)
@@ -111,8 +108,6 @@ def _build(core: CoreT, kernel: str | None, given: Given) -> tuple[list[CoreT], 
         built.add(way)
         try:
             plan: Any = build_one(name, parameters)
-        except KeyError as error:
-            obstacle = obstacle or f"a step lacks {error}, and the planner has not as many steps"
         except ValueError as error:
             obstacle = obstacle or str(error)
         else:
@@ -161,7 +156,9 @@ def _put_into(
     if core.inplace:
         yield _put_into_steps(own, given)
     elif isinstance(core, _core.CudaPlan):
-        yield {**merged, "band_width": given.get("band_width")}  # by default for this slice
+        if "band_width" not in given:
+            merged.pop("band_width", None)  # for that which the planner chooses for this slice
+        yield merged
     elif "block" in given and "loop_order" not in given and name not in ("copy", "reference"):
         for order in _core.loop_orders(request_of(core), merged["block"]):
             yield {**merged, "loop_order": order}

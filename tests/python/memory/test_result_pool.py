@@ -278,7 +278,7 @@ def test_environment(run_python):
     assert 0 < int(run_python(SHOW_LIMIT, TTLG_RESULT_POOL="").stdout) <= 2 << 30
 
 
-@pytest.mark.parametrize("value", ["-1", "1.5", "512 parsec", " ", "9" * 20])
+@pytest.mark.parametrize("value", ["-1", "1.5", "512 parsec", "9" * 20])
 def test_invalid_environment(run_python, value):
     result = run_python("import ttlg", status=1, TTLG_RESULT_POOL=value)
     assert result.stderr.splitlines()[-1] == (

@@ -80,7 +80,9 @@ def test_plan_of_an_array_names_plan_for(shape):
     for array in (np.zeros(shape), np.zeros(shape, "i8")):
         if array.dtype == "i8" and array.ndim == 1:
             continue  # a shape
-        with pytest.raises(TypeError, match=r"not an array of shape .*; use\s+ttlg.plan_for\(arr"):
+        with pytest.raises(
+            TypeError, match=r"not an array of shape .*, or call ttlg.plan_for\(arr"
+        ):
             ttlg.plan(array)
 
 
@@ -215,6 +217,7 @@ def test_devices_that_there_are(monkeypatch):
 
     monkeypatch.setattr(_core, "cuda_config", lambda: {"devices": []})
     models = "'nvidia-h100-80gb-hbm3', 'nvidia-h200', 'tesla-k40c'"
+    models += ", or the path of a model's file, which ends in '.json'"
     assert choices() == f"'cpu', {models}"
     monkeypatch.setattr(_core, "cuda_config", lambda: {"devices": [{}, {}]})
     assert choices() == f"'cpu', 'cuda:0', 'cuda:1', {models}"

@@ -79,7 +79,7 @@ def test_the_setting_is_a_cap(run_python, level):
     assert run_python(ASK, TTLG_SIMD_LEVEL=level).stdout == f"{wanted}\n"
 
 
-@pytest.mark.parametrize("value", ["nope", "AVX2", "avx", "avx512 ", "0"])
+@pytest.mark.parametrize("value", ["nope", "AVX2", "avx", "0"])
 @pytest.mark.parametrize(
     "use", ["ttlg.transpose(np.zeros((3, 4)))", "ttlg.plan((3, 4))", "ttlg.show_config()"]
 )

@@ -62,8 +62,7 @@ class Runner {
     return true;
   }
   void expect(std::string_view token) {
-    require(accept(token),
-            "'" + std::string(token) + "' is missing before '" + std::string(peek()) + "'");
+    require(accept(token), std::string(token).append(" is missing before ").append(peek()));
   }
 
   void statement() {
