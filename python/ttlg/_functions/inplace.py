@@ -5,7 +5,6 @@ from typing import Any
 
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
-from ttlg._planning.core import check_choices, planned_inplace
 from ttlg._typing import ArrayT, Axes, Kernel, Size
 
 
@@ -66,8 +65,7 @@ def transpose_inplace(
         `workspace` is no size or too small for any way, and the message says how much is enough;
         `kernel` does not apply or cannot have the `parameters`, or `torch.compile` traces a call
         with either;
-        `stream` is for an array in host memory, or
-        `threads` for one on a CUDA device.
+        `stream` is for an array in host memory, or `threads` for one on a CUDA device.
     BufferError
         The array is out of reach, or a PyTorch tensor that requires grad or that something else
         than `torch.compile` traces: as for `transpose`.
@@ -104,6 +102,8 @@ def transpose_inplace(
     >>> np.shares_memory(x, y)
     True
     """
+    from ttlg._planning.core import check_choices, planned_inplace  # takes milliseconds to import
+
     limit = read_workspace(workspace)
     check_choices(kernel, "model", True, workspace, parameters)
     library = library_of(x)

@@ -132,8 +132,7 @@ def plan(
         `axes` is no permutation, an extent is negative, strides do not fit `shape` or are given
         twice or in elements for bytes, `kernel` does not apply, no plan can have the `parameters`
         (the message says which values it can have), `device` or `tune` is unknown, a model's file
-        is missing or holds none,
-        `threads` or ``tune="learn"`` is asked of a GPU, ``tune="measure"`` of the name of a device
+        is missing or holds none, `threads` or ``tune="learn"`` is asked of a GPU, ``tune="measure"`` of the name of a device
         model or in place on the CPU, ``tune="learn"`` in place or with a `kernel`, either
         with `parameters`, `workspace` of a plan that is not in place, or ``TTLG_CACHE_DIR`` is no
         directory to write to.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg import _core, _models
+from ttlg import _core, _model_files, _models
 from ttlg._calibrate.problems import Problem
 from ttlg.benchmarks.gpu import fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
@@ -210,7 +210,7 @@ def test_regret_is_what_the_predicted_choice_loses(monkeypatch):
 
 def loaded(record):
     """Load a model as the package does, which must not change it."""
-    values = _models._values(json.loads(json.dumps(record)))
+    values = _model_files.values(json.loads(json.dumps(record)))
     model = _core.DeviceModel(**values)
     assert model.to_dict() == values
     return model

@@ -238,5 +238,5 @@ def test_measure_raises_on_a_wrong_contender(monkeypatch, liar):
         return [*module.contenders(case, memory, threads), Contender("liar", lambda: liar(x))]
 
     monkeypatch.setattr(measuring, "inplace", SimpleNamespace(contenders=with_liar))
-    with pytest.raises(WrongResultError, match=r"liar .* shape=\(37, 52\).* on 1 threads"):
+    with pytest.raises(WrongResultError, match=r"liar .* shape=\(37, 52\).* on 1 thread"):
         measure(MATRIX, [1], 1)

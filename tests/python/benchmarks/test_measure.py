@@ -82,7 +82,7 @@ def test_measure_raises_on_a_wrong_contender(monkeypatch):
         return [*contenders(x, out, axes, threads, peers), liar]
 
     monkeypatch.setattr(measuring, "contenders", with_liar)
-    with pytest.raises(WrongResultError, match=r"liar .* shape=\(6, 5, 4\).* on 1 threads"):
+    with pytest.raises(WrongResultError, match=r"liar .* shape=\(6, 5, 4\).* on 1 thread"):
         measure(TINY, [1], 1)
 
 

@@ -230,7 +230,7 @@ def test_wrong_results_are_refused(monkeypatch, lie, first):
         return [liar, ours] if first else [ours, liar]
 
     monkeypatch.setattr(measuring, "contenders", with_liar)
-    with pytest.raises(WrongResultError, match=r"^liar gave a wrong result.*uber.* on 1 threads"):
+    with pytest.raises(WrongResultError, match=r"^liar gave a wrong result.*uber.* on 1 thread"):
         measure(TENSOR, [1], 1)
 
 

@@ -125,7 +125,10 @@ def test_dtypes(tmp_path, dtype, moved):
     array = open_npy(tmp_path / "y.npy", dtype=dtype)
     for target, key in ((Target(array), np.s_[:4, :, :]), (sent(Target(array)), np.s_[4:, :, :])):
         target[key] = y[key]
-    assert bits(array) == bits(y)
+    expected = np.zeros_like(array)  # the file's padding stays as it was
+    for name in dtype.names or [...]:
+        expected[name] = y[name]
+    assert bits(array) == bits(expected)
     assert len(moved) == 2
 
 

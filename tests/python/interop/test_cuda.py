@@ -48,7 +48,7 @@ def check_launch_fails(call, *arrays):
 @pytest.mark.parametrize("device", [(CUDA, 0), (CUDA, 3), (MANAGED, 1)])
 @pytest.mark.parametrize("version", [None, (1, 1)])
 def test_arrays_are_ordered_on_the_default_stream(device, version):
-    x, out = pair(device=device, version=version)
+    (x, _), (_, out) = pair(device=device, version=version), pair(device=device)
     check_launch_fails(lambda: ttlg.transpose(x, out=out), x, out)
     assert x.asked == out.asked == [DEFAULT]
 

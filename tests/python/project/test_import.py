@@ -14,7 +14,8 @@ import ttlg
 PACKAGE = Path(ttlg.__file__).resolve().parent  # the sources, where it is made of links
 
 # The parts of ttlg that `import ttlg` loads.
-LOADED = {"core", "arguments", "functions", "libraries", "machine", "models", "settings", "typing"}
+LOADED = {"core", "arguments", "functions", "libraries", "machine", "model_files", "models"}
+LOADED |= {"settings", "typing"}
 RARELY_USED = {
     "decimal",
     "fractions",

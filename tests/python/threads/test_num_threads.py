@@ -110,7 +110,7 @@ def test_control_groups_count(control_groups, monkeypatch, version, quota, proce
     assert _threads.default() == processors
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "1025", "two", "1.5", " ", "9" * 20, "9" * 5000])
+@pytest.mark.parametrize("value", ["0", "-1", "1025", "two", "1.5", "9" * 20, "9" * 5000])
 def test_invalid_environment(run_python, value):
     result = run_python("import ttlg", status=1, TTLG_NUM_THREADS=value)
     assert result.stderr.splitlines()[-1] == (

@@ -218,7 +218,7 @@ def test_stream_on_the_host():
 @pytest.mark.parametrize(
     ("arguments", "exception", "message"),
     [
-        ({"device": 0}, TypeError, "device must be a name, not 0"),
+        ({"device": 0}, TypeError, "device must be a name or the path of .*, not 0"),
         ({"device": "abacus"}, ValueError, "cannot plan for device 'abacus'; choose one of 'cpu'"),
         ({"device": "cuda:-1"}, ValueError, "cannot plan for device 'cuda:-1'"),
         ({"device": "cuda:12345"}, ValueError, "cannot plan for device 'cuda:12345'"),
