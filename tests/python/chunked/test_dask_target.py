@@ -125,8 +125,8 @@ def test_dtypes(tmp_path, dtype, moved):
     array = open_npy(tmp_path / "y.npy", dtype=dtype)
     for target, key in ((Target(array), np.s_[:4, :, :]), (sent(Target(array)), np.s_[4:, :, :])):
         target[key] = y[key]
-    expected = np.zeros_like(array)  # the file's padding stays as it was
-    for name in dtype.names or [...]:
+    expected = np.zeros(array.shape, dtype)  # the file's padding stays as it was
+    for name in array.dtype.names or [...]:
         expected[name] = y[name]
     assert bits(array) == bits(expected)
     assert len(moved) == 2
