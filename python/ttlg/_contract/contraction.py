@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ttlg._arguments.words import count_of
 from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.equation import Equation, extents_of
+from ttlg._contract.operands import distinct_elements
 from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
 from ttlg._contract.product_threads import limit_of
 from ttlg._contract.steps import Pairing, Tensor
@@ -69,6 +70,9 @@ class Contraction:
         self._equation = equation
         self.equation = str(equation)
         self.shapes = tuple(tensor.shape for tensor in tensors)
+        self._tensors, self._optimize = tuple(tensors), optimize
+        # For operands whose elements share more memory than those that were planned for.
+        self._denser: Contraction | None = None
         self.dtype = str(costs.dtype)
         self._costs = costs
         extents = extents_of(equation, self.shapes)
@@ -93,7 +97,8 @@ class Contraction:
         ----------
         *operands : array
             One for each term of the equation, of the library, dtype and shape that was planned for.
-            Other strides than planned for are slower.
+            Other strides than planned for are slower; operands whose elements share memory that was
+            not planned to be shared, such as sliding windows, are planned for when they come.
         out : array, optional
             Where to write, as for `ttlg.einsum`.
 
@@ -113,7 +118,25 @@ class Contraction:
                 f"{self.equation} was planned for operands of shapes {self.shapes}, not {shapes}; "
                 "call ttlg.einsum, or plan for these"
             )
-        return self.run(operands, out)
+        return self._for(operands).run(operands, out)
+
+    def _for(self, operands: Sequence[Any]) -> "Contraction":
+        """Return this, or a contraction that does not lay out what shares memory in the operands."""
+        strides = [tuple(x.strides) for x in operands]
+        if strides == [tuple(tensor.strides) for tensor in self._tensors]:
+            return self
+        planned = sum(distinct_elements(tensor.shape, tensor.strides) for tensor in self._tensors)
+        if sum(map(distinct_elements, self.shapes, strides)) >= planned:
+            return self
+        denser = self._denser
+        if denser is None or strides != [tuple(tensor.strides) for tensor in denser._tensors]:
+            tensors = [
+                tensor._replace(strides=own)
+                for tensor, own in zip(self._tensors, strides, strict=True)
+            ]
+            denser = Contraction(self._equation, tensors, self._costs, self._optimize)
+            self._denser = denser
+        return denser
 
     def run(self, operands: Sequence[Any], out: Any) -> Any:
         """Contract, without a look at the operands."""

@@ -139,6 +139,25 @@ def test_calls_are_bounded(name):
     assert peak < 2 * 16 * costs._MOST_ELEMENTS
 
 
+@pytest.mark.parametrize("name", ["correlation", "moving average", "broadcast"])
+def test_calls_of_what_was_planned_for_contiguous_arrays(name):
+    equation, *operands = SHARED[name]
+    expected = np.asarray(np.einsum(equation, *operands))
+    # Whose products are so fast that all is laid out for them.
+    contraction = ttlg.contraction(equation, *(x.shape for x in operands), flops=1e18)
+    most = max(steps._MOST_TIMES * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART)
+    copies = [x.copy() for x in operands]
+    for _ in range(3):
+        check(np.asarray(contraction(*copies)), expected)
+        with ttlg.set_result_pool(0):
+            tracemalloc.start()
+            result = contraction(*operands)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        check(np.asarray(result), expected)
+        assert peak < most + 3 * expected.nbytes + 2**16
+
+
 @pytest.mark.parametrize("equation", ["abij,i,j->ab", "abij,ij,a->b", "abij,kj,ik->ab"])
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_networks_and_whole_numbers(equation, dtype):
