@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ttlg._arguments.words import count_of
 from ttlg._contract.costs import STEP_SECONDS, Costs
+from ttlg._contract.cuts import Part
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.operands import distinct_elements
 from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
@@ -214,7 +215,7 @@ def _milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:.3g} ms"
 
 
-def _describe(pairing: Pairing) -> str:
+def _describe(pairing: Part) -> str:
     """Say what becomes of both operands, and what multiplies them."""
     run = pairing.chosen
     if run.cut is not None:

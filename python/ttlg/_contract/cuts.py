@@ -1,13 +1,20 @@
 """Contractions of two tensors in parts, each of which lays little memory out."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ttlg._contract.outputs import deliver
 
 if TYPE_CHECKING:
     from ttlg._contract.libraries import Products
-    from ttlg._contract.steps import Pairing
+
+
+class Part(Protocol):
+    """The contraction of a part of two tensors, as a step of a contraction is one of the whole."""
+
+    terms: tuple[str, str]
+    chosen: Any
+    call: Callable[[Any, Any, Any], Any]
 
 
 class Cut(NamedTuple):
@@ -23,7 +30,7 @@ class Cut(NamedTuple):
         The axes of each operand that have the label: several for a diagonal.
     joined : int or None
         The axis of the result that has it, or None where the label is summed.
-    parts : tuple of Pairing
+    parts : tuple of Part
         The contraction of a whole part, and of the last one.
     """
 
@@ -32,7 +39,7 @@ class Cut(NamedTuple):
     step: int
     axes: tuple[tuple[int, ...], tuple[int, ...]]
     joined: int | None
-    parts: "tuple[Pairing, Pairing]"
+    parts: tuple[Part, Part]
 
     @property
     def number(self) -> int:

@@ -67,9 +67,9 @@ def einsum(
     Returns
     -------
     array
-        Of the library of the operands: a NumPy scalar where no axis is left. It may be a view whose axes are permuted, as NumPy's is: pass
-        it to `ascontiguousarray` where its order in memory matters. For one operand it may be a view
-        of that.
+        Of the library of the operands: a NumPy scalar where no axis is left. It may be a view whose
+        axes are permuted, as NumPy's is: pass it to `ascontiguousarray` where its order in memory
+        matters. For one operand it may be a view of that.
 
     Raises
     ------
