@@ -86,11 +86,13 @@ TEST(SimdLevelSetting, CapsTheLevel) {
   for (int i = 0; i < std::ssize(built_levels()); ++i) {
     const char* name = built_levels()[static_cast<std::size_t>(i)]->name;
     EXPECT_EQ(chosen_in_a_child(name), std::min(i, best)) << name;
+    EXPECT_EQ(chosen_in_a_child((" " + std::string(name) + "\n").c_str()), std::min(i, best));
   }
+  EXPECT_EQ(chosen_in_a_child(" "), best);
 }
 
 TEST(SimdLevelSetting, RefusesUnknownNames) {
-  for (const char* name : {"AVX2", "avx", "avx5120", "none", " "}) {
+  for (const char* name : {"AVX2", "avx", "avx5120", "none"}) {
     EXPECT_EQ(chosen_in_a_child(name), -1) << name;
   }
 }
