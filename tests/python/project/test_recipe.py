@@ -94,8 +94,9 @@ def _run(*command, cwd):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
-    if not shutil.which("cmake"):
-        pytest.skip("there is no CMake")
+    for program in ("cmake", "make"):
+        if not shutil.which(program):
+            pytest.skip(f"there is no {program}")
     options = ("TTLG_CUDA=OFF", "TTLG_BUILD_PYTHON=OFF", "TTLG_BUILD_TESTS=ON")
     flags = (
         "CMAKE_BUILD_TYPE=Debug",
