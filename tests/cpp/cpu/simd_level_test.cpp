@@ -86,7 +86,8 @@ TEST(SimdLevelSetting, CapsTheLevel) {
   for (int i = 0; i < std::ssize(built_levels()); ++i) {
     const char* name = built_levels()[static_cast<std::size_t>(i)]->name;
     EXPECT_EQ(chosen_in_a_child(name), std::min(i, best)) << name;
-    EXPECT_EQ(chosen_in_a_child((" " + std::string(name) + "\n").c_str()), std::min(i, best));
+    const std::string with_blanks = std::string(" ").append(name).append("\n");
+    EXPECT_EQ(chosen_in_a_child(with_blanks.c_str()), std::min(i, best)) << name;
   }
   EXPECT_EQ(chosen_in_a_child(" "), best);
 }
