@@ -201,6 +201,7 @@ def test_outputs_are_refused(bit):
     assert not resolved(out).any()
 
 
+@pytest.mark.slow
 def test_compiled():
     pytest.importorskip("torch", minversion="2.5")
 
