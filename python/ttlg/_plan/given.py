@@ -151,7 +151,7 @@ def _is_complete(core: AnyPlan, kernel: str | None, given: Given) -> bool:
 def _put_into(
     core: AnyPlan, name: str, own: dict[str, Any], given: Given
 ) -> Iterator[dict[str, Any]]:
-    """Put given parameters in place of a candidate's own, and make what follows from them anew."""
+    """Put given parameters in place of a candidate's own, and choose again what follows from them."""
     merged = {**own, **given}
     if core.inplace:
         yield _put_into_steps(own, given)
