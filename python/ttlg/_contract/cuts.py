@@ -69,7 +69,7 @@ def _range(x: Any, axes: tuple[int, ...], start: int, stop: int) -> Any:
 
 
 def label_to_cut(axes: Sequence[tuple[str, int, int]], kept: str, parts: int) -> tuple[str, int]:
-    """Choose the label whose indices are divided into at least so many parts, and its extent.
+    """Choose the label whose indices are divided into at least `parts` parts, and its extent.
 
     `axes` are labels, extents and strides of the operand that takes most memory. A kept label needs
     no sums of results; else the slowest one lets parts read little memory at a time.

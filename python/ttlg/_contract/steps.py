@@ -19,10 +19,10 @@ _WORTH_TRYING = 1.6
 _MOST_TRIED = 6
 # Each is called so often, the first time to plan transpositions, and the two fastest as often again.
 _CALLS = 2
-# Bytes that may be allocated beside a result: so many times those of the result and of the memory
-# of the operands, whose elements may share it. What needs more is done in parts of so many bytes,
-# which stay in caches, or of a share of what is allowed; or of fewer by a factor where memory runs
-# out, down to so few.
+# Bytes that may be allocated beside a result: a multiple of those of the result and of the memory
+# of the operands, whose elements may share it. What needs more is done in parts of a number of bytes
+# that stays in caches, or of a share of what is allowed; or of fewer by a factor where memory runs
+# out, down to a least number.
 _MOST_TIMES = 2
 _BYTES_OF_PART = 2**23
 _PARTS = 4
@@ -232,7 +232,7 @@ class Pairing:
         return min(self._most, max(_BYTES_OF_PART, self._most // _PARTS, again))
 
     def _cut_run(self, term: str, needed: int, most: int) -> Run:
-        """Do in parts of at most so many bytes what needs more beside a result of these labels."""
+        """Do in parts of at most `most` bytes what needs more beside a result of these labels."""
         tensor = max(self._tensors, key=_shared_elements)
         label, extent = label_to_cut(_whole_axes(tensor, self._extents), term, -(-needed // most))
         number = -(-extent // max(1, extent * most // needed))
@@ -253,7 +253,7 @@ class Pairing:
         )
 
     def _part(self, label: str, extent: int, term: str, most: int) -> "Pairing":
-        """Contract so many indices of a label alone."""
+        """Contract the first `extent` indices of a label alone."""
         whole = self._extents[label]
         first, second = (_with_extent(each, label, whole, extent) for each in self._tensors)
         extents = {**self._extents, label: extent}

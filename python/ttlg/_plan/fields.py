@@ -14,7 +14,7 @@ def _refusal(name: str, what: str, value: object) -> ValueError:
 
 
 def _integer(bits: int, low: int | None = None) -> Check:
-    """Check an integer that fits into so many bits, and is not below `low`."""
+    """Check an integer that fits into `bits` bits, and is not below `low`."""
     least, most = -(2 ** (bits - 1)) if low is None else low, 2 ** (bits - 1) - 1
     what = f"an integer of {bits} bits" + ("" if low is None else f" from {low} up")
 
