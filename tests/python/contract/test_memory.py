@@ -191,7 +191,7 @@ def test_tensordot():
 
 
 def refuse_more_than(monkeypatch, most, calls):
-    """Let transpositions of so many bytes run out of memory."""
+    """Let transpositions of more than `most` bytes run out of memory."""
     transpose = libraries.NumPyProducts.transpose
 
     def limited(self, x, axes, threads):

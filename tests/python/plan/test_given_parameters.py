@@ -243,21 +243,36 @@ def test_steps_that_cannot_be_are_refused_with_the_range(kernel, given, message)
 
 
 @pytest.mark.parametrize(
-    ("options", "given", "message"),
+    ("options", "given", "error", "message"),
     [
-        ({}, [("threads", 1)], "parameters must be a dict"),
-        ({}, {"block": "wide"}, "block"),
-        ({}, {"staged": "maybe"}, "parameters.staged must be true or false, not 'maybe'"),
-        ({}, {"threads": "2"}, "threads must be an integer"),
-        ({"device": H200}, {"in_block": 1.5}, "parameters.in_block must be an integer"),
-        ({"inplace": True}, {"steps": 3}, "steps must be a list of dicts"),
-        ({"inplace": True}, {"width": "x"}, r"parameters.steps\[0\].width must be an integer"),
-        ({"inplace": True}, {"width": 1 << 70}, r"parameters.steps\[0\].width must be an int"),
+        ({}, [("threads", 1)], TypeError, "parameters must be a dict"),
+        ({}, {"block": "wide"}, TypeError, "block"),
+        (
+            {},
+            {"staged": "maybe"},
+            ValueError,
+            "parameters.staged must be true or false, not 'maybe'",
+        ),
+        ({}, {"threads": "2"}, TypeError, "threads must be an integer"),
+        ({"device": H200}, {"in_block": 1.5}, ValueError, "parameters.in_block must be an integer"),
+        ({"inplace": True}, {"steps": 3}, TypeError, "steps must be a list of dicts"),
+        (
+            {"inplace": True},
+            {"width": "x"},
+            ValueError,
+            r"parameters.steps\[0\].width must be an integer",
+        ),
+        (
+            {"inplace": True},
+            {"width": 1 << 70},
+            ValueError,
+            r"parameters.steps\[0\].width must be an int",
+        ),
     ],
     ids=repr,
 )
-def test_values_of_other_types(options, given, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+def test_values_of_other_types(options, given, error, message):
+    with pytest.raises(error, match=message):
         ttlg.plan(SHAPE, (2, 1, 0), parameters=given, **options)
 
 
