@@ -1,5 +1,3 @@
-#include "sparse/mode_sorts.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -11,6 +9,7 @@
 #include "cpu/threads/threads.hpp"
 #include "plan/sparse/key.hpp"
 #include "sparse/keys.hpp"
+#include "sparse/sorts.hpp"
 
 namespace ttlg::sparse {
 namespace {

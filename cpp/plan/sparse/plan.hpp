@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "plan/sparse/algorithm.hpp"
 #include "plan/sparse/key.hpp"
 #include "plan/sparse/problem.hpp"
 

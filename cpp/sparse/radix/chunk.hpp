@@ -1,4 +1,4 @@
-// The keys of a chunk that is still in the input's order, and what is moved with them.
+// Nonzeros that are sorted together: how they are read and kept.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,42 @@
 #include <cstring>
 #include <span>
 
-#include "sparse/chunk.hpp"
-#include "sparse/task.hpp"
+#include "sparse/sorts.hpp"
 
-namespace ttlg::sparse {
+namespace ttlg::sparse::radix {
+
+// The key of a nonzero and its value, or its number. Packed, because what is moved to many places
+// should touch one line at each.
+template <typename Stored, typename Payload>
+struct [[gnu::packed]] Record {
+  Stored key;
+  Payload payload;
+};
+
+// The same as two arrays.
+template <typename Stored, typename Payload>
+struct Arrays {
+  Stored* keys = nullptr;
+  Payload* payloads = nullptr;
+
+  Arrays from(std::size_t begin) const { return {keys + begin, payloads + begin}; }
+};
+
+// Nonzeros from `begin` up to `end`, in the input's order or distributed, which will have these
+// places in the output.
+struct Chunk {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::uint64_t base = 0;  // is taken away from all keys
+  int bits = 0;            // above these, keys without the base are equal
+  bool is_distributed = false;
+
+  std::int64_t count() const { return end - begin; }
+};
+
+inline std::uint64_t low_bits(int bits) {
+  return bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{0};
+}
 
 // Whether what is moved can be the number of a nonzero instead of its value.
 template <typename Payload>
@@ -60,4 +92,4 @@ class ChunkReader {
   const bool has_numbers_;
 };
 
-}  // namespace ttlg::sparse
+}  // namespace ttlg::sparse::radix

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "cpu/simd_level.hpp"
-#include "sparse/chunk.hpp"
-#include "sparse/chunk_reader.hpp"
-#include "sparse/records.hpp"
-#include "sparse/task.hpp"
+#include "sparse/radix/chunk.hpp"
+#include "sparse/sorts.hpp"
 
-namespace ttlg::sparse {
+namespace ttlg::sparse::radix {
 
 template <typename Stored, typename Payload>
 class ChunkWriter {
@@ -107,4 +105,4 @@ class ChunkWriter {
   const cpu::Kernels& table_ = cpu::kernels();
 };
 
-}  // namespace ttlg::sparse
+}  // namespace ttlg::sparse::radix

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "sparse/buffer.hpp"
-#include "sparse/records.hpp"
+#include "sparse/radix/chunk.hpp"
 
-namespace ttlg::sparse {
+namespace ttlg::sparse::radix {
 
 // A stable sort of up to `capacity` records by their keys, for one thread.
 template <typename Stored, typename Payload>
@@ -162,4 +162,4 @@ class ChunkSort {
   std::size_t capacity_;
 };
 
-}  // namespace ttlg::sparse
+}  // namespace ttlg::sparse::radix

@@ -11,7 +11,7 @@
 #include "cpu/simd_level.hpp"
 #include "sparse/buffer.hpp"
 
-namespace ttlg::sparse {
+namespace ttlg::sparse::radix {
 
 // Collects the records of each bucket until they fill lines, which are written around the caches.
 // To write each record to its place at once takes three times as long: there are more buckets than
@@ -81,4 +81,4 @@ class BucketLines {
   const cpu::Kernels& table_ = cpu::kernels();
 };
 
-}  // namespace ttlg::sparse
+}  // namespace ttlg::sparse::radix
