@@ -6,7 +6,7 @@
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads/threads.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cpu {
 namespace {

@@ -17,7 +17,7 @@
 #include "plan/cuda/model/occupancy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::test {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "tensor/c2r.hpp"
+#include "plan/inplace/c2r.hpp"
 
 namespace ttlg::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cuda/kernels/inplace/matrices.hpp"
 #include "plan/cuda/policy.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cuda {
 

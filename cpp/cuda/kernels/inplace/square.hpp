@@ -9,7 +9,7 @@
 #include "cuda/kernels/distinct_drain.hpp"
 #include "cuda/kernels/distinct_fill.hpp"
 #include "cuda/kernels/inplace/matrices.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cuda {
 

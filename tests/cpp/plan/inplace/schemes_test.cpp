@@ -1,5 +1,5 @@
 // Compiled twice, once with -ffast-math: none of it may depend on how roots are rounded.
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,14 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "tensor/host_device.hpp"
 #include "tensor/integer.hpp"
+
+// Functions that the host and a kernel share: nvcc compiles them for both.
+#ifdef __CUDACC__
+#define TTLG_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define TTLG_HOST_DEVICE inline
+#endif
 
 namespace ttlg {
 

@@ -1,4 +1,4 @@
-#include "tensor/c2r.hpp"
+#include "plan/inplace/c2r.hpp"
 
 #include <gtest/gtest.h>
 
