@@ -11,7 +11,6 @@
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cuda/execute.hpp"
-#include "plan/cuda/band_width.hpp"
 #include "plan/cuda/model/costs.hpp"
 #include "plan/cuda/model/features.hpp"
 #include "plan/cuda/model/launch_terms.hpp"

@@ -6,7 +6,7 @@
 
 #include "plan/cpu/model/correction.hpp"
 #include "plan/cpu/model/machine.hpp"
-#include "plan/learning.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cpu {
 

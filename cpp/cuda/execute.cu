@@ -9,7 +9,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
-#include "plan/learning.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -106,6 +106,21 @@ std::string slug_of(const char* name) {
 }
 
 }  // namespace
+
+cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byte* in,
+                    std::byte* out, cudaStream_t stream) {
+  if (launch.blocks == 0) return cudaSuccess;
+  for (std::int64_t i = 0; i < grid.launches; ++i) {
+    const Shift shift = grid.shift(i);
+    const cudaError_t error = std::visit(
+        [&](const auto& p) {
+          return enqueue_kernel(p, launch, grid, in + shift.in, out + shift.out, stream);
+        },
+        launch.arguments);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
 
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer) {

@@ -10,8 +10,8 @@
 #include "cuda/executable.hpp"
 #include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
-#include "plan/learning.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cuda {
 

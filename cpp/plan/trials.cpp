@@ -1,6 +1,7 @@
 #include "plan/trials.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -36,6 +37,8 @@ constexpr int kRecentCalls = 64;
 // that differ by as much as the second one show that something has changed.
 constexpr double kMaxChange = 2;
 constexpr double kClearChange = 1.3;
+
+std::atomic<bool> learning = false;
 
 }  // namespace
 
@@ -155,5 +158,9 @@ bool Watch::record(double seconds) {
   recent_ += (away - recent_) / kRecentCalls;
   return std::abs(recent_) > std::log(kClearChange);
 }
+
+bool set_learning(bool learns) { return learning.exchange(learns); }
+
+bool is_learning() { return learning; }
 
 }  // namespace ttlg

@@ -1,9 +1,8 @@
-#include "cpu/inplace/pieces.hpp"
 
 #include <algorithm>
 
 #include "cpu/execute.hpp"
-#include "cpu/inplace/cells.hpp"
+#include "cpu/inplace/kernels.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads/threads.hpp"
 

@@ -1,12 +1,11 @@
-#include "cpu/inplace/square.hpp"
-
 #include <algorithm>
 #include <array>
 
+#include "cpu/inplace/kernels.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads/threads.hpp"
-#include "tensor/integer.hpp"
 #include "plan/inplace/schemes.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {

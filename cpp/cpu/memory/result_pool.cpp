@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cpu/memory/huge_pages.hpp"
-#include "cpu/threads/signals_blocked.hpp"
+#include "cpu/system.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "plan/inplace/decomposition.hpp"
-#include "plan/inplace/orders.hpp"
+#include "plan/inplace/matrices.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg {

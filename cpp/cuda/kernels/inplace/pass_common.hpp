@@ -1,6 +1,7 @@
 // What the passes of C2R and R2C have in common.
 #pragma once
 
+#include "cuda/kernels/context.hpp"
 #include "cuda/kernels/cursors.hpp"
 
 namespace ttlg::cuda {
@@ -43,6 +44,17 @@ TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load&
     TTLG_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) store(first + i < own, held[i]);
   }
+}
+
+// Where a byte of such rows, one after another, is kept. Where a row is as wide as shared memory, a
+// word's bank follows from its column alone, so that no order of rows leads to conflicts. Of
+// elements narrower than a bank, those that share one may be read from neighbouring rows: the
+// sectors of these change places.
+template <int kWidth>
+TTLG_DEVICE std::uint32_t column_slot(std::uint32_t offset) {
+  if constexpr (kWidth == 1) return offset ^ ((offset >> 2) & 0x60);
+  if constexpr (kWidth == 2) return offset ^ ((offset >> 1) & 0x40);
+  return offset;
 }
 
 }  // namespace ttlg::cuda

@@ -1,7 +1,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/inplace/runs.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {
 namespace {

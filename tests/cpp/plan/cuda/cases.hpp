@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "plan/cuda/plan.hpp"
 #include "plan/cuda/planner.hpp"
-#include "plan/cuda/recast.hpp"
 #include "plan/cuda/slice/validate.hpp"
 #include "requests.hpp"
 #include "tensor/integer.hpp"
