@@ -43,7 +43,7 @@ struct Planning {
   }
 };
 
-// The same for plans in place.
+// How the planner cache makes and compares plans in place.
 struct InplacePlanning {
   using Plan = InplaceExecutable;
   struct Choice {

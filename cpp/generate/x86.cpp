@@ -163,7 +163,7 @@ class X86 : public x86::Memory {
     return result;
   }
 
-  // The same index with every byte in its place, to join what was moved before.
+  // An index with every byte in its place, to join what was moved before.
   static ByteIndex merged(const ByteIndex& index) {
     ByteIndex result = index;
     const auto bytes = static_cast<int>(index.size());

@@ -47,7 +47,7 @@ class PieceWise {
     });
   }
 
-  // The same backwards.
+  // What transpose_tall does, backwards.
   void transpose_wide(std::byte* data) const {
     for_rest(data, [&](std::byte* in_field, std::byte* in_rest) {
       std::copy_n(in_field, size_, in_rest);

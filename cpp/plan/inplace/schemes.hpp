@@ -136,7 +136,7 @@ class Enumeration {
     return at<Scheme::v1, Scheme::v1r, Scheme::v1d, Scheme::v2, Scheme::v1b, Scheme::v1bf>(k, root);
   }
 
-  // The same, for code that is compiled for these schemes alone.
+  // The k-th entry, for code that is compiled for these schemes alone.
   template <Scheme kScheme, Scheme... kOthers, typename Root = RootEstimate>
   TTLG_HOST_DEVICE Entry at(Index k, Root root = {}) const {
     if constexpr (sizeof...(kOthers) > 0) {

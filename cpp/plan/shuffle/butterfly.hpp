@@ -20,7 +20,7 @@ struct Step {
 
 struct Butterfly {
   std::vector<int> loaded;  // the bits that count the lanes of a loaded register
-  // The same ones in the order in which the steps find them.
+  // The bits of `loaded` in the order in which the steps find them.
   std::vector<int> first;
   std::vector<Step> steps;
 

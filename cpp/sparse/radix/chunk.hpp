@@ -20,7 +20,7 @@ struct [[gnu::packed]] Record {
   Payload payload;
 };
 
-// The same as two arrays.
+// Keys of nonzeros, and their values or numbers, as two arrays.
 template <typename Stored, typename Payload>
 struct Arrays {
   Stored* keys = nullptr;

@@ -65,7 +65,7 @@ class ChunkSort {
   // How many records ahead the lines are asked for that one will be written to: there may be more
   // than L1 holds.
   static constexpr std::size_t kAhead = 16;
-  // The same for records that are read for the first time, from memory.
+  // How many records ahead one is asked for that is read for the first time, from memory.
   static constexpr std::size_t kReadAhead = 2048 / sizeof(RecordHere);
 
   // Few records get short digits, whose counters take less time than they.

@@ -32,8 +32,8 @@ TTLG_DEVICE void for_iterations(std::uint32_t count, std::uint32_t own, const Mo
   }
 }
 
-// The same in two steps, of several iterations together: move them all to registers, and from
-// there.
+// Moves as for_iterations does, but in two steps, of several iterations together: all to registers,
+// and from there.
 template <int kBatch, typename T, typename Load, typename Store>
 TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load& load,
                              const Store& store) {

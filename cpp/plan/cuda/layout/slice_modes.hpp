@@ -23,7 +23,7 @@ struct SliceMode {
 using SliceModes = InplaceVector<SliceMode, 2 * kAxisModes>;
 SliceModes slice_in_output_order(const SlicedProblem& sliced);
 
-// The same modes as the input has them: in the order of their steps.
+// The modes of a slice as the input has them: in the order of their steps.
 SliceModes in_input_order(std::span<const SliceMode> out_order);
 
 // Elements of the rows that SharedLayout::row_padding separates: the most between neighbours along
