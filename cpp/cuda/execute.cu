@@ -105,8 +105,8 @@ std::string slug_of(const char* name) {
   return slug;
 }
 
-}  // namespace
-
+// All launches of a grid, between the pointers that `launch` was bound to. Returns the first error
+// of any.
 cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byte* in,
                     std::byte* out, cudaStream_t stream) {
   if (launch.blocks == 0) return cudaSuccess;
@@ -114,13 +114,15 @@ cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byt
     const Shift shift = grid.shift(i);
     const cudaError_t error = std::visit(
         [&](const auto& p) {
-          return enqueue_kernel(p, launch, grid, in + shift.in, out + shift.out, stream);
+          return enqueue_kernel(p, Launching{launch, grid, in + shift.in, out + shift.out, stream});
         },
         launch.arguments);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
 }
+
+}  // namespace
 
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer) {

@@ -14,10 +14,9 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const ColumnShuffleArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_column_access(launch, p.access_bytes, [&](auto width, auto access) {
-    return launch_kernel(column_shuffle_kernel<width(), access()>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const ColumnShuffleArguments& p, const Launching& to) {
+  return with_column_access(to.launch, p.access_bytes, [&](auto width, auto access) {
+    return launch_kernel(column_shuffle_kernel<width(), access()>, to, p);
   });
 }
 

@@ -14,10 +14,9 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_forward(p, launch, [&](auto width, auto forward) {
-    return launch_kernel(row_gather_kernel<width(), forward()>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const RowGatherArguments& p, const Launching& to) {
+  return with_forward(p, to.launch, [&](auto width, auto forward) {
+    return launch_kernel(row_gather_kernel<width(), forward()>, to, p);
   });
 }
 

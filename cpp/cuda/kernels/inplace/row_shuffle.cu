@@ -14,11 +14,9 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const RowShuffleArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_row_shuffle(p, launch, [&](auto width, auto in_word, auto forward) {
-    return launch_kernel(row_shuffle_kernel<width(), in_word(), forward()>, launch, stream, p, in,
-                         out);
+cudaError_t enqueue_kernel(const RowShuffleArguments& p, const Launching& to) {
+  return with_row_shuffle(p, to.launch, [&](auto width, auto in_word, auto forward) {
+    return launch_kernel(row_shuffle_kernel<width(), in_word(), forward()>, to, p);
   });
 }
 
