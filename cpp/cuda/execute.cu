@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cuda/check.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
 #include "plan/trials.hpp"

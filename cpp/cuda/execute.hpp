@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "cuda/executable.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "cuda/launch_timer.hpp"
 #include "cuda/learner.hpp"
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "cuda/executable.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/plan_cache.hpp"
 #include "plan/trials.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "generate/backends.hpp"
+#include "generate/lowering.hpp"
 #include "plan/shuffle/butterfly.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"

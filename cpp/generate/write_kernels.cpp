@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "generate/backends.hpp"
 #include "generate/choose.hpp"
 #include "generate/function.hpp"
 #include "generate/lowering.hpp"

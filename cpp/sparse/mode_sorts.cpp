@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cpu/threads/threads.hpp"
-#include "plan/sparse/key.hpp"
+#include "plan/sparse/plan.hpp"
 #include "sparse/keys.hpp"
 #include "sparse/sorts.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cpu/memory/result_pool.hpp"
-#include "plan/sparse/key.hpp"
+#include "plan/sparse/plan.hpp"
 #include "plan/sparse/problem.hpp"
 #include "sparse/buffer.hpp"
 #include "sparse/keys.hpp"

@@ -7,7 +7,7 @@
 
 #include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/policy.hpp"
-#include "plan/cuda/slice/validate.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

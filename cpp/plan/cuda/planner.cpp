@@ -14,7 +14,7 @@
 #include "plan/cuda/plan.hpp"
 #include "plan/cuda/policy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
-#include "plan/cuda/slice/search.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
 

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 #include "tensor/problem.hpp"
 

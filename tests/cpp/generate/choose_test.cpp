@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "generate/backends.hpp"
 #include "generate/choices.hpp"
+#include "generate/lowering.hpp"
 
 namespace ttlg::generate {
 namespace {

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "generate/backends.hpp"
 #include "generate/choices.hpp"
 #include "generate/emitted/run.hpp"
+#include "generate/lowering.hpp"
 #include "plan/shuffle/passes.hpp"
 
 namespace ttlg::generate {

@@ -3,6 +3,7 @@
 
 #include "cuda/kernels/context.hpp"
 #include "cuda/kernels/cursors.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 
@@ -56,5 +57,22 @@ TTLG_DEVICE std::uint32_t column_slot(std::uint32_t offset) {
   if constexpr (kWidth == 2) return offset ^ ((offset >> 1) & 0x40);
   return offset;
 }
+
+// Square matrices that lie in memory as [batch][order][between][order][element], the first mode the
+// slowest: the two modes of the same order change places, all others stay where they are.
+struct SquareMatrices {
+  std::int64_t first;       // matrix of a launch
+  FastDivisor between;      // how many matrices lie inside one another
+  std::int64_t inner_step;  // from one of these to the next, in bytes
+  std::int64_t outer_step;  // from all of these to the next ones
+  std::int64_t row_stride;  // of a matrix
+
+  // Where a launch's matrix begins.
+  TTLG_DEVICE std::int64_t offset(std::int64_t number) const {
+    const std::int64_t matrix = first + number;
+    const std::int64_t outer = between.quotient(matrix);
+    return outer * outer_step + (matrix - outer * between.divisor()) * inner_step;
+  }
+};
 
 }  // namespace ttlg::cuda

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cuda/kernels/inplace/matrices.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/policy.hpp"
 #include "plan/inplace/schemes.hpp"
 

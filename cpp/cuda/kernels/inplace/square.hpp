@@ -8,7 +8,7 @@
 
 #include "cuda/kernels/distinct_drain.hpp"
 #include "cuda/kernels/distinct_fill.hpp"
-#include "cuda/kernels/inplace/matrices.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cuda {

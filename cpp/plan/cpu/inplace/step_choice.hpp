@@ -7,7 +7,6 @@
 
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/model/machine.hpp"
-#include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 
 namespace ttlg::cpu {

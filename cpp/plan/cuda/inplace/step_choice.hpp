@@ -7,7 +7,6 @@
 
 #include "plan/cuda/inplace/step.hpp"
 #include "plan/cuda/model/device_model.hpp"
-#include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 
 namespace ttlg::cuda {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cuda/aligned.hpp"
+#include "cuda/executable.hpp"
 #include "cuda/executor.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "cuda/inplace/lower.hpp"
 
 namespace ttlg::test {
