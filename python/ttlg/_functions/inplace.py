@@ -102,7 +102,7 @@ def transpose_inplace(
     >>> np.shares_memory(x, y)
     True
     """
-    from ttlg._planning.core import check_choices, planned_inplace  # takes milliseconds to import
+    from ttlg._planning.choices import check_choices, planned_inplace  # takes milliseconds to import
 
     limit = read_workspace(workspace)
     check_choices(kernel, "model", True, workspace, parameters)

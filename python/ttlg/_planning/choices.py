@@ -65,25 +65,25 @@ def core_plan(
     if not measures:
         return core
     if isinstance(core, _core.CudaPlan):
-        return measured_on_gpu(core, number, kernel)
+        return measure_on_gpu(core, number, kernel)
     if isinstance(core, _core.CudaInplacePlan):
-        return measured_inplace(core, number, workspace, kernel)
-    return measured(core, threads, kernel) if isinstance(core, _core.CpuPlan) else core
+        return measure_inplace(core, number, workspace, kernel)
+    return measure_on_cpu(core, threads, kernel) if isinstance(core, _core.CpuPlan) else core
 
 
-def measured(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
+def measure_on_cpu(core: _core.CpuPlan, threads: int | None, kernel: str | None) -> _core.CpuPlan:
     from ttlg._tune import tune  # takes a millisecond to import, and only who measures needs it
 
     return tune(core, _core.resolve_threads(threads), kernel)
 
 
-def measured_on_gpu(core: _core.CudaPlan, device: int, kernel: str | None) -> _core.CudaPlan:
+def measure_on_gpu(core: _core.CudaPlan, device: int, kernel: str | None) -> _core.CudaPlan:
     from ttlg._tune_cuda import tune_cuda
 
     return tune_cuda(core, device, kernel)
 
 
-def measured_inplace(
+def measure_inplace(
     core: _core.CudaInplacePlan, device: int, workspace: int | None, kernel: str | None
 ) -> _core.CudaInplacePlan:
     from ttlg._tune_cuda import tune_cuda_inplace
