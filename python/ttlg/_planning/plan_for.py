@@ -11,8 +11,8 @@ from ttlg._plan.plan import Plan
 from ttlg._planning.choices import (
     check_choices,
     make_plan,
-    measure_on_cpu,
     measure_inplace,
+    measure_on_cpu,
     measure_on_gpu,
     planned_inplace,
     refuse_learning_on_gpu,

@@ -86,7 +86,7 @@ def test_ndarrays_dtypes_and_axes_keep_their_references(out_shape):
 
     def counts():
         gc.collect()
-        return [sys.getrefcount(each) for each in (x, dtype, axes, plan, plan._core, *given)]
+        return [sys.getrefcount(each) for each in (x, dtype, axes, plan, plan._compiled, *given)]
 
     call_both()
     before, blocks = counts(), sys.getallocatedblocks()
