@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg._contract import kept, outputs, runs
+from ttlg._contract import kept, outputs, ways
 
 from .equations import (
     FLOATS,
@@ -59,7 +59,7 @@ def copies(monkeypatch):
             counted.append(out)
         return outputs.deliver(result, out)
 
-    monkeypatch.setattr(runs, "deliver", deliver)
+    monkeypatch.setattr(ways, "deliver", deliver)
     return counted
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import ttlg
-from ttlg._contract import libraries, runs
+from ttlg._contract import libraries, ways
 
 from .equations import check, random_values
 
@@ -28,7 +28,7 @@ def _no_work(monkeypatch):
     def einsum(self, equation, *operands):
         raise AssertionError("it was computed")
 
-    monkeypatch.setattr(runs.Run, "compiled", compiled)
+    monkeypatch.setattr(ways.Way, "compiled", compiled)
     for products in (libraries.Products, libraries.NumPyProducts):
         monkeypatch.setattr(products, "einsum", einsum)
 

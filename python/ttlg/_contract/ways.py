@@ -10,16 +10,16 @@ from ttlg._contract.cuts import Cut
 from ttlg._contract.libraries import Order, Products
 from ttlg._contract.operands import Extents, Operand, contiguous, in_memory_order
 from ttlg._contract.outputs import deliver
-from ttlg._contract.pairs import Candidate, Pair
+from ttlg._contract.pairs import MatrixForm, Pair
 
 # Of two operands, and of where to write or None.
 Call: TypeAlias = Callable[[Any, Any, Any], Any]
 
 # Up to so many bytes an operand is multiplied by as it lies.
-_SMALL = 1 << 15
+_MAX_UNMOVED_BYTES = 1 << 15
 
 
-class Factor(NamedTuple):
+class Preparation(NamedTuple):
     """What brings an operand into the form of a factor; None where nothing has to be done."""
 
     moved: tuple[int, ...] | None
@@ -27,14 +27,14 @@ class Factor(NamedTuple):
     shape: tuple[int, ...] | None
 
 
-class Run(NamedTuple):
+class Way(NamedTuple):
     """A way to contract two arrays.
 
     Attributes
     ----------
     order : tuple of int
         Which operand is the first factor, and which the second.
-    factors : tuple of Factor
+    factors : tuple of Preparation
         What is done to each, in this order.
     is_matmul : bool
         Whether matrices are multiplied, or elements.
@@ -62,7 +62,7 @@ class Run(NamedTuple):
     """
 
     order: tuple[int, int]
-    factors: tuple[Factor, Factor]
+    factors: tuple[Preparation, Preparation]
     is_matmul: bool
     inner: int
     product_shape: tuple[int, ...]
@@ -126,7 +126,7 @@ class Run(NamedTuple):
         axes = self.axes or range(len(self.shape))
         return tuple(sorted(range(len(self.shape)), key=axes.__getitem__))
 
-    def delivered(self, term: str, strides: tuple[int, ...], costs: Costs) -> "Run":
+    def delivered(self, term: str, strides: tuple[int, ...], costs: Costs) -> "Way":
         """Add the time of a copy to an array of these strides where products cannot write to it."""
         extents = dict(zip(self.labels, self.shape, strict=True))
         product = contiguous(self.labels, extents, costs.itemsize)
@@ -135,7 +135,7 @@ class Run(NamedTuple):
             return self
         return self._replace(moving=self.moving + costs.move(product, target.labels, extents))
 
-    def ordered(self, term: str) -> "Run":
+    def ordered(self, term: str) -> "Way":
         """Give the axes of the result the order `term`, which may have axes of one index more."""
         ones = "".join(label for label in term if label not in self.labels)
         labels = ones + self.labels
@@ -147,7 +147,7 @@ class Run(NamedTuple):
 
 
 def _compiled(
-    factor: Factor, products: Products, threads: int | None
+    factor: Preparation, products: Products, threads: int | None
 ) -> Callable[[Any], Any] | None:
     moved, axes, shape = factor
     if moved is None and axes is None:
@@ -173,7 +173,7 @@ def _factor(
     moved: Sequence[str] | None,
     groups: Sequence[Sequence[str]],
     extents: Extents,
-) -> Factor:
+) -> Preparation:
     """Bring the axes `term` into groups, each of which becomes one axis.
 
     Of axes of one index, which are in no group, nothing is left.
@@ -186,47 +186,46 @@ def _factor(
     wanted = ones + "".join(label for group in groups for label in group)
     order = tuple(term.index(label) for label in wanted)
     shape = tuple(_size(group, extents) for group in groups)
-    return Factor(
+    return Preparation(
         axes,
         None if order == tuple(range(len(order))) else order,
         None if shape == tuple(extents[label] for label in wanted) else shape,
     )
 
 
-def matrix_run(candidate: Candidate, terms: tuple[str, str], extents: Extents) -> Run:
-    """Turn a candidate of a pair into calls."""
-    order = (1, 0) if candidate.swapped else (0, 1)
+def matrix_way(form: MatrixForm, terms: tuple[str, str], extents: Extents) -> Way:
+    """Turn a form of a pair into calls."""
+    order = (1, 0) if form.swapped else (0, 1)
     factors = []
     for place, number in enumerate(order):
-        factor = candidate.factors[number]
-        stack = [[label] if label in factor.labels else [] for label in candidate.loops]
-        matrix = [candidate.free[number], candidate.summed]
+        factor = form.factors[number]
+        stack = [[label] if label in factor.labels else [] for label in form.loops]
+        matrix = [form.free[number], form.summed]
         groups = [*stack, *(matrix if place == 0 else matrix[::-1])]
         factors.append(_factor(terms[number], factor.moved, groups, extents))
-    labels = "".join(candidate.result)
-    return Run(
+    labels = "".join(form.result)
+    return Way(
         order,
         (factors[0], factors[1]),
         True,
-        _size(candidate.summed, extents),
+        _size(form.summed, extents),
         (
-            *(_size([label], extents) for label in candidate.loops),
-            *(_size(candidate.free[number], extents) for number in order),
+            *(_size([label], extents) for label in form.loops),
+            *(_size(form.free[number], extents) for number in order),
         ),
-        tuple(axis for axis, label in enumerate(candidate.loops) if label in candidate.summed_loops)
-        or None,
+        tuple(axis for axis, label in enumerate(form.loops) if label in form.summed_loops) or None,
         labels,
         tuple(extents[label] for label in labels),
         None,
-        candidate.moving,
-        candidate.product,
-        workspace=candidate.workspace,
+        form.moving,
+        form.product,
+        workspace=form.workspace,
     )
 
 
-def elementwise_run(
+def elementwise_way(
     operands: tuple[Operand, Operand], terms: tuple[str, str], extents: Extents, costs: Costs
-) -> Run:
+) -> Way:
     """Multiply element by element: nothing is summed.
 
     The result lies as its larger operand does, or has the free indices of that one last, so that
@@ -244,7 +243,7 @@ def elementwise_run(
     moving, workspace, factors = 0.0, 0, []
     for operand, term, size in zip(operands, terms, sizes, strict=True):
         wanted = tuple(label for label in labels if label in operand.labels)
-        is_moved = wanted != operand.labels and size * costs.itemsize > _SMALL
+        is_moved = wanted != operand.labels and size * costs.itemsize > _MAX_UNMOVED_BYTES
         if is_moved:
             moving += costs.move(operand, wanted, extents)
             workspace += size * costs.itemsize
@@ -252,7 +251,7 @@ def elementwise_run(
         factors.append(_factor(term, wanted if is_moved else None, groups, extents))
     shape = tuple(extents[label] for label in labels)
     product = costs.pass_over(sum(sizes) + math.prod(shape)) + STEP_SECONDS
-    return Run(
+    return Way(
         (0, 1),
         (factors[0], factors[1]),
         False,
@@ -268,7 +267,7 @@ def elementwise_run(
     )
 
 
-def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[Run]:
+def sum_ways(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[Way]:
     """Multiply and sum element by element, in one pass over operands as they lie.
 
     A matrix product needs the summed labels of both in one order, without shared elements. The
@@ -290,7 +289,7 @@ def sum_runs(pair: Pair, terms: tuple[str, str], extents: Extents) -> Iterator[R
     labels = "".join(kept)
     for order in pair.costs.products.orders:
         loop = f"{one},{other}->{result}", order
-        yield Run(
+        yield Way(
             (0, 1),
             (factors[0], factors[1]),
             False,
