@@ -37,10 +37,8 @@ def core_plan(
     measures = tune == "measure"
     if model is not None:
         refuse_on_gpu(device, threads=threads)
-        refuse_learning_on_gpu(device, tune)
-    elif inplace and measures:
-        refuse_measuring_inplace()
-    elif machine is not None and tune != "model":
+    check_tune(tune, inplace, None if model is None else device)
+    if machine is not None and tune != "model":
         raise ValueError(f"tune={tune!r} is for the time model in use: leave tune= or device= out")
     number = _models.device_number(device, "tune='measure'") if model and measures else 0
     core: AnyPlan
@@ -91,15 +89,14 @@ def measure_inplace(
     return tune_cuda_inplace(core, device, workspace, kernel)
 
 
-def refuse_learning_on_gpu(device: Device, tune: str) -> None:
-    if tune == "learn":
+def check_tune(tune: str, inplace: bool, gpu: Device | None) -> None:
+    """Refuse what no device has; `gpu` is None for the CPU."""
+    if gpu is not None and tune == "learn":
         raise ValueError(
-            f"tune='learn' is for device 'cpu', not {device!r}: calls of ttlg.transpose learn there"
+            f"tune='learn' is for device 'cpu', not {gpu!r}: calls of ttlg.transpose learn there"
         )
-
-
-def refuse_measuring_inplace() -> None:
-    raise ValueError("plans in place are measured on GPUs alone: leave tune= or inplace= out")
+    if gpu is None and inplace and tune == "measure":
+        raise ValueError("plans in place are measured on GPUs alone: leave tune= or inplace= out")
 
 
 def planned_inplace(

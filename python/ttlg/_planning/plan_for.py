@@ -10,13 +10,12 @@ from ttlg._plan.given import choices_before, with_parameters
 from ttlg._plan.plan import Plan
 from ttlg._planning.choices import (
     check_choices,
+    check_tune,
     make_plan,
     measure_inplace,
     measure_on_cpu,
     measure_on_gpu,
     planned_inplace,
-    refuse_learning_on_gpu,
-    refuse_measuring_inplace,
 )
 from ttlg._typing import Array, Axes, Kernel, Size, Tune
 
@@ -94,8 +93,7 @@ def plan_for(
             threads=most,
             workspace=None,
         )["threads"]
-    if not source.on_host:
-        refuse_learning_on_gpu(source.device, tune)
+    check_tune(tune, False, None if source.on_host else source.device)
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
@@ -130,11 +128,9 @@ def _plan_inplace_for(
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)
     core = planned_inplace(view, axes, most, workspace, kernel, parameters)
-    if tune == "measure":
-        if isinstance(core, _core.CpuInplacePlan):
-            refuse_measuring_inplace()
-        else:
-            core = measure_inplace(core, _number_of(view), workspace, kernel)
+    check_tune(tune, True, None if view.on_host else view.device)
+    if tune == "measure" and not isinstance(core, _core.CpuInplacePlan):
+        core = measure_inplace(core, _number_of(view), workspace, kernel)
     return make_plan(core, view.dtype, tune, parameters)
 
 

@@ -267,7 +267,7 @@ def test_windows_of_pytorch(monkeypatch):
     expected = np.einsum("abij,ij->ab", WINDOWS, WEIGHTS)
     for limited in (False, True):
         if limited:
-            monkeypatch.setattr(steps, "_LEAST_BYTES", 2**6)
+            monkeypatch.setattr(steps, "_MIN_BYTES", 2**6)
             monkeypatch.setattr(libraries.TorchProducts, "transpose", counted)
             ttlg.cache_clear()
         for _ in range(2):

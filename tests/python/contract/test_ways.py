@@ -232,7 +232,7 @@ def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
 
 
 def test_no_more_contractions_are_kept_than_allowed(monkeypatch):
-    monkeypatch.setattr(kept, "_MOST", 5)
+    monkeypatch.setattr(kept, "_MAX_CONTRACTIONS", 5)
     for _ in range(2):
         for extent in range(1, 9):
             x, y = random_values((3, extent), "float64"), random_values((extent, 4), "float64", 1)
