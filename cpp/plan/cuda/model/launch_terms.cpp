@@ -8,8 +8,8 @@
 #include "plan/cuda/model/occupancy.hpp"
 #include "plan/cuda/policy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
-#include "plan/cuda/slice/geometry.hpp"
 #include "plan/cuda/slice/packed_slice.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

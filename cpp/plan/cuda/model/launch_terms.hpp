@@ -9,7 +9,6 @@
 #include "plan/cuda/model/costs.hpp"
 #include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/model/kernel_figures.hpp"
-#include "plan/cuda/slice/geometry.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
 
 namespace ttlg::cuda {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "plan/cuda/model/launch_terms.hpp"
-#include "plan/cuda/slice/geometry.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
