@@ -19,7 +19,7 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
 
     __slots__ = ()
 
-    _core: CorePlan
+    _compiled: CorePlan
 
     def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
         return _core.cpu_plan_for(x, self.axes, out, self.threads, kernel)

@@ -19,7 +19,7 @@ class OnGpu:
 
     __slots__ = ()
 
-    _core: CorePlan | CudaInplacePlan
+    _compiled: CorePlan | CudaInplacePlan
 
     @property
     def device(self) -> str:
@@ -38,7 +38,7 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
 
     __slots__ = ()
 
-    _core: CorePlan
+    _compiled: CorePlan
 
     def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
         return _core.cuda_plan_for(x, self.axes, out, self._compiled.model, kernel)

@@ -20,7 +20,7 @@ class InplacePlan(Plan[Candidate]):
 
     __slots__ = ()
 
-    _core: CpuCore | CudaCore
+    _compiled: CpuCore | CudaCore
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, a writable array of the planned shape and layout, in its own memory.
@@ -96,22 +96,22 @@ class InplacePlan(Plan[Candidate]):
 
 
 class CpuInplacePlan(InplacePlan, core=CpuCore):
-    """The same on the CPU."""
+    """A plan in place on the CPU."""
 
     __slots__ = ()
 
-    _core: CpuCore
+    _compiled: CpuCore
 
     def _own_record(self) -> dict[str, Any]:
         return model_record(self._compiled)
 
 
 class CudaInplacePlan(OnGpu, InplacePlan, core=CudaCore):
-    """The same on a GPU."""
+    """A plan in place on a GPU."""
 
     __slots__ = ()
 
-    _core: CudaCore
+    _compiled: CudaCore
 
     @property
     def gain(self) -> float | None:
