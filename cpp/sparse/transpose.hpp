@@ -6,7 +6,6 @@
 
 #include "cpu/memory/result_pool.hpp"
 #include "plan/sparse/plan.hpp"
-#include "plan/sparse/problem.hpp"
 #include "sparse/nonzeros.hpp"
 
 namespace ttlg::sparse {
