@@ -1,6 +1,5 @@
 // Writes the header of an instruction set's generated kernels: write_kernels ISA FILE.
 #include <algorithm>
-#include <cstddef>\n#include <cstdint>\n#include <cstring>\n\n" +
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
