@@ -15,7 +15,6 @@ from .producer import READ_ONLY, Producer, exchanging
 EXTENSION_CODES = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 NUMPY_DTYPES = ("bool", "uint8", "int32", "float16", "float32", "float64", "complex64")
 DTYPES = (*NUMPY_DTYPES, *EXTENSION_CODES)
-PRODUCED = []  # must not go before what borrows from it, which the traceback of an error holds
 WIDE = ("float64", "int64", "uint64", "complex128")
 JAX_DTYPES = (
     *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "bfloat16"),
@@ -94,6 +93,9 @@ def call_compiled(function, x):
         if x.size > max(x.shape, default=1):
             assert 'custom_call_target="ttlg_transpose"' in program.as_text().partition("ENTRY")[2]
         return program(x)
+
+
+PRODUCED = []  # must not go before what borrows from it, which the traceback of an error holds
 
 
 def produced(array, name, make=Producer):

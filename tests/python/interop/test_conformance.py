@@ -6,7 +6,7 @@ from array import array as python_array
 
 import numpy as np
 import pytest
-from numpy.lib.stride_tricks import as_strided
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import ttlg
 
@@ -109,6 +109,37 @@ def test_wrong_axes_are_told_as_for_ndarrays(kind, axes):
     with pytest.raises(expected.type) as told:
         kind.call(lambda x: ttlg.transpose(x, axes, out=out), x)
     assert str(told.value) == str(expected.value)
+
+
+@kinds(lambda kind: kind.borrows)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[1:, 2:, 1:],
+        lambda x: x[:, ::2, ::3],
+        lambda x: x[1:, 2:3, :],
+        lambda x: x[2],
+        lambda x: x.transpose(2, 1, 0),
+        lambda x: np.moveaxis(x, 0, -1)[None, :, None],
+        lambda x: as_strided(x, x.shape, (x.strides[0], 0, x.strides[2])),
+        lambda x: sliding_window_view(x, 3, 2, writeable=True),
+        lambda x: x[:, ::-1, ::-2],
+    ],
+    ids=[
+        *("offset", "stepped", "cut", "row", "transposed", "unsqueezed", "repeated", "windows"),
+        "backwards",
+    ],
+)
+def test_views(kind, view):
+    array = view(kind.random((4, 5, 6), "float32"))
+    if kind is KINDS["torch"] and min(array.strides) < 0:
+        pytest.skip("PyTorch has no negative strides")
+    x = kind.make(array, "float32")
+    if kind.allocates:
+        check(kind, ttlg.transpose(x), x, array.T)
+    else:
+        assert bits(ttlg.transpose(x, out=np.zeros(array.T.shape, "f4"))) == bits(array.T)
+        assert x.released_once
 
 
 @borrowing

@@ -110,26 +110,6 @@ def test_quantized_tensors_are_refused_with_what_to_pass(name, scheme):
     assert torch.equal(x.int_repr(), before)
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda x: x[1:, 2:, 1:],  # a storage offset
-        lambda x: x[:, ::2, ::3],
-        lambda x: x[:, :1].expand(-1, 5, -1),
-        lambda x: x[2],
-        lambda x: x.transpose(0, 2),
-        lambda x: x.unfold(2, 3, 1),  # windows that overlap
-        lambda x: x.movedim(0, -1)[None, :, None],
-    ],
-    ids=["offset", "stepped", "expanded", "row", "transposed", "windows", "unsqueezed"],
-)
-def test_views(view):
-    x, _ = random_tensor((4, 5, 6), torch.float32)
-    x = view(x)
-    expected = np.ascontiguousarray(x.view(torch.int32).numpy().T)
-    check_result(ttlg.transpose(x), expected, torch.float32)
-
-
 @pytest.mark.parametrize("axes", [(0, 2, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0)])
 def test_channels_last(axes):
     x, array = random_tensor((2, 3, 4, 5), torch.bfloat16)
