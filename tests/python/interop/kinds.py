@@ -109,7 +109,7 @@ def produced(array, name, make=Producer):
 
 
 class Namespace:
-    """The part of an array API namespace that allocates."""
+    """The part of an array API namespace that allocates, and that views."""
 
     allocated = 0
 
@@ -119,6 +119,14 @@ class Namespace:
         cls.allocated += 1
         return Array(np.full(shape, 0xA5, f"u{dtype.itemsize}").view(dtype))
 
+    @staticmethod
+    def flip(x, /, *, axis=None):
+        return Array(np.flip(x.array, axis))
+
+    @staticmethod
+    def permute_dims(x, /, axes):
+        return Array(np.transpose(x.array, axes))
+
 
 class Array:
     """An array of a library that ttlg has never heard of: the standard and DLPack are enough."""
@@ -126,11 +134,7 @@ class Array:
     device = "host"
 
     def __init__(self, array):
-        self.array = array
-
-    @property
-    def dtype(self):
-        return self.array.dtype
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
 
     def __array_namespace__(self, *, api_version=None):
         return Namespace
