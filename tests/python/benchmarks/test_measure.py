@@ -1,6 +1,5 @@
 """Contenders do the whole work, and what is measured has been verified."""
 
-import functools
 import sys
 import time
 from dataclasses import replace
@@ -69,13 +68,6 @@ def test_verify_refuses_a_wrong_result(arrays, liar):
         verify(Contender("liar", lambda: liar(x, out, TINY.axes)), out, expected)
 
 
-def test_verify_refuses_a_converted_result(arrays):
-    _, out, expected = arrays
-    converted = Contender("liar", lambda: expected.astype(np.float32), returns=True)
-    with pytest.raises(WrongResultError):
-        verify(converted, out, expected)
-
-
 def test_measure_raises_on_a_wrong_contender(monkeypatch):
     def with_liar(x, out, axes, threads, peers):
         liar = Contender("liar", lambda: lie_by_one_bit(x, out, axes))
@@ -112,19 +104,6 @@ def test_time_calls_samples_each_contender_and_takes_the_median():
     assert calls == {"even": 1 + 2 * 3, "one slow": 1 + 2 * 3}
     assert 0.006 <= times["even"] < 0.3
     assert 0.006 <= times["one slow"] < 0.3
-
-
-def test_time_calls_after_a_call_of_the_same_contender():
-    called = []
-
-    def call(name):
-        called.append(name)
-        time.sleep(0.006)
-
-    time_calls([Contender(name, functools.partial(call, name)) for name in "ab"], 3)
-    assert called[:2] == ["a", "b"]  # how many calls make a sample: one
-    assert len(called) == 2 + 2 * 2 * 3
-    assert called[2::2] == called[3::2]
 
 
 def test_time_calls_prepares_each_sample_outside_of_its_time():
@@ -264,11 +243,6 @@ def test_fortran_orders_are_asked_for_by_their_names(torch):
         assert result.flags.c_contiguous
         assert not np.shares_memory(result, x)
         np.testing.assert_array_equal(result, x.T)
-
-
-def test_whole_calls_are_beside_the_peers_that_are_asked_for():
-    x = random_array(TINY.shape, TINY.dtype)
-    assert [call.name for call in module.whole_calls(x, TINY.axes, 1, peers=())] == ["ttlg"]
 
 
 def test_fresh_results_are_dropped_kept_or_there_already():

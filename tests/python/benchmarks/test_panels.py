@@ -5,12 +5,6 @@ import pytest
 from ttlg.benchmarks.panels import Panel, draw
 
 
-@pytest.fixture
-def drawn(spy):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    return spy(figure, "savefig", lambda _, saved, path: saved)
-
-
 def panel(count, title="some"):
     labels = [f"case {number} of a name that is longer than that" for number in range(count)]
     values = {"a": [*range(1, count + 1)], "b": [None, *range(2, count + 1)]}

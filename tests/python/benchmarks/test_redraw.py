@@ -1,10 +1,8 @@
-"""Records are drawn again as where they were measured, each from stand-ins for what it holds."""
-
-import json
+"""What the panels of each program show, from stand-ins for what it records."""
 
 import pytest
 
-from ttlg.benchmarks import ablations, busy, learning, redraw
+from ttlg.benchmarks import ablations, busy, learning
 from ttlg.benchmarks.contraction import report as contractions
 
 CASE = {"suite": "gentt", "name": "A", "shape": [4, 5], "axes": [1, 0], "dtype": "float32"}
@@ -63,56 +61,6 @@ DASK = [
     for method, seconds in (("copy", 1.0), ("ttlg", 2.0), ("dask", 3.0))
 ]
 NETWORK = {"name": "ring", "bond": 2, "operations": tree(0.002), "time": tree(0.001)}
-SUITE = {"case": CASE, "threads": 1, "kernel": "tile", "seconds": {**COPIES, "ttlg": 1, "numpy": 2}}
-COUNTS = {"loads": 1, "stores": 1, "elements": 16, "lanes": 16, "instructions": 6}
-RECORDS = {
-    "ttlg bench --suite gentt": {"results": [SUITE]},
-    "ttlg bench --ablation loops": {"ablations": [ABLATION]},
-    "ttlg bench --suite contractions": {
-        "products": [],
-        "results": [contraction("A", 1.0, numpy=2.0)],
-    },
-    "python -m ttlg.benchmarks.busy --busy 1": {"results": [BUSY]},
-    "python -m ttlg.benchmarks.learning": {"results": LEARNED},
-    "python -m ttlg.benchmarks.zarr_io": {"results": [ZARR]},
-    "python -m ttlg.benchmarks.zarr_io --large .": {"large": ZARR["seconds"]},
-    "python -m ttlg.benchmarks.dask_store --folder .": {"runs": DASK},
-    "python -m ttlg.benchmarks.contraction.networks": {"products": [], "results": [NETWORK]},
-    "python -m ttlg.benchmarks.generated cubes": {
-        "rows": [{"case": CASE, "seconds": {"generated": 1.0, "numpy": 2.0}}]
-    },
-    "python -m ttlg.benchmarks.generated ends": {
-        "ends": [{"case": CASE, "counts": COUNTS, "seconds": {"at a line": 1, "4 bytes behind": 2}}]
-    },
-}
-
-
-@pytest.mark.parametrize("command", RECORDS)
-def test_every_kind_of_record_is_drawn(command, tmp_path):
-    pytest.importorskip("matplotlib")
-    if "zarr" in command:
-        pytest.importorskip("zarr", minversion="3.1")
-    path, image = tmp_path / "record.json", tmp_path / "figure.png"
-    path.write_text(json.dumps({"machine": {"command": command}, **RECORDS[command]}))
-    assert redraw.main([str(path), str(image)]) == 0
-    assert image.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "nonsense",
-        "{}",
-        json.dumps({"machine": {"command": "python -m ttlg.benchmarks.gpu.structures"}}),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(text, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "record.json"
-    path.write_text(text)
-    with pytest.raises(SystemExit):
-        redraw.main([str(path), str(tmp_path / "figure.png")])
-    assert "record.json cannot be drawn" in capsys.readouterr().err
 
 
 def test_ablations_show_shares_of_the_ceiling():
