@@ -121,3 +121,23 @@ def test_table():
         "     a    50.0%  predicted  40.0%",
         "  -> bc   25.0%  predicted 100.0%",
     ]
+
+
+def test_one_thing_varies():
+    large = ABLATIONS["prefetch"].cases[0]
+    need_streaming(large)
+    assert varied(variants("prefetch", large).values()) == {"prefetch"}
+    assert varied(variants("blocks", large).values()) <= {
+        "block",
+        "loop_order",
+        "staged",
+        "streaming",
+        "prefetch",
+    }
+    fits = ablations._edited(plan_of(large), block=(32, 64), staged=True)  # the staging buffer
+    plans = dict(ABLATIONS["streaming"].variants(fits))
+    assert varied([plans["staged and streamed"], plans["staged"]]) == {"streaming"}
+    assert varied([plans["staged"], plans["neither"]]) == {"staged"}
+    assert varied([plans["streamed"], plans["neither"]]) == {"streaming"}
+    cached = plans["neither, blocks for the caches"]
+    assert cached.parameters["block"] != plans["neither"].parameters["block"]

@@ -63,47 +63,34 @@ def test_without_compilers_only_programs_are_counted(monkeypatch):
     assert min(each.program for each in found) > 0
 
 
-def test_shapes_are_the_papers_in_three_groups():
+def test_figures_are_the_papers():
     cases = figures.shapes()
-    assert len(cases) == 18
     assert [case.suite for case in cases[::6]] == ["twos", "powers", "general"]
-    assert {case.shape for case in cases if case.suite == "general"} == {
-        (7, 32, 32, 3),
-        (5, 3, 7, 8, 4, 4),
-    }
-
-
-def test_steps_go_down_to_none():
+    assert (len(cases), {case.shape for case in cases if case.suite == "general"}) == (
+        18,
+        {(7, 32, 32, 3), (5, 3, 7, 8, 4, 4)},
+    )
     programs = [figures.Variant("").generate(case, "permute") for case in FIGURES["steps"].cases()]
     steps = [made["shuffles"] / made["loads"] for made in programs]
     assert steps == list(range(len(steps)))[::-1]
     assert 2 ** (len(steps) - 1) == programs[0]["lanes"]
     assert programs[-1]["self_shuffles"] == 0
-
-
-def test_the_papers_map_needs_few_registers_in_the_order_of_numpy():
     case = figures.few_registers()[0]
-    assert (case.shape, case.axes) == ((64, 32, 32, 4), (2, 1, 0, 3))
+    assert (case.shape, case.axes) == ((64, 32, 32, 4), (2, 1, 0, 3)), "in the order of NumPy"
     tile = generate_with_counts(case.shape, case.axes, isa="avx512", unroll=1)
     assert tile["live_registers"] == 5
 
 
-def test_unrollings_differ_and_end_with_the_compilers_and_the_default():
-    variants = figures.unrollings(figures.few_registers()[0])
-    *ours, by_gcc, default = variants
-    programs = [each.generate(TINY[1], "permute")["program"] for each in ours]
-    assert len(programs) >= 2
+def test_unrollings_and_instruction_sets_end_with_the_default(monkeypatch):
+    *ours, by_gcc, default = figures.unrollings(figures.few_registers()[0])
+    assert len(ours) >= 2
     assert ours[0].name == "1, in order"
     assert (by_gcc.name, by_gcc.flags) == (UNROLLED, ("-O2", "-funroll-loops"))
     assert (default.name, default.options) == ("generated", {})
-
-
-def test_instruction_sets_of_this_machine_end_with_the_one_in_use(monkeypatch):
     assert figures.machine_isas()[-1] == _core.isa_in_use()
-    monkeypatch.setattr(_core, "isa_in_use", lambda: "avx2")
-    assert figures.machine_isas() == ["ssse3", "avx2"]
-    monkeypatch.setattr(_core, "isa_in_use", lambda: "neon")
-    assert figures.machine_isas() == ["neon"]
+    for used, listed in (("avx2", ["ssse3", "avx2"]), ("neon", ["neon"])):
+        monkeypatch.setattr(_core, "isa_in_use", lambda used=used: used)
+        assert figures.machine_isas() == listed
 
 
 def test_the_longest_of_the_innermost_loops_counts():

@@ -14,8 +14,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 import ttlg
-from ttlg.benchmarks.gpu import calibrate, session
+from ttlg.benchmarks.gpu import calibrate, models, session
 from ttlg.benchmarks.gpu import device as gpu_device
+from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, problems
 from ttlg.benchmarks.measure import WrongResultError
 
 CASE = Case("calibrate", "A", (3, 4), (1, 0), "float64")
@@ -174,3 +175,9 @@ def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "scipy", None)
     assert calibrate.main(["--outdir", "nowhere"]) == 2
     assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
+
+
+def test_calibration_touches_every_rank_and_dtype_early():
+    first = itertools.islice(problems(models.SEED), len(RANKS) * len(DTYPES))
+    seen = {(len(case.shape), case.dtype) for case in first}
+    assert seen == set(itertools.product(RANKS, DTYPES))

@@ -145,12 +145,11 @@ def test_case_by_case(tmp_path, drawn, curves, suite, ours, theirs):
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_every_suite_has_a_figure(tmp_path, suite):
+def test_every_suite_has_a_figure(drawn, suite):
     """From stand-ins for what two of its cases took."""
     kernels = ("c2r", "r2c") if suite in ("inplace-random", "inplace-landscape") else ()
     seconds = dict.fromkeys(("ttlg-plan", "ttlg", "ttlg-cold", *kernels, "numpy"), 2.0)
     seconds |= dict.fromkeys(COPIES, 1.0)
     chosen = [*itertools.islice(SUITES[suite](), 2)]
-    results = tuple(Result(case, 1, "tile", seconds) for case in chosen)
-    plot(Report({}, results), tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    plot(Report({}, tuple(Result(case, 1, "tile", seconds) for case in chosen)), "figure.png")
+    assert any(axes.has_data() for axes in drawn[0].axes)

@@ -72,12 +72,16 @@ def without_times(path):
 def test_an_interrupted_run_goes_on(tiny, measured, done, capsys):
     assert measured() == (0, TINY)
     whole = without_times(tiny)
+    text = tiny.read_text()
+    assert measured() == (0, []), "a whole record is not measured again"
+    assert tiny.read_text() == text
     tiny.unlink()
     assert measured(TINY[done]) == (1, TINY[:done])
     assert tiny.exists() == (done > 0)
     first = json.loads(tiny.read_text())["results"] if done else []
     assert len(first) == 2 * done
-    capsys.readouterr()
+    if done:
+        assert f"interrupted after {2 * done} results" in capsys.readouterr().err
     assert measured() == (0, TINY[done:])
     assert without_times(tiny) == whole
     assert json.loads(tiny.read_text())["results"][: 2 * done] == first, "not measured again"

@@ -6,6 +6,7 @@ import platform
 import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -47,21 +48,40 @@ REPORT = Report(
 )
 
 
-def rows(heading):
-    """Return the rows of the table below a heading, by contender."""
-    block = table(REPORT).split(heading + "\n")[1].split("\n\n")[0]
-    return {row.split()[0]: " ".join(row.split()) for row in block.splitlines()}
-
-
-def test_table_of_shares():
-    found = rows("big, 1 thread, 2 cases")
-    assert found["copy"] == "copy ceiling 40.0 GB/s in the median"
-    assert found["ttlg"] == "ttlg 15.0 38% 25% B float64"
-    assert found["ttlg-cold"] == "ttlg-cold 7.5 19% 12% B float64"
-    assert found["numpy"] == "numpy 6.0 15% 10% A float32 0 of 2 1.25x at B float64"
-    assert found["hptt"] == "hptt 40.0 100% 100% A float32 1 of 1 0.50x at A float32"
-    assert found["copy-plain"] == "copy-plain 10.0 25% 25% A float32"
-    assert "jax" not in found
+def test_table_and_lines():
+    """Numbers of threads are kept apart; latencies are in nanoseconds."""
+    text = table(REPORT)
+    assert "Some CPU, 2 cores, L1 data 48K, L2 1024K" in text
+    assert "numpy 2.0, hptt -; commit -" in text
+    assert "$ ttlg bench --suite big" in text
+    found = {}
+    for block in text.split("\n\n"):
+        heading, *rows = (" ".join(row.split()) for row in block.splitlines())
+        found[heading] = rows
+    assert {
+        "copy ceiling 40.0 GB/s in the median",
+        "ttlg 15.0 38% 25% B float64",
+        "ttlg-cold 7.5 19% 12% B float64",
+        "numpy 6.0 15% 10% A float32 0 of 2 1.25x at B float64",
+        "hptt 40.0 100% 100% A float32 1 of 1 0.50x at A float32",
+        "copy-plain 10.0 25% 25% A float32",
+    } <= set(found["big, 1 thread, 2 cases"])
+    assert {
+        "numpy 4.0 5% 5% A float32 0 of 1 10.00x at A float32",
+        "jax 80.0 100% 100% A float32 1 of 1 0.50x at A float32",
+    } <= set(found["big, 2 threads, 1 case"])
+    assert {
+        "ttlg 1000 ns 1000 ns C float32",
+        "numpy 500 ns 500 ns C float32 1 of 1 0.50x at C float32",
+    } <= set(found["latency, 1 thread, 1 case"])
+    assert line(REPORT.results[1]) == (
+        "big B float64, 1 thread, strided_copy: copy 40.0 GB/s; "
+        "ttlg-plan 25%, ttlg 25%, ttlg-cold 12%, numpy 20%"
+    )
+    assert line(REPORT.results[3]) == (
+        "latency C float32, 1 thread, tile: copy 200 ns; "
+        "ttlg-plan 1000, ttlg 1000, ttlg-cold 2000, numpy 500"
+    )
 
 
 def test_table_in_place_has_the_papers_rule_beside_both_kernels():
@@ -86,6 +106,7 @@ def test_table_in_place_has_the_papers_rule_beside_both_kernels():
 
 
 def test_csv_has_a_row_for_each_contender():
+    assert Report.from_json(json.dumps(asdict(REPORT))) == REPORT
     rows = list(csv.DictReader(REPORT.to_csv().splitlines()))
     assert len(rows) == sum(len(result.seconds) for result in REPORT.results)
     assert rows[1] == {
@@ -100,17 +121,6 @@ def test_csv_has_a_row_for_each_contender():
         "GB/s": "20",
         "share of copy": "0.5",
     }
-
-
-def test_lines():
-    assert line(REPORT.results[1]) == (
-        "big B float64, 1 thread, strided_copy: copy 40.0 GB/s; "
-        "ttlg-plan 25%, ttlg 25%, ttlg-cold 12%, numpy 20%"
-    )
-    assert line(REPORT.results[3]) == (
-        "latency C float32, 1 thread, tile: copy 200 ns; "
-        "ttlg-plan 1000, ttlg 1000, ttlg-cold 2000, numpy 500"
-    )
 
 
 def test_machine_description():
