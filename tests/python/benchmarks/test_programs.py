@@ -67,8 +67,8 @@ def rotating(*arguments, **options):
 
 PROGRAMS = [
     Program("cli", "--suite tiny --threads 1 2 --repeats 1", "^tiny, 2 threads, 3 cases$"),
-    Program("cli", f"--suite latency gentt cubes --quick {ONCE}", "^cubes, 1 thread, 8 cases$"),
-    Program("cli", f"--suite {' '.join(IN_PLACE)} {ONCE}", r"^  ttlg-back +\d"),
+    rotating("cli", f"--suite latency gentt cubes --quick {ONCE}", "^cubes, 1 thread, 8 cases$"),
+    rotating("cli", f"--suite {' '.join(IN_PLACE)} {ONCE}", r"^  ttlg-back +\d"),
     Program(
         "cli", f"--suite sparse-options --only uber {ONCE}", "^sparse-tensors, 1 thread, 1 case"
     ),
