@@ -150,6 +150,9 @@ def test_a_busy_machine_is_not_measured_unless_by_force(machine, directory, caps
     assert out == ""
     assert "ttlg: not measured: this machine is too busy" in err
     assert "--force" in err
+
+
+def test_a_machine_that_gets_busy_meanwhile_keeps_its_model(machine, directory):
     machine(meanwhile=1.2, in_use=machine.far_off)
     report = ttlg.calibrate()
     assert report.noise.busy_cores == 1.2
@@ -166,6 +169,18 @@ def test_a_model_that_was_kept_before_is_compared_too(machine, directory):
     report = ttlg.calibrate()
     assert report.objections == []
     assert report.comparison.off < 1.2
+
+
+def test_an_interruption_of_the_comparison_leaves_the_model(machine, directory, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    machine()
+    monkeypatch.setattr(_core, "predict_cpu_seconds", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ttlg.calibrate()
+    assert _core.cpu_time_model().name == "cpu-before"
+    assert not kept(directory)
 
 
 def test_reset_removes_this_machines_model_and_no_other(directory, capsys):
@@ -188,12 +203,22 @@ def test_reset_removes_this_machines_model_and_no_other(directory, capsys):
     out = capsys.readouterr().out
     assert f"removed the calibrated model of this machine in {file}\n" in out
     assert f"in use: {in_use['name']}, {in_use['chosen']}\n" in out
-    file.write_text("[{")
-    assert ttlg.reset_calibration() == file, "a damaged file is emptied"
+
+
+def test_reset_empties_a_damaged_file_and_needs_none(directory):
+    path = _models.saved_models().path
+    assert ttlg.reset_calibration() is None
+    with open(path, "w") as file:
+        file.write("[{")
+    assert str(ttlg.reset_calibration()) == path
     _models.install_default_cpu_model()  # and warns of nothing
     assert _models.saved_models().entries() == []
-    with pytest.raises(SystemExit):
+
+
+def test_reset_and_force_exclude_each_other(capsys):
+    with pytest.raises(SystemExit) as ended:
         main(["calibrate", "--reset", "--force"])
+    assert ended.value.code == 2
     assert "not allowed with" in capsys.readouterr().err
 
 
@@ -224,11 +249,16 @@ def test_cores_that_others_keep_busy_are_counted(monkeypatch, tmp_path):
     # 7 seconds of both cores, one of them this process's, in 4 seconds.
     path.write_text(lines.format(400, 300, 200) + "cpu2 9000 9 9 9 9 9 9 9 0 0\n")
     assert others.busy_cores() == pytest.approx(1.5)
-    monkeypatch.undo()
-    assert np.isnan(noise.OtherPrograms(str(tmp_path / "missing")).busy_cores())
+
+
+def test_noise_is_measured():
     found = noise.measure_noise()
     assert found.spread >= 0
     assert 0 <= found.busy_cores <= os.cpu_count()
+
+
+def test_what_others_do_is_unknown_where_the_system_does_not_tell(tmp_path):
+    assert np.isnan(noise.OtherPrograms(str(tmp_path / "missing")).busy_cores())
 
 
 def test_a_model_that_predicts_no_time_is_compared_as_far_off(machine):

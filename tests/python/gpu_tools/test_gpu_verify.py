@@ -57,64 +57,75 @@ def test_wrong_usage(arguments, message):
     assert f"gpu_verify: {message}" in done.stderr
 
 
+def programs(folder, *names, **scripts):
+    """Make a folder for the PATH with links to programs, and with scripts."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name))
+    for name, script in scripts.items():
+        path = folder / name.replace("_", "-")
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    return str(folder)
+
+
 @pytest.mark.parametrize(
     ("missing", "scripts"),
     [
         ("nvcc", {}),
-        ("GPU", {"nvcc": "", "nvidia-smi": "exit 9"}),
-        ("GPU", {"nvcc": "", "nvidia-smi": "echo No devices were found"}),
+        ("GPU", {"nvcc": "", "nvidia_smi": "exit 9"}),
+        ("GPU", {"nvcc": "", "nvidia_smi": "echo No devices were found"}),
     ],
 )
 def test_no_compiler_or_gpu(tmp_path, missing, scripts):
     if missing == "nvcc" and Path("/usr/local/cuda/bin").is_dir():
         pytest.skip("that is where nvcc is found")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("dirname", "realpath"):
-        (folder / name).symlink_to(shutil.which(name))
-    for name, script in scripts.items():
-        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-        (folder / name).chmod(0o755)
-    done = verify(tmp_path / "out", PATH=str(folder))
+    done = verify(
+        tmp_path / "out", PATH=programs(tmp_path / "bin", "dirname", "realpath", **scripts)
+    )
     assert done.returncode == 2
     assert done.stderr.startswith(f"gpu_verify: no {missing}")
     assert not (tmp_path / "out").exists()
 
 
-def dry_run(*arguments):
-    """Return what would be done, and the seconds that the stages would have."""
-    done = verify("--dry-run", *arguments)
+def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
+    done = verify("--dry-run", tmp_path / "out")
     assert done.returncode == 0
-    lines = [line for line in done.stdout.splitlines()[1:] if line[0] != " "]
-    return done.stdout, {
-        name: int(limit.split()[0]) for name, limit in (line.split(", ")[:2] for line in lines)
-    }
+    headings = [line.split(",")[0] for line in done.stdout.splitlines()[1:] if line[0] != " "]
+    assert headings == STAGES
+    assert "-m pytest tests/gpu" in done.stdout
+    assert all(f"--tool {tool}" in done.stdout for tool in ("memcheck", "racecheck", "initcheck"))
+    assert "inplace" not in done.stdout, "it has no time among all others"
+    one = verify("--dry-run", tmp_path / "out", "calibrate")
+    assert str(tmp_path / "out") in one.stdout
+    assert "-m pytest" not in one.stdout
+    assert not (tmp_path / "out").exists()
 
 
-def test_dry_run_lists_the_stages_which_share_the_time_and_does_nothing(tmp_path):
-    out = tmp_path / "out"
-    text, every = dry_run(out)
-    assert list(every) == STAGES
-    assert 535 <= sum(every.values()) <= 540
-    assert max(every.values()) - min(every.values()) < 30
-    assert "-m pytest tests/gpu" in text
-    assert all(f"--tool {tool}" in text for tool in ("memcheck", "racecheck", "initcheck"))
-    assert "inplace" not in text, "it has no time among all others"
-    one, _ = dry_run(out, "calibrate")
-    assert str(out) in one
-    assert "-m pytest" not in one
-    assert not out.exists()
-    assert [*dry_run(out, "build", "test")[1].values()] == [240, 240]
-    assert [*dry_run("--seconds", 100, out, "build", "bench")[1].values()] == [44, 56]
-    assert [*dry_run("--package", "p", out)[1].values()] == [120, 120, 150, 150]
-    budgets = re.findall(r"--budget (\d+) ", dry_run(out, "bench")[0])
-    assert budgets == ["174", "43", "43"], "together 40 seconds below the stage's 300"
+def limits(*arguments):
+    lines = verify("--dry-run", *arguments).stdout.splitlines()
+    return [int(line.split(", ")[1].split()[0]) for line in lines if line.endswith(" seconds:")]
+
+
+def test_stages_share_the_time(tmp_path):
+    assert limits(tmp_path, "build", "test") == [240, 240]
+    assert limits("--seconds", 100, tmp_path, "build", "bench") == [44, 56]
+    every = limits(tmp_path, *STAGES)
+    assert 535 <= sum(every) <= 540
+    assert max(every) - min(every) < 30
+    bench = verify("--dry-run", tmp_path, "bench").stdout
+    budgets = [int(budget) for budget in re.findall(r"--budget (\d+) ", bench)]
+    assert budgets == [174, 43, 43], "together 40 seconds below the stage's 300"
+    assert limits("--package", "p", tmp_path) == [120, 120, 150, 150]
+
+
+def test_the_benchmarks_in_place_run_all_their_suites(tmp_path):
     pytest.importorskip("torch")
     from ttlg.benchmarks.gpu.inplace import SUITES
 
-    text, limits = dry_run("--package", "p", out, "bench-inplace")
-    assert limits == {"bench-inplace": 300}
-    assert f" --suite {' '.join(SUITES)} --budget 260 " in text
+    listed = verify("--dry-run", "--package", "p", tmp_path, "bench-inplace").stdout
+    assert "bench-inplace, 300 seconds:" in listed
+    assert f" --suite {' '.join(SUITES)} --budget 260 " in listed
 
 
 def record(recorder, folder, stage, status=0, log="first\nlast\n"):
@@ -169,21 +180,30 @@ def test_sanitizers_pass_only_without_findings(recorder, tmp_path):
     assert not record(recorder, tmp_path, "sanitize")["passed"]
 
 
-def test_results_of_a_program_of_one_that_failed_and_their_table(recorder, tmp_path, capsys):
+def test_results_of_a_program_and_of_one_that_failed(recorder, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"], "results": []}))
-    stopped = record(recorder, tmp_path, "calibrate", status=124)
-    assert (stopped["timed_out"], stopped["log"]) == (True, ["first", "last"])
     assert record(recorder, tmp_path, "bench")["passed"]
-    assert recorder.main(["table", str(tmp_path / "out"), "calibrate", "bench"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()[1:]]
-    assert [" ".join(line.split()) for line in lines] == [
-        *("calibrate FAILED 3", "a line"),
-        *("bench passed 3", "a line"),
-    ]
+    stopped = record(recorder, tmp_path, "bench", status=124)
+    assert stopped["timed_out"]
+    assert stopped["log"] == ["first", "last"]
     (tmp_path / "results.json").unlink()
     lost = record(recorder, tmp_path, "calibrate")
     assert not lost["passed"]
     assert "left no results" in lost["results"]["table"][0]
+
+
+def test_table(recorder, tmp_path, capsys):
+    (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"]}))
+    record(recorder, tmp_path, "bench")
+    record(recorder, tmp_path, "calibrate", status=1)
+    assert recorder.main(["table", str(tmp_path / "out"), "calibrate", "bench"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        ["calibrate", "FAILED", "3"],
+        ["a", "line"],
+        ["bench", "passed", "3"],
+        ["a", "line"],
+    ]
 
 
 def test_tests_of_a_run_without_a_report_are_read_from_its_log(recorder, tmp_path):

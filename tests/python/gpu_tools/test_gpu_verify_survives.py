@@ -33,8 +33,20 @@ def test_results_of_a_killed_program_are_kept(machine):
     assert (found["timed_out"], found["passed"], found["status"]) == (True, False, 137)
     assert found["commit"] == machine.record("build")["commit"] == "c0ffee"
     assert machine.record("calibrate")["passed"], "a stage that hangs does not stop the others"
-    names = ("bench.json", "build.json", "calibrate.json", "gpu_verify.log", "ttlg-package.tar.gz")
-    assert machine.left() == [*names]
+    assert machine.left() == [
+        "bench.json",
+        "build.json",
+        "calibrate.json",
+        "gpu_verify.log",
+        "ttlg-package.tar.gz",
+    ]
+
+
+def test_benchmarks_in_place_are_recorded_when_they_are_asked_for(machine):
+    assert machine.verify("build", "bench-inplace") == 0
+    assert machine.record("bench-inplace")["results"]["table"] == ["3 cases"]
+    assert machine.verify("bench") == 0
+    assert not (machine.out / "bench-inplace").exists()
 
 
 def test_programs_are_asked_to_end_once_and_their_children_are_ended(machine):
@@ -58,16 +70,9 @@ print("asked", asked, "times, child", child.poll(), flush=True)
     assert has_ended(machine.folder / "child")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_all_that_was_learnt_is_there_when_the_script_is_killed_or_ended(machine, number):
+def test_all_that_was_learnt_is_there_when_the_script_is_killed(machine):
     machine.run_parts(bench='write-results "$@"; echo $$ >pid; echo case 3; exec hang')
     process = machine.start_and_hang("build", "bench")
-    if number == signal.SIGTERM:
-        process.terminate()
-        process.communicate(timeout=10)
-        assert process.returncode == 143
-        assert has_ended(machine.folder / "pid"), "with its programs"
-        return
     os.killpg(process.pid, signal.SIGKILL)
     os.killpg(os.getpgid(int((machine.folder / "pid").read_text())), signal.SIGKILL)
     process.communicate()
@@ -82,6 +87,15 @@ def test_all_that_was_learnt_is_there_when_the_script_is_killed_or_ended(machine
     assert "case 3" in machine.log(), "a later call continues the log"
 
 
+def test_an_ended_script_ends_its_programs(machine):
+    machine.run_parts(bench="echo $$ >pid; exec hang")
+    process = machine.start_and_hang("build", "bench")
+    process.terminate()
+    process.communicate(timeout=10)
+    assert process.returncode == 143
+    assert has_ended(machine.folder / "pid")
+
+
 def test_crashes_do_not_stop_later_stages(machine):
     line = "tests/gpu/test_a.py::test_one PASSED"
     machine.run_parts(test=f"echo {line}; kill -SEGV $$", bench=ONLY_OTHERS)
@@ -93,9 +107,8 @@ def test_crashes_do_not_stop_later_stages(machine):
     assert others < set(machine.left()), "one benchmark does not stop the others"
     assert machine.record("calibrate")["passed"]
     machine.run_parts(build="exit 1")
-    assert machine.verify("build", "bench-inplace") == 1
+    assert machine.verify("build") == 1
     assert machine.left().count("ttlg-package.tar.gz") == 1, "that of the last build"
-    assert machine.record("bench-inplace")["results"]["table"] == ["3 cases"]
 
 
 @pytest.mark.parametrize(
@@ -118,22 +131,35 @@ def test_a_sanitizer_that_does_not_work_is_no_failure(machine, refusal):
     assert "Device not supported" in machine.log()
 
 
+def test_no_sanitizer(machine):
+    (machine.folder / "bin/compute-sanitizer").unlink()
+    if shutil.which("compute-sanitizer", path="/usr/bin:/bin:/usr/local/cuda/bin"):
+        pytest.skip("there is one")
+    assert machine.verify("build", "sanitize") == 0
+    assert machine.record("sanitize")["not_run"] == "there is no compute-sanitizer"
+
+
 def test_sanitizers_are_read_each(machine):
-    """One that is killed, and one that hangs, which leaves time to the others."""
-    machine.run_parts(racecheck='echo killed >"$2"; kill -KILL $$', memcheck="exec hang")
+    machine.run_parts(racecheck='echo killed >"$2"; kill -KILL $$')
+    assert machine.verify("build", "sanitize") == 1
+    tools = machine.record("sanitize")["results"]["tools"]
+    assert {name: tool["findings"] for name, tool in tools.items()} == {
+        "initcheck": 0,
+        "memcheck": 0,
+        "racecheck": None,
+    }
+    machine.run_parts()
+    assert machine.verify("sanitize") == 0
+    assert machine.record("sanitize")["passed"]
+
+
+def test_a_sanitizer_that_hangs_leaves_time_to_the_others(machine):
+    machine.run_parts(memcheck="exec hang")
     assert machine.verify("build", "sanitize", seconds=6) == 1
     found = machine.record("sanitize")
     assert found["timed_out"]
     assert found["seconds"] <= 4
-    findings = {name: tool["findings"] for name, tool in found["results"]["tools"].items()}
-    assert findings == {"initcheck": 0, "memcheck": None, "racecheck": None}
-    machine.run_parts()
-    assert machine.verify("sanitize") == 0
-    assert machine.record("sanitize")["passed"]
-    (machine.folder / "bin/compute-sanitizer").unlink()
-    if not shutil.which("compute-sanitizer", path="/usr/bin:/bin:/usr/local/cuda/bin"):
-        assert machine.verify("sanitize") == 0
-        assert machine.record("sanitize")["not_run"] == "there is no compute-sanitizer"
+    assert found["results"]["tools"].keys() == {"initcheck", "memcheck", "racecheck"}
 
 
 def test_a_package_stands_in_for_the_build(machine, tmp_path):
@@ -157,20 +183,23 @@ def test_a_package_stands_in_for_the_build(machine, tmp_path):
     assert "is for architecture 90, and this device's is 80" in machine.printed
 
 
-def test_missing_packages_and_files_that_are_none_end_it(machine, tmp_path):
-    machine.run_parts(check="echo gpu_verify: python3 has no package cupy >&2; exit 2")
-    assert machine.verify("build") == 2
-    assert "no package cupy" in machine.printed
-    assert not machine.out.exists()
-    machine.run_parts()
-    broken, other = tmp_path / "broken.tar.gz", tmp_path / "other.tar.gz"
+def test_packages_that_are_none(machine, tmp_path):
+    broken = tmp_path / "broken.tar.gz"
     broken.write_bytes(b"\x1f\x8b broken")
+    other = tmp_path / "other.tar.gz"
     (tmp_path / "built").write_text("c0ffee 90\n")
     with tarfile.open(other, "w:gz") as archive:
         archive.add(tmp_path / "built", "built")
     for package in (tmp_path / "missing", broken, other):
         assert machine.verify("bench", options=["--package", package]) == 2
         assert f"gpu_verify: {package} is no package" in machine.printed
+
+
+def test_missing_packages_end_it(machine):
+    machine.run_parts(check="echo gpu_verify: python3 has no package cupy >&2; exit 2")
+    assert machine.verify("build") == 2
+    assert "no package cupy" in machine.printed
+    assert not machine.out.exists()
 
 
 def test_only_warnings_of_ttlg_fail_a_test(machine):
