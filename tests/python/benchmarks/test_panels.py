@@ -116,7 +116,7 @@ OF_TREES = {
             "contraction.report",
             None,
             {"results": CONTRACTIONS},
-            ["nine B float64", "nine A float64"],
+            ["B", "A"],
             [{"numpy": [2, 3], "torch": [None, 4]}],
         ),
         (
