@@ -92,6 +92,7 @@ def _run(*command, cwd):
 
 
 @pytest.mark.slow
+@pytest.mark.rotating
 @pytest.mark.timeout(900)
 def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
     for program in ("cmake", "make"):
