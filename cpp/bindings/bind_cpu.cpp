@@ -51,7 +51,7 @@ bool has_channel_kernel(const Plan& plan) {
 }
 
 py::object shuffle_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.shuffle;
   if (shuffle.tile.empty()) return py::none();
   std::int64_t tile_bytes = plan.element_bytes;
   for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
@@ -77,7 +77,7 @@ py::tuple source_bytes(const cpu::ByteIndices& bytes) {
 }
 
 py::object shuffle_program_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.shuffle;
   if (shuffle.tile.empty()) return py::none();
   py::list sums;
   auto term = shuffle.terms.begin();

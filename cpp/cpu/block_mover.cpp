@@ -173,7 +173,7 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
 // does not fit is moved back until it does.
 std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
                                                             std::span<std::int64_t> group) const {
-  const Shuffle& program = plan_.shuffle;
+  const ShuffleTables& program = plan_.shuffle;
   const auto [first, second] = program.lane_modes;
   std::array<TileOrigin, kMaxLanes> lanes{};
   std::ranges::copy(program.tile, group.begin());

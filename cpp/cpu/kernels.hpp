@@ -11,7 +11,7 @@
 
 #include "cpu/pipeline.hpp"
 #include "plan/cpu/channels.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -64,7 +64,7 @@ struct SkewArguments {
 };
 
 using BlockKernel = void (*)(const std::byte* in, std::byte* out, const BlockArguments& block);
-using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
+using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const ShuffleTables& program,
                                const std::int64_t* stores, const TileGroups& groups,
                                BlockPipeline& pipeline);
 using SkewKernel = void (*)(const std::byte* in, std::byte* out, const SkewArguments& band);
@@ -120,14 +120,14 @@ struct Kernels {
   void (*fence)();
 
   // The code for a block's channels if there is any and the block has enough structures for it.
-  const ChannelKernel* channel_kernel(const Shuffle& program, std::int64_t structures) const {
+  const ChannelKernel* channel_kernel(const ShuffleTables& program, std::int64_t structures) const {
     if (!program.channels) return nullptr;
     const ChannelKernel& kernel = generated.channels[number_of_kind(program.channels->kind)];
     return kernel.move != nullptr && structures >= kernel.structures ? &kernel : nullptr;
   }
 
   // The program's tile for the level's vectors, and the code for it; null where there is none.
-  const VectorTile* vector_tile(const Shuffle& program) const {
+  const VectorTile* vector_tile(const ShuffleTables& program) const {
     if (shuffle == nullptr) return nullptr;
     const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(lanes)));
     const std::optional<VectorTile>& found = program.vector_tiles[level];

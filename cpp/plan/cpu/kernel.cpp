@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "plan/cpu/block/block.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {

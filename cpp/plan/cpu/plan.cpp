@@ -103,7 +103,7 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
     }
     if (parameters.block[i] > 1) tile.push_back(smallest[i]);
   }
-  plan.shuffle = make_shuffle(plan.block, std::move(tile), plan.element_bytes);
+  plan.shuffle = make_shuffle_tables(plan.block, std::move(tile), plan.element_bytes);
   if (const auto channels = find_channels(folded, parameters.block)) {
     plan.shuffle.channels = make_channel_block(folded, *channels, parameters.block);
   }

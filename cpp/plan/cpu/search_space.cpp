@@ -6,7 +6,7 @@
 #include "plan/cpu/block/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 
 namespace ttlg::cpu {
 namespace {

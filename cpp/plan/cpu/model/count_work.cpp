@@ -12,7 +12,7 @@
 #include "plan/cpu/block/tile_shape.hpp"
 #include "plan/cpu/channels.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 #include "plan/cpu/vector_tile.hpp"
 #include "tensor/integer.hpp"
 

@@ -29,7 +29,7 @@ inline constexpr int kMaxTileVectors = 64;
 using ByteIndices = std::array<std::uint8_t, kLaneBytes>;
 inline constexpr std::uint8_t kNoByte = 0x80;
 
-struct Shuffle {
+struct ShuffleTables {
   struct Term {
     std::uint8_t source;  // a loaded vector
     alignas(kLaneBytes) ByteIndices bytes;
@@ -64,8 +64,8 @@ struct Shuffle {
 std::vector<std::int64_t> shuffle_tile(const Problem& folded);
 
 // The program for tiles of these extents, one for each mode of the block.
-Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
-                     std::int64_t element_bytes);
+ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> tile,
+                                  std::int64_t element_bytes);
 
 // The same in the intermediate representation, for people to read.
 shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,
