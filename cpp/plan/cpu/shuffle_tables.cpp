@@ -7,28 +7,19 @@
 #include <optional>
 #include <utility>
 
+#include "plan/cpu/vector_tile.hpp"
 #include "plan/shuffle/butterfly.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"
 #include "plan/shuffle/permute_tile.hpp"
 #include "plan/shuffle/tile.hpp"
-#include "tensor/contiguous_run.hpp"
+#include "tensor/axes.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 using shuffle::at;
-
-// The extents that one side needs so that its run fills a vector. False if its elements do not
-// follow one another for that long.
-bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
-                 std::vector<std::int64_t>& tile) {
-  return fill_run<Mode>(
-      folded.element_bytes, kLaneBytes, order, folded.modes, step,
-      [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
-}
 
 // The tile for the passes that make programs.
 shuffle::Tile tile_of(const Block& block, std::span<const std::int64_t> tile,
@@ -175,20 +166,6 @@ int ShuffleTables::steps() const {
   if (!sums.empty()) return 1;
   const bool reorders = !std::ranges::is_sorted(first);
   return static_cast<int>(rounds.size()) + static_cast<int>(reorders);
-}
-
-std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
-  if (folded.element_bytes >= kLaneBytes || !is_width(folded.element_bytes)) return {};
-  std::vector<std::int64_t> tile(folded.modes.size(), 1);
-  if (!fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
-      !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
-    return {};
-  }
-  std::int64_t bytes = folded.element_bytes;
-  for (const std::int64_t extent : tile) bytes *= extent;
-  // Runs of 17 to 31 bytes take two vectors.
-  if (bytes > kMaxTileVectors * kLaneBytes / 2) return {};
-  return tile;
 }
 
 ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> tile,
