@@ -42,16 +42,8 @@ py::dict to_dict(const cpu::Parameters& parameters) {
   return result;
 }
 
-// Whether this process moves full blocks by generated code.
-bool has_channel_kernel(const Plan& plan) {
-  const auto& channels = plan.shuffle.channels;
-  if (!channels) return false;
-  const std::int64_t structures = plan.block.modes[channels->structure_mode].block;
-  return cpu::kernels().channel_kernel(plan.shuffle, structures) != nullptr;
-}
-
 py::object shuffle_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.movers.program;
   if (shuffle.tile.empty()) return py::none();
   std::int64_t tile_bytes = plan.element_bytes;
   for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
@@ -61,11 +53,14 @@ py::object shuffle_of(const Plan& plan) {
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
-  const bool has_channels = has_channel_kernel(plan);
-  const cpu::VectorTile* const tile = has_channels ? nullptr : cpu::kernels().vector_tile(shuffle);
-  result["channels"] = has_channels ? shuffle.channels->kind.count : 0;
-  result["tile_vectors"] = tile != nullptr ? tile->loads.size() : 0;
-  result["level_bytes"] = cpu::kernels().lanes * cpu::kLaneBytes;
+  const cpu::Kernels& table = cpu::kernels();
+  Integers whole;
+  for (const cpu::BlockMode& mode : plan.block.modes) whole.push_back(mode.block);
+  const cpu::Mover mover = table.mover_of(plan.movers, whole);
+  result["channels"] = mover == cpu::Mover::channels ? plan.movers.channels->kind.count : 0;
+  result["tile_vectors"] =
+      mover == cpu::Mover::vector_tile ? plan.movers.vector_tile(table.lanes)->loads.size() : 0;
+  result["level_bytes"] = table.lanes * cpu::kLaneBytes;
   return result;
 }
 
@@ -77,7 +72,7 @@ py::tuple source_bytes(const cpu::ByteIndices& bytes) {
 }
 
 py::object shuffle_program_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.movers.program;
   if (shuffle.tile.empty()) return py::none();
   py::list sums;
   auto term = shuffle.terms.begin();
@@ -140,7 +135,7 @@ py::list candidates_for(const Plan& plan, int threads, bool all) {
   py::list rows;
   for (const cpu::Candidate& each :
        cpu::candidates(plan.request, *machine_or_this(plan.machine), threads,
-                       all ? cpu::Listed::fully : cpu::Listed::as_searched)) {
+                       all ? cpu::CandidateSet::all : cpu::CandidateSet::searched)) {
     rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
                                each.seconds));
   }

@@ -4,8 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "plan/cpu/block/block.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {

@@ -25,17 +25,14 @@ STEPS = {
     "cpp/plan/cpu/parameters.hpp": {
         "    case Kernel::strided_copy:\n": r"    case Kernel::triple:\n\g<0>"
     },
-    "cpp/cpu/kernels.hpp": {"  // Carries a shuffle program": r"  BlockKernel triple;\n\g<0>"},
+    "cpp/cpu/kernels.hpp": {
+        "  // Carries a shuffle program": r"  BlockKernel triple;\n\g<0>",
+        "      case Kernel::copy:\n": "      case Kernel::triple:\n        return triple;\n\\g<0>",
+    },
     "cpp/cpu/simd/triple.hpp": None,
     "cpp/cpu/simd/kernels.hpp": {
         '#include "cpu/simd/vectors.hpp"\n': r'#include "cpu/simd/triple.hpp"\n\g<0>',
         "      .shuffle = kHasShuffle": r"      .triple = triple,\n\g<0>",
-    },
-    "cpp/cpu/block_mover.cpp": {
-        "    case Kernel::copy:\n": r"""    case Kernel::triple:
-      kernel_ = table.triple;
-      return;
-\g<0>"""
     },
 }
 TRIPLE = """#pragma once

@@ -10,10 +10,8 @@
 
 #include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/block/tile_shape.hpp"
-#include "plan/cpu/channels.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/shuffle.hpp"
-#include "plan/cpu/vector_tile.hpp"
+#include "plan/cpu/mover.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -48,31 +46,20 @@ std::int64_t elements_of(std::span<const std::int64_t> tile) {
   return std::accumulate(tile.begin(), tile.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Vectors that generated code loads and stores; false where there is none for the blocks.
-bool count_generated(Terms& terms, const Problem& folded, const Parameters& parameters,
-                     const Machine& machine, double share) {
-  double elements = as_double(folded.elements());
-  if (!find_channels(folded, parameters.block)) {
-    const std::vector<std::int64_t> tile =
-        vector_tile(folded, parameters.block, machine.vector_bytes);
-    if (tile.empty()) return false;
-    elements = tiles_of(folded, parameters.block, tile) * as_double(elements_of(tile));
-  }
-  terms.generated_moves =
-      2 * elements * as_double(folded.element_bytes) / machine.vector_bytes * share;
-  return true;
-}
-
 void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
-                   const Machine& machine, double share) {
-  if (count_generated(terms, folded, parameters, machine, share)) return;
-  const std::vector<std::int64_t> tile = shuffle_tile(folded);
+                   const Machine& machine, double part) {
+  const auto [mover, tile] = choose_mover(folded, parameters.block, machine.vector_bytes);
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
+  if (mover != Mover::program) {
+    terms.generated_moves = 2 * (tiles * as_double(elements)) * as_double(folded.element_bytes) /
+                            machine.vector_bytes * part;
+    return;
+  }
   const std::int64_t loads =
       tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
   const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
-  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
+  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * part;
   terms.shuffle_moves = groups * as_double(loads + stores);
   if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
     terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));
@@ -125,8 +112,8 @@ void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_byte
 }
 
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double share) {
-  const double elements = as_double(folded.elements()) * share;
+                    const Machine& machine, double part) {
+  const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
   if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes)) {
     terms.gathered_lines = elements * as_double(folded.element_bytes) / as_double(kLineBytes);
@@ -174,10 +161,10 @@ bool owns_lines(const Problem& folded, const Parameters& parameters, const Machi
 }
 
 WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& parameters,
-                      const Machine& machine, double share) {
+                      const Machine& machine, double part) {
   WriteOrder order;
   if (parameters.kernel == Kernel::shuffle) {
-    count_shuffle(terms, folded, parameters, machine, share);
+    count_shuffle(terms, folded, parameters, machine, part);
     return order;
   }
   const BlockModes block_modes(folded, parameters.block);
@@ -192,7 +179,7 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
   const Span in = span_of(axes.in, modes);
   const Span out = span_of(axes.out, modes);
   order.row_blocks = axes.rows_adjoin ? in.extent : out.blocks;
-  terms.calls = as_double(outside * in.blocks * out.blocks) * share;
+  terms.calls = as_double(outside * in.blocks * out.blocks) * part;
   const std::int64_t out_bytes = out.elements * folded.element_bytes;
   TileShape shape;
   if (parameters.kernel == Kernel::tile) {
@@ -204,11 +191,11 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
     }
   }
   if (shape.kind == TileKind::none) {
-    count_elements(terms, folded, parameters, machine, share);
+    count_elements(terms, folded, parameters, machine, part);
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
-  count_tiles(terms, shape, folded.element_bytes, tiles * share);
+  count_tiles(terms, shape, folded.element_bytes, tiles * part);
   // Structures that are put together leave as one run.
   const bool joins =
       shape.kind == TileKind::narrow && shape.out * folded.element_bytes < machine.vector_bytes;
