@@ -1,6 +1,6 @@
 #include <xla/ffi/api/c_api.h>  // of jaxlib
 
-#include "bindings/xla_ffi.hpp"
+#include "xla/ffi.hpp"
 #include "same_layout.hpp"
 
 using namespace ttlg::xla;
