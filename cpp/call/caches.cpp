@@ -13,23 +13,26 @@ constexpr std::size_t kDefaultCapacity = 4096;
 // forks may not be the only one to.
 template <typename Kept, typename... Arguments>
 Kept& keep_across_forks(const Arguments&... arguments) {
-  // Never destroyed: a daemon thread may plan while the process ends.
-  static Kept& kept = *new Kept(arguments...);
-  const auto lock = [] { kept.lock(); };
-  const auto unlock = [] { kept.unlock(); };
-  const auto unlock_in_child = [] {
-    if constexpr (requires { kept.unlock_in_child(); }) {
-      kept.unlock_in_child();
-    } else {
-      kept.unlock();
-    }
-  };
-  if (pthread_atfork(lock, unlock, unlock_in_child) != 0) throw std::bad_alloc();
+  static Kept& kept = [&]() -> Kept& {
+    // Never destroyed: a daemon thread may plan while the process ends.
+    Kept& made = *new Kept(arguments...);
+    const auto lock = [] { kept.lock(); };
+    const auto unlock = [] { kept.unlock(); };
+    const auto unlock_in_child = [] {
+      if constexpr (requires { kept.unlock_in_child(); }) {
+        kept.unlock_in_child();
+      } else {
+        kept.unlock();
+      }
+    };
+    if (pthread_atfork(lock, unlock, unlock_in_child) != 0) throw std::bad_alloc();
+    return made;
+  }();
   return kept;
 }
 
 template <typename Cache>
-Cache& make_cache(const typename Cache::Planning& planning) {
+Cache& keep_cache(const typename Cache::Planning& planning) {
   return keep_across_forks<Cache>(planning, kDefaultCapacity);
 }
 
@@ -45,35 +48,20 @@ void for_each_cache(const Visit& visit) {
 }  // namespace
 
 cpu::PlanCache& cpu_plan_cache() {
-  static cpu::PlanCache& cache =
-      make_cache<cpu::PlanCache>({cpu::this_machine, cpu::this_machine_with_threads});
-  return cache;
+  return keep_cache<cpu::PlanCache>({cpu::this_machine, cpu::this_machine_with_threads});
 }
 
-cuda::PlanCache& cuda_plan_cache() {
-  static cuda::PlanCache& cache = make_cache<cuda::PlanCache>({});
-  return cache;
-}
+cuda::PlanCache& cuda_plan_cache() { return keep_cache<cuda::PlanCache>({}); }
 
 cpu::InplacePlanCache& cpu_inplace_plan_cache() {
-  static cpu::InplacePlanCache& cache = make_cache<cpu::InplacePlanCache>({cpu::this_machine});
-  return cache;
+  return keep_cache<cpu::InplacePlanCache>({cpu::this_machine});
 }
 
-cuda::InplacePlanCache& cuda_inplace_plan_cache() {
-  static cuda::InplacePlanCache& cache = make_cache<cuda::InplacePlanCache>({});
-  return cache;
-}
+cuda::InplacePlanCache& cuda_inplace_plan_cache() { return keep_cache<cuda::InplacePlanCache>({}); }
 
-cpu::Learner& cpu_learner() {
-  static cpu::Learner& learner = keep_across_forks<cpu::Learner>();
-  return learner;
-}
+cpu::Learner& cpu_learner() { return keep_across_forks<cpu::Learner>(); }
 
-cuda::Learner& cuda_learner() {
-  static cuda::Learner& learner = keep_across_forks<cuda::Learner>();
-  return learner;
-}
+cuda::Learner& cuda_learner() { return keep_across_forks<cuda::Learner>(); }
 
 CacheInfo cache_info() {
   CacheInfo sum;

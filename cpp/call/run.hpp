@@ -17,8 +17,8 @@
 
 namespace ttlg::call {
 
-// A Release is a class whose objects release, while they live, a lock that the caller holds and
-// others wait for, such as Python's. This is the one of callers without a lock.
+// A Release releases, while it lives, a lock that its caller holds and others wait for, such as
+// Python's. This is the one of callers without a lock.
 struct NoRelease {};
 
 // Below this, releasing a lock costs more than holding it.
@@ -34,9 +34,9 @@ void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
   }
 }
 
-// The same by a plan from the cache that no kernel was forced on, or by another that is being tried
-// for its layout: the fastest replaces the plan in the cache. `is_new`: the system may have to give
-// the pages of `out` first.
+// Runs a plan from the cache that no kernel was forced on, or another that is being tried for its
+// layout: the fastest replaces the plan in the cache. `is_new`: the system may have to give the
+// pages of `out` first.
 template <typename Release>
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
                    std::byte* out, bool is_new) {
@@ -50,7 +50,7 @@ void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte
   cpu_plan_cache().put(std::move(kept), {.threads = plan->thread_limit, .learns = true});
 }
 
-// The same on a CUDA device, where calls go on as cuda::execute does. Call without such a lock.
+// Learns on a CUDA device, where calls go on as cuda::execute does. Call without such a lock.
 void run_and_learn(const std::shared_ptr<const cuda::LoweredPlan>& plan, const std::byte* in,
                    std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream);
 
@@ -76,8 +76,7 @@ Fault run_inplace(const cpu::InplacePlan& plan, std::byte* data) {
   return {};
 }
 
-// The same on a CUDA device, in a workspace of the caller, which may be null where the plan needs
-// none.
+// Transposes in place on a CUDA device, in a workspace of the caller: null where a plan needs none.
 template <typename Release>
 Fault run_inplace(const cuda::LoweredInplacePlan& plan, std::byte* data, std::byte* workspace,
                   int device, std::uintptr_t stream) {
@@ -96,8 +95,8 @@ std::shared_ptr<const cpu::Machine> machine_or_this(
 // What a call takes by the time model of that machine as it is now; `fresh`: into a new array.
 double predicted_seconds(const cpu::Plan& plan, bool fresh);
 
-// The same as it was when the planner made the plan, so that a repeated question has one answer
-// while calls correct the model; by the model of now where no planner made it.
+// What it takes by the model as it was when the planner made the plan, so that a repeated question
+// has one answer while calls correct the model; by the model of now where no planner made it.
 double planned_seconds(const cpu::Plan& plan, bool fresh);
 
 }  // namespace ttlg::call

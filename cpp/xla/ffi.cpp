@@ -28,40 +28,23 @@ constexpr std::size_t kErrorArgumentsBytes =
     offsetof(ErrorArguments, code) + sizeof(ErrorArguments::code);
 constexpr std::size_t kMetadataBytes = offsetof(Metadata, traits) + sizeof(Metadata::traits);
 
+struct TypeSize {
+  std::int32_t dtype;
+  std::int64_t bytes;
+};
+
+constexpr TypeSize kTypeSizes[] = {
+    {kPred, 1},          {kS8, 1},       {kU8, 1},         {kF8E3M4, 1}, {kF8E4M3, 1},
+    {kF8E4M3B11FNUZ, 1}, {kF8E4M3FN, 1}, {kF8E4M3FNUZ, 1}, {kF8E5M2, 1}, {kF8E5M2FNUZ, 1},
+    {kF8E8M0FNU, 1},     {kS16, 2},      {kU16, 2},        {kF16, 2},    {kBF16, 2},
+    {kS32, 4},           {kU32, 4},      {kF32, 4},        {kS64, 8},    {kU64, 8},
+    {kF64, 8},           {kC64, 8},      {kC128, 16}};
+
 std::int64_t itemsize_of(std::int32_t dtype) {
-  switch (dtype) {
-    case kPred:
-    case kS8:
-    case kU8:
-    case kF8E3M4:
-    case kF8E4M3:
-    case kF8E4M3B11FNUZ:
-    case kF8E4M3FN:
-    case kF8E4M3FNUZ:
-    case kF8E5M2:
-    case kF8E5M2FNUZ:
-    case kF8E8M0FNU:
-      return 1;
-    case kS16:
-    case kU16:
-    case kF16:
-    case kBF16:
-      return 2;
-    case kS32:
-    case kU32:
-    case kF32:
-      return 4;
-    case kS64:
-    case kU64:
-    case kF64:
-    case kC64:
-      return 8;
-    case kC128:
-      return 16;
-    default:
-      throw std::invalid_argument("elements of XLA's type " + std::to_string(dtype) +
-                                  " have no size in bytes that ttlg knows");
-  }
+  const auto* const found = std::ranges::find(kTypeSizes, dtype, &TypeSize::dtype);
+  if (found != std::end(kTypeSizes)) return found->bytes;
+  throw std::invalid_argument("elements of XLA's type " + std::to_string(dtype) +
+                              " have no size in bytes that ttlg knows");
 }
 
 std::span<const std::int64_t> shape_of(const Buffer& buffer) {
