@@ -22,7 +22,6 @@ using Strides = std::vector<std::int64_t>;
 constexpr std::array kAxes{2, 0, 1};
 const Strides kShape{30, 40, 50};
 const Strides kOutShape{50, 30, 40};
-const Strides kByteStrides = contiguous_byte_strides(kShape, 4);
 
 // Counts how often a lock would have been released.
 struct CountedRelease {
