@@ -35,6 +35,16 @@ std::vector<std::int64_t> fortran_byte_strides(std::span<const std::int64_t> sha
 
 }  // namespace
 
+bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides) {
+  // Strides mean nothing where there is no second element to step to, and libraries put anything
+  // there.
+  if (std::ranges::find(layout.shape, 0) != layout.shape.end()) return true;
+  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
+    if (layout.shape[axis] > 1 && layout.byte_strides[axis] != byte_strides[axis]) return false;
+  }
+  return true;
+}
+
 bool ranges_meet(const Layout& x, const Layout& y) {
   const ByteRange first = byte_range(x);
   const ByteRange second = byte_range(y);

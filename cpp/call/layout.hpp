@@ -40,23 +40,15 @@ struct Fault {
   explicit operator bool() const { return kind != none; }
 };
 
-// Whether elements at these strides are where the layout has them. Inline, as what follows, because
-// the time of a function call shows on small arrays.
-inline bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides) {
-  // Strides mean nothing where there is no second element to step to, and libraries put anything
-  // there.
-  if (std::ranges::find(layout.shape, 0) != layout.shape.end()) return true;
-  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
-    if (layout.shape[axis] > 1 && layout.byte_strides[axis] != byte_strides[axis]) return false;
-  }
-  return true;
-}
+// Whether elements at these strides are where the layout has them.
+bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides);
 
 // Whether the smallest byte ranges around the two meet.
 bool ranges_meet(const Layout& x, const Layout& y);
 
 // Why the result must not be written to `out` while `x` is read. `is_contiguous`: of `out`, where
-// the caller knows, which saves a test.
+// the caller knows, which saves a test. Inline, as what follows, because the time of a function
+// call shows on small arrays.
 inline Fault find_output_fault(const Layout& x, const Layout& out,
                                std::span<const std::int64_t> out_shape,
                                bool is_contiguous = false) {
