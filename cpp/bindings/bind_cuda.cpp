@@ -24,7 +24,7 @@ namespace {
 
 using call::CudaCall;
 using cuda::DeviceModel;
-using cuda::LoweredPlan;
+using cuda::Executable;
 using cuda::Schema;
 using cuda::TaxonomyRule;
 
@@ -68,7 +68,7 @@ py::dict to_dict(const cuda::Transactions& counts) {
   return result;
 }
 
-py::list candidates_for(const LoweredPlan& plan) {
+py::list candidates_for(const Executable& plan) {
   py::list rows;
   for (const cuda::Candidate& each :
        cuda::candidates(plan.recast, *plan.model, plan.pointer_alignment)) {
@@ -81,7 +81,7 @@ py::list candidates_for(const LoweredPlan& plan) {
 
 // Every case with what keeps it from applying; None for the plan's case and those below it, which
 // need not make sense for its problem.
-py::list taxonomy_for(const LoweredPlan& plan) {
+py::list taxonomy_for(const Executable& plan) {
   const TaxonomyRule& rule_of_plan = cuda::classify(plan.recast);
   py::list rows;
   bool is_decided = false;
@@ -101,9 +101,9 @@ std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
   return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
-std::shared_ptr<LoweredPlan> cached_plan(const LayoutKey& layout,
-                                         const cuda::Planning::Choice& choice) {
-  return std::const_pointer_cast<LoweredPlan>(call::cuda_plan_cache().get(layout, choice));
+std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
+                                        const cuda::Planning::Choice& choice) {
+  return std::const_pointer_cast<Executable>(call::cuda_plan_cache().get(layout, choice));
 }
 
 py::list to_list(const std::vector<cuda::Timed>& timed) {
@@ -111,10 +111,10 @@ py::list to_list(const std::vector<cuda::Timed>& timed) {
   return measured_rows(timed, name_of, [](const cuda::Parameters& each) { return to_dict(each); });
 }
 
-std::shared_ptr<LoweredPlan> plan_for_views(const TensorView& x, const py::object& axes,
-                                            const TensorView* out,
-                                            const std::shared_ptr<DeviceModel>& model,
-                                            const std::optional<std::string>& kernel) {
+std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object& axes,
+                                           const TensorView* out,
+                                           const std::shared_ptr<DeviceModel>& model,
+                                           const std::optional<std::string>& kernel) {
   const std::vector<int> order = read_axes(axes, x.shape);
   if (out != nullptr) check_out(x, order, *out);
   const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
@@ -125,7 +125,7 @@ std::shared_ptr<LoweredPlan> plan_for_views(const TensorView& x, const py::objec
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
-void run_checked(const LoweredPlan& plan, const TensorView& x, const TensorView& out) {
+void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
   const GilRelease release;
   cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream,
@@ -140,47 +140,47 @@ void run_call(const CudaCall& call, const TensorView& x, const TensorView& out) 
 }
 
 void bind_plans(py::module_& module) {
-  py::class_<LoweredPlan, PlanBase, std::shared_ptr<LoweredPlan>>(
+  py::class_<Executable, PlanBase, std::shared_ptr<Executable>>(
       module, "CudaPlan", "How one transposition is done on a CUDA device.")
       .def_property_readonly(
-          "kernel", [](const LoweredPlan& plan) { return schema_name(plan.parameters.schema); })
+          "kernel", [](const Executable& plan) { return schema_name(plan.parameters.schema); })
       .def_property_readonly("parameters",
-                             [](const LoweredPlan& plan) { return to_dict(plan.parameters); })
-      .def_readonly("pointer_alignment", &LoweredPlan::pointer_alignment)
+                             [](const Executable& plan) { return to_dict(plan.parameters); })
+      .def_readonly("pointer_alignment", &Executable::pointer_alignment)
       .def_property_readonly(
           "model",
-          [](const LoweredPlan& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
-      .def_readonly("predicted_seconds", &LoweredPlan::predicted_seconds)
+          [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
+      .def_readonly("predicted_seconds", &Executable::predicted_seconds)
       .def_property_readonly(
           "time_source",
-          [](const LoweredPlan& plan) { return describe(*plan.model, plan.time_source); })
+          [](const Executable& plan) { return describe(*plan.model, plan.time_source); })
       .def_property_readonly("word_bytes",
-                             [](const LoweredPlan& plan) { return plan.recast.element_bytes; })
+                             [](const Executable& plan) { return plan.recast.element_bytes; })
       .def_property_readonly("slice",
-                             [](const LoweredPlan& plan) {
+                             [](const Executable& plan) {
                                const cuda::SlicedProblem sliced = plan.sliced();
                                return to_tuple({sliced.extents().begin(), sliced.extents().end()});
                              })
       .def_property_readonly(
-          "blocks", [](const LoweredPlan& plan) { return cuda::grid_blocks(plan.sliced()); })
+          "blocks", [](const Executable& plan) { return cuda::grid_blocks(plan.sliced()); })
       .def_property_readonly("coarsening",
-                             [](const LoweredPlan& plan) { return plan.sliced().repeats(); })
+                             [](const Executable& plan) { return plan.sliced().repeats(); })
       .def_property_readonly("features",
-                             [](const LoweredPlan& plan) {
+                             [](const Executable& plan) {
                                return to_dict(cuda::features_of({plan.recast, plan.parameters}));
                              })
       .def("candidates", &candidates_for)
       .def_property_readonly("measured",
-                             [](const LoweredPlan& plan) { return to_list(plan.measured); })
+                             [](const Executable& plan) { return to_list(plan.measured); })
       .def_property_readonly(
           "trials",
-          [](const LoweredPlan& plan) { return to_list(call::cuda_learner().timed(plan)); })
-      .def("with_measured", &with_measured<LoweredPlan, &LoweredPlan::parameters>, py::arg("timed"))
+          [](const Executable& plan) { return to_list(call::cuda_learner().timed(plan)); })
+      .def("with_measured", &with_measured<Executable, &Executable::parameters>, py::arg("timed"))
       .def("transactions",
-           [](const LoweredPlan& plan) { return to_dict(cuda::transactions(plan.sliced())); })
+           [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def(
           "terms",
-          [](const LoweredPlan& plan) {
+          [](const Executable& plan) {
             std::map<std::string, double> result;
             if (plan.problem.bytes() == 0) return result;
             const cuda::LaunchTerms counted = count_terms(*plan.model, plan.sliced());
@@ -193,7 +193,7 @@ void bind_plans(py::module_& module) {
       .def("taxonomy", &taxonomy_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
-          "__eq__", [](const LoweredPlan& plan, const LoweredPlan& other) { return plan == other; },
+          "__eq__", [](const Executable& plan, const Executable& other) { return plan == other; },
           py::is_operator());
 
   module.def(
@@ -224,7 +224,7 @@ void bind_plans(py::module_& module) {
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"), "A call by such a plan.");
   module.def(
       "cuda_cache_put",
-      [](const std::shared_ptr<LoweredPlan>& plan, const std::optional<std::string>& kernel) {
+      [](const std::shared_ptr<Executable>& plan, const std::optional<std::string>& kernel) {
         for (const bool learns : {false, true}) {
           call::cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
                                              .model = plan->model,
@@ -250,7 +250,7 @@ void bind_plans(py::module_& module) {
                                     .band_width = band_width.value_or(0)};
         cuda::Plan plan = cuda::build_plan(request, pointer_alignment, parameters, model);
         if (!band_width) plan.parameters.band_width = choose_band_width(plan.sliced(), *model);
-        return LoweredPlan(std::move(plan));
+        return Executable(std::move(plan));
       },
       py::arg("request"), py::kw_only(), py::arg("pointer_alignment"), py::arg("model"),
       py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "cuda/inplace/lowered_plan.hpp"
-#include "cuda/lowered_plan.hpp"
+#include "cuda/executable.hpp"
+#include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/learning.hpp"
 #include "plan/plan_cache.hpp"
@@ -17,7 +17,7 @@ namespace ttlg::cuda {
 
 // What a plan depends on besides the layout, and how it is made.
 struct Planning {
-  using Plan = LoweredPlan;
+  using Plan = Executable;
   struct Choice {
     // As for recast_problem; by default that of memory as libraries allocate it on GPUs.
     std::int64_t pointer_alignment = kMaxAccessBytes;
@@ -45,7 +45,7 @@ struct Planning {
 
 // The same for plans in place.
 struct InplacePlanning {
-  using Plan = LoweredInplacePlan;
+  using Plan = InplaceExecutable;
   struct Choice {
     std::shared_ptr<const DeviceModel> model;
     InplaceOptions options{};

@@ -9,8 +9,8 @@
 
 #include "cuda/aligned.hpp"
 #include "cuda/executor.hpp"
+#include "cuda/inplace/executable.hpp"
 #include "cuda/inplace/lower.hpp"
-#include "cuda/inplace/lowered_plan.hpp"
 
 namespace ttlg::test {
 

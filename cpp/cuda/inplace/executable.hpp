@@ -9,8 +9,8 @@
 
 namespace ttlg::cuda {
 
-struct LoweredInplacePlan : InplacePlan {
-  explicit LoweredInplacePlan(InplacePlan plan);
+struct InplaceExecutable : InplacePlan {
+  explicit InplaceExecutable(InplacePlan plan);
 
   // The launches for an array at this address, one after another.
   std::vector<InplaceLaunch> bind(const std::byte* data) const;

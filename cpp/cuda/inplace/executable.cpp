@@ -1,4 +1,4 @@
-#include "cuda/inplace/lowered_plan.hpp"
+#include "cuda/inplace/executable.hpp"
 
 #include <utility>
 
@@ -10,16 +10,16 @@ constexpr std::int64_t kLineBytes = 128;
 
 }  // namespace
 
-LoweredInplacePlan::LoweredInplacePlan(InplacePlan plan)
+InplaceExecutable::InplaceExecutable(InplacePlan plan)
     : InplacePlan(std::move(plan)), launches_(lower(0)) {}
 
-std::vector<InplaceLaunch> LoweredInplacePlan::bind(const std::byte* data) const {
+std::vector<InplaceLaunch> InplaceExecutable::bind(const std::byte* data) const {
   const auto address =
       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % kLineBytes);
   return address == 0 ? launches_ : lower(address);
 }
 
-std::vector<InplaceLaunch> LoweredInplacePlan::lower(std::int64_t address) const {
+std::vector<InplaceLaunch> InplaceExecutable::lower(std::int64_t address) const {
   const InplaceMemory memory{.address = address,
                              .workspace_bytes = workspace_bytes,
                              .on_chip_bytes = on_chip_bytes(*model)};

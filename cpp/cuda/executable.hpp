@@ -10,9 +10,9 @@
 
 namespace ttlg::cuda {
 
-struct LoweredPlan : Plan {
+struct Executable : Plan {
   // Throws std::invalid_argument for a plan whose grid would take too many launches.
-  explicit LoweredPlan(Plan plan);
+  explicit Executable(Plan plan);
 
   // The launch for these pointers to element (0, ..., 0) of the request's arrays; where they are
   // aligned as planned it allocates nothing. Throws std::invalid_argument where they are not
