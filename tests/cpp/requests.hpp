@@ -27,7 +27,8 @@ inline Request contiguous_request(std::vector<std::int64_t> shape, std::vector<i
 // the output's i-th fastest mode is the input's mode perm[i].
 inline Problem unfused_problem(const std::vector<std::int64_t>& extents, std::vector<int> perm,
                                std::int64_t itemsize) {
-  Problem problem{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
+  Problem problem{
+      .in_bytes = itemsize, .out_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
   std::int64_t stride = itemsize;
   for (const std::int64_t extent : extents) {
     problem.modes.push_back({extent, stride, 0});

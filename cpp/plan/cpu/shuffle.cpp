@@ -26,7 +26,7 @@ using shuffle::at;
 bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
                  std::vector<std::int64_t>& tile) {
   return fill_run<Mode>(
-      folded.element_bytes, kLaneBytes, order, folded.modes, step,
+      folded.element_bytes(), kLaneBytes, order, folded.modes, step,
       [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
 }
 
@@ -178,13 +178,13 @@ int Shuffle::steps() const {
 }
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
-  if (folded.element_bytes >= kLaneBytes || !is_width(folded.element_bytes)) return {};
+  if (folded.element_bytes() >= kLaneBytes || !is_width(folded.element_bytes())) return {};
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   if (!fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
       !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
     return {};
   }
-  std::int64_t bytes = folded.element_bytes;
+  std::int64_t bytes = folded.element_bytes();
   for (const std::int64_t extent : tile) bytes *= extent;
   // Runs of 17 to 31 bytes take two vectors.
   if (bytes > kMaxTileVectors * kLaneBytes / 2) return {};

@@ -62,11 +62,11 @@ VectorTile make_vector_tile(const Block& block, std::vector<std::int64_t> tile, 
 
 std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,
                                       std::int64_t vector_bytes) {
-  if (lane_bits(vector_bytes, folded.element_bytes) == 0) return {};
+  if (lane_bits(vector_bytes, folded.element_bytes()) == 0) return {};
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   const auto fill = [&](std::span<const int> order, std::int64_t Mode::* step) {
     return fill_run<Mode>(
-        folded.element_bytes, vector_bytes, order, folded.modes, step,
+        folded.element_bytes(), vector_bytes, order, folded.modes, step,
         [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
   };
   const bool has_rows = fill(identity_order(tile.size()), &Mode::in_byte_stride) &&
@@ -78,11 +78,11 @@ std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std
       !std::ranges::equal(tile, extents, std::ranges::less_equal{})) {
     return {};
   }
-  std::int64_t bytes = folded.element_bytes;
+  std::int64_t bytes = folded.element_bytes();
   for (const std::int64_t extent : tile) bytes *= extent;
   // Where no bit counts lanes on both sides, that is what the kernel `tile` is for.
-  return bytes < vector_bytes * vector_bytes / folded.element_bytes ? tile
-                                                                    : std::vector<std::int64_t>{};
+  return bytes < vector_bytes * vector_bytes / folded.element_bytes() ? tile
+                                                                      : std::vector<std::int64_t>{};
 }
 
 VectorTiles make_vector_tiles(const Problem& folded, const Block& block,
@@ -97,7 +97,7 @@ VectorTiles make_vector_tiles(const Problem& folded, const Block& block,
         if (extents[at(m)] > 1) of_block.push_back(tile[at(m)]);
       }
       each = make_vector_tile(block, std::move(of_block),
-                              lane_bits(vector_bytes, folded.element_bytes));
+                              lane_bits(vector_bytes, folded.element_bytes()));
     }
     vector_bytes *= 2;
   }

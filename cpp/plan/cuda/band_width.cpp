@@ -14,7 +14,7 @@ namespace ttlg::cuda {
 std::int64_t choose_band_width(const SlicedProblem& sliced, const DeviceModel& model) {
   const Schema schema = sliced.parameters.schema;
   if (schema != Schema::orthogonal_distinct) return 0;
-  const auto width = static_cast<int>(sliced.problem.element_bytes);
+  const auto width = static_cast<int>(sliced.problem.element_bytes());
   const std::int64_t resident =
       resident_blocks(model, figures_of(schema, width, planned_access(sliced)),
                       sliced.parameters.stages * OrthogonalDistinctPolicy(width).buffer_bytes);

@@ -153,9 +153,10 @@ void Search::lay_out(Candidate& candidate) const {
 }
 
 void check_forced(Schema schema, const Problem& problem) {
-  if (applies(schema, problem)) return;
+  const std::string reason = obstacle(schema, problem);
+  if (reason.empty()) return;
   throw std::invalid_argument("kernel '" + std::string(schema_name(schema)) +
-                              "' does not apply: it needs " + std::string(requirement(schema)));
+                              "' does not apply: " + reason);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class Layout {
     for (const Mode& mode : folded.modes | std::views::reverse) {
       parts_.push_back({mode.extent, mode.out_byte_stride});
     }
-    parts_.push_back({folded.element_bytes, 1});
+    parts_.push_back({folded.element_bytes(), 1});
   }
 
   // Whether what is transposed is modes, or parts of them.

@@ -10,8 +10,8 @@ namespace {
 
 // Whether both sides fill the same memory without gaps.
 bool is_dense(const Problem& problem) {
-  std::int64_t in_step = problem.element_bytes;
-  std::int64_t out_step = problem.element_bytes;
+  std::int64_t in_step = problem.element_bytes();
+  std::int64_t out_step = problem.element_bytes();
   for (std::size_t k = 0; k < problem.modes.size(); ++k) {
     const Mode& in = problem.modes[k];
     const Mode& out = problem.modes[static_cast<std::size_t>(problem.perm[k])];

@@ -16,7 +16,7 @@ using Perm = std::vector<int>;
 // As the passes see it; perm is theirs to set.
 Problem problem_of(std::int64_t element_bytes, Modes modes) {
   Problem problem;
-  problem.element_bytes = element_bytes;
+  problem.in_bytes = problem.out_bytes = element_bytes;
   problem.modes = std::move(modes);
   return problem;
 }
@@ -84,7 +84,7 @@ TEST(FuseModes, FusesBroadcastsAndReversedModes) {
 
 TEST(FoldRun, TurnsACommonUnitStrideModeIntoTheElement) {
   const Problem folded = fold_run(problem_of(4, {{4, 4, 4}, {3, 16, 80}, {5, 48, 16}}));
-  EXPECT_EQ(folded.element_bytes, 16);
+  EXPECT_EQ(folded.element_bytes(), 16);
   EXPECT_EQ(folded.modes, (Modes{{3, 16, 80}, {5, 48, 16}}));
   EXPECT_EQ(folded.perm, (Perm{1, 0}));
 }
@@ -92,7 +92,7 @@ TEST(FoldRun, TurnsACommonUnitStrideModeIntoTheElement) {
 TEST(FoldRun, NeedsUnitStrideOnBothSides) {
   for (const Modes& modes : {Modes{{4, 4, 8}, {3, 16, 4}}, Modes{{4, 8, 4}}, Modes{{4, -4, 4}}}) {
     const Problem folded = fold_run(problem_of(4, modes));
-    EXPECT_EQ(folded.element_bytes, 4);
+    EXPECT_EQ(folded.element_bytes(), 4);
     EXPECT_EQ(folded.modes, modes);
   }
 }

@@ -17,7 +17,7 @@ InplaceVector<int, kAxisModes> rows_of(const SlicedProblem& sliced) {
 }
 
 SliceModes slice_in_output_order(const SlicedProblem& sliced) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   const bool has_words = is_packed(sliced);
   const PackedRuns runs = has_words ? packed_slice(sliced).in : PackedRuns{};
   int run_modes = runs.modes;

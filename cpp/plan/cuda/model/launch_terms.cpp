@@ -135,7 +135,7 @@ LaunchTerms count_terms(const DeviceModel& model, const SlicedProblem& sliced) {
   if (!is_copy) {
     for (const auto& [first, side] :
          {std::pair(Number::kRead, &shape.in), std::pair(Number::kWritten, &shape.out)}) {
-      add_side(result, first, byte_seconds, bytes, side->run * problem.element_bytes, *side,
+      add_side(result, first, byte_seconds, bytes, side->run * problem.element_bytes(), *side,
                share_in_l2(model, sliced, *side, work, waves));
     }
   }

@@ -13,7 +13,7 @@ constexpr std::int64_t kLargestAlignment = 256;
 // and the slice holds them whole.
 void measure_run(const SlicedProblem& sliced, std::int64_t elements, std::span<const int> order,
                  std::int64_t Mode::* stride, SideGeometry& side) {
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   ContiguousRun run(element);
   std::int64_t uncut = 1;  // elements of the modes of the run, taken whole
   std::int64_t bits = 0;

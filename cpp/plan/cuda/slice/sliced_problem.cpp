@@ -34,7 +34,7 @@ std::int64_t SlicedProblem::max_distance() const {
     in += (extents_[m] - 1) * std::abs(problem.modes[m].in_byte_stride);
     out += (extents_[m] - 1) * std::abs(problem.modes[m].out_byte_stride);
   }
-  return std::max(in, out) / problem.element_bytes;
+  return std::max(in, out) / problem.element_bytes();
 }
 
 }  // namespace ttlg::cuda
