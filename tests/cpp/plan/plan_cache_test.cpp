@@ -97,12 +97,13 @@ TEST(PlanCache, TellsApartRequestsThatDifferInAnyField) {
                         .inplace = true,
                         .out_alignment = 64,
                         .map = {Type::float64, Type::float32}};
+  const Request by_default;
   const LayoutKey key = key_of(request);
   EXPECT_EQ(key.request(), request);
   EXPECT_TRUE(key.matches(request));
   const auto check = [&]<std::size_t kField>() {
     Request other = request;
-    std::get<kField>(fields_of(other)) = std::get<kField>(fields_of(Request{}));
+    std::get<kField>(fields_of(other)) = std::get<kField>(fields_of(by_default));
     ASSERT_NE(other, request) << "the field " << kField << " is as it is by default";
     EXPECT_EQ(key_of(other).request(), other);
     EXPECT_FALSE(key.matches(other)) << kField;
