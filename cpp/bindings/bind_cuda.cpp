@@ -154,7 +154,7 @@ void bind_plans(py::module_& module) {
           "time_source",
           [](const Executable& plan) { return describe(*plan.model, plan.time_source); })
       .def_property_readonly("word_bytes",
-                             [](const Executable& plan) { return plan.recast.element_bytes; })
+                             [](const Executable& plan) { return plan.recast.element_bytes(); })
       .def_property_readonly("slice",
                              [](const Executable& plan) {
                                const cuda::SlicedProblem sliced = plan.sliced();

@@ -49,7 +49,7 @@ Movers make_movers(const Problem& folded, const Block& block,
     throw std::invalid_argument("block is smaller than the smallest tile of 'shuffle'");
   }
   Movers movers;
-  movers.program = make_shuffle_tables(block, of_block(smallest), folded.element_bytes);
+  movers.program = make_shuffle_tables(block, of_block(smallest), folded.element_bytes());
   if (const auto channels = find_channels(folded, extents)) {
     movers.channels = make_channel_block(folded, *channels, extents);
   }
@@ -57,7 +57,8 @@ Movers make_movers(const Problem& folded, const Block& block,
   for (std::optional<VectorTile>& each : movers.vector_tiles) {
     const std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
     if (!tile.empty()) {
-      each = make_vector_tile(block, of_block(tile), lane_bits(vector_bytes, folded.element_bytes));
+      each =
+          make_vector_tile(block, of_block(tile), lane_bits(vector_bytes, folded.element_bytes()));
     }
     vector_bytes *= 2;
   }

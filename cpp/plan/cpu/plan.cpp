@@ -114,7 +114,7 @@ Plan assemble(const Request& request, Problem problem, const Problem& folded,
               const Parameters& parameters) {
   check_parameters(parameters, folded);
   Plan plan(request, std::move(problem), parameters);
-  plan.element_bytes = folded.element_bytes;
+  plan.element_bytes = folded.element_bytes();
   if (plan.problem.bytes() == 0 || parameters.kernel == Kernel::reference) return plan;
   if (parameters.kernel == Kernel::copy) {
     lay_out_copy(plan);

@@ -38,7 +38,7 @@ StorePath path_of(const Parameters& parameters) {
 
 SearchSpace::SearchSpace(const Problem& folded)
     : folded_(folded),
-      grain_(std::max(folded.element_bytes, kLineBytes)),
+      grain_(std::max(folded.element_bytes(), kLineBytes)),
       ranked_(rank_loops(folded.perm)) {}
 
 const Parameters* SearchSpace::parameters_of(const SearchPoint& point) {

@@ -100,7 +100,7 @@ class Narrow : public Distinct {
     const cuda::Plan plan =
         built(request, alignment_of(misalignments),
               {Schema::orthogonal_distinct, slice, coarsened_mode, stages()}, small_model(1));
-    EXPECT_EQ(plan.recast.element_bytes, width());
+    EXPECT_EQ(plan.recast.element_bytes(), width());
     const Counts counts = expect_moved(plan, misalignments);
     EXPECT_EQ(counts.bank_conflicts, 0) << describe(plan, misalignments);
     return counts;

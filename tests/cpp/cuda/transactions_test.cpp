@@ -42,7 +42,7 @@ struct Expected {
 void expect_transactions(const Request& request, const cuda::Parameters& parameters,
                          const Expected& expected) {
   const cuda::Plan plan = built(request, 256, parameters);
-  ASSERT_EQ(plan.recast.element_bytes, kElementBytes);
+  ASSERT_EQ(plan.recast.element_bytes(), kElementBytes);
   const Transactions table = transactions({plan.recast, parameters});
   EXPECT_EQ(table.in_dram, expected.in) << describe(plan, {});
   EXPECT_EQ(table.out_dram, expected.out) << describe(plan, {});

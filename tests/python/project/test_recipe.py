@@ -17,9 +17,9 @@ STEPS = {
     },
     "cpp/plan/cpu/kernel.cpp": {
         '    {[](const Problem&) { return true; }, [] { return "nothing"s; }, nullptr},\n': r"""\g<0>
-    {[](const Problem& folded) { return !is_copy(folded) && folded.element_bytes == 3; },
+    {[](const Problem& folded) { return !is_copy(folded) && folded.element_bytes() == 3; },
      [] { return "elements of 3 bytes"s; },
-     [](const Problem& folded) { return "elements of " + in_bytes(folded.element_bytes); }},
+     [](const Problem& folded) { return "elements of " + in_bytes(folded.element_bytes()); }},
 """
     },
     "cpp/plan/cpu/parameters.hpp": {

@@ -97,7 +97,7 @@ class Counter {
         folded_(folded),
         parameters_(parameters),
         machine_(machine),
-        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)),
+        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes())),
         owns_lines_(owns_lines(folded, parameters, machine)) {}
 
   void count(bool fresh, const BlockRuns* runs) {
@@ -129,7 +129,7 @@ class Counter {
       return;
     }
     if (parameters_.kernel == Kernel::reference) {
-      in_.bytes = out_.bytes = folded_.element_bytes;
+      in_.bytes = out_.bytes = folded_.element_bytes();
       in_.total = out_.total = folded_.elements();
       return;
     }
@@ -242,12 +242,12 @@ class Counter {
 
   void count_buffers() {
     const double lines = in_lines(bytes_) * part_;
-    double block_bytes = as_double(folded_.element_bytes);
+    double block_bytes = as_double(folded_.element_bytes());
     for (const std::int64_t extent : parameters_.block) block_bytes *= as_double(extent);
     const double l1 = as_double(machine_.l1_cache_bytes);
     // Long elements are moved one after another, so that few lines must stay until another element
     // of the block needs them.
-    const bool one_by_one = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
+    const bool one_by_one = !parameters_.staged && folded_.element_bytes() >= kDirectRunBytes;
     if (parameters_.streaming && (!one_by_one || parameters_.prefetch > 0)) {
       terms_.streamed_block_above_twice_l1 = lines * excess(block_bytes, 2 * l1);
     }

@@ -143,8 +143,8 @@ Program make_program(const Problem& problem, const std::vector<std::int64_t>& ex
   for (std::size_t i = 0; i < cut.size(); ++i)
     loops[static_cast<std::size_t>(cut[i])] = static_cast<int>(i);
   Block block = make_block(problem, {.kernel = Kernel::shuffle, .block = extents}, loops);
-  ShuffleTables shuffle = make_shuffle_tables(block, std::move(tile), problem.element_bytes);
-  return {std::move(block), std::move(shuffle), problem.element_bytes};
+  ShuffleTables shuffle = make_shuffle_tables(block, std::move(tile), problem.element_bytes());
+  return {std::move(block), std::move(shuffle), problem.element_bytes()};
 }
 
 // GenTT, section 4.2, for one permutation of size-2 indices, each of which is a mode: output index
