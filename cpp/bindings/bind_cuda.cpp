@@ -17,7 +17,6 @@
 #include "plan/cuda/model/launch_terms.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/taxonomy.hpp"
-#include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -92,12 +91,6 @@ py::list taxonomy_for(const Executable& plan) {
     rows.append(py::make_tuple(rule.name, py::tuple(schemas), rule.requirement, obstacle));
   }
   return rows;
-}
-
-// The largest power of two, up to what a thread moves at once, that divides both pointers.
-std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
 std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,

@@ -5,6 +5,8 @@
 #include "bindings/layout.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "plan/cpu/memory_units.hpp"
+#include "plan/cuda/planner.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -57,6 +59,11 @@ LayoutKey cpu_key_of(const Layout& x, std::span<const int> axes, const Layout* o
 
 std::int64_t out_alignment(const void* out) {
   return reinterpret_cast<std::uintptr_t>(out) % cpu::kLineBytes == 0 ? cpu::kLineBytes : 1;
+}
+
+std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
 InplaceLayout::InplaceLayout(const Integers& shape, const Integers& byte_strides,

@@ -23,6 +23,10 @@ LayoutKey cpu_key_of(const Layout& x, std::span<const int> axes, const Layout* o
 // values, a layout would need more entries in the planner cache.
 std::int64_t out_alignment(const void* out);
 
+// What the CUDA planner is told of both addresses: the largest power of two, up to what a thread
+// moves at once, that divides them.
+std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out);
+
 // The key of transposing an array of this layout in its own memory; borrows from all arguments.
 // Throws ValueError for an array that does not fill its memory in C or Fortran order.
 class InplaceLayout {

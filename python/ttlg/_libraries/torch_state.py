@@ -2,17 +2,32 @@
 
 from typing import Any, NoReturn
 
-from torch import Tensor, is_grad_enabled
+from torch import Tensor, get_num_threads, is_grad_enabled
+from torch.autograd.graph import increment_version
 from torch.nn import Parameter
 
+from ttlg import _models
 from ttlg._libraries.advice import type_name
-from ttlg._libraries.torch_memory import refuse
+from ttlg._libraries.torch import refuse
 from ttlg._libraries.torch_private import (
     are_transforms_active,
     count_of_modes,
     is_forward_differentiating,
     is_tracing,
 )
+
+_STATES = are_transforms_active, count_of_modes, is_forward_differentiating, is_tracing
+# What _core.transpose_tensor asks of tensors, which have to be plain and their memory's values.
+HOOKS = (
+    ("requires_grad",),
+    ("is_neg", "is_conj"),
+    _STATES,
+    "new_empty",
+    get_num_threads,
+    increment_version,
+    lambda device: _models.model_of(device),
+)
+HOOKS_BELOW_DISPATCHER = (*HOOKS[:2], (), *HOOKS[3:])
 
 
 def is_plain(x: Any) -> bool:
@@ -21,10 +36,7 @@ def is_plain(x: Any) -> bool:
     return not (
         (cls is not Tensor and cls is not Parameter)
         or (x.requires_grad and is_grad_enabled())
-        or are_transforms_active()
-        or count_of_modes() > 0
-        or is_forward_differentiating()
-        or is_tracing()
+        or any(asked() for asked in _STATES)
         or x.is_nested
         or x.is_meta
     )
