@@ -113,9 +113,9 @@ class Torch(Library):
         self, x: Any, axes: Axes | None, out: Any, stream: Any, threads: int | None
     ) -> Any:
         """Transpose by PyTorch's functions for compiled callers; None where that cannot be."""
-        if stream is not None or (not self._below_dispatcher and _is_compiling()):
+        if stream is not None or sys.modules["torch"].compiler.is_dynamo_compiling():
             return None
-        state = _state()
+        state = sys.modules.get("ttlg._libraries.torch_state") or _state()
         hooks = state.HOOKS_BELOW_DISPATCHER if self._below_dispatcher else state.HOOKS
         return _core.transpose_tensor(x, axes, out, threads, hooks)
 

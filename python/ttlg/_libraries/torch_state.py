@@ -16,12 +16,12 @@ from ttlg._libraries.torch_private import (
     is_tracing,
 )
 
-_STATES = are_transforms_active, count_of_modes, is_forward_differentiating, is_tracing
-# What _core.transpose_tensor asks of tensors, which have to be plain and their memory's values.
+# What _core.transpose_tensor has to know, which moves tensors that are plain and have the values of
+# their memory: what is false for these and while nothing is at work, and what to call.
 HOOKS = (
     ("requires_grad",),
     ("is_neg", "is_conj"),
-    _STATES,
+    (are_transforms_active, count_of_modes, is_forward_differentiating, is_tracing),
     "new_empty",
     get_num_threads,
     increment_version,
@@ -36,7 +36,10 @@ def is_plain(x: Any) -> bool:
     return not (
         (cls is not Tensor and cls is not Parameter)
         or (x.requires_grad and is_grad_enabled())
-        or any(asked() for asked in _STATES)
+        or are_transforms_active()
+        or count_of_modes() > 0
+        or is_forward_differentiating()
+        or is_tracing()
         or x.is_nested
         or x.is_meta
     )

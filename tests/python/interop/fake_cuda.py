@@ -88,6 +88,7 @@ def install_torch(monkeypatch, current):
     library = SimpleNamespace(
         Tensor=Tensor,
         strided="strided",
+        get_num_threads=lambda: 1,
         compiler=SimpleNamespace(is_dynamo_compiling=lambda: False),
         autograd=SimpleNamespace(graph=SimpleNamespace(increment_version=lambda tensor: None)),
         cuda=SimpleNamespace(
@@ -105,7 +106,7 @@ def install_torch(monkeypatch, current):
         ("is_neg", "is_conj"),
         (),
         "new_empty",
-        lambda: 1,
+        library.get_num_threads,
         library.autograd.graph.increment_version,
         _models.model_of,
     )

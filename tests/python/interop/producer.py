@@ -165,6 +165,6 @@ def exchanging(version=(1, 3), *, name=_API_NAME, status=0, base=Producer):
 
     functions = None, None, _EXPORT(export), None, None, _STREAM(current_stream)
     api = _ExchangeApi(version, *functions)
-    Exchanging.kept = api, name  # must outlive the capsule
+    Exchanging.lent = api, name  # must outlive the capsule
     Exchanging.__dlpack_c_exchange_api__ = _new_capsule(ctypes.addressof(api), name, None)
     return Exchanging
