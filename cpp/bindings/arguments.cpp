@@ -52,15 +52,6 @@ py::object ask_for_context_threads() {
   return py::reinterpret_borrow<py::object>(context_threads);
 }
 
-// By the enclosing block or for the process; 0 where neither was.
-int chosen_threads() {
-  if (!has_context_threads.load(std::memory_order_relaxed)) return cpu::chosen_num_threads();
-  PyObject* value = nullptr;
-  if (PyContextVar_Get(context_threads, nullptr, &value) != 0) throw py::error_already_set();
-  const auto chosen = py::reinterpret_steal<py::object>(value);
-  return chosen.is_none() ? cpu::chosen_num_threads() : chosen.cast<int>();
-}
-
 // Sequences, as NumPy takes them, arrays, and iterators such as generators. Sets and views of
 // dictionaries have no order that a caller could have meant.
 bool is_ordered(const py::object& axes) {
@@ -97,6 +88,14 @@ void check_matches(const call::Layout& planned, const TensorView& view, const st
 }
 
 }  // namespace
+
+int chosen_threads() {
+  if (!has_context_threads.load(std::memory_order_relaxed)) return cpu::chosen_num_threads();
+  PyObject* value = nullptr;
+  if (PyContextVar_Get(context_threads, nullptr, &value) != 0) throw py::error_already_set();
+  const auto chosen = py::reinterpret_steal<py::object>(value);
+  return chosen.is_none() ? cpu::chosen_num_threads() : chosen.cast<int>();
+}
 
 std::vector<int> read_axes(const py::object& axes, const Integers& shape) {
   const std::string rank = std::to_string(shape.size());

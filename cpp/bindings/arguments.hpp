@@ -27,6 +27,10 @@ inline std::string text_of(std::span<const std::int64_t> values) {
 // integers, such as NumPy's.
 std::vector<int> read_axes(const py::object& axes, const Integers& shape);
 
+// The number of threads of the enclosing ttlg.threads, else that of the process; 0 where neither
+// was chosen.
+int chosen_threads();
+
 // A number of threads: anything that counts as an integer, or None for the default, which is the
 // number of the enclosing ttlg.threads, else that of the process.
 int read_threads(const py::handle& threads);

@@ -16,7 +16,6 @@
 #include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/cuda/taxonomy.hpp"
-#include "tensor/integer.hpp"
 
 namespace ttlg::bindings {
 namespace {
@@ -94,12 +93,6 @@ py::list taxonomy_for(const Executable& plan) {
   return rows;
 }
 
-// The largest power of two, up to what a thread moves at once, that divides both pointers.
-std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
-}
-
 std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
                                         const cuda::Planning::Choice& choice) {
   return std::const_pointer_cast<Executable>(call::cuda_plan_cache().get(layout, choice));
@@ -118,7 +111,7 @@ std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object
   if (out != nullptr) check_out(x, order, *out);
   const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
   return cached_plan(key_of(x.layout(), order, into.byte_strides),
-                     {.pointer_alignment = pointer_alignment_of(x.data, into.data),
+                     {.pointer_alignment = call::pointer_alignment_of(x.data, into.data),
                       .model = model,
                       .forced = parse_forced(kernel)});
 }

@@ -23,12 +23,16 @@ inline constexpr std::uint64_t kFlagSubbytePadded = 4;
 struct Device {
   std::int32_t type;
   std::int32_t id;
+
+  bool operator==(const Device&) const = default;
 };
 
 struct DataType {
   std::uint8_t code;
   std::uint8_t bits;
   std::uint16_t lanes;
+
+  bool operator==(const DataType&) const = default;
 };
 
 struct Tensor {
@@ -61,15 +65,18 @@ struct ManagedTensorVersioned {
 };
 
 // The functions that a library offers to compiled callers, in a capsule named "dlpack_exchange_api"
-// that is the attribute __dlpack_c_exchange_api__ of its array's type. The specification has more
-// members after these.
+// that is the attribute __dlpack_c_exchange_api__ of its array's type. Anything but 0 that they
+// return means that a Python error is set.
 struct ExchangeApi {
   Version version;
   ExchangeApi* previous;
   void (*allocate)();
-  // Exports an array without waiting for the work on its device. Anything but 0 means that a Python
-  // error is set.
+  // Exports an array without waiting for the work on its device.
   int (*export_no_sync)(void* array, ManagedTensorVersioned** tensor);
+  void (*import_no_sync)();
+  void (*borrow_no_sync)();
+  // Tells the stream that the library uses on a device at this moment.
+  int (*current_stream)(std::int32_t device_type, std::int32_t device_id, void** stream);
 };
 
 // "float32", "bfloat16"; equal for equal dtypes of any two libraries.

@@ -5,7 +5,6 @@
 #include <pybind11/numpy.h>
 
 #include <array>
-#include <exception>
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
@@ -126,24 +125,6 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
   }
   run(x.layout.data, out.layout.data, false);
   return py::reinterpret_borrow<py::object>(out_object);
-}
-
-// What fails here fails again on the slow path, which reports it.
-template <typename Call>
-PyObject* result_or_none(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
-  if (count != expected) {
-    return PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", expected, count);
-  }
-  py::object result;
-  try {
-    result = call();
-  } catch (py::error_already_set& error) {
-    error.restore();
-    return nullptr;
-  } catch (const std::exception&) {
-    result = {};
-  }
-  return result ? result.release().ptr() : py::none().release().ptr();
 }
 
 PyObject* transpose_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {

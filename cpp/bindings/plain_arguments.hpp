@@ -2,11 +2,12 @@
 // another kind is left to the general readers (arguments.hpp), which also say what is wrong.
 #pragma once
 
-#include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@
 #include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
+
+namespace py = pybind11;
 
 // A tuple or list of plain ints, as many as `values` has room for at most; returns how many. Other
 // items might run Python code. Inline, as what follows, because the time of a function call shows
@@ -43,6 +46,25 @@ inline bool read_plain_axes(PyObject* axes, std::span<int> result) {
   const std::span given(buffer.data(), result.size());
   return read_plain_integers(axes, given) == result.size() &&
          normalize_axes(given, result).error == AxesError::none;
+}
+
+// Calls what takes such arguments, `expected` of them: its result, or None where that is null. What
+// fails here fails again on the slow path, which reports it; errors of Python are reported.
+template <typename Call>
+PyObject* result_or_none(Py_ssize_t expected, Py_ssize_t count, const Call& call) {
+  if (count != expected) {
+    return PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", expected, count);
+  }
+  py::object result;
+  try {
+    result = call();
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
+  } catch (const std::exception&) {
+    result = {};
+  }
+  return result ? result.release().ptr() : py::none().release().ptr();
 }
 
 }  // namespace ttlg::bindings

@@ -37,15 +37,6 @@ TensorView view_numpy(const py::array& array, const std::string& name) {
   return view;
 }
 
-std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
-                        const std::string& name) {
-  const std::int64_t bits = std::int64_t{dtype.bits} * dtype.lanes;
-  if (bits % 8 == 0) return bits / 8;
-  if ((flags & dlpack::kFlagSubbytePadded) != 0) return ceil_div(bits, 8);
-  throw py::buffer_error(name + " has elements of " + std::to_string(bits) +
-                         " bits packed into bytes; ttlg moves whole bytes: unpack it first");
-}
-
 void check_reachable(const dlpack::Device& device, const std::string& name) {
   if (dlpack::is_host(device) || dlpack::is_cuda(device)) return;
   throw py::buffer_error(name + " lives on " + dlpack::device_name(device) +
@@ -74,44 +65,26 @@ void fill_view(TensorView& view, const dlpack::Tensor& tensor, std::uint64_t fla
   view.device = dlpack::device_name(tensor.device);
   if (dlpack::is_cuda(tensor.device)) view.cuda_device = tensor.device.id;
   view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  view.byte_strides = contiguous_byte_strides(view.shape, view.itemsize);
-  if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
-  if (tensor.data == nullptr) {
+  if (tensor.data == nullptr && std::ranges::find(view.shape, 0) == view.shape.end()) {
     throw py::buffer_error(name +
                            " has elements but no memory: it may be a fake or a freed array; "
                            "pass one that holds data");
   }
-  view.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
-  if (tensor.strides == nullptr) return;
-  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
-    // Producers write anything as the stride of an axis along which no step is taken.
-    if (view.shape[axis] == 1) continue;
-    view.byte_strides[axis] = byte_stride(tensor.strides[axis], view.itemsize);
-  }
-}
-
-// Takes over the duty to call the tensor's deleter.
-template <typename Managed>
-std::shared_ptr<Managed> own(Managed* managed) {
-  return std::shared_ptr<Managed>(managed, [](Managed* tensor) {
-    if (tensor->deleter == nullptr) return;
-    // A deleter may run Python code, which must see no pending error of ours.
-    const py::error_scope pending;
-    tensor->deleter(tensor);
-  });
+  view.byte_strides.resize(view.shape.size());
+  view.data = layout_of(tensor, view.itemsize, view.byte_strides).data;
 }
 
 template <typename Managed>
-std::shared_ptr<Managed> consume(PyObject* capsule, const char* name, const char* used_name) {
+std::unique_ptr<Managed, GiveBack> consume(PyObject* capsule, const char* name,
+                                           const char* used_name) {
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   if (managed == nullptr || PyCapsule_SetName(capsule, used_name) != 0) {
     throw py::error_already_set();
   }
-  return own(managed);
+  return std::unique_ptr<Managed, GiveBack>(managed);
 }
 
-TensorView view_versioned(std::shared_ptr<dlpack::ManagedTensorVersioned> managed,
-                          const std::string& name) {
+TensorView view_versioned(Exported managed, const std::string& name) {
   if (managed->version.major != dlpack::kMajorVersion) {
     throw py::buffer_error(name + " was exported as DLPack " +
                            std::to_string(managed->version.major) + "." +
@@ -156,23 +129,6 @@ py::object find_member(PyTypeObject* type, PyObject* name) {
 #endif
 }
 
-// Exports through the type's C functions, which costs a tenth of calling __dlpack__. Null where it
-// has none or they refuse, for __dlpack__ to say why. They are looked up on the very type, because
-// a subclass may export in another way.
-std::shared_ptr<dlpack::ManagedTensorVersioned> export_directly(PyObject* array) {
-  const py::object capsule = find_member(Py_TYPE(array), exchange_api_name);
-  if (!capsule || PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) return nullptr;
-  const auto* api =
-      static_cast<dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-  dlpack::ManagedTensorVersioned* tensor = nullptr;
-  if (api->version.major != dlpack::kMajorVersion) return nullptr;
-  if (api->export_no_sync(array, &tensor) != 0) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  return own(tensor);
-}
-
 // The protocol's own order: ask for version 1, retry without for producers that predate it.
 // `stream` is None for the host, the only one that its arrays take.
 py::object export_capsule(const py::object& array, const py::object& stream) {
@@ -213,6 +169,45 @@ std::string TensorView::dtype() const {
   return text;
 }
 
+std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
+                        const std::string& name) {
+  const std::int64_t bits = std::int64_t{dtype.bits} * dtype.lanes;
+  if (bits % 8 == 0) return bits / 8;
+  if ((flags & dlpack::kFlagSubbytePadded) != 0) return ceil_div(bits, 8);
+  throw py::buffer_error(name + " has elements of " + std::to_string(bits) +
+                         " bits packed into bytes; ttlg moves whole bytes: unpack it first");
+}
+
+call::Layout layout_of(const dlpack::Tensor& tensor, std::int64_t itemsize,
+                       std::span<std::int64_t> byte_strides) {
+  const std::span<const std::int64_t> shape(tensor.shape, byte_strides.size());
+  const bool is_empty = std::ranges::find(shape, 0) != shape.end();
+  std::int64_t compact = itemsize;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    // Producers write anything as the stride of an axis along which no step is taken.
+    const bool means_nothing = tensor.strides == nullptr || is_empty || shape[axis] == 1;
+    byte_strides[axis] = means_nothing ? compact : byte_stride(tensor.strides[axis], itemsize);
+    compact = checked_mul(compact, std::max<std::int64_t>(shape[axis], 1));
+  }
+  auto* const data = is_empty ? nullptr : static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  return {.data = data, .shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
+}
+
+const dlpack::ExchangeApi* exchange_api_of(PyObject* array) {
+  const py::object capsule = find_member(Py_TYPE(array), exchange_api_name);
+  if (!capsule || PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) return nullptr;
+  const auto* api =
+      static_cast<dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  return api->version.major == dlpack::kMajorVersion ? api : nullptr;
+}
+
+Exported export_directly(const dlpack::ExchangeApi& api, PyObject* array) {
+  dlpack::ManagedTensorVersioned* tensor = nullptr;
+  if (api.export_no_sync(array, &tensor) == 0) return Exported(tensor);
+  PyErr_Clear();
+  return nullptr;
+}
+
 bool holds_references(const py::dtype& dtype) {
   constexpr std::uint64_t kItemRefcount = 1;  // NPY_ITEM_REFCOUNT
   return (dtype.flags() & kItemRefcount) != 0;
@@ -221,8 +216,9 @@ bool holds_references(const py::dtype& dtype) {
 TensorView make_view(const py::object& array, const std::string& name, std::uintptr_t stream,
                      bool ordered) {
   if (py::isinstance<py::array>(array)) return view_numpy(array.cast<py::array>(), name);
+  const auto* api = exchange_api_of(array.ptr());
   TensorView view;
-  if (auto managed = export_directly(array.ptr())) {
+  if (auto managed = api != nullptr ? export_directly(*api, array.ptr()) : nullptr) {
     view = view_versioned(std::move(managed), name);
     if (view.on_host()) return view;
     // This export orders nothing on any stream.

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bindings/dlpack.hpp"
 #include "call/layout.hpp"
 
 namespace ttlg::bindings {
@@ -53,5 +55,35 @@ bool holds_references(const py::dtype& dtype);
 // is ordered on `stream`, in DLPack's numbering, by its library, unless the caller has done that.
 TensorView make_view(const py::object& array, const std::string& name, std::uintptr_t stream,
                      bool ordered);
+
+// Calls the deleter of an exported tensor.
+struct GiveBack {
+  template <typename Managed>
+  void operator()(Managed* tensor) const {
+    if (tensor->deleter == nullptr) return;
+    // A deleter may run Python code, which must see no pending error of ours.
+    const py::error_scope pending;
+    tensor->deleter(tensor);
+  }
+};
+
+using Exported = std::unique_ptr<dlpack::ManagedTensorVersioned, GiveBack>;
+
+// The C functions of the very type of an array, because a subclass may export in another way. Null
+// where it has none of a version that ttlg knows.
+const dlpack::ExchangeApi* exchange_api_of(PyObject* array);
+
+// Exports through these, which costs a tenth of calling __dlpack__ and orders nothing on a stream.
+// Null where they refuse, for __dlpack__ to say why.
+Exported export_directly(const dlpack::ExchangeApi& api, PyObject* array);
+
+// The size of a tensor's elements. Throws BufferError, which calls the tensor `name`, where that is
+// no whole number of bytes.
+std::int64_t item_bytes(const dlpack::DataType& dtype, std::uint64_t flags,
+                        const std::string& name);
+
+// Where a tensor lies; fills `byte_strides`, which has room for as many as its axes.
+call::Layout layout_of(const dlpack::Tensor& tensor, std::int64_t itemsize,
+                       std::span<std::int64_t> byte_strides);
 
 }  // namespace ttlg::bindings

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "plan/cpu/memory_units.hpp"
+#include "plan/cuda/planner.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::call {
 namespace {
@@ -53,6 +55,11 @@ bool ranges_meet(const Layout& x, const Layout& y) {
 
 std::int64_t out_alignment(const void* out) {
   return reinterpret_cast<std::uintptr_t>(out) % cpu::kLineBytes == 0 ? cpu::kLineBytes : 1;
+}
+
+std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return common_power(static_cast<std::int64_t>(bits), cuda::kMaxAccessBytes);
 }
 
 InplaceLayout::InplaceLayout(const Layout& x, std::span<const int> axes) : key(key_of(x, axes)) {

@@ -79,6 +79,10 @@ inline Fault find_planned_fault(const Layout& planned, const Layout& given) {
 // more values, a layout would need more entries in the planner cache.
 std::int64_t out_alignment(const void* out);
 
+// What the CUDA planner is told of both addresses: the largest power of two, up to what a thread
+// moves at once, that divides them.
+std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out);
+
 // The key of moving an array to these strides, or to a new C-contiguous array where there are none,
 // whose address has this alignment; borrows from all arguments.
 inline LayoutKey key_of(const Layout& x, std::span<const int> axes,

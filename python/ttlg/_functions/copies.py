@@ -70,9 +70,9 @@ def asorder(
         library.run_inplace(plan, x, view)
         moved = x
     elif order == "F":
-        moved = library.transpose(x, None, stream, threads)
+        moved = library.move_to_new(x, None, stream, threads)
     else:
-        contiguous: ArrayT = library.transpose(x, range(len(shape)), stream, threads)
+        contiguous: ArrayT = library.move_to_new(x, range(len(shape)), stream, threads)
         return contiguous
     result: ArrayT = library.reshaped(moved, shape, order == "F")
     return result
@@ -194,7 +194,7 @@ def copyto(
         return
     library = library_of(src)
     source = src if given == wanted else _broadcast(library, src, given, wanted)
-    library.transpose_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
+    library.move_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
 
 
 def _broadcast(library: Library, src: Any, given: tuple[int, ...], wanted: tuple[int, ...]) -> Any:

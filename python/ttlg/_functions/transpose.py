@@ -186,8 +186,8 @@ def transpose(
             return result
     library = library_of(x)
     if out is None:
-        return library.transpose(x, axes, stream, threads)
-    library.transpose_into(x, axes, out, library_of(out), stream, threads)
+        return library.move_to_new(x, axes, stream, threads)
+    library.move_into(x, axes, out, library_of(out), stream, threads)
     return out
 
 

@@ -20,11 +20,11 @@ from ttlg._typing import Axes
 
 def transpose(x: Any, axes: Axes, stream: Any = None, threads: int | None = None) -> Any:
     """Transpose an array of any library into a new one."""
-    return library_of(x).transpose(x, axes, stream, threads)
+    return library_of(x).move_to_new(x, axes, stream, threads)
 
 
 _TORCH = Torch()
-_LIBRARIES = (NumPy(), _TORCH, CuPy(), Jax(), Xarray(transpose))
+_LIBRARIES = (_TORCH, NumPy(), CuPy(), Jax(), Xarray(transpose))
 _BUFFERS = Buffers()
 _ANY = Library()
 

@@ -209,7 +209,7 @@ class Library:
             "memory to choose; pass an array of NumPy, PyTorch or CuPy"
         )
 
-    def written(self, out: Any) -> None:
+    def after_write(self, out: Any) -> None:
         """Learn that `out`, an array of this library, has been written to."""
 
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
@@ -221,7 +221,7 @@ class Library:
             )
         return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
 
-    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+    def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Turn what `empty` allocated, now written to, into the result for the caller."""
         return buffer
 
@@ -234,13 +234,13 @@ class Library:
             refuse_on_gpu(x.device, threads=threads)
         return threads
 
-    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
+    def move_to_new(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new array of this library."""
         source = self.view_input(x, stream)
         most = self.threads_for(source, threads)
         return self.run_into_new(call_for(source, axes, None, most), x, source)
 
-    def transpose_into(
+    def move_into(
         self,
         x: Any,
         axes: Axes | None,
@@ -264,9 +264,9 @@ class Library:
         try:
             plan.run(*views)
         except KeyboardInterrupt:  # which comes when the elements have moved
-            self.written(out)
+            self.after_write(out)
             raise
-        self.written(out)
+        self.after_write(out)
 
     def run_into_new(
         self,
@@ -282,7 +282,7 @@ class Library:
         else:
             target = self.view(buffer, "out", source.stream)
         plan.run(source, target)
-        return self.deliver(x, source, buffer)
+        return self.wrap_result(x, source, buffer)
 
     def run_inplace(
         self, plan: _core.CpuInplacePlan | _core.CudaInplacePlan, x: Any, view: _core.TensorView

@@ -8,7 +8,6 @@ from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.jax_memory import JaxMemory
 from ttlg._typing import Axes
 
-_MEMORY = JaxMemory()
 # The first version that has what the operator is made of.
 _OPERATOR_SINCE = (0, 8)
 
@@ -43,13 +42,13 @@ def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
 class Jax(JaxMemory):
     """JAX's arrays, traced ones included."""
 
-    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
+    def move_to_new(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Move `x` now or, where JAX is tracing it, as an operation of the traced program."""
         if not _is_traced(x):
             jax_operator = _operator() if stream is None else None
             if jax_operator is not None:
                 return jax_operator.transpose_array(x, axes, threads)
-            return _MEMORY.transpose(x, axes, stream, threads)
+            return super().move_to_new(x, axes, stream, threads)
         if stream is not None:
             raise ValueError(
                 "x is being traced by JAX, which has streams of its own: leave stream= out"

@@ -34,7 +34,7 @@ class JaxMemory(Library):
         return seen
 
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate memory that JAX takes over in `deliver`; on a CUDA device, an array of JAX."""
+        """Allocate memory that JAX takes over in `wrap_result`; on a CUDA device, an array of JAX."""
         jax = sys.modules["jax"]
         dtype = np.dtype(x.dtype)
         if not source.on_host:
@@ -47,7 +47,7 @@ class JaxMemory(Library):
         start = -raw.ctypes.data % _ALIGNMENT_BYTES
         return raw[start : start + size].view(dtype).reshape(shape)
 
-    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+    def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Hand the memory to JAX without a copy; on a CUDA device, wait for the work on it."""
         if not source.on_host:
             _core.synchronize(source)

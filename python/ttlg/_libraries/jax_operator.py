@@ -47,7 +47,7 @@ def transpose_array(x: Any, axes: Axes | None, threads: int | None) -> Any:
     except RuntimeError:
         if not x.is_deleted():
             raise
-    return _MEMORY.transpose(x, order, None, threads)  # which says so if x is deleted
+    return _MEMORY.move_to_new(x, order, None, threads)  # which says so if x is deleted
 
 
 def _integers(axes: Axes | None, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -86,7 +86,7 @@ def _run(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:
     x = jax.numpy.asarray(x)  # an array of NumPy stays one where nothing is compiled
     if not _has_whole_bytes(x.dtype) or len(x.devices()) > 1:
         return _leave_to_jax(x, axes=axes, threads=threads)
-    return _MEMORY.transpose(x, axes, None, threads)
+    return _MEMORY.move_to_new(x, axes, None, threads)
 
 
 def _infer(x: Any, *, axes: tuple[int, ...], threads: int | None) -> Any:

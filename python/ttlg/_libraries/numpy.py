@@ -50,7 +50,7 @@ class NumPy(Ndarrays):
         return _core.view(x, name)
 
     def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate a plain ndarray; `deliver` gives it the class of `x`."""
+        """Allocate a plain ndarray; `wrap_result` gives it the class of `x`."""
         if type(x).transpose is not np.ndarray.transpose:
             raise TypeError(
                 f"x is a {type_name(x)}, whose own transpose() may do "
@@ -67,7 +67,7 @@ class NumPy(Ndarrays):
         """Stack arrays, in their class where NumPy can."""
         return np.stack(arrays)
 
-    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+    def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Give the result the class of `x` by NumPy's protocol, which `__array_finalize__` ends."""
         return buffer if type(x) is np.ndarray else x.__array_wrap__(buffer)
 
@@ -105,7 +105,7 @@ class Buffers(NumPy):
         """View what NumPy sees."""
         return super().broadcast(np.asarray(x), shape)
 
-    def deliver(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
+    def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Return the ndarray as it is."""
         return buffer
 

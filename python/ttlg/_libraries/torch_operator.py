@@ -14,12 +14,12 @@ from torch.library import Library, custom_op, fallthrough_kernel, register_fake,
 
 from ttlg import _core
 from ttlg._libraries.dlpack import inplace_plan_for, known_extents
-from ttlg._libraries.torch_memory import TorchMemory, refuse, refuse_lazy_output
+from ttlg._libraries.torch import Torch, refuse, refuse_lazy_output
 from ttlg._libraries.torch_private import operator_names
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
 
-_MEMORY = TorchMemory()
+_MEMORY = Torch(below_dispatcher=True)
 _PRIVATE = operator_names()
 _SingleLevelFunction: Any = _PRIVATE.single_level_function
 _LIBRARY = Library("ttlg", "FRAGMENT")
@@ -73,7 +73,7 @@ def _order_of(x: Any, axes: Axes | None) -> list[Any]:
 
 def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
     # The dispatcher has resolved conjugate and negative bits.
-    return _MEMORY.transpose(x, axes, None, threads)
+    return _MEMORY.move_to_new(x, axes, None, threads)
 
 
 def _infer(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
@@ -141,7 +141,7 @@ register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
 def _operator_into(
     x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None
 ) -> None:
-    _MEMORY.transpose_into(x, axes, out, _MEMORY, None, threads)
+    _MEMORY.move_into(x, axes, out, _MEMORY, None, threads)
 
 
 @_operator_into.register_fake

@@ -2,17 +2,32 @@
 
 from typing import Any, NoReturn
 
-from torch import Tensor, is_grad_enabled
+from torch import Tensor, get_num_threads, is_grad_enabled
+from torch.autograd.graph import increment_version
 from torch.nn import Parameter
 
+from ttlg import _models
 from ttlg._libraries.advice import type_name
-from ttlg._libraries.torch_memory import refuse
+from ttlg._libraries.torch import refuse
 from ttlg._libraries.torch_private import (
     are_transforms_active,
     count_of_modes,
     is_forward_differentiating,
     is_tracing,
 )
+
+# What _core.transpose_tensor has to know, which moves tensors that are plain and have the values of
+# their memory: what is false for these and while nothing is at work, and what to call.
+HOOKS = (
+    ("requires_grad",),
+    ("is_neg", "is_conj"),
+    (are_transforms_active, count_of_modes, is_forward_differentiating, is_tracing),
+    "new_empty",
+    get_num_threads,
+    increment_version,
+    lambda device: _models.model_of(device),
+)
+HOOKS_BELOW_DISPATCHER = (*HOOKS[:2], (), *HOOKS[3:])
 
 
 def is_plain(x: Any) -> bool:

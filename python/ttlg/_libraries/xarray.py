@@ -38,7 +38,7 @@ class Xarray(Library):
         """Refuse, as `view` does."""
         return self.view(x, "x", stream)
 
-    def transpose(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
+    def move_to_new(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose the data, and give them the names and coordinates that belong to them then."""
         order = _core.normalize_axes(expand_names(axes, x.dims), x.shape)
         moved = self._transpose_data(x.data, order, stream, threads)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._functions.transpose import transpose as dense_transpose
-from ttlg._libraries.torch_memory import refuse
+from ttlg._libraries.torch import refuse
 from ttlg.sparse._adapter import COMMON_FORMATS, Adapter, Source
 from ttlg.sparse._arrays import as_indices
 from ttlg.sparse._layout import Layout, check_matrix, layout_of

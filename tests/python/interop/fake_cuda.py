@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ttlg import _core
+from ttlg import _core, _models
 
 from .producer import CUDA, Producer
 
@@ -48,8 +48,9 @@ class Tensor(OnCuda):
 
     is_neg = is_conj
 
-    def new_empty(self, shape):
-        return Tensor(np.zeros(shape, "f4"), device=self.device)
+    def new_empty(self, *shape):
+        extents = shape[0] if isinstance(shape[0], tuple) else shape
+        return type(self)(np.zeros(extents, "f4"), device=self.device)
 
     def record_stream(self, stream):
         self.recorded += (stream.cuda_stream,)
@@ -69,7 +70,11 @@ class Stream:
 
 def install_torch(monkeypatch, current):
     """Install and return a PyTorch whose current stream has the handle `current`."""
-    streams = []
+    streams, contexts = [], []
+
+    def context(device):
+        contexts.append(device)
+        return contextlib.nullcontext()
 
     def external(handle, device):
         assert handle % 2 == 0, "PyTorch refuses the handles that stand for default streams"
@@ -83,18 +88,29 @@ def install_torch(monkeypatch, current):
     library = SimpleNamespace(
         Tensor=Tensor,
         strided="strided",
+        get_num_threads=lambda: 1,
         compiler=SimpleNamespace(is_dynamo_compiling=lambda: False),
         autograd=SimpleNamespace(graph=SimpleNamespace(increment_version=lambda tensor: None)),
         cuda=SimpleNamespace(
             current_stream=lambda device: Stream(current, device),
             default_stream=default,
             ExternalStream=external,
-            device=lambda _device: contextlib.nullcontext(),
+            device=context,
         ),
         streams=streams,
+        contexts=contexts,
     )
     monkeypatch.setitem(sys.modules, "torch", library)
-    state = SimpleNamespace(is_plain=lambda x: True)
+    hooks = (
+        ("requires_grad",),
+        ("is_neg", "is_conj"),
+        (),
+        "new_empty",
+        library.get_num_threads,
+        library.autograd.graph.increment_version,
+        _models.model_of,
+    )
+    state = SimpleNamespace(is_plain=lambda x: True, HOOKS=hooks)
     monkeypatch.setitem(sys.modules, "ttlg._libraries.torch_state", state)
     return library
 

@@ -14,6 +14,9 @@ _API_NAME = b"dlpack_exchange_api"
 _NAMES = {"versioned": b"dltensor_versioned", "unversioned": b"dltensor"}  # must outlive capsules
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _EXPORT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+_STREAM = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -53,6 +56,9 @@ class _ExchangeApi(ctypes.Structure):
         ("previous", ctypes.c_void_p),
         ("allocate", ctypes.c_void_p),
         ("export", _EXPORT),
+        ("import", ctypes.c_void_p),
+        ("borrow", ctypes.c_void_p),
+        ("current_stream", _STREAM),
     ]
 
 
@@ -131,12 +137,16 @@ class Silent(Producer):
     __dlpack_device__ = property()
 
 
-def exchanging(version=(1, 3), *, name=_API_NAME, status=0):
-    """Return a producer class that also lends its export to compiled callers."""
+def exchanging(version=(1, 3), *, name=_API_NAME, status=0, base=Producer):
+    """Return a producer class that also lends its functions to compiled callers.
 
-    class Exchanging(Producer):
+    Its stream on the device with the number `n` has the handle 16 times `n`.
+    """
+
+    class Exchanging(base):
         calls = 0  # of __dlpack__
         asked = ()  # the streams that it was called with
+        told = ()  # the devices whose streams compiled callers asked for
 
         def __dlpack__(self, *, stream=None, max_version=None):
             self.calls += 1
@@ -148,7 +158,13 @@ def exchanging(version=(1, 3), *, name=_API_NAME, status=0):
             tensor[0] = producer.export()[0]
         return status
 
-    api = _ExchangeApi(version, None, None, _EXPORT(export))
-    Exchanging.kept = api, name  # must outlive the capsule
+    def current_stream(device_type, number, stream):
+        Exchanging.told += ((device_type, number),)
+        stream[0] = 16 * number
+        return status
+
+    functions = None, None, _EXPORT(export), None, None, _STREAM(current_stream)
+    api = _ExchangeApi(version, *functions)
+    Exchanging.lent = api, name  # must outlive the capsule
     Exchanging.__dlpack_c_exchange_api__ = _new_capsule(ctypes.addressof(api), name, None)
     return Exchanging

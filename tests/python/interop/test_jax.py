@@ -48,7 +48,7 @@ def test_result_is_taken_over_without_a_copy(dtype):
     library = _libraries.library_of(x)
     source = library.view_input(x, None)
     buffer = library.empty(x, source, (40, 30))
-    result = library.deliver(x, source, buffer)
+    result = library.wrap_result(x, source, buffer)
     assert result.unsafe_buffer_pointer() == buffer.ctypes.data
 
 
@@ -69,7 +69,7 @@ def direct_calls(spy):
     """List the calls that are made without a program."""
     operator = pytest.importorskip("ttlg._libraries.jax_operator")
     operator._choices.cache_clear()
-    return spy(operator._MEMORY, "transpose", lambda _, x, *arguments: x)
+    return spy(operator._MEMORY, "move_to_new", lambda _, x, *arguments: x)
 
 
 def test_a_program_is_compiled_for_the_layout_of_repeated_calls(direct_calls):
@@ -85,7 +85,7 @@ def test_a_program_is_compiled_for_the_layout_of_repeated_calls(direct_calls):
 def test_calls_without_a_program_leave_threads_to_the_device(spy):
     operator = pytest.importorskip("ttlg._libraries.jax_operator")
     operator._choices.cache_clear()
-    asked = spy(operator._MEMORY, "transpose", lambda *given: given[-1])
+    asked = spy(operator._MEMORY, "move_to_new", lambda *given: given[-1])
     x, _ = random_jax((5, 3, 7), "float32")
     ttlg.transpose(x)
     ttlg.transpose(x, threads=2)
