@@ -22,7 +22,7 @@ namespace {
 
 using call::CudaCall;
 using cuda::DeviceModel;
-using cuda::Executable;
+using cuda::LoweredPlan;
 using cuda::Schema;
 using cuda::TaxonomyRule;
 
@@ -66,7 +66,7 @@ py::dict to_dict(const cuda::Transactions& counts) {
   return result;
 }
 
-py::list candidates_for(const Executable& plan) {
+py::list candidates_for(const LoweredPlan& plan) {
   py::list rows;
   for (const cuda::Candidate& each :
        cuda::candidates(plan.recast, *plan.model, plan.pointer_alignment)) {
@@ -79,7 +79,7 @@ py::list candidates_for(const Executable& plan) {
 
 // Every case with what keeps it from applying; None for the plan's case and those below it, which
 // need not make sense for its problem.
-py::list taxonomy_for(const Executable& plan) {
+py::list taxonomy_for(const LoweredPlan& plan) {
   const TaxonomyRule& rule_of_plan = cuda::classify(plan.recast);
   py::list rows;
   bool is_decided = false;
@@ -93,9 +93,9 @@ py::list taxonomy_for(const Executable& plan) {
   return rows;
 }
 
-std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
-                                        const cuda::Planning::Choice& choice) {
-  return std::const_pointer_cast<Executable>(call::cuda_plan_cache().get(layout, choice));
+std::shared_ptr<LoweredPlan> cached_plan(const LayoutKey& layout,
+                                         const cuda::Planning::Choice& choice) {
+  return std::const_pointer_cast<LoweredPlan>(call::cuda_plan_cache().get(layout, choice));
 }
 
 py::list to_list(const std::vector<cuda::Timed>& timed) {
@@ -103,10 +103,10 @@ py::list to_list(const std::vector<cuda::Timed>& timed) {
   return measured_rows(timed, name_of, [](const cuda::Parameters& each) { return to_dict(each); });
 }
 
-std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object& axes,
-                                           const TensorView* out,
-                                           const std::shared_ptr<DeviceModel>& model,
-                                           const std::optional<std::string>& kernel) {
+std::shared_ptr<LoweredPlan> plan_for_views(const TensorView& x, const py::object& axes,
+                                            const TensorView* out,
+                                            const std::shared_ptr<DeviceModel>& model,
+                                            const std::optional<std::string>& kernel) {
   const std::vector<int> order = read_axes(axes, x.shape);
   if (out != nullptr) check_out(x, order, *out);
   const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
@@ -117,7 +117,7 @@ std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
-void run_checked(const Executable& plan, const TensorView& x, const TensorView& out) {
+void run_checked(const LoweredPlan& plan, const TensorView& x, const TensorView& out) {
   check_planned(plan, x, out);
   const GilRelease release;
   cuda::execute(plan, x.data, out.data, x.cuda_device, x.stream,
@@ -132,47 +132,47 @@ void run_call(const CudaCall& call, const TensorView& x, const TensorView& out) 
 }
 
 void bind_plans(py::module_& module) {
-  py::class_<Executable, PlanBase, std::shared_ptr<Executable>>(
+  py::class_<LoweredPlan, PlanBase, std::shared_ptr<LoweredPlan>>(
       module, "CudaPlan", "How one transposition is done on a CUDA device.")
       .def_property_readonly(
-          "kernel", [](const Executable& plan) { return schema_name(plan.parameters.schema); })
+          "kernel", [](const LoweredPlan& plan) { return schema_name(plan.parameters.schema); })
       .def_property_readonly("parameters",
-                             [](const Executable& plan) { return to_dict(plan.parameters); })
-      .def_readonly("pointer_alignment", &Executable::pointer_alignment)
+                             [](const LoweredPlan& plan) { return to_dict(plan.parameters); })
+      .def_readonly("pointer_alignment", &LoweredPlan::pointer_alignment)
       .def_property_readonly(
           "model",
-          [](const Executable& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
-      .def_readonly("predicted_seconds", &Executable::predicted_seconds)
+          [](const LoweredPlan& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
+      .def_readonly("predicted_seconds", &LoweredPlan::predicted_seconds)
       .def_property_readonly(
           "time_source",
-          [](const Executable& plan) { return describe(*plan.model, plan.time_source); })
+          [](const LoweredPlan& plan) { return describe(*plan.model, plan.time_source); })
       .def_property_readonly("word_bytes",
-                             [](const Executable& plan) { return plan.recast.element_bytes(); })
+                             [](const LoweredPlan& plan) { return plan.recast.element_bytes(); })
       .def_property_readonly("slice",
-                             [](const Executable& plan) {
+                             [](const LoweredPlan& plan) {
                                const cuda::SlicedProblem sliced = plan.sliced();
                                return to_tuple({sliced.extents().begin(), sliced.extents().end()});
                              })
       .def_property_readonly(
-          "blocks", [](const Executable& plan) { return cuda::grid_blocks(plan.sliced()); })
+          "blocks", [](const LoweredPlan& plan) { return cuda::grid_blocks(plan.sliced()); })
       .def_property_readonly("coarsening",
-                             [](const Executable& plan) { return plan.sliced().repeats(); })
+                             [](const LoweredPlan& plan) { return plan.sliced().repeats(); })
       .def_property_readonly("features",
-                             [](const Executable& plan) {
+                             [](const LoweredPlan& plan) {
                                return to_dict(cuda::features_of({plan.recast, plan.parameters}));
                              })
       .def("candidates", &candidates_for)
       .def_property_readonly("measured",
-                             [](const Executable& plan) { return to_list(plan.measured); })
+                             [](const LoweredPlan& plan) { return to_list(plan.measured); })
       .def_property_readonly(
           "trials",
-          [](const Executable& plan) { return to_list(call::cuda_learner().timed(plan)); })
-      .def("with_measured", &with_measured<Executable, &Executable::parameters>, py::arg("timed"))
+          [](const LoweredPlan& plan) { return to_list(call::cuda_learner().timed(plan)); })
+      .def("with_measured", &with_measured<LoweredPlan, &LoweredPlan::parameters>, py::arg("timed"))
       .def("transactions",
-           [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
+           [](const LoweredPlan& plan) { return to_dict(cuda::transactions(plan.sliced())); })
       .def(
           "terms",
-          [](const Executable& plan) {
+          [](const LoweredPlan& plan) {
             std::map<std::string, double> result;
             if (plan.problem.bytes() == 0) return result;
             const cuda::LaunchTerms counted = count_terms(*plan.model, plan.sliced());
@@ -185,7 +185,7 @@ void bind_plans(py::module_& module) {
       .def("taxonomy", &taxonomy_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
       .def(
-          "__eq__", [](const Executable& plan, const Executable& other) { return plan == other; },
+          "__eq__", [](const LoweredPlan& plan, const LoweredPlan& other) { return plan == other; },
           py::is_operator());
 
   module.def(
@@ -216,7 +216,7 @@ void bind_plans(py::module_& module) {
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"), "A call by such a plan.");
   module.def(
       "cuda_cache_put",
-      [](const std::shared_ptr<Executable>& plan, const std::optional<std::string>& kernel) {
+      [](const std::shared_ptr<LoweredPlan>& plan, const std::optional<std::string>& kernel) {
         for (const bool learns : {false, true}) {
           call::cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
                                              .model = plan->model,
@@ -242,7 +242,7 @@ void bind_plans(py::module_& module) {
                                     .band_width = band_width.value_or(0)};
         cuda::Plan plan = cuda::build_plan(request, pointer_alignment, parameters, model);
         if (!band_width) plan.parameters.band_width = choose_band_width(plan.sliced(), *model);
-        return Executable(std::move(plan));
+        return LoweredPlan(std::move(plan));
       },
       py::arg("request"), py::kw_only(), py::arg("pointer_alignment"), py::arg("model"),
       py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),

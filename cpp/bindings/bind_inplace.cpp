@@ -18,7 +18,7 @@ namespace ttlg::bindings {
 namespace {
 
 using cuda::DeviceModel;
-using cuda::InplaceExecutable;
+using cuda::LoweredInplacePlan;
 
 // What differs between the devices.
 struct Cpu {
@@ -34,7 +34,7 @@ struct Cpu {
 };
 
 struct Cuda {
-  using Plan = InplaceExecutable;
+  using Plan = LoweredInplacePlan;
   using Step = cuda::InplaceStep;
   static constexpr bool kHasBetween = true;
   // The usual number of threads is written out, and what stands for it in a step is read again.
@@ -139,7 +139,7 @@ py::list cpu_costs_of(const cpu::InplacePlan& plan) {
   return costs;
 }
 
-py::list cuda_costs_of(const InplaceExecutable& plan) {
+py::list cuda_costs_of(const LoweredInplacePlan& plan) {
   py::list costs;
   for (const cuda::InplaceStep& step : plan.steps) {
     costs.append(py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model)));
@@ -147,7 +147,7 @@ py::list cuda_costs_of(const InplaceExecutable& plan) {
   return costs;
 }
 
-py::list measured_of(const InplaceExecutable& plan) {
+py::list measured_of(const LoweredInplacePlan& plan) {
   return measured_rows(
       plan.measured, [](const auto& steps) { return kernels_of(steps); },
       [&](const auto& steps) { return parameters_of<Cuda>(plan, steps); });
@@ -191,13 +191,13 @@ std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(const call::Layout& x,
   return plan;
 }
 
-std::shared_ptr<InplaceExecutable> cached_cuda_plan(const call::Layout& x,
-                                                    const std::vector<int>& axes,
-                                                    std::optional<std::int64_t> workspace,
-                                                    const std::shared_ptr<DeviceModel>& model,
-                                                    const std::optional<std::string>& kernel) {
+std::shared_ptr<LoweredInplacePlan> cached_cuda_plan(const call::Layout& x,
+                                                     const std::vector<int>& axes,
+                                                     std::optional<std::int64_t> workspace,
+                                                     const std::shared_ptr<DeviceModel>& model,
+                                                     const std::optional<std::string>& kernel) {
   const call::InplaceLayout layout(x, axes);
-  return std::const_pointer_cast<InplaceExecutable>(call::cuda_inplace_plan_cache().get(
+  return std::const_pointer_cast<LoweredInplacePlan>(call::cuda_inplace_plan_cache().get(
       checked_key(x, layout),
       {.model = model, .options = {.workspace = workspace, .forced = parse_forced<Cuda>(kernel)}}));
 }
@@ -222,7 +222,7 @@ void run_on_cpu(const cpu::InplacePlan& plan, const TensorView& x) {
   throw py::error_already_set();
 }
 
-void run_on_cuda(const InplaceExecutable& plan, const TensorView& x, const TensorView* workspace) {
+void run_on_cuda(const LoweredInplacePlan& plan, const TensorView& x, const TensorView* workspace) {
   check_planned_inplace(plan, x);
   std::byte* const memory = workspace == nullptr ? nullptr : workspace->data;
   if (call::run_inplace<GilRelease>(plan, x.data, memory, x.cuda_device, x.stream)) {
@@ -306,15 +306,15 @@ void bind_cuda_inplace(py::module_& module) {
                    "How an array is transposed on a CUDA device where it lies.")
       .def_property_readonly("costs", &cuda_costs_of)
       .def_property_readonly("model",
-                             [](const InplaceExecutable& plan) {
+                             [](const LoweredInplacePlan& plan) {
                                return std::const_pointer_cast<DeviceModel>(plan.model);
                              })
       .def_property_readonly("time_source",
-                             [](const InplaceExecutable& plan) {
+                             [](const LoweredInplacePlan& plan) {
                                return describe(*plan.model, cuda::TimeSource::terms);
                              })
       .def_property_readonly("measured", &measured_of)
-      .def("with_measured", &with_measured<InplaceExecutable, &InplaceExecutable::steps>,
+      .def("with_measured", &with_measured<LoweredInplacePlan, &LoweredInplacePlan::steps>,
            py::arg("timed"))
       .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
            "Transpose x, with workspace_bytes of memory besides, or None where there are none.");
@@ -336,7 +336,7 @@ void bind_cuda_inplace(py::module_& module) {
       "The same for a layout.");
   module.def(
       "cuda_inplace_cache_put",
-      [](const std::shared_ptr<InplaceExecutable>& plan, std::optional<std::int64_t> workspace,
+      [](const std::shared_ptr<LoweredInplacePlan>& plan, std::optional<std::int64_t> workspace,
          const std::optional<std::string>& kernel) {
         call::cuda_inplace_plan_cache().put(
             plan, {.model = plan->model,
@@ -348,7 +348,7 @@ void bind_cuda_inplace(py::module_& module) {
       "build_cuda_inplace_plan",
       [](const Request& request, const std::vector<py::dict>& steps,
          const std::shared_ptr<DeviceModel>& model, std::int64_t workspace_limit) {
-        return InplaceExecutable(within_limit(
+        return LoweredInplacePlan(within_limit(
             build_inplace_plan(request, to_steps<Cuda>(steps), model, workspace_limit)));
       },
       py::arg("request"), py::kw_only(), py::arg("steps"), py::arg("model"),

@@ -5,7 +5,7 @@
 
 namespace ttlg::call {
 
-void run_and_learn(const std::shared_ptr<const cuda::Executable>& plan, const std::byte* in,
+void run_and_learn(const std::shared_ptr<const cuda::LoweredPlan>& plan, const std::byte* in,
                    std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream) {
   auto kept = cuda::execute_and_learn(cuda_learner(), plan, in, out, device, stream, out_stream);
   if (kept == nullptr) return;

@@ -51,7 +51,7 @@ void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte
 }
 
 // Learns on a CUDA device, where calls go on as cuda::execute does. Call without such a lock.
-void run_and_learn(const std::shared_ptr<const cuda::Executable>& plan, const std::byte* in,
+void run_and_learn(const std::shared_ptr<const cuda::LoweredPlan>& plan, const std::byte* in,
                    std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream);
 
 // Calls by plans that the planner caches have, from which the planners may learn.
@@ -59,7 +59,7 @@ struct CpuCall {
   std::shared_ptr<const cpu::Plan> plan;
 };
 struct CudaCall {
-  std::shared_ptr<const cuda::Executable> plan;
+  std::shared_ptr<const cuda::LoweredPlan> plan;
 };
 
 // Transposes in place, in a workspace that is allocated for the call. All that can fail is done
@@ -78,7 +78,7 @@ Fault run_inplace(const cpu::InplacePlan& plan, std::byte* data) {
 
 // Transposes in place on a CUDA device, in a workspace of the caller: null where a plan needs none.
 template <typename Release>
-Fault run_inplace(const cuda::InplaceExecutable& plan, std::byte* data, std::byte* workspace,
+Fault run_inplace(const cuda::LoweredInplacePlan& plan, std::byte* data, std::byte* workspace,
                   int device, std::uintptr_t stream) {
   if (plan.workspace_bytes > 0 && workspace == nullptr) {
     return {Fault::workspace, plan.workspace_bytes};

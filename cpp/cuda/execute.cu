@@ -123,7 +123,7 @@ cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byt
 
 }  // namespace
 
-void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
+void execute(const LoweredPlan& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer) {
   if (plan.problem.bytes() == 0) return;
   const Launch launch = plan.bind(in, out);
@@ -146,11 +146,9 @@ void execute(const Executable& plan, const std::byte* in, std::byte* out, int de
   if (follower) follower->wait_for_leader();
 }
 
-std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
-                                                    const std::shared_ptr<const Executable>& chosen,
-                                                    const std::byte* in, std::byte* out, int device,
-                                                    std::uintptr_t stream,
-                                                    std::uintptr_t out_stream) {
+std::shared_ptr<const LoweredPlan> execute_and_learn(
+    Learner& learner, const std::shared_ptr<const LoweredPlan>& chosen, const std::byte* in,
+    std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream) {
   const auto run_chosen = [&] { execute(*chosen, in, out, device, stream, out_stream); };
   if (!is_learning() || !Learner::can_learn(*chosen)) return run_chosen(), nullptr;
   const DeviceGuard guard(device);
@@ -162,7 +160,7 @@ std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
   return call.kept;
 }
 
-void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,
+void execute_inplace(const LoweredInplacePlan& plan, std::byte* data, std::byte* workspace,
                      int device, std::uintptr_t stream) {
   const std::vector<InplaceLaunch> launches = plan.bind(data);
   if (launches.empty()) return;

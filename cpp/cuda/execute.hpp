@@ -6,9 +6,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "cuda/executable.hpp"
 #include "cuda/launch_timer.hpp"
 #include "cuda/learner.hpp"
+#include "cuda/lowered_plan.hpp"
 
 namespace ttlg::cuda {
 
@@ -25,22 +25,20 @@ class Error : public std::runtime_error {
 // nothing, so that it can be captured in a graph; an empty problem launches nothing. The calling
 // thread's current device stays what it was, and no context is created but one of `device`.
 // `timer`, if there is one, times the launches.
-void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
+void execute(const LoweredPlan& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer = nullptr);
 
 // As `execute`, by a plan of the planner cache, or by another that is being tried for its layout if
 // calls learn. Returns the plan to keep in place of the chosen one, if it is known now, else null.
 // A captured graph gets the chosen one and no event.
-std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
-                                                    const std::shared_ptr<const Executable>& chosen,
-                                                    const std::byte* in, std::byte* out, int device,
-                                                    std::uintptr_t stream,
-                                                    std::uintptr_t out_stream);
+std::shared_ptr<const LoweredPlan> execute_and_learn(
+    Learner& learner, const std::shared_ptr<const LoweredPlan>& chosen, const std::byte* in,
+    std::byte* out, int device, std::uintptr_t stream, std::uintptr_t out_stream);
 
 // Launches the steps of a plan in place on the memory of `data`, with `workspace_bytes` of the plan
 // in `workspace`, null where it needs none. Both are free to be used, or given back, on this stream
 // as soon as this returns.
-void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,
+void execute_inplace(const LoweredInplacePlan& plan, std::byte* data, std::byte* workspace,
                      int device, std::uintptr_t stream);
 
 // Waits for all work on a stream.

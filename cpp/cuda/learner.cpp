@@ -19,11 +19,11 @@ bool are_of_one_kind(const Parameters& a, const Parameters& b) {
          (a.coarsened_mode < 0) == (b.coarsened_mode < 0);
 }
 
-std::vector<Executable> plans_to_try(const Executable& chosen) {
+std::vector<LoweredPlan> plans_to_try(const LoweredPlan& chosen) {
   std::vector<Candidate> listed =
       candidates(chosen.recast, *chosen.model, chosen.pointer_alignment);
   std::ranges::stable_sort(listed, {}, &Candidate::seconds);
-  std::vector<Executable> plans{chosen};
+  std::vector<LoweredPlan> plans{chosen};
   for (const Parameters& each :
        parameters_to_try(chosen.parameters, listed, are_of_one_kind, std::equal_to<>())) {
     try {
@@ -36,13 +36,13 @@ std::vector<Executable> plans_to_try(const Executable& chosen) {
 
 }  // namespace
 
-Learner::Call Learner::begin(const std::shared_ptr<const Executable>& chosen, int device) {
+Learner::Call Learner::begin(const std::shared_ptr<const LoweredPlan>& chosen, int device) {
   const auto lock = try_to_lock();
   if (!lock) return {.plan = chosen};
   Entry* const entry = enter(chosen);
   if (entry == nullptr) return {.plan = chosen};
   if (!entry->trials) begin_trials(*entry, device);
-  PlanTrials<Executable>& trials = *entry->trials;
+  PlanTrials<LoweredPlan>& trials = *entry->trials;
   Sampled& own = entry->own;
   const auto fastest = [&] { return Call{.plan = trials.plan(trials.fastest())}; };
   if (own.timer->device != device || own.lost >= kMaxLost) return fastest();
@@ -74,7 +74,7 @@ Learner::Call Learner::begin(const std::shared_ptr<const Executable>& chosen, in
 }
 
 void Learner::begin_trials(Entry& entry, int device) {
-  PlanTrials<Executable> trials(plans_to_try(*entry.chosen));
+  PlanTrials<LoweredPlan> trials(plans_to_try(*entry.chosen));
   entry.own.timer.reset(free_timer(device));
   entry.own.was_launched.assign(trials.size(), false);
   entry.trials = std::move(trials);  // last, because all before may throw
@@ -82,7 +82,7 @@ void Learner::begin_trials(Entry& entry, int device) {
 
 // Calls of what is kept are not timed.
 Learner::Call Learner::end_trials(const Entry& entry) {
-  auto kept = std::make_shared<const Executable>(entry.trials->result());
+  auto kept = std::make_shared<const LoweredPlan>(entry.trials->result());
   forget(entry);
   return {.plan = kept, .kept = kept};
 }
@@ -96,8 +96,8 @@ LaunchTimer* Learner::free_timer(int device) {
   return timers_.back().get();
 }
 
-std::vector<Timed> Learner::timed(const Executable& chosen) {
-  return timed_so_far([&](const Executable& each) { return each == chosen; });
+std::vector<Timed> Learner::timed(const LoweredPlan& chosen) {
+  return timed_so_far([&](const LoweredPlan& each) { return each == chosen; });
 }
 
 void Learner::unlock_in_child() {

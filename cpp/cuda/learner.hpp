@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/executable.hpp"
 #include "cuda/launch_timer.hpp"
+#include "cuda/lowered_plan.hpp"
 #include "plan/trials_table.hpp"
 
 namespace ttlg::cuda {
@@ -28,7 +28,7 @@ struct Sampled {
 // Calls return before the device has done their work, so that one call's time is known during a
 // later one: while it is pending, calls run the fastest plan so far, untimed. A thread that finds
 // another one here goes on with the planner's choice.
-class Learner : public TrialsTable<Executable, Sampled> {
+class Learner : public TrialsTable<LoweredPlan, Sampled> {
  public:
   Learner() = default;
   ~Learner() { forget_all(); }  // which gives back the timers
@@ -37,25 +37,25 @@ class Learner : public TrialsTable<Executable, Sampled> {
 
   // What a call runs.
   struct Call {
-    std::shared_ptr<const Executable> plan;
-    LaunchTimer* timer = nullptr;              // that times it, if one does
-    std::shared_ptr<const Executable> kept{};  // instead of the chosen plan, if it is known now
+    std::shared_ptr<const LoweredPlan> plan;
+    LaunchTimer* timer = nullptr;               // that times it, if one does
+    std::shared_ptr<const LoweredPlan> kept{};  // instead of the chosen plan, if it is known now
   };
 
   // Whether calls of a plan are long enough to be timed, and have not chosen it already. What
   // events add to an idle stream, mostly the time from one launch to the next, is a few
   // microseconds.
-  static bool can_learn(const Executable& plan) {
+  static bool can_learn(const LoweredPlan& plan) {
     return plan.predicted_seconds >= kMinSeconds && plan.measured.empty();
   }
 
   // `chosen` is the plan of the planner cache. Its first call lists no others. The device must be
   // current, under RelaxedCapture, and the call's stream must not be captured.
-  Call begin(const std::shared_ptr<const Executable>& chosen, int device);
+  Call begin(const std::shared_ptr<const LoweredPlan>& chosen, int device);
 
   // What calls of the plans for the request of a plan have taken so far, if they are being tried;
   // the one that is the fastest so far first.
-  std::vector<Timed> timed(const Executable& chosen);
+  std::vector<Timed> timed(const LoweredPlan& chosen);
 
   // Around fork(), in the child, where no event of the parent means anything.
   void unlock_in_child();

@@ -84,7 +84,7 @@ struct Measurement::Memory {
   std::byte* origin = nullptr;  // element (0, ..., 0)
 };
 
-Measurement::Measurement(const Executable& plan, int device) : device_(device), timer_(device) {
+Measurement::Measurement(const LoweredPlan& plan, int device) : device_(device), timer_(device) {
   const DeviceGuard guard(device);
   const RelaxedCapture relaxed;
   in_ = std::make_unique<Memory>(in_span(plan.problem), plan.pointer_alignment, device);
@@ -92,7 +92,7 @@ Measurement::Measurement(const Executable& plan, int device) : device_(device), 
   for (const Memory* each : {in_.get(), out_.get()}) each->fill();
 }
 
-Measurement::Measurement(const InplaceExecutable& plan, std::int64_t workspace_bytes, int device)
+Measurement::Measurement(const LoweredInplacePlan& plan, std::int64_t workspace_bytes, int device)
     : device_(device), timer_(device) {
   const DeviceGuard guard(device);
   const RelaxedCapture relaxed;
@@ -107,11 +107,11 @@ Measurement::~Measurement() {
   timer_.drop_events();
 }
 
-double Measurement::seconds(const Executable& plan, int calls) {
+double Measurement::seconds(const LoweredPlan& plan, int calls) {
   return timed(calls, [&] { execute(plan, in_->origin, out_->origin, device_, kStream, kStream); });
 }
 
-double Measurement::seconds(const InplaceExecutable& plan, int calls) {
+double Measurement::seconds(const LoweredInplacePlan& plan, int calls) {
   return timed(calls, [&] { execute_inplace(plan, in_->origin, out_->origin, device_, kStream); });
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "cuda/executable.hpp"
 #include "cuda/launch_timer.hpp"
+#include "cuda/lowered_plan.hpp"
 
 namespace ttlg::cuda {
 
@@ -15,15 +15,15 @@ class Measurement {
  public:
   // An input and an output, aligned as the plan is planned for; or an array and a workspace. Throws
   // std::bad_alloc where the device has no room for them.
-  Measurement(const Executable& plan, int device);
-  Measurement(const InplaceExecutable& plan, std::int64_t workspace_bytes, int device);
+  Measurement(const LoweredPlan& plan, int device);
+  Measurement(const LoweredInplacePlan& plan, std::int64_t workspace_bytes, int device);
   ~Measurement();
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
   // The seconds of `calls` calls one after another. Waits for them.
-  double seconds(const Executable& plan, int calls);
-  double seconds(const InplaceExecutable& plan, int calls);
+  double seconds(const LoweredPlan& plan, int calls);
+  double seconds(const LoweredInplacePlan& plan, int calls);
 
  private:
   struct Memory;

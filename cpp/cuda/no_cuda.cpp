@@ -23,22 +23,20 @@ Config query() {
 }
 
 // Refuses addresses first, as the executor does.
-void execute(const Executable& plan, const std::byte* in, std::byte* out, int, std::uintptr_t,
+void execute(const LoweredPlan& plan, const std::byte* in, std::byte* out, int, std::uintptr_t,
              std::uintptr_t, LaunchTimer*) {
   plan.bind(in, out);
   refuse();
 }
 
-std::shared_ptr<const Executable> execute_and_learn(Learner&,
-                                                    const std::shared_ptr<const Executable>& chosen,
-                                                    const std::byte* in, std::byte* out, int device,
-                                                    std::uintptr_t stream,
-                                                    std::uintptr_t out_stream) {
+std::shared_ptr<const LoweredPlan> execute_and_learn(
+    Learner&, const std::shared_ptr<const LoweredPlan>& chosen, const std::byte* in, std::byte* out,
+    int device, std::uintptr_t stream, std::uintptr_t out_stream) {
   execute(*chosen, in, out, device, stream, out_stream);
   return nullptr;
 }
 
-void execute_inplace(const InplaceExecutable&, std::byte*, std::byte*, int, std::uintptr_t) {
+void execute_inplace(const LoweredInplacePlan&, std::byte*, std::byte*, int, std::uintptr_t) {
   refuse();
 }
 
@@ -63,17 +61,17 @@ void LaunchTimer::finish() {}
 
 struct Measurement::Memory {};
 
-Measurement::Measurement(const Executable&, int device) : device_(device), timer_(device) {
+Measurement::Measurement(const LoweredPlan&, int device) : device_(device), timer_(device) {
   refuse();
 }
-Measurement::Measurement(const InplaceExecutable&, std::int64_t, int device)
+Measurement::Measurement(const LoweredInplacePlan&, std::int64_t, int device)
     : device_(device), timer_(device) {
   refuse();
 }
 Measurement::~Measurement() = default;
 
-double Measurement::seconds(const Executable&, int) { return 0; }
-double Measurement::seconds(const InplaceExecutable&, int) { return 0; }
+double Measurement::seconds(const LoweredPlan&, int) { return 0; }
+double Measurement::seconds(const LoweredInplacePlan&, int) { return 0; }
 
 namespace sparse {
 

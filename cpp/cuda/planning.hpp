@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "cuda/executable.hpp"
+#include "cuda/lowered_plan.hpp"
 #include "plan/cuda/planner.hpp"
 #include "plan/plan_cache.hpp"
 #include "plan/trials.hpp"
@@ -16,7 +16,7 @@ namespace ttlg::cuda {
 
 // What a plan depends on besides the layout, and how it is made.
 struct Planning {
-  using Plan = Executable;
+  using Plan = LoweredPlan;
   struct Choice {
     // As for recast_problem; by default that of memory as libraries allocate it on GPUs.
     std::int64_t pointer_alignment = kMaxAccessBytes;
@@ -44,7 +44,7 @@ struct Planning {
 
 // How the planner cache makes and compares plans in place.
 struct InplacePlanning {
-  using Plan = InplaceExecutable;
+  using Plan = LoweredInplacePlan;
   struct Choice {
     std::shared_ptr<const DeviceModel> model;
     InplaceOptions options{};

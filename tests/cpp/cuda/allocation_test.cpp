@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "allocations.hpp"
-#include "cuda/executable.hpp"
+#include "cuda/lowered_plan.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/grid_loops.hpp"
 #include "plan/cuda/layout/choose_layout.hpp"
@@ -91,7 +91,7 @@ TEST(Allocation, IsNoPartOfCountingBlocks) {
 
 TEST(Allocation, IsNoPartOfBindingAddresses) {
   for (const auto& [request, parameters] : cases()) {
-    const Executable plan(test::built(request, 16, parameters));
+    const LoweredPlan plan(test::built(request, 16, parameters));
     std::uint64_t used = 0;
     const auto bind_addresses = [&] {
       // As planned and with less in common than that.

@@ -55,7 +55,7 @@ TEST_P(Distinct, BlocksTakeSeveralSlicesAndTiles) {
       const cuda::Plan plan =
           built(request, 256, {Schema::orthogonal_distinct, {1, 1, columns, rows}, -1, stages()},
                 small_model(1));
-      const Executable executable(plan);
+      const LoweredPlan executable(plan);
       const std::int64_t slices = 3 * (1 + (beyond_rows > 0)) * (1 + (beyond_columns > 0));
       const KernelFigures& kernel = figures_of(
           Schema::orthogonal_distinct, static_cast<int>(width()), planned_access(plan.sliced()));
@@ -190,7 +190,7 @@ AnyGrid grid_of(const std::vector<std::int64_t>& extents, const Slice& slice) {
   cuda::Plan plan =
       built(paper_request(extents, perm, 4), 256, {Schema::orthogonal_distinct, slice, -1, 2});
   plan.parameters.band_width = choose_band_width(plan.sliced(), *plan.model);
-  return Executable(plan).grid.grid;
+  return LoweredPlan(plan).grid.grid;
 }
 
 using Corner = std::pair<std::int64_t, std::int64_t>;

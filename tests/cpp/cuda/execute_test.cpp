@@ -33,7 +33,7 @@ class Execute : public testing::Test {
   // Moves memory of `device` on a stream, for an owner of the output that goes on with it on
   // another.
   static void run(int device = 1, std::uintptr_t stream = 7, std::uintptr_t out_stream = 7) {
-    static const Executable plan(test::built(test::paper_request({4096}, {0}, 4), 16, {}));
+    static const LoweredPlan plan(test::built(test::paper_request({4096}, {0}, 4), 16, {}));
     execute(plan, kSource, kResult, device, stream, out_stream);
   }
 
@@ -169,7 +169,7 @@ TEST_F(Execute, LaunchesTheKernelOfItsPlan) {
   const Request matrix = test::paper_request({100, 90}, {1, 0}, 4);
   const auto expect = [](const char* kernel, const Request& request,
                          const cuda::Parameters& parameters) {
-    const Executable plan(test::built(request, 256, parameters));
+    const LoweredPlan plan(test::built(request, 256, parameters));
     EXPECT_EQ(kernels_of([&] { execute(plan, kSource, kResult, 1, 7, 7); }), Kernels{kernel});
   };
   const auto runs_of = [](std::int64_t run, std::int64_t itemsize) {
@@ -194,7 +194,7 @@ Kernels kernels_of(const InplaceStep& step, std::int64_t shared_bytes = 227 << 1
   const InplacePlan plan =
       build_inplace_plan(request, {step}, std::make_shared<const DeviceModel>(model), 1 << 20);
   std::byte* const workspace = plan.workspace_bytes > 0 ? kResult : nullptr;
-  return kernels_of([&] { execute_inplace(InplaceExecutable(plan), kSource, workspace, 1, 7); });
+  return kernels_of([&] { execute_inplace(LoweredInplacePlan(plan), kSource, workspace, 1, 7); });
 }
 
 TEST_F(Execute, LaunchesTheKernelsOfStepsInPlace) {
@@ -231,7 +231,7 @@ TEST_F(Execute, LaunchesEveryPartOfAGridWhereItBegins) {
   Request request = test::paper_request({1 << 20, 3, 5, 1 << 20}, {3, 2, 1, 0}, 4);
   // NumPy's first axis is the slowest.
   request.in_byte_strides[1] = -request.in_byte_strides[1];
-  const Executable plan(test::built(request, 256, {Schema::orthogonal_distinct, {1, 1, 32, 32}}));
+  const LoweredPlan plan(test::built(request, 256, {Schema::orthogonal_distinct, {1, 1, 32, 32}}));
   ASSERT_EQ(plan.grid.launches, 15);
   execute(plan, kSource, kResult, 1, 7, 7);
   const std::int64_t row = std::int64_t{4} << 20;
@@ -253,7 +253,7 @@ class ExecuteInplace : public Execute {
  protected:
   // A rotation, a shuffle of rows and one of columns: three kernels.
   static void run(std::byte* workspace = nullptr) {
-    static const InplaceExecutable plan(
+    static const LoweredInplacePlan plan(
         make_inplace_plan(test::inplace_request({100, 40}, {1, 0}, 4),
                           std::make_shared<const DeviceModel>(test::analytic_model()), {}));
     execute_inplace(plan, kSource, workspace, 1, 7);

@@ -39,7 +39,7 @@ void expect_moved(const Request& request, const cuda::Parameters& parameters,
                   const Misalignments& misalignments = {}) {
   const cuda::Plan plan = built(request, alignment_of(misalignments), parameters);
   SCOPED_TRACE(describe(plan, misalignments));
-  const Executable executable(plan);
+  const LoweredPlan executable(plan);
   constexpr std::uintptr_t kAddress = 1 << 20;
   const auto at = [](std::size_t beyond) {
     return reinterpret_cast<const std::byte*>(kAddress + beyond);

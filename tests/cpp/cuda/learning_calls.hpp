@@ -18,7 +18,7 @@ namespace ttlg::cuda {
 
 using test::fake_cuda;
 using test::FakeCuda;
-using PlanPointer = std::shared_ptr<const Executable>;
+using PlanPointer = std::shared_ptr<const LoweredPlan>;
 
 // Addresses that are never read.
 inline std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
@@ -26,7 +26,7 @@ inline std::byte* const kOut = reinterpret_cast<std::byte*>(std::uintptr_t{1} <<
 
 // Of many elements, so that calls are long enough to be timed.
 inline PlanPointer chosen_plan(std::int64_t rows = 5000) {
-  return std::make_shared<const Executable>(test::planned(
+  return std::make_shared<const LoweredPlan>(test::planned(
       test::paper_request({rows, 30, 300}, {2, 1, 0}, 4), 16, test::analytic_model()));
 }
 
@@ -37,12 +37,12 @@ inline double seconds_of(const Launch& launch) {
   return 1e-4 * (1 + 0.01 * static_cast<double>(number % 97));
 }
 
-inline double seconds_of(const Executable& plan) {
+inline double seconds_of(const LoweredPlan& plan) {
   return static_cast<double>(plan.grid.launches) * seconds_of(plan.bind(kIn, kOut));
 }
 
-inline Executable with_parameters(const Executable& plan, const Parameters& parameters) {
-  return Executable(build_plan(plan.request, plan.pointer_alignment, parameters, plan.model));
+inline LoweredPlan with_parameters(const LoweredPlan& plan, const Parameters& parameters) {
+  return LoweredPlan(build_plan(plan.request, plan.pointer_alignment, parameters, plan.model));
 }
 
 class LearningCalls : public testing::Test {

@@ -33,10 +33,10 @@ class Measuring : public LearningCalls {
   }
 };
 
-InplaceExecutable inplace_plan(std::int64_t order, std::optional<InplaceKernel> forced = {}) {
+LoweredInplacePlan inplace_plan(std::int64_t order, std::optional<InplaceKernel> forced = {}) {
   Request request = test::contiguous_request({order, order}, {1, 0}, 4);
   request.inplace = true;
-  return InplaceExecutable(make_inplace_plan(
+  return LoweredInplacePlan(make_inplace_plan(
       request, std::make_shared<const DeviceModel>(test::analytic_model()), {.forced = forced}));
 }
 
@@ -45,7 +45,7 @@ TEST_F(Measuring, TellsTheTimeOfEachPlan) {
   Measurement measurement(*chosen, 1);
   EXPECT_EQ(sizes(), std::vector<std::size_t>(2, 5000 * 30 * 300 * 4));
   for (const Candidate& each : candidates(chosen->recast, *chosen->model)) {
-    const Executable plan = with_parameters(*chosen, each.parameters);
+    const LoweredPlan plan = with_parameters(*chosen, each.parameters);
     const double expected = seconds_of(plan);
     EXPECT_NEAR(measurement.seconds(plan, 1), expected, 1e-4 * expected);
     EXPECT_NEAR(measurement.seconds(plan, 3), 3 * expected, 3e-4 * expected);
@@ -62,7 +62,7 @@ TEST_F(Measuring, AlignsArraysAsPlanned) {
   for (const std::int64_t alignment : {4, 8, 16}) {
     Request request = test::paper_request({700, 30, 300}, {2, 1, 0}, 4);
     request.in_byte_strides[0] *= -1;
-    const Executable plan(test::planned(request, alignment, test::analytic_model()));
+    const LoweredPlan plan(test::planned(request, alignment, test::analytic_model()));
     fake_cuda().launches.clear();
     Measurement measurement(plan, 1);
     measurement.seconds(plan, 1);
@@ -88,11 +88,11 @@ TEST_F(Measuring, FillsMemoryWithSomething) {
 }
 
 TEST_F(Measuring, TimesPlansInPlaceInOneArrayAndTheWorkspace) {
-  const InplaceExecutable plan = inplace_plan(1000);
+  const LoweredInplacePlan plan = inplace_plan(1000);
   Measurement measurement(plan, 4096, 1);
   EXPECT_EQ(sizes(), (std::vector<std::size_t>{4096, 4'000'000}));
   for (const InplacePlan& each : inplace_candidates(plan)) {
-    const InplaceExecutable other(each);
+    const LoweredInplacePlan other(each);
     double expected = 0;
     for (const InplaceLaunch& launch : other.bind(nullptr)) expected += seconds_of(launch.launch);
     EXPECT_NEAR(measurement.seconds(other, 2), 2 * expected, 2e-4 * expected);

@@ -240,7 +240,7 @@ Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
     expected[out.index(to)] = in.bytes()[in.index(from)];
     expected_writes[out.index(to)] = 1;
   }
-  const cuda::Executable executable(plan);
+  const cuda::LoweredPlan executable(plan);
   const cuda::Launch launch = executable.bind(in.first(), out.first());
   if (launch.blocks == 0) return {};
   if (executable.grid.launches != 1) throw std::logic_error("a test's plan takes several launches");

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cuda/executable.hpp"
 #include "cuda/executor.hpp"
+#include "cuda/lowered_plan.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {

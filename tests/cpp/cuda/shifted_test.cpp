@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "cuda/executable.hpp"
+#include "cuda/lowered_plan.hpp"
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 
@@ -30,7 +30,7 @@ const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std:
 
 template <typename Arguments>
 bool is_bound_to(const cuda::Plan& plan, std::size_t in, std::size_t out) {
-  const Launch launch = Executable(plan).bind(at(4096 + in), at(8192 + out));
+  const Launch launch = LoweredPlan(plan).bind(at(4096 + in), at(8192 + out));
   return std::holds_alternative<Arguments>(launch.arguments);
 }
 
@@ -122,7 +122,7 @@ TEST(Shifted, MovesLongRunsInFewSectors) {
 // Where there are many runs, a lane takes twice the words that it takes of few.
 TEST(Shifted, SharesTheSetUpAmongTheWordsOfManyRuns) {
   const auto lanes_of = [](const cuda::Plan& plan) {
-    const Launch launch = Executable(plan).bind(at(4096), at(8192));
+    const Launch launch = LoweredPlan(plan).bind(at(4096), at(8192));
     return 1 << std::get<MatchLargeShiftedArguments>(launch.arguments).group_shift;
   };
   const auto plan_of = [](std::int64_t runs) {

@@ -23,9 +23,9 @@ TEST(TriedPlans, MoveTheSameBytes) {
   for (const Request& request : requests) {
     Learner learner;
     const auto chosen =
-        std::make_shared<const Executable>(test::planned(request, 16, test::analytic_model()));
-    std::set<const Executable*> run;
-    std::shared_ptr<const Executable> kept;
+        std::make_shared<const LoweredPlan>(test::planned(request, 16, test::analytic_model()));
+    std::set<const LoweredPlan*> run;
+    std::shared_ptr<const LoweredPlan> kept;
     for (int i = 0; i < 400 && kept == nullptr; ++i) {
       const Learner::Call call = learner.begin(chosen, 1);
       if (run.insert(call.plan.get()).second) test::expect_moved(*call.plan);

@@ -114,9 +114,9 @@ TEST(PlannedInplace, KeepsToItsWorkspace) {
 }
 
 TEST(PlannedInplace, RefusesElementsTooLargeForTheirAddress) {
-  const InplaceExecutable plan(make_inplace_plan(inplace_request({5, 3, 1024}, {1, 0, 2}, 16),
-                                                 model_with(kHopper),
-                                                 {.forced = InplaceKernel::c2r}));
+  const LoweredInplacePlan plan(make_inplace_plan(inplace_request({5, 3, 1024}, {1, 0, 2}, 16),
+                                                  model_with(kHopper),
+                                                  {.forced = InplaceKernel::c2r}));
   EXPECT_NO_THROW(plan.bind(nullptr));
   EXPECT_THROW(plan.bind(static_cast<std::byte*>(nullptr) + 1), std::invalid_argument);
 }

@@ -144,7 +144,7 @@ Report run_plan(const InplacePlan& plan, std::size_t misalignment, bool backward
   for (const auto& [from, to] : unsorted_moves_of(plan.request)) {
     expected[static_cast<std::size_t>(to)] = array.bytes()[static_cast<std::size_t>(from)];
   }
-  const InplaceExecutable executable(plan);
+  const LoweredInplacePlan executable(plan);
   Report result =
       run_launches(executable.bind(array.bytes().data()), array, plan.workspace_bytes, backwards);
   if (!std::ranges::equal(array.bytes(), expected)) result.violations.push_back("wrong bytes");

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cuda/aligned.hpp"
-#include "cuda/executable.hpp"
 #include "cuda/executor.hpp"
 #include "cuda/inplace/lower.hpp"
+#include "cuda/lowered_plan.hpp"
 
 namespace ttlg::test {
 

@@ -13,9 +13,9 @@
 
 namespace ttlg::cuda {
 
-struct Executable : Plan {
+struct LoweredPlan : Plan {
   // Throws std::invalid_argument for a plan whose grid would take too many launches.
-  explicit Executable(Plan plan);
+  explicit LoweredPlan(Plan plan);
 
   // The launch for these pointers to element (0, ..., 0) of the request's arrays; where they are
   // aligned as planned it allocates nothing. Throws std::invalid_argument where they are not
@@ -40,8 +40,8 @@ struct Executable : Plan {
   bool may_shift_ = false;
 };
 
-struct InplaceExecutable : InplacePlan {
-  explicit InplaceExecutable(InplacePlan plan);
+struct LoweredInplacePlan : InplacePlan {
+  explicit LoweredInplacePlan(InplacePlan plan);
 
   // The launches for an array at this address, one after another.
   std::vector<InplaceLaunch> bind(const std::byte* data) const;

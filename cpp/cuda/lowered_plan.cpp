@@ -1,4 +1,4 @@
-#include "cuda/executable.hpp"
+#include "cuda/lowered_plan.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -30,7 +30,7 @@ constexpr std::int64_t kLineBytes = 128;
 
 }  // namespace
 
-Executable::Executable(Plan plan) : Plan(std::move(plan)) {
+LoweredPlan::LoweredPlan(Plan plan) : Plan(std::move(plan)) {
   if (recast.elements() == 0) return;
   const SlicedProblem slices = sliced();
   grid = lower_grid(slices);
@@ -55,14 +55,14 @@ Executable::Executable(Plan plan) : Plan(std::move(plan)) {
 }
 
 // No more of them than the device holds at once: they walk through the slices.
-void Executable::keep_resident_blocks(Launch& launch) const {
+void LoweredPlan::keep_resident_blocks(Launch& launch) const {
   const KernelFigures& kernel = figures_of(parameters.schema, launch.word_bytes, launch.access);
   launch.blocks = static_cast<std::uint32_t>(
       std::min<std::int64_t>(launch.blocks, resident_blocks(*model, kernel, launch.shared_bytes)));
 }
 
-Launch Executable::lower_slices(const SlicedProblem& slices,
-                                const SharedLayout& shared_layout) const {
+Launch LoweredPlan::lower_slices(const SlicedProblem& slices,
+                                 const SharedLayout& shared_layout) const {
   Launch launch = OrthogonalArbitraryPolicy::is_packed(recast.element_bytes())
                       ? lower_arbitrary_packed(slices, shared_layout, grid)
                       : lower_arbitrary(slices, shared_layout, grid.size);
@@ -70,7 +70,7 @@ Launch Executable::lower_slices(const SlicedProblem& slices,
   return launch;
 }
 
-Launch Executable::bind(const std::byte* in, const std::byte* out) const {
+Launch LoweredPlan::bind(const std::byte* in, const std::byte* out) const {
   if (recast.elements() == 0) return {};
   const std::int64_t in_address = address_of(in) + grid.origin.in;
   const std::int64_t out_address = address_of(out) + grid.origin.out;
@@ -88,11 +88,11 @@ Launch Executable::bind(const std::byte* in, const std::byte* out) const {
              : bind_match(word_bytes);
 }
 
-Launch Executable::bind_match(std::int64_t word_bytes) const {
+Launch LoweredPlan::bind_match(std::int64_t word_bytes) const {
   return word_bytes == launch_.word_bytes ? launch_ : lower_match(word_bytes);
 }
 
-Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
+Launch LoweredPlan::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
   const VectorAccess access = aligned_access(launch_.access, parameters.schema,
                                              recast.element_bytes(), in_alignment, out_alignment);
   if (std::holds_alternative<PackedArguments>(launch_.arguments) && access != launch_.access) {
@@ -104,28 +104,28 @@ Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_a
 }
 
 // Words in which runs begin anywhere are laid out for it, and may be too many.
-Launch Executable::bind_worse(std::int64_t worse_alignment) const {
+Launch LoweredPlan::bind_worse(std::int64_t worse_alignment) const {
   const SlicedProblem slices(recast, parameters, worse_alignment);
   if (exceeded_arbitrary_limit(slices)) refuse_addresses(kBankBytes);
   return lower_slices(slices, {});
 }
 
-Launch Executable::lower_match(std::int64_t word_bytes) const {
+Launch LoweredPlan::lower_match(std::int64_t word_bytes) const {
   return parameters.schema == Schema::fvi_match_large
              ? lower_match_large(sliced(), grid.size, word_bytes)
              : lower_match_small(sliced(), grid.size, word_bytes);
 }
 
-InplaceExecutable::InplaceExecutable(InplacePlan plan)
+LoweredInplacePlan::LoweredInplacePlan(InplacePlan plan)
     : InplacePlan(std::move(plan)), launches_(lower(0)) {}
 
-std::vector<InplaceLaunch> InplaceExecutable::bind(const std::byte* data) const {
+std::vector<InplaceLaunch> LoweredInplacePlan::bind(const std::byte* data) const {
   const auto address =
       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % kLineBytes);
   return address == 0 ? launches_ : lower(address);
 }
 
-std::vector<InplaceLaunch> InplaceExecutable::lower(std::int64_t address) const {
+std::vector<InplaceLaunch> LoweredInplacePlan::lower(std::int64_t address) const {
   const InplaceMemory memory{.address = address,
                              .workspace_bytes = workspace_bytes,
                              .on_chip_bytes = on_chip_bytes(*model)};
