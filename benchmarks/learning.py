@@ -118,7 +118,7 @@ class _Ways:
         self._views = _core.view(x, "x"), _core.view(out, "out")
 
     def _planned(self) -> Any:
-        return ttlg.plan_for(self.x, self.axes, out=self.out, threads=self.threads)._core
+        return ttlg.plan_for(self.x, self.axes, out=self.out, threads=self.threads)._compiled
 
     def add(self, kernel: str, parameters: dict[str, Any]) -> Way:
         """Add a way, to be timed later."""
@@ -179,7 +179,7 @@ class _Ways:
 def arrays_of(problem: Problem) -> tuple[Array, Array]:
     """Allocate an input of random bytes and an output."""
     plan = ttlg.plan(problem.shape, problem.axes, problem.dtype, threads=1)
-    x, out = arrays_for(plan._core)
+    x, out = arrays_for(plan._compiled)
     return x.view(problem.dtype), out.view(problem.dtype)
 
 

@@ -11,7 +11,7 @@ _TEXT = """\
 // cpp/cuda/kernels/budget.json, with which its --check compares; do not edit.
 #pragma once
 
-#include "plan/cuda/schema.hpp"
+#include "plan/cuda/parameters.hpp"
 
 namespace ttlg::cuda {{
 

@@ -41,7 +41,7 @@ def problem_of(name: str) -> tuple[tuple[int, ...], tuple[int, ...], str]:
 
 def terms_of(plan: ttlg.Plan, properties: Mapping[str, Any]) -> dict[str, float]:
     """Count the terms of the physical time model for a plan, on a device of these properties."""
-    terms: dict[str, float] = changed(plan, device=dict(properties))._core.terms()
+    terms: dict[str, float] = changed(plan, device=dict(properties))._compiled.terms()
     return terms
 
 
@@ -55,7 +55,7 @@ def recounted(points: Sequence[Point], properties: Mapping[str, Any]) -> Iterato
             plan = changed(own, **record, device=dict(properties))
         except (KeyError, TypeError, ValueError):
             continue
-        features, terms = plan._core.features, plan._core.terms()
+        features, terms = plan._compiled.features, plan._compiled.terms()
         yield Point(point.schema, features, point.seconds, point.case, point.parameters, terms)
 
 

@@ -4,8 +4,8 @@
 
 #include "bindings/bind.hpp"
 #include "cpu/simd_level.hpp"
-#include "generate/backends.hpp"
 #include "generate/function.hpp"
+#include "generate/lowering.hpp"
 
 namespace ttlg::bindings {
 namespace {

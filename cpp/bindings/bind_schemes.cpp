@@ -9,7 +9,7 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::bindings {
 namespace {

@@ -14,7 +14,6 @@
 #include "bindings/new_ndarray.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/sparse/predict.hpp"
-#include "sparse/check.hpp"
 #include "sparse/transpose.hpp"
 #include "tensor/axes.hpp"
 #include "tensor/integer.hpp"

@@ -16,7 +16,7 @@
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "cpu/memory/huge_pages.hpp"
+#include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::bindings {
 namespace {

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "cpu/memory/huge_pages.hpp"
+#include "cpu/memory/result_pool.hpp"
 
 namespace py = pybind11;
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "bindings/dlpack.hpp"
-#include "cpu/memory/huge_pages.hpp"
+#include "cpu/memory/result_pool.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
 

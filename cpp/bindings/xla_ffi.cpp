@@ -13,7 +13,7 @@
 #include "bindings/planned_layout.hpp"
 #include "bindings/run.hpp"
 #include "cpu/execute.hpp"
-#include "cpu/memory/huge_pages.hpp"
+#include "cpu/memory/result_pool.hpp"
 #include "cpu/threads/foreign_pool.hpp"
 #include "cpu/threads/threads.hpp"
 #include "plan/cpu/parameters.hpp"

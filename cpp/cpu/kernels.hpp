@@ -96,7 +96,7 @@ struct Kernels {
   // Transposes elements that follow one another along the in axis on the input's side and along the
   // out axis on the output's; indexed as width_index does.
   std::array<BlockKernel, kWidths.size()> tile;
-  // The same around the caches.
+  // Tiles as above, stored around the caches.
   std::array<BlockKernel, kWidths.size()> tile_streaming;
   // Moves elements of the same widths between any places; the last entry takes any width.
   std::array<BlockKernel, kWidths.size() + 1> strided_copy;

@@ -45,7 +45,7 @@ struct Planning {
   }
 };
 
-// The same for plans in place.
+// How the planner cache makes and compares plans in place.
 struct InplacePlanning {
   using Plan = InplacePlan;
   struct Choice : InplaceOptions {

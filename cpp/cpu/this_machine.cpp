@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cpu/simd_level.hpp"
-#include "cpu/system_file.hpp"
+#include "cpu/system.hpp"
 #include "cpu/threads/team.hpp"
 
 namespace ttlg::cpu {

@@ -6,7 +6,7 @@
 
 #include "plan/cpu/model/correction.hpp"
 #include "plan/cpu/model/machine.hpp"
-#include "plan/learning.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cpu {
 
@@ -14,7 +14,7 @@ namespace ttlg::cpu {
 // that learns has.
 std::shared_ptr<const Machine> this_machine(bool learns = is_learning());
 
-// The same after measuring, at the first call, how soon threads begin.
+// This machine, after measuring, at the first call, how soon threads begin.
 std::shared_ptr<const Machine> this_machine_with_threads(bool learns = is_learning());
 
 // Without any correction so far.

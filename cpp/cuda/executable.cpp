@@ -8,7 +8,7 @@
 #include "cuda/lower.hpp"
 #include "plan/cuda/model/occupancy.hpp"
 #include "plan/cuda/slice/access_width.hpp"
-#include "plan/cuda/slice/validate.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
@@ -24,6 +24,9 @@ std::int64_t address_of(const std::byte* pointer) {
       " bytes at once, and x or out starts at an address that is no multiple of that; call "
       "ttlg.transpose, which looks at the addresses itself");
 }
+
+// Of an address, all that matters to a kernel is where it lies in a line.
+constexpr std::int64_t kLineBytes = 128;
 
 }  // namespace
 
@@ -111,6 +114,28 @@ Launch Executable::lower_match(std::int64_t word_bytes) const {
   return parameters.schema == Schema::fvi_match_large
              ? lower_match_large(sliced(), grid.size, word_bytes)
              : lower_match_small(sliced(), grid.size, word_bytes);
+}
+
+InplaceExecutable::InplaceExecutable(InplacePlan plan)
+    : InplacePlan(std::move(plan)), launches_(lower(0)) {}
+
+std::vector<InplaceLaunch> InplaceExecutable::bind(const std::byte* data) const {
+  const auto address =
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % kLineBytes);
+  return address == 0 ? launches_ : lower(address);
+}
+
+std::vector<InplaceLaunch> InplaceExecutable::lower(std::int64_t address) const {
+  const InplaceMemory memory{.address = address,
+                             .workspace_bytes = workspace_bytes,
+                             .on_chip_bytes = on_chip_bytes(*model)};
+  std::vector<InplaceLaunch> launches;
+  for (const InplaceStep& step : steps) {
+    for (InplaceLaunch& launch : lower_inplace(step, memory)) {
+      launches.push_back(std::move(launch));
+    }
+  }
+  return launches;
 }
 
 }  // namespace ttlg::cuda

@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "cuda/inplace/lower.hpp"
 #include "cuda/launch.hpp"
+#include "plan/cuda/inplace/plan.hpp"
 #include "plan/cuda/plan.hpp"
 
 namespace ttlg::cuda {
@@ -35,6 +38,18 @@ struct Executable : Plan {
   // Whether contiguous runs of FVI-Match-Large may be moved in wide words that are shifted where
   // there are only narrow ones. One launch then has one pair of addresses.
   bool may_shift_ = false;
+};
+
+struct InplaceExecutable : InplacePlan {
+  explicit InplaceExecutable(InplacePlan plan);
+
+  // The launches for an array at this address, one after another.
+  std::vector<InplaceLaunch> bind(const std::byte* data) const;
+
+ private:
+  std::vector<InplaceLaunch> lower(std::int64_t address) const;
+
+  std::vector<InplaceLaunch> launches_;  // for an array that begins with a line, as libraries' do
 };
 
 }  // namespace ttlg::cuda

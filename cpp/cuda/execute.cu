@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "cuda/check.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/execute.hpp"
-#include "plan/learning.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -103,6 +102,23 @@ std::string slug_of(const char* name) {
   }
   while (slug.ends_with('-')) slug.pop_back();
   return slug;
+}
+
+// All launches of a grid, between the pointers that `launch` was bound to. Returns the first error
+// of any.
+cudaError_t enqueue(const Launch& launch, const LaunchGrid& grid, const std::byte* in,
+                    std::byte* out, cudaStream_t stream) {
+  if (launch.blocks == 0) return cudaSuccess;
+  for (std::int64_t i = 0; i < grid.launches; ++i) {
+    const Shift shift = grid.shift(i);
+    const cudaError_t error = std::visit(
+        [&](const auto& p) {
+          return enqueue_kernel(p, Launching{launch, grid, in + shift.in, out + shift.out, stream});
+        },
+        launch.arguments);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "cuda/executable.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "cuda/launch_timer.hpp"
 #include "cuda/learner.hpp"
 
@@ -29,7 +28,7 @@ class Error : public std::runtime_error {
 void execute(const Executable& plan, const std::byte* in, std::byte* out, int device,
              std::uintptr_t stream, std::uintptr_t out_stream, LaunchTimer* timer = nullptr);
 
-// The same by a plan of the planner cache, or by another that is being tried for its layout if
+// As `execute`, by a plan of the planner cache, or by another that is being tried for its layout if
 // calls learn. Returns the plan to keep in place of the chosen one, if it is known now, else null.
 // A captured graph gets the chosen one and no event.
 std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
@@ -38,8 +37,9 @@ std::shared_ptr<const Executable> execute_and_learn(Learner& learner,
                                                     std::uintptr_t stream,
                                                     std::uintptr_t out_stream);
 
-// The same in the memory of `data`, with `workspace_bytes` of the plan in `workspace`, null where
-// it needs none. Both are free to be used, or given back, on this stream as soon as this returns.
+// Launches the steps of a plan in place on the memory of `data`, with `workspace_bytes` of the plan
+// in `workspace`, null where it needs none. Both are free to be used, or given back, on this stream
+// as soon as this returns.
 void execute_inplace(const InplaceExecutable& plan, std::byte* data, std::byte* workspace,
                      int device, std::uintptr_t stream);
 

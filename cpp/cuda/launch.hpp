@@ -69,7 +69,7 @@ struct Launch {
   KernelArguments arguments{};
 };
 
-// The same grid with as few modes compiled in as hold it.
+// A grid with as few modes compiled in as hold it.
 template <int kModes>
 Grid<kModes> narrow(const AnyGrid& grid) {
   Grid<kModes> result{};

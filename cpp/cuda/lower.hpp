@@ -29,7 +29,7 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks);
 Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
                        std::int64_t blocks);
 
-// The same for packed elements, and pointers aligned as the slices are planned for.
+// Orthogonal-Arbitrary for packed elements, and pointers aligned as the slices are planned for.
 Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
                               const LaunchGrid& grid);
 

@@ -4,7 +4,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/lower.hpp"
 #include "cuda/lower_common.hpp"
-#include "plan/cuda/layout/slice_modes.hpp"
+#include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 
 namespace ttlg::cuda {

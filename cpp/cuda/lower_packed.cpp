@@ -3,7 +3,7 @@
 
 #include "cuda/lower.hpp"
 #include "cuda/lower_common.hpp"
-#include "plan/cuda/layout/slice_modes.hpp"
+#include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/slice/packed_slice.hpp"
 
 namespace ttlg::cuda {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cuda/check.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/execute.hpp"
 #include "cuda/measurement.hpp"
 

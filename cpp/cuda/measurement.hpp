@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cuda/executable.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "cuda/launch_timer.hpp"
 
 namespace ttlg::cuda {

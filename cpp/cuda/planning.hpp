@@ -8,10 +8,9 @@
 #include <string>
 
 #include "cuda/executable.hpp"
-#include "cuda/inplace/executable.hpp"
 #include "plan/cuda/planner.hpp"
-#include "plan/learning.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cuda {
 
@@ -43,7 +42,7 @@ struct Planning {
   }
 };
 
-// The same for plans in place.
+// How the planner cache makes and compares plans in place.
 struct InplacePlanning {
   using Plan = InplaceExecutable;
   struct Choice {

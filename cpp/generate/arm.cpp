@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "generate/backends.hpp"
 #include "generate/index_patterns.hpp"
+#include "generate/lowering.hpp"
 
 namespace ttlg::generate {
 namespace {

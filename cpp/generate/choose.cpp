@@ -6,8 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "generate/backends.hpp"
-#include "plan/shuffle/butterfly.hpp"
+#include "generate/lowering.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"
 #include "plan/shuffle/permute_tile.hpp"

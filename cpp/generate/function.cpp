@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generate/backends.hpp"
+#include "generate/lowering.hpp"
 
 namespace ttlg::generate {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "generate/backends.hpp"
 #include "generate/choose.hpp"
 #include "generate/function.hpp"
+#include "generate/lowering.hpp"
 #include "plan/cpu/lane_map.hpp"
 
 namespace ttlg::generate {

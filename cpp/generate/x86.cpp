@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "generate/backends.hpp"
 #include "generate/index_patterns.hpp"
+#include "generate/lowering.hpp"
 #include "generate/x86_memory.hpp"
 
 namespace ttlg::generate {
@@ -163,7 +163,7 @@ class X86 : public x86::Memory {
     return result;
   }
 
-  // The same index with every byte in its place, to join what was moved before.
+  // An index with every byte in its place, to join what was moved before.
   static ByteIndex merged(const ByteIndex& index) {
     ByteIndex result = index;
     const auto bytes = static_cast<int>(index.size());

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/timed.hpp"
+#include "plan/plan_base.hpp"
 #include "plan/trials.hpp"
 
 namespace ttlg {

@@ -1,6 +1,7 @@
 #include "plan/trials.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -17,7 +18,7 @@ constexpr int kFirstCalls = 20;
 // What an untried plan is expected to take longer than the planner's choice, as a share: at first,
 // and at least.
 constexpr double kExpectedLoss = 0.4;
-constexpr double kLeastLoss = 0.1;
+constexpr double kMinLossShare = 0.1;
 // Calls of a plan that is this much slower are rare; those that something else delayed are not.
 constexpr double kMaxLoss = 2;
 // Of the last call in what the planner's choice is believed to take now, and a trial to lose.
@@ -29,13 +30,15 @@ constexpr double kHopeless = 0.85;
 constexpr double kClearlyFaster = 0.97;
 // Calls of a settled plan that tell what they usually take, beginning with the least of a few, and
 // how many the last of them, with falling weight, are compared with that.
-constexpr int kLeastOf = 8;
+constexpr int kMinTimedCalls = 8;
 constexpr int kUsualCalls = 64;
 constexpr int kRecentCalls = 64;
 // Two calls that differ by more than this factor count as differing by it, and the means of many
 // that differ by as much as the second one show that something has changed.
 constexpr double kMaxChange = 2;
 constexpr double kClearChange = 1.3;
+
+std::atomic<bool> learning = false;
 
 }  // namespace
 
@@ -77,7 +80,7 @@ void Trials::record(std::size_t number, double seconds, const Neighbors& neighbo
   } else if (is_trial) {
     const double loss = std::min(seconds / usual_ - 1, kMaxLoss);
     lost_ += loss;
-    mean_loss_ += kWeightOfLast * (std::max(loss, kLeastLoss) - mean_loss_);
+    mean_loss_ += kWeightOfLast * (std::max(loss, kMinLossShare) - mean_loss_);
   } else {
     // How long calls take at all may change, as when another process begins to work. The first ones
     // find caches as other programs have left them.
@@ -142,18 +145,22 @@ void Trials::end_round(const Neighbors& neighbors) {
 
 bool Watch::record(double seconds) {
   const double logarithm = std::log(seconds);
-  if (++calls_ <= kLeastOf) {
+  if (++calls_ <= kMinTimedCalls) {
     usual_ = calls_ == 1 ? logarithm : std::min(usual_, logarithm);
     return false;
   }
   const double limit = std::log(kMaxChange);
   const double away = std::clamp(logarithm - usual_, -limit, limit);
   if (calls_ <= kUsualCalls) {
-    usual_ += away / (calls_ - kLeastOf + 1);
+    usual_ += away / (calls_ - kMinTimedCalls + 1);
     return false;
   }
   recent_ += (away - recent_) / kRecentCalls;
   return std::abs(recent_) > std::log(kClearChange);
 }
+
+bool set_learning(bool learns) { return learning.exchange(learns); }
+
+bool is_learning() { return learning; }
 
 }  // namespace ttlg

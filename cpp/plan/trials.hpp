@@ -87,4 +87,8 @@ class Watch {
   int calls_ = 0;
 };
 
+// Whether calls try plans, and correct time models; returns what was set before. False at first.
+bool set_learning(bool learns);
+bool is_learning();
+
 }  // namespace ttlg

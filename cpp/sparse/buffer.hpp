@@ -5,7 +5,6 @@
 #include <memory>
 #include <new>
 
-#include "cpu/memory/huge_pages.hpp"
 #include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::sparse {

@@ -1,5 +1,3 @@
-#include "sparse/check.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "cpu/threads/threads.hpp"
 #include "plan/sparse/plan.hpp"
 #include "sparse/keys.hpp"
+#include "sparse/transpose.hpp"
 
 namespace ttlg::sparse {
 namespace {

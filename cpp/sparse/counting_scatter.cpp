@@ -1,5 +1,3 @@
-#include "sparse/counting_scatter.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "cpu/threads/threads.hpp"
 #include "plan/sparse/plan.hpp"
 #include "sparse/buffer.hpp"
+#include "sparse/sorts.hpp"
 
 namespace ttlg::sparse {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/sparse/key.hpp"
+#include "plan/sparse/plan.hpp"
 #include "sparse/nonzeros.hpp"
 
 namespace ttlg::sparse {

@@ -1,5 +1,3 @@
-#include "sparse/mode_sorts.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -9,8 +7,9 @@
 #include <vector>
 
 #include "cpu/threads/threads.hpp"
-#include "plan/sparse/key.hpp"
+#include "plan/sparse/plan.hpp"
 #include "sparse/keys.hpp"
+#include "sparse/sorts.hpp"
 
 namespace ttlg::sparse {
 namespace {

@@ -1,5 +1,3 @@
-#include "sparse/radix_sort.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -12,15 +10,19 @@
 
 #include "cpu/threads/threads.hpp"
 #include "plan/sparse/plan.hpp"
-#include "sparse/chunk.hpp"
-#include "sparse/chunk_reader.hpp"
-#include "sparse/chunk_sort.hpp"
-#include "sparse/chunk_writer.hpp"
-#include "sparse/distributor.hpp"
-#include "sparse/records.hpp"
+#include "sparse/radix/chunk.hpp"
+#include "sparse/radix/chunk_sort.hpp"
+#include "sparse/radix/chunk_writer.hpp"
+#include "sparse/radix/distributor.hpp"
+#include "sparse/sorts.hpp"
 
 namespace ttlg::sparse {
+namespace radix {
 namespace {
+
+void fill_row_pointers(const NewIndices& row_pointers, std::int64_t rows) {
+  with_type(row_pointers, [&](auto* pointers) { std::fill_n(pointers, rows + 1, 0); });
+}
 
 struct Bytes16 {
   std::uint64_t words[2];
@@ -169,13 +171,11 @@ void sort_with(const Task& task, bool has_numbers) {
   Sorter<std::uint64_t, Payload>(task, has_numbers).run();
 }
 
-void fill_row_pointers(const NewIndices& row_pointers, std::int64_t rows) {
-  with_type(row_pointers, [&](auto* pointers) { std::fill_n(pointers, rows + 1, 0); });
-}
-
 }  // namespace
+}  // namespace radix
 
 void radix_sort(const Task& task) {
+  using namespace radix;
   if (task.count == 0) {
     if (task.output.row_pointers && !task.order) {
       fill_row_pointers(task.output.row_pointers, task.rows);

@@ -8,11 +8,8 @@
 #include "cpu/threads/threads.hpp"
 #include "plan/sparse/predict.hpp"
 #include "sparse/buffer.hpp"
-#include "sparse/counting_scatter.hpp"
 #include "sparse/keys.hpp"
-#include "sparse/mode_sorts.hpp"
-#include "sparse/radix_sort.hpp"
-#include "sparse/task.hpp"
+#include "sparse/sorts.hpp"
 
 namespace ttlg::sparse {
 namespace {

@@ -1,9 +1,11 @@
-// A vector of few elements.
+// A vector of few elements, and a sort of few.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <iterator>
 
 namespace ttlg {
 
@@ -30,5 +32,14 @@ class InplaceVector {
   std::array<T, kCapacity> values_;
   std::size_t count_ = 0;
 };
+
+// A stable sort of few items, which takes no memory for a buffer as std::stable_sort does.
+// `less` compares two items.
+template <typename Items, typename Less>
+void insertion_sort(Items& items, const Less& less) {
+  for (auto next = items.begin(); next != items.end(); ++next) {
+    std::rotate(std::upper_bound(items.begin(), next, *next, less), next, std::next(next));
+  }
+}
 
 }  // namespace ttlg

@@ -72,7 +72,7 @@ class FastDivisor {
   int shift_ = 0;
 };
 
-// The same for 0 <= n < 2^31 and 1 <= d < 2^31 with p = 31 + L, as the kernels use it.
+// Division for 0 <= n < 2^31 and 1 <= d < 2^31 with p = 31 + L, as the kernels use it.
 class FastDivisor32 {
  public:
   constexpr FastDivisor32() : FastDivisor32(1) {}

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tensor/axes.hpp"
-#include "tensor/insertion_sort.hpp"
+#include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg {

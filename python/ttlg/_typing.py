@@ -95,7 +95,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class NewOptions(CallOptions, total=False):
-    """The same where the result is a new array."""
+    """How a call is carried out whose result is a new array."""
 
     out: None
 

@@ -62,7 +62,7 @@ def test_predicted_time_and_explanation():
     assert ttlg.Plan.from_json(plan.to_json()) == plan
     seconds = [each.seconds for each in plan.candidates() if each.kernel == plan.schema]
     assert plan.predicted_time == min(seconds)
-    model = plan._core.model.to_dict()
+    model = plan._compiled.model.to_dict()
     moving = 2 * plan.nbytes / model["memory_bytes_per_second"]
     assert plan.predicted_time > model["launch_seconds"] + moving
 

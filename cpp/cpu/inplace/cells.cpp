@@ -1,7 +1,6 @@
-#include "cpu/inplace/cells.hpp"
-
 #include <algorithm>
 
+#include "cpu/inplace/kernels.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "tensor/integer.hpp"
 

@@ -122,7 +122,7 @@ class Band {
     });
   }
 
-  // The same to row first - (i - j) of the matrix.
+  // Element j of row i, in the order of the table, to row first - (i - j) of the matrix.
   void write_skewed(std::int64_t i, std::int64_t count) const {
     PrefetchQueue none;
     for_columns([&](std::int64_t column, std::int64_t columns) {

@@ -1,13 +1,24 @@
 #include "cpu/inplace/execute.hpp"
 
-#include "cpu/inplace/buffered.hpp"
-#include "cpu/inplace/cells.hpp"
+#include <algorithm>
+
+#include "cpu/execute.hpp"
+#include "cpu/inplace/kernels.hpp"
+#include "cpu/inplace/matrix.hpp"
 #include "cpu/inplace/passes.hpp"
-#include "cpu/inplace/pieces.hpp"
-#include "cpu/inplace/square.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
 namespace {
+
+void copy_back(const std::byte* buffer, std::byte* matrix, std::int64_t bytes, int threads,
+               const Kernels& table) {
+  constexpr std::int64_t kChunk = 256 << 10;
+  parallel_ranges(threads, ceil_div(bytes, kChunk), 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin * kChunk;
+    table.copy(matrix + first, buffer + first, std::min(end * kChunk, bytes) - first);
+  });
+}
 
 // One matrix. R2C is C2R backwards.
 void transpose_c2r(const PermutedMatrix& permuted) {
@@ -24,6 +35,16 @@ void transpose_c2r(const PermutedMatrix& permuted) {
 }
 
 }  // namespace
+
+void transpose_buffered(const InplaceStep& step, const Plan& into_buffer, std::byte* data,
+                        std::byte* workspace, int threads, const Kernels& table) {
+  const std::int64_t bytes = step.matrix_bytes();
+  for_matrices(step, data, workspace, whole_lines(bytes), threads,
+               [&](std::byte* matrix, std::byte* buffer) {
+                 execute(into_buffer, matrix, buffer, table);
+                 copy_back(buffer, matrix, bytes, threads_each(step, threads), table);
+               });
+}
 
 void execute_inplace(const InplacePlan& plan, std::byte* data, std::byte* workspace,
                      const Kernels& table) {

@@ -1,9 +1,8 @@
-#include "cpu/inplace/pieces.hpp"
 
 #include <algorithm>
 
 #include "cpu/execute.hpp"
-#include "cpu/inplace/cells.hpp"
+#include "cpu/inplace/kernels.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads/threads.hpp"
 
@@ -48,7 +47,7 @@ class PieceWise {
     });
   }
 
-  // The same backwards.
+  // What transpose_tall does, backwards.
   void transpose_wide(std::byte* data) const {
     for_rest(data, [&](std::byte* in_field, std::byte* in_rest) {
       std::copy_n(in_field, size_, in_rest);

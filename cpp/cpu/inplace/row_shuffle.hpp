@@ -5,8 +5,7 @@
 #include <cstdint>
 
 #include "cpu/kernels.hpp"
-#include "tensor/c2r.hpp"
-#include "tensor/circle_gaps.hpp"
+#include "plan/inplace/c2r.hpp"
 
 namespace ttlg::cpu {
 

@@ -1,12 +1,11 @@
-#include "cpu/inplace/square.hpp"
-
 #include <algorithm>
 #include <array>
 
+#include "cpu/inplace/kernels.hpp"
 #include "cpu/inplace/matrix.hpp"
 #include "cpu/threads/threads.hpp"
+#include "plan/inplace/schemes.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/schemes.hpp"
 
 namespace ttlg::cpu {
 namespace {

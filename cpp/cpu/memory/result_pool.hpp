@@ -15,6 +15,18 @@
 
 namespace ttlg::cpu {
 
+// Huge pages for memory that a library has just allocated: a fault for each page of 4 KiB can take
+// three times as long as the transposition that writes to it.
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
+// NumPy asks for huge pages from here on, and so does ttlg.
+inline constexpr std::size_t kHugeFromBytes = std::size_t{4} << 20;
+
+// Asks for huge pages where whole ones fit, and for what is beside them at once. To be called
+// before the first write to memory that malloc may have mapped; contents stay as they are. A kernel
+// that refuses does no harm.
+void prepare_new_memory(std::byte* start, std::size_t bytes);
+
 // Blocks of whole huge pages. Those that wait to be used again are marked MADV_FREE: the kernel
 // takes their pages back when memory is short. On huge pages neither the mark nor writing to the
 // page again takes time that counts. What the kernel does not mark does not wait, and nothing waits

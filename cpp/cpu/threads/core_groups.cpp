@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cpu/system_file.hpp"
+#include "cpu/system.hpp"
 
 namespace ttlg::cpu {
 namespace {

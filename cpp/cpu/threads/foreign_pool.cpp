@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
+#include "cpu/system.hpp"
 #include "cpu/threads/core_groups.hpp"
-#include "cpu/threads/futex.hpp"
 #include "cpu/threads/part.hpp"
 
 namespace ttlg::cpu {

@@ -10,9 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "cpu/threads/futex.hpp"
+#include "cpu/system.hpp"
 #include "cpu/threads/part.hpp"
-#include "cpu/threads/signals_blocked.hpp"
 #include "plan/cpu/parameters.hpp"
 
 namespace ttlg::cpu {

@@ -6,7 +6,7 @@
 
 #include "cuda/inplace/lower.hpp"
 #include "plan/cuda/inplace/policy.hpp"
-#include "tensor/c2r.hpp"
+#include "plan/inplace/c2r.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

@@ -38,14 +38,14 @@ struct CellGaps {
   std::int64_t bytes = 0;
 };
 
-// The same by cells.
+// The launches of a step by cells.
 std::vector<InplaceLaunch> lower_cells(const InplaceStep& step, std::int64_t address,
                                        const CellGaps& gaps = {});
 
-// The same by pieces of few rows or columns.
+// The launches of a step by pieces of few rows or columns.
 std::vector<InplaceLaunch> lower_skinny(const InplaceStep& step, std::int64_t address);
 
-// The same by one of the kernels for square matrices.
+// The launches of a step by one of the kernels for square matrices.
 std::vector<Launch> lower_square(const InplaceStep& step, std::int64_t address);
 
 }  // namespace ttlg::cuda

@@ -76,8 +76,8 @@ TTLG_DEVICE std::uint32_t byte_permute(std::uint32_t low, std::uint32_t high,
 #endif
 }
 
-// The same value, hidden from the compiler so that it cannot hoist what follows from it out of a
-// loop and hold it in registers that the loop is short of.
+// The value that it is given, hidden from the compiler so that it cannot hoist what follows from it
+// out of a loop and hold it in registers that the loop is short of.
 template <typename T>
 TTLG_DEVICE T opaque(T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
@@ -101,8 +101,9 @@ class BasicDeviceContext {
   TTLG_DEVICE BasicDeviceContext(const std::byte* in, std::byte* out)
       : BasicDeviceContext(in, out, dynamic_shared()) {}
 
-  // The same, for offsets from other origins. The pointers stay in a thread's own registers, where
-  // adding an offset takes a single instruction, even if the origins are the same for all threads.
+  // This context for offsets from other origins. The pointers stay in a thread's own registers,
+  // where adding an offset takes a single instruction, even if the origins are the same for all
+  // threads.
   TTLG_DEVICE BasicDeviceContext at(std::int64_t in, std::int64_t out) const {
     const std::byte* const new_in = opaque(in_ + in);
     std::byte* const new_out = opaque(out_ + out);
@@ -111,7 +112,7 @@ class BasicDeviceContext {
     return {new_in, new_out, shared_};
   }
 
-  // The same, for offsets in shared memory that count from another byte.
+  // This context for offsets in shared memory that count from another byte.
   TTLG_DEVICE BasicDeviceContext at_shared(std::uint32_t bytes) const {
     return {in_, out_, shared_ + bytes};
   }
@@ -165,7 +166,7 @@ class BasicDeviceContext {
                        in_ + offset);
   }
 
-  // The same for an aligned word of 4 bytes of which the first ones may lie before the array:
+  // Copies an aligned word of 4 bytes of which the first ones may lie before the array:
   // allocations begin at whole words.
   TTLG_DEVICE void copy_word_async(bool valid, std::uint32_t to, std::int64_t offset) const {
     copy_async<4>(valid, to, offset);

@@ -19,11 +19,9 @@ __global__ void __launch_bounds__(CopyPolicy::kThreads)
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const CopyArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
+cudaError_t enqueue_kernel(const CopyArguments& p, const Launching& to) {
   return launch_kernel(
-      p.shift == 0 ? copy_kernel<kMaxAccessBytes> : copy_shifted_kernel<kMaxAccessBytes>, launch,
-      stream, p, in, out);
+      p.shift == 0 ? copy_kernel<kMaxAccessBytes> : copy_shifted_kernel<kMaxAccessBytes>, to, p);
 }
 
 }  // namespace ttlg::cuda

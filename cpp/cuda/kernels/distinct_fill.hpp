@@ -72,7 +72,7 @@ TTLG_DEVICE void fill_row_end(const Context& context, bool valid, std::uint32_t 
   }
 }
 
-// The same of rows of narrow elements that begin anywhere. The lane that owns a row copies its end.
+// Copies rows of narrow elements that begin anywhere. The lane that owns a row copies its end.
 // In place their first words are left for fill_row_begins.
 template <int kWidth, bool kVectorOut, bool kInplace, typename Context>
 TTLG_DEVICE void fill_words(const Context& context, const TilePosition& tile,

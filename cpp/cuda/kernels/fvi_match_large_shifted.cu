@@ -16,13 +16,11 @@ __global__ void __launch_bounds__(FviMatchLargePolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const MatchLargeShiftedArguments& p, const Launch& launch,
-                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
-                           cudaStream_t stream) {
-  return with_grid(launch_grid.grid, [&](const auto& grid) {
+cudaError_t enqueue_kernel(const MatchLargeShiftedArguments& p, const Launching& to) {
+  return with_grid(to.grid.grid, [&](const auto& grid) {
     return launch_kernel(fvi_match_large_shifted_kernel<FviMatchLargeShiftedPolicy::kWidth,
                                                         capacity_of<decltype(grid)>>,
-                         launch, stream, grid, p, in, out);
+                         to, grid, p);
   });
 }
 

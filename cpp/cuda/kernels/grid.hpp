@@ -86,7 +86,7 @@ TTLG_DEVICE BlockOrigin decode(const Grid<kModes>& grid, std::uint32_t index) {
   return origin;
 }
 
-// The same with the slices in bands.
+// decode and compute_base where the slices are taken in bands.
 template <int kModes>
 TTLG_DEVICE BlockOrigin decode_in_bands(const Grid<kModes>& grid, std::uint32_t index) {
   const Bands& bands = grid.bands;
@@ -139,7 +139,7 @@ struct AxisSide {
     return result;
   }
 
-  // The same for several indices, which are used up, added to `offsets`. Mode by mode, so that its
+  // Adds the offsets of several indices, which are used up, to `offsets`. Mode by mode, so that its
   // numbers are read once for all.
   template <std::uint32_t kCount>
   TTLG_DEVICE void add_offsets(std::uint32_t (&index)[kCount], Step (&offsets)[kCount]) const {

@@ -16,15 +16,13 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const ArbitraryArguments& p, const Launch& launch,
-                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
-                           cudaStream_t stream) {
-  return with_wide_width(launch, [&](auto any_width) {
-    return with_access(launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
-      return with_grid(launch_grid.grid, [&](const auto& grid) {
+cudaError_t enqueue_kernel(const ArbitraryArguments& p, const Launching& to) {
+  return with_wide_width(to.launch, [&](auto any_width) {
+    return with_access(to.launch, any_width, [&](auto width, auto vector_in, auto vector_out) {
+      return with_grid(to.grid.grid, [&](const auto& grid) {
         return launch_kernel(orthogonal_arbitrary_kernel<width(), vector_in(), vector_out(),
                                                          capacity_of<decltype(grid)>>,
-                             launch, stream, grid, p, in, out);
+                             to, grid, p);
       });
     });
   });

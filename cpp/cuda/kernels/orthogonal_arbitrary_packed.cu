@@ -16,14 +16,12 @@ __global__ void __launch_bounds__(OrthogonalArbitraryPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const PackedArguments& p, const Launch& launch,
-                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
-                           cudaStream_t stream) {
-  return with_packed_access(launch, [&](auto width, auto aligned) {
-    return with_grid(launch_grid.grid, [&](const auto& grid) {
+cudaError_t enqueue_kernel(const PackedArguments& p, const Launching& to) {
+  return with_packed_access(to.launch, [&](auto width, auto aligned) {
+    return with_grid(to.grid.grid, [&](const auto& grid) {
       return launch_kernel(
-          orthogonal_arbitrary_packed_kernel<width(), aligned(), capacity_of<decltype(grid)>>,
-          launch, stream, grid, p, in, out);
+          orthogonal_arbitrary_packed_kernel<width(), aligned(), capacity_of<decltype(grid)>>, to,
+          grid, p);
     });
   });
 }

@@ -121,7 +121,7 @@ TTLG_DEVICE void drain_aligned(const PackedArguments& p, const Context& context,
   }
 }
 
-// The same where runs begin and end anywhere.
+// Drains a slice whose runs begin and end anywhere.
 template <int kWidth, typename Items, typename Context>
 TTLG_DEVICE void drain_shifted(const PackedArguments& p, const Context& context, const Items& items,
                                const BlockOrigin& to) {

@@ -16,14 +16,12 @@ __global__ void __launch_bounds__(OrthogonalDistinctPolicy::kThreads,
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const DistinctArguments& p, const Launch& launch,
-                           const LaunchGrid& launch_grid, const std::byte* in, std::byte* out,
-                           cudaStream_t stream) {
-  return with_distinct_access(launch, [&](auto width, auto vector_in, auto vector_out) {
-    return with_grid(launch_grid.grid, [&](const auto& grid) {
+cudaError_t enqueue_kernel(const DistinctArguments& p, const Launching& to) {
+  return with_distinct_access(to.launch, [&](auto width, auto vector_in, auto vector_out) {
+    return with_grid(to.grid.grid, [&](const auto& grid) {
       return launch_kernel(orthogonal_distinct_kernel<width(), vector_in(), vector_out(),
                                                       capacity_of<decltype(grid)>>,
-                           launch, stream, grid, p, in, out);
+                           to, grid, p);
     });
   });
 }

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cuda/check.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/execute.hpp"
 #include "cuda/sparse/enqueue.hpp"
 #include "cuda/sparse/key_rounds.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tensor/contiguous_run.hpp"
-#include "tensor/insertion_sort.hpp"
+#include "tensor/inplace_vector.hpp"
 
 namespace ttlg::cpu {
 

@@ -12,7 +12,6 @@
 #include "plan/cpu/parameters.hpp"
 #include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"
-#include "plan/timed.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "plan/shuffle/butterfly.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"
 #include "plan/shuffle/permute_tile.hpp"

@@ -67,7 +67,7 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded);
 Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
                      std::int64_t element_bytes);
 
-// The same in the intermediate representation, for people to read.
+// The program of such tiles in the intermediate representation, for people to read.
 shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,
                               std::int64_t element_bytes);
 

@@ -13,7 +13,7 @@
 namespace ttlg::cpu {
 namespace {
 
-constexpr std::int64_t kLeastVectorBytes = 16;
+constexpr std::int64_t kMinVectorBytes = 16;
 
 using shuffle::at;
 
@@ -88,7 +88,7 @@ std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std
 VectorTiles make_vector_tiles(const Problem& folded, const Block& block,
                               std::span<const std::int64_t> extents) {
   VectorTiles result;
-  std::int64_t vector_bytes = kLeastVectorBytes;
+  std::int64_t vector_bytes = kMinVectorBytes;
   for (std::optional<VectorTile>& each : result) {
     const std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
     if (!tile.empty()) {

@@ -6,7 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/plan.hpp"
+#include "plan/cuda/slice/sliced_problem.hpp"
 
 namespace ttlg::cuda {
 
@@ -28,5 +30,9 @@ std::vector<Candidate> candidates(const Problem& problem, const DeviceModel& mod
 Plan make_plan(const Request& request, std::int64_t pointer_alignment,
                std::shared_ptr<const DeviceModel> model,
                std::optional<Schema> forced = std::nullopt);
+
+// The width, in slices, with which the blocks that the device holds at once take a square of them,
+// at most all; 0 for other schemas. Allocates nothing.
+std::int64_t choose_band_width(const SlicedProblem& sliced, const DeviceModel& model);
 
 }  // namespace ttlg::cuda

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/cuda/schema.hpp"
+#include "plan/cuda/parameters.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cuda {

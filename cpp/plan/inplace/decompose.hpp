@@ -17,8 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/inplace/decomposition.hpp"
-#include "plan/inplace/orders.hpp"
+#include "plan/inplace/matrices.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg {
@@ -101,7 +100,8 @@ class Decomposer {
     if constexpr (Limits::kExchanges) for_distant_exchanges(order, at, visit);
   }
 
-  // The same of groups of one volume with other modes between them.
+  // Calls visit, as for_exchanges does, for exchanges of two groups of one volume with other modes
+  // between them.
   template <typename Visit>
   void for_distant_exchanges(const Order& order, const std::vector<std::size_t>& at,
                              const Visit& visit) const {

@@ -13,11 +13,30 @@
 #include <vector>
 
 #include "plan/inplace/decompose.hpp"
-#include "plan/inplace/permutes.hpp"
-#include "plan/inplace/problem.hpp"
+#include "plan/inplace/matrices.hpp"
 #include "plan/plan_base.hpp"
+#include "tensor/problem.hpp"
 
 namespace ttlg {
+
+// The request's normal form, folded. Throws std::invalid_argument where there are gaps.
+Problem dense_problem(const Request& request);
+
+// Throws std::invalid_argument: no steps by the forced kernel, or in this workspace. `min_bytes` is
+// the least workspace that would do, or 0 where none does.
+[[noreturn]] void refuse_steps(const Problem& folded, std::optional<std::string_view> forced,
+                               std::int64_t workspace, std::int64_t min_bytes);
+
+// Whether these transpositions, one after another, permute the modes; their extents may be any
+// numbers. `folded` is without gaps.
+bool permutes(const std::vector<Matrices>& sequence, const Problem& folded);
+
+template <typename Step>
+bool permutes(const std::vector<Step>& steps, const Problem& folded) {
+  std::vector<Matrices> sequence;
+  for (const Step& step : steps) sequence.push_back(matrices_of(step));
+  return permutes(sequence, folded);
+}
 
 // What plans for every device have.
 template <typename Step>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tensor/c2r.hpp"
+#include "plan/inplace/c2r.hpp"
 
 namespace ttlg {
 

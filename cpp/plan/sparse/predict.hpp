@@ -31,8 +31,8 @@ using Terms = std::array<double, static_cast<std::size_t>(Term::count)>;
 // What one thread does.
 Terms terms_of(const Plan& plan);
 
-// The same where keys are counted and nonzeros put to their places at once, this share of them far
-// from others.
+// What one thread does where keys are counted and nonzeros put to their places at once, this share
+// of them far from others.
 Terms scatter_terms(const Plan& plan, double share);
 
 // Whether that is faster than sorting.

@@ -217,31 +217,31 @@ def _milliseconds(seconds: float) -> str:
 
 def _describe(pairing: Part) -> str:
     """Say what becomes of both operands, and what multiplies them."""
-    run = pairing.chosen
-    if run.cut is not None:
-        return f"in {run.cut.number} parts of {run.cut.label}: {_describe(run.cut.parts[0])}"
+    way = pairing.chosen
+    if way.cut is not None:
+        return f"in {way.cut.number} parts of {way.cut.label}: {_describe(way.cut.parts[0])}"
     parts = []
-    for number, factor in zip(run.order, run.factors, strict=True):
+    for number, factor in zip(way.order, way.factors, strict=True):
         term = pairing.terms[number]
         if factor.moved is None:
             parts.append(f"{term} as it lies")
         else:
             parts.append(f"{term} moved to " + "".join(term[axis] for axis in factor.moved))
-    if run.loop is not None:
+    if way.loop is not None:
         return ", ".join(parts) + ", elements multiplied and summed by the library's own einsum"
-    if not run.is_matmul:
+    if not way.is_matmul:
         return ", ".join(parts) + ", elements multiplied"
-    *stack, m, n = run.product_shape
-    product = f"{m} x {run.inner} by {run.inner} x {n}"
+    *stack, m, n = way.product_shape
+    product = f"{m} x {way.inner} by {way.inner} x {n}"
     count = math.prod(stack)
     times = f"{count} products of " if count > 1 else ""
-    summed = ", then summed" if run.summed else ""
+    summed = ", then summed" if way.summed else ""
     return ", ".join(parts) + f", {times}{product}{summed}"
 
 
 def _alternatives(pairing: Pairing) -> tuple[float, ...]:
-    others = [run for run in pairing.runs if run is not pairing.chosen]
-    return tuple(run.seconds for run in (pairing.chosen, *others))
+    others = [way for way in pairing.ways if way is not pairing.chosen]
+    return tuple(way.seconds for way in (pairing.chosen, *others))
 
 
 def _path(equation: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> Any:

@@ -20,10 +20,10 @@ from ttlg._planning.predict import predict_time
 from ttlg._typing import Device
 
 # A measured product has no more multiplications, and no larger factor or result.
-_MOST_WORK = 2**25
-_MOST_ELEMENTS = 2**21
+_MAX_WORK = 2**25
+_MAX_ELEMENTS = 2**21
 # Products that a sum is measured with.
-_MOST_SUMMED = 2**17
+_MAX_SUMMED = 2**17
 # The fastest of this many calls counts; after this time, in seconds, three are enough.
 _CALLS = 6
 _LONGEST = 3e-3
@@ -180,7 +180,7 @@ class Costs:
             return self.pass_over(4 * multiplications)
         part = dict(sizes)
         for label in sizes:
-            while part[label] > 1 and math.prod(part.values()) > _MOST_SUMMED:
+            while part[label] > 1 and math.prod(part.values()) > _MAX_SUMMED:
                 part[label] = (part[label] + 1) // 2
         x, y = (
             self.products.ones(term, part, self.dtype)
@@ -219,7 +219,7 @@ def _fastest(call: Callable[[], object], times: int = 1) -> float:
 def _measured_kind(count: int, m: int, n: int, k: int) -> tuple[int, int, int, int]:
     """Round extents, and halve the largest until they are quickly multiplied."""
     kind = [_rounded(each) for each in (count, m, n, k)]
-    while math.prod(kind) > _MOST_WORK or _elements(*kind) > _MOST_ELEMENTS:
+    while math.prod(kind) > _MAX_WORK or _elements(*kind) > _MAX_ELEMENTS:
         kind[kind.index(max(kind))] //= 2
     return kind[0], kind[1], kind[2], kind[3]
 

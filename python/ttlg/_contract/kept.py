@@ -20,7 +20,7 @@ from ttlg._settings.planner_cache import on_clear
 from ttlg._typing import Device
 
 # How many contractions are kept; the oldest are forgotten first.
-_MOST = 4096
+_MAX_CONTRACTIONS = 4096
 contractions: dict[Any, Contraction] = {}
 _costs: dict[Any, Costs] = {}
 # Held where `contractions` changes: it cannot be iterated over meanwhile.
@@ -65,7 +65,7 @@ def costs_for(dtype: str, device: Device, threads: int | None, flops: float | No
 def keep(key: Any, contraction: Contraction) -> None:
     """Keep a contraction, and forget the oldest where there are too many."""
     with _keeping:
-        while len(contractions) >= _MOST:
+        while len(contractions) >= _MAX_CONTRACTIONS:
             del contractions[next(iter(contractions))]
         contractions[key] = contraction
 

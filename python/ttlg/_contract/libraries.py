@@ -23,7 +23,7 @@ Order: TypeAlias = Literal["K", "C"]
 # From here on a result of NumPy is allocated from the pool.
 POOLED_FROM = 1 << 16
 # And from here on a transposed tensor of PyTorch, in bytes.
-_LARGE = 1 << 22
+_POOLED_TENSOR_BYTES = 1 << 22
 
 
 class Products:
@@ -242,7 +242,7 @@ class TorchProducts(Products):
     def transpose(self, x: Any, axes: tuple[int, ...], threads: int | None) -> Any:
         """Transpose into the result pool: PyTorch gives large memory back to the system at once."""
         size = x.numel() * x.element_size()
-        if size < _LARGE or not _is_memory(x):
+        if size < _POOLED_TENSOR_BYTES or not _is_memory(x):
             return super().transpose(x, axes, threads)
         memory = self.module.from_numpy(_core.new_ndarray((size,), np.dtype(np.uint8)))
         out = memory.view(x.dtype).view(x.permute(axes).shape)

@@ -14,9 +14,9 @@ from ttlg._settings.planner_cache import on_clear
 from ttlg._typing import Device
 
 # Products of fewer multiplications take as long as their calls.
-_SMALL = 2**12
+_MIN_MULTIPLICATIONS = 2**12
 # Tensors with more do not fit into any memory. Searches come across them before they slice.
-_MOST_ELEMENTS = 2**50
+_MAX_ELEMENTS = 2**50
 # Products in networks have one long side and two short ones.
 _LONG_SIDE = 2**14
 _SHORT_SIDE = 16
@@ -120,7 +120,7 @@ class NodeCosts:
         if len(set(groups)) == len(groups) and not groups.endswith("l"):
             return 0.0
         elements = math.prod(lengths)
-        if elements > _MOST_ELEMENTS:
+        if elements > _MAX_ELEMENTS:
             return self.costs.pass_over(2 * elements)
         key = (groups, lengths)
         if key not in self._moves:
@@ -133,7 +133,7 @@ class NodeCosts:
 
     def _product(self, count: int, m: int, n: int, k: int, first: str, second: str) -> float:
         work = count * m * n * k
-        if work <= _SMALL or count == k == 1:
+        if work <= _MIN_MULTIPLICATIONS or count == k == 1:
             elements = count * (m * k + k * n + m * n)
             return STEP_SECONDS + self.costs.pass_over(elements) + self.costs.least_product(work)
         return STEP_SECONDS + self.costs.product(count, m, n, k, first, second)

@@ -15,7 +15,7 @@ from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.operands import Extents, Operand, distinct_elements, fuse, is_one_axis
 
 # Candidates whose product is looked up or measured.
-_MOST_TIMED = 12
+_MAX_TIMED_FORMS = 12
 # A guess of how an extent slows a product down, and of what a call takes, to time first what is
 # likely to be fast.
 _EXTENT_OF_HALF_SPEED = 8
@@ -24,7 +24,7 @@ _PRODUCT_SECONDS = 2e-7
 # runs are short.
 _SUM_PASSES = 4
 # Up to so many multiplications the choice would take longer than it can save.
-_SMALL = 2**14
+_MIN_MULTIPLICATIONS = 2**14
 
 
 class Factor(NamedTuple):
@@ -48,7 +48,7 @@ class Factor(NamedTuple):
     seconds: float
 
 
-class Candidate(NamedTuple):
+class MatrixForm(NamedTuple):
     """A way to contract two tensors.
 
     Attributes
@@ -132,34 +132,34 @@ class Pair:
     def are_vectors(self) -> bool:
         """Whether both operands have the same labels, and indices enough for a choice to matter."""
         first, second = (set(operand.labels) for operand in self.operands)
-        return first == second and self.size(tuple(first)) > _SMALL
+        return first == second and self.size(tuple(first)) > _MIN_MULTIPLICATIONS
 
-    def best(self) -> list[Candidate]:
+    def best(self) -> list[MatrixForm]:
         """Return the candidates that were timed, the fastest first.
 
         In the order of the least time that each can take, until no other can be faster. None of them
         allocates more than allowed.
         """
-        if self.size(tuple(self.extents)) <= _SMALL:
+        if self.size(tuple(self.extents)) <= _MIN_MULTIPLICATIONS:
             return [self._quick()]
-        timed: list[Candidate] = []
+        timed: list[MatrixForm] = []
         allowed = self._allowed()
         least = math.inf
         shortest = self.costs.least_product(self.size(tuple(self.extents)))
-        for candidate in allowed[:_MOST_TIMED]:
+        for candidate in allowed[:_MAX_TIMED_FORMS]:
             if candidate.moving + shortest < least:
                 timed.append(candidate._replace(product=self._product_seconds(candidate)))
                 least = min(least, timed[-1].seconds)
         return sorted(timed, key=lambda each: each.seconds)
 
-    def _allowed(self) -> list[Candidate]:
+    def _allowed(self) -> list[MatrixForm]:
         """Return the candidates that allocate no more than allowed, the likely fastest first."""
         candidates = sorted(self._untimed(), key=lambda each: each.seconds)
         if candidates[0].workspace > self._most:
             self.left_out = candidates[0].workspace
         return [each for each in candidates if each.workspace <= self._most]
 
-    def _quick(self) -> Candidate:
+    def _quick(self) -> MatrixForm:
         """Take the first that comes, by the order of the operand with more elements."""
         loops = self._needed()
         larger = max((0, 1), key=lambda number: self.size(self.operands[number].labels))
@@ -169,7 +169,7 @@ class Pair:
         free = self._free(0, loops), self._free(1, loops)
         product = self.costs.least_product(self.size(tuple(self.extents))) + STEP_SECONDS
         workspace = self._workspace((first, second), loops, (), free)
-        return Candidate(
+        return MatrixForm(
             (first, second), False, loops, (), free, summed, moving, product, workspace
         )
 
@@ -178,7 +178,7 @@ class Pair:
         shared = self.shared & self.kept
         return tuple(label for label in self.operands[0].labels if label in shared)
 
-    def _untimed(self) -> Iterator[Candidate]:
+    def _untimed(self) -> Iterator[MatrixForm]:
         """Give all candidates with a guess of the time of their product."""
         shortest = self.costs.least_product(self.size(tuple(self.extents)))
         for loops, summed in self._forms():
@@ -195,7 +195,7 @@ class Pair:
                 both = (first, second)
                 workspace = self._workspace(both, loops, again, free)
                 for swapped in (False, True):
-                    yield Candidate(
+                    yield MatrixForm(
                         both, swapped, loops, again, free, summed, moving, product, workspace
                     )
 
@@ -305,7 +305,7 @@ class Pair:
             self._moved[key] = self.costs.move(operand, moved, self.extents)
         return self._moved[key]
 
-    def _product_seconds(self, candidate: Candidate) -> float:
+    def _product_seconds(self, candidate: MatrixForm) -> float:
         order = (1, 0) if candidate.swapped else (0, 1)
         factors = [candidate.factors[each] for each in order]
         free = [self.size(candidate.free[each]) for each in order]

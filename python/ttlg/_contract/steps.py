@@ -10,24 +10,24 @@ from ttlg._contract.cuts import Cut, label_to_cut
 from ttlg._contract.libraries import Products
 from ttlg._contract.operands import Extents, distinct_elements, in_memory_order
 from ttlg._contract.pairs import Pair
-from ttlg._contract.runs import Call, Run, elementwise_run, matrix_run, sum_runs
+from ttlg._contract.ways import Call, Way, elementwise_way, matrix_way, sum_ways
 
-# What is tried on the calls of a contraction that takes longer than so many seconds: runs predicted
+# What is tried on the calls of a contraction that takes longer than so many seconds: ways predicted
 # to take up to so many times as long as the best.
-_LONG = 3e-5
+_MIN_TRIED_SECONDS = 3e-5
 _WORTH_TRYING = 1.6
-_MOST_TRIED = 6
+_MAX_TRIED_WAYS = 6
 # Each is called so often, the first time to plan transpositions, and the two fastest as often again.
 _CALLS = 2
 # Bytes that may be allocated beside a result: a multiple of those of the result and of the memory
 # of the operands, whose elements may share it. What needs more is done in parts of a number of bytes
 # that stays in caches, or of a share of what is allowed; or of fewer by a factor where memory runs
 # out, down to a least number.
-_MOST_TIMES = 2
+_MAX_TIMES_OPERAND = 2
 _BYTES_OF_PART = 2**23
 _PARTS = 4
 _SMALLER_PARTS = 8
-_LEAST_BYTES = 2**12
+_MIN_BYTES = 2**12
 
 
 class Tensor(NamedTuple):
@@ -110,7 +110,7 @@ def _most_allocated(
 ) -> int:
     """Return the bytes that a contraction may allocate beside its result."""
     elements = math.prod(extents[label] for label in kept) + sum(map(_distinct_elements, tensors))
-    return max(_MOST_TIMES * elements * costs.itemsize, _BYTES_OF_PART)
+    return max(_MAX_TIMES_OPERAND * elements * costs.itemsize, _BYTES_OF_PART)
 
 
 def _with_extent(tensor: Tensor, label: str, whole: int, extent: int) -> Tensor:
@@ -166,17 +166,17 @@ class Pairing:
         self.reductions = [reduction for reduction, _ in reduced]
         first, second = (tensor for _, tensor in reduced)
         self.terms = (first.term, second.term)
-        runs, left_out = self._bounded_runs(first, second, kept)
-        ones = "".join(label for label in kept if runs and label not in runs[0].labels)
-        term = kept if is_last or not runs else ones + runs[0].labels
+        ways, left_out = self._bounded_ways(first, second, kept)
+        ones = "".join(label for label in kept if ways and label not in ways[0].labels)
+        term = kept if is_last or not ways else ones + ways[0].labels
         reducing = sum(each.seconds for each in self.reductions if each)
-        self.runs = [run.ordered(term)._replace(product=run.product + reducing) for run in runs]
+        self.ways = [way.ordered(term)._replace(product=way.product + reducing) for way in ways]
         if left_out:
-            self.runs.append(self._cut_run(term, left_out, self._most_of_part()))
+            self.ways.append(self._cut_way(term, left_out, self._most_of_part()))
         if is_last and out_strides is not None:
-            self.runs = [run.delivered(term, out_strides, costs) for run in self.runs]
-        self.runs.sort(key=lambda run: run.seconds)
-        self.chosen = self.runs[0]
+            self.ways = [way.delivered(term, out_strides, costs) for way in self.ways]
+        self.ways.sort(key=lambda way: way.seconds)
+        self.chosen = self.ways[0]
         in_order = _core.contiguous_byte_strides(self.chosen.shape, costs.itemsize)
         in_memory = dict(zip(self.chosen.labels, in_order, strict=True))
         self.result = Tensor(
@@ -187,11 +187,11 @@ class Pairing:
         # Contracts two arrays, into a third one if it is given, and changes while ways are tried.
         self.call = self._compiled(self.chosen)
         if costs.device == "cpu":
-            self._trials: list[tuple[Run, Call, list[float]]]
+            self._trials: list[tuple[Way, Call, list[float]]]
             tried = [
-                run for run in self._worth_trying() if is_last or run.labels == self.chosen.labels
+                way for way in self._worth_trying() if is_last or way.labels == self.chosen.labels
             ]
-            self._trials = [(run, self._compiled(run), []) for run in tried]
+            self._trials = [(way, self._compiled(way), []) for way in tried]
             if len(self._trials) > 1:
                 self.call = self._try
 
@@ -200,8 +200,8 @@ class Pairing:
         """What is done to the two tensors."""
         return ",".join(self.terms) + "->" + self.result.term
 
-    def _bounded_runs(self, first: Tensor, second: Tensor, kept: str) -> tuple[list[Run], int]:
-        """Return the runs that allocate no more than allowed, by their time.
+    def _bounded_ways(self, first: Tensor, second: Tensor, kept: str) -> tuple[list[Way], int]:
+        """Return the ways that allocate no more than allowed, by their time.
 
         Then the bytes that another one would need which is likely to be faster, or 0.
         """
@@ -214,24 +214,24 @@ class Pairing:
             in_memory_order(second.term, second.strides, extents),
         )
         if frozenset(operands[0].labels) & frozenset(operands[1].labels) <= frozenset(kept):
-            run = elementwise_run(operands, terms, extents, costs)
-            run = run._replace(workspace=reduced + run.workspace)
-            return ([run], 0) if run.workspace <= self._most else ([], run.workspace)
+            way = elementwise_way(operands, terms, extents, costs)
+            way = way._replace(workspace=reduced + way.workspace)
+            return ([way], 0) if way.workspace <= self._most else ([], way.workspace)
         pair = Pair(operands, extents, frozenset(kept), costs, self._most - reduced)
-        runs = [matrix_run(each, terms, extents) for each in pair.best()]
+        ways = [matrix_way(each, terms, extents) for each in pair.best()]
         if pair.are_vectors() or pair.left_out:
-            runs += sum_runs(pair, terms, extents)
-            runs.sort(key=lambda run: run.seconds)
-        runs = [run._replace(workspace=reduced + run.workspace) for run in runs]
-        return runs, reduced + pair.left_out if pair.left_out else 0
+            ways += sum_ways(pair, terms, extents)
+            ways.sort(key=lambda way: way.seconds)
+        ways = [way._replace(workspace=reduced + way.workspace) for way in ways]
+        return ways, reduced + pair.left_out if pair.left_out else 0
 
     def _most_of_part(self) -> int:
         """Return the bytes of a part: few, but calls take time, and may lay the other operand out."""
         other = min(self._tensors, key=_shared_elements)
-        again = _MOST_TIMES * _distinct_elements(other) * self.costs.itemsize
+        again = _MAX_TIMES_OPERAND * _distinct_elements(other) * self.costs.itemsize
         return min(self._most, max(_BYTES_OF_PART, self._most // _PARTS, again))
 
-    def _cut_run(self, term: str, needed: int, most: int) -> Run:
+    def _cut_way(self, term: str, needed: int, most: int) -> Way:
         """Do in parts of at most `most` bytes what needs more beside a result of these labels."""
         tensor = max(self._tensors, key=_shared_elements)
         label, extent = label_to_cut(_whole_axes(tensor, self._extents), term, -(-needed // most))
@@ -259,12 +259,12 @@ class Pairing:
         extents = {**self._extents, label: extent}
         return Pairing((first, second), extents, term, self.costs, True, None, most)
 
-    def _compiled(self, run: Run) -> Call:
-        """Return what contracts by this run, or another way where memory runs out."""
+    def _compiled(self, way: Way) -> Call:
+        """Return what contracts by this way, or another one where memory runs out."""
         products = self.costs.products
-        cut = run.cut
+        cut = way.cut
         if cut is None:
-            contract = self._reducing(run.compiled(self.costs))
+            contract = self._reducing(way.compiled(self.costs))
         else:
 
             def contract(x: Any, y: Any, out: Any) -> Any:
@@ -274,22 +274,22 @@ class Pairing:
             try:
                 return contract(x, y, out)
             except (MemoryError, RuntimeError) as error:
-                if not products.is_out_of_memory(error) or not self._leave_out(run):
+                if not products.is_out_of_memory(error) or not self._leave_out(way):
                     raise
             # Out of the block, which keeps alive what was allocated.
             return self.call(x, y, out)
 
         return attempt
 
-    def _leave_out(self, run: Run) -> bool:
+    def _leave_out(self, way: Way) -> bool:
         """Choose a way that allocates less from now on; whether there is one."""
-        less = [each for each in self.runs if each.workspace < run.workspace]
+        less = [each for each in self.ways if each.workspace < way.workspace]
         if not less:
-            most = run.workspace // _SMALLER_PARTS
-            if most < _LEAST_BYTES:
+            most = way.workspace // _SMALLER_PARTS
+            if most < _MIN_BYTES:
                 return False
-            less = [self._cut_run(self.result.term, run.workspace, most)]
-        self.runs = less
+            less = [self._cut_way(self.result.term, way.workspace, most)]
+        self.ways = less
         self.chosen = less[0]
         self.call = self._compiled(self.chosen)
         return True
@@ -308,14 +308,14 @@ class Pairing:
 
         return reduce_and_contract
 
-    def _worth_trying(self) -> list[Run]:
-        best = self.runs[0].seconds
-        if best < _LONG:
+    def _worth_trying(self) -> list[Way]:
+        best = self.ways[0].seconds
+        if best < _MIN_TRIED_SECONDS:
             return []
-        return [run for run in self.runs if run.seconds <= _WORTH_TRYING * best][:_MOST_TRIED]
+        return [way for way in self.ways if way.seconds <= _WORTH_TRYING * best][:_MAX_TRIED_WAYS]
 
     def _try(self, x: Any, y: Any, out: Any) -> Any:
-        """Contract by each run twice, by the two fastest twice more, and by the fastest from then on."""
+        """Contract by each way twice, by the two fastest twice more, and by the fastest from then on."""
         if not _core.is_learning():
             return self._trials[0][1](x, y, out)
         trials = self._trials

@@ -102,7 +102,10 @@ def transpose_inplace(
     >>> np.shares_memory(x, y)
     True
     """
-    from ttlg._planning.core import check_choices, planned_inplace  # takes milliseconds to import
+    from ttlg._planning.choices import (  # takes milliseconds to import
+        check_choices,
+        planned_inplace,
+    )
 
     limit = read_workspace(workspace)
     check_choices(kernel, "model", True, workspace, parameters)

@@ -19,44 +19,44 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
 
     __slots__ = ()
 
-    _core: CorePlan
+    _compiled: CorePlan
 
     def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
         return _core.cpu_plan_for(x, self.axes, out, self.threads, kernel)
 
     def _planned_kernel(self) -> str:
         return _core.cached_cpu_plan(
-            request_of(self._core), self.parameters["threads"], None
+            request_of(self._compiled), self.parameters["threads"], None
         ).kernel
 
     def candidates(self) -> list[Candidate]:
-        listed = list_candidates(self._core)
-        own = Candidate(self._core.kernel, self.parameters, self.predicted_time)
+        listed = list_candidates(self._compiled)
+        own = Candidate(self._compiled.kernel, self.parameters, self.predicted_time)
         return own_first(listed, own) if self._given else listed
 
     @property
     def gain(self) -> float | None:
-        return gain(self._core)
+        return gain(self._compiled)
 
     def shuffle_program(self) -> dict[str, Any]:
-        program = self._core.shuffle_program()
+        program = self._compiled.shuffle_program()
         return super().shuffle_program() if program is None else program
 
     def explain(self) -> "Explanation":
         from ttlg._plan.explain_cpu import explain  # what only people read
         from ttlg._plan.text import with_given
 
-        return with_given(explain(self._core, self._dtype, self.candidates()), self._given)
+        return with_given(explain(self._compiled, self._dtype, self.candidates()), self._given)
 
     def _predict(self, fresh: bool) -> tuple[float, float, float]:
-        seconds = _core.planned_cpu_seconds(self._core, fresh)
-        machine = self._core.machine
+        seconds = _core.planned_cpu_seconds(self._compiled, fresh)
+        machine = self._compiled.machine
         model = _core.cpu_time_model() if machine is None else machine.model
         return seconds, seconds * model.low, seconds * model.high
 
     def _own_record(self) -> dict[str, Any]:
-        measured = {"measured": self._core.measured} if self._core.measured else {}
-        return {**measured, **model_record(self._core)}
+        measured = {"measured": self._compiled.measured} if self._compiled.measured else {}
+        return {**measured, **model_record(self._compiled)}
 
 
 class LearningPlan(CpuPlan):
@@ -72,19 +72,19 @@ class LearningPlan(CpuPlan):
     def of(cls, core: CorePlan, dtype: str) -> "LearningPlan":
         """Make one that begins with a plan of the planner cache."""
         plan: LearningPlan = object.__new__(cls)
-        plan._core, plan._dtype, plan._given = core, dtype, ()
+        plan._compiled, plan._dtype, plan._given = core, dtype, ()
         return plan
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
-        core = self._core
-        self._core = _core.cached_cpu_plan(request_of(core), core.thread_limit, None)
+        core = self._compiled
+        self._compiled = _core.cached_cpu_plan(request_of(core), core.thread_limit, None)
         return super().__call__(x, out, stream)
 
     def _call(self, core: CorePlan) -> _core.CpuCall:
         return _core.CpuCall(core)
 
     def _core_for(self, x: TensorView, out: TensorView) -> CorePlan:
-        return _core.cpu_plan_for(x, self.axes, out, self._core.thread_limit)
+        return _core.cpu_plan_for(x, self.axes, out, self._compiled.thread_limit)
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -19,18 +19,18 @@ class OnGpu:
 
     __slots__ = ()
 
-    _core: CorePlan | CudaInplacePlan
+    _compiled: CorePlan | CudaInplacePlan
 
     @property
     def device(self) -> str:
-        return self._core.model.name
+        return self._compiled.model.name
 
     @property
     def threads(self) -> None:
         return None
 
     def _device_record(self) -> dict[str, Any]:
-        return self._core.model.to_dict()
+        return self._compiled.model.to_dict()
 
 
 class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
@@ -38,40 +38,42 @@ class CudaPlan(OnGpu, Plan[CudaCandidate], core=CorePlan):
 
     __slots__ = ()
 
-    _core: CorePlan
+    _compiled: CorePlan
 
     def _plan_core(self, x: TensorView, out: TensorView, kernel: str | None) -> CorePlan:
-        return _core.cuda_plan_for(x, self.axes, out, self._core.model, kernel)
+        return _core.cuda_plan_for(x, self.axes, out, self._compiled.model, kernel)
 
     def _planned_kernel(self) -> str:
-        return _core.cached_cuda_plan(request_of(self._core), self._core.model, None).kernel
+        return _core.cached_cuda_plan(request_of(self._compiled), self._compiled.model, None).kernel
 
     @property
     def schema(self) -> CudaKernel:
-        return self._core.kernel
+        return self._compiled.kernel
 
     def candidates(self) -> list[CudaCandidate]:
-        listed = list_cuda_candidates(self._core)
-        own = CudaCandidate(self.schema, self.parameters, self._core.features, self.predicted_time)
+        listed = list_cuda_candidates(self._compiled)
+        own = CudaCandidate(
+            self.schema, self.parameters, self._compiled.features, self.predicted_time
+        )
         return own_first(listed, own) if self._given else listed
 
     @property
     def gain(self) -> float | None:
-        return gain(self._core)
+        return gain(self._compiled)
 
     def transactions(self) -> dict[str, int]:
-        return self._core.transactions()
+        return self._compiled.transactions()
 
     def explain(self) -> "Explanation":
         from ttlg._plan.explain_cuda import explain  # what only people read
         from ttlg._plan.text import with_given
 
-        return with_given(explain(self._core, self._dtype, self.candidates()), self._given)
+        return with_given(explain(self._compiled, self._dtype, self.candidates()), self._given)
 
     def _own_record(self) -> dict[str, Any]:
-        measured = {"measured": self._core.measured} if self._core.measured else {}
-        return {"alignment": self._core.pointer_alignment, **measured}
+        measured = {"measured": self._compiled.measured} if self._compiled.measured else {}
+        return {"alignment": self._compiled.pointer_alignment, **measured}
 
     def _device_mark(self) -> str:
-        mark = "(uncalibrated) " if self._core.time_source.endswith("uncalibrated") else ""
+        mark = "(uncalibrated) " if self._compiled.time_source.endswith("uncalibrated") else ""
         return f"device={self.device!r} {mark}"

@@ -20,7 +20,7 @@ class InplacePlan(Plan[Candidate]):
 
     __slots__ = ()
 
-    _core: CpuCore | CudaCore
+    _compiled: CpuCore | CudaCore
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """Transpose `x`, a writable array of the planned shape and layout, in its own memory.
@@ -37,12 +37,12 @@ class InplacePlan(Plan[Candidate]):
         library = library_of(x)
         view = library.view_inplace(x, stream)
         self._check_device(view)
-        return library.run_inplace(self._core, x, view)
+        return library.run_inplace(self._compiled, x, view)
 
     @property
     def workspace_bytes(self) -> int:
         """The bytes that a call takes for itself besides the array."""
-        return self._core.workspace_bytes
+        return self._compiled.workspace_bytes
 
     def candidates(self) -> list[Candidate]:
         """List other ways for this transposition, threads and workspace, the fastest first.
@@ -51,7 +51,7 @@ class InplacePlan(Plan[Candidate]):
         Where the plan was measured, its own way comes first, and then all that took part; and its
         own way comes first where parameters were given.
         """
-        listed = list_inplace_candidates(self._core)
+        listed = list_inplace_candidates(self._compiled)
         own: Any = (self.kernel, self.parameters, self.predicted_time)
         return own_first(listed, Candidate(*own)) if self._given else listed
 
@@ -60,7 +60,7 @@ class InplacePlan(Plan[Candidate]):
         from ttlg._plan.explain_inplace import explain  # what only people read
         from ttlg._plan.text import with_given
 
-        return with_given(explain(self._core, self._dtype, self._machine()), self._given)
+        return with_given(explain(self._compiled, self._dtype, self._machine()), self._given)
 
     def _machine(self) -> dict[str, object]:
         """Name what carries the plan out."""
@@ -83,7 +83,7 @@ class InplacePlan(Plan[Candidate]):
             "fused": shared["fused"],
             **self._machine(),
             "workspace": count_of(self.workspace_bytes, "byte"),
-            **{f"step {number}": step for number, step in enumerate(steps_of(self._core), 1)},
+            **{f"step {number}": step for number, step in enumerate(steps_of(self._compiled), 1)},
         }
 
     def _rows(self) -> list[Candidate]:
@@ -96,31 +96,31 @@ class InplacePlan(Plan[Candidate]):
 
 
 class CpuInplacePlan(InplacePlan, core=CpuCore):
-    """The same on the CPU."""
+    """A plan in place on the CPU."""
 
     __slots__ = ()
 
-    _core: CpuCore
+    _compiled: CpuCore
 
     def _own_record(self) -> dict[str, Any]:
-        return model_record(self._core)
+        return model_record(self._compiled)
 
 
 class CudaInplacePlan(OnGpu, InplacePlan, core=CudaCore):
-    """The same on a GPU."""
+    """A plan in place on a GPU."""
 
     __slots__ = ()
 
-    _core: CudaCore
+    _compiled: CudaCore
 
     @property
     def gain(self) -> float | None:
-        return gain(self._core)
+        return gain(self._compiled)
 
     def _own_record(self) -> dict[str, Any]:
-        return {"measured": self._core.measured} if self._core.measured else {}
+        return {"measured": self._compiled.measured} if self._compiled.measured else {}
 
     def _machine(self) -> dict[str, object]:
         from ttlg._plan.text import name_model
 
-        return {"device": name_model(self._core)}
+        return {"device": name_model(self._compiled)}

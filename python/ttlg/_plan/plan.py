@@ -28,9 +28,9 @@ class Plan(Generic[CandidateT_co]):
     layout, from as many threads as you like.
     """
 
-    __slots__ = ("__weakref__", "_core", "_dtype", "_given")
+    __slots__ = ("__weakref__", "_compiled", "_dtype", "_given")
 
-    _core: plan_json.AnyPlan
+    _compiled: plan_json.AnyPlan
     _dtype: str
     _given: tuple[str, ...]
 
@@ -47,7 +47,7 @@ class Plan(Generic[CandidateT_co]):
         `given` names the parameters that a caller gave.
         """
         plan = object.__new__(_CLASSES.get(type(core), cls))
-        plan._core, plan._dtype, plan._given = core, dtype, given
+        plan._compiled, plan._dtype, plan._given = core, dtype, given
         return plan
 
     @overload
@@ -80,7 +80,7 @@ class Plan(Generic[CandidateT_co]):
         TypeError, ValueError, BufferError, CudaError
             As for `transpose`, and ValueError if `x` is not of the planned layout or device.
         """
-        core: Any = self._core
+        core: Any = self._compiled
         if stream is None:
             result = _core.run_ndarray(self._call(core), x, out)
             if result is not None:
@@ -137,7 +137,7 @@ class Plan(Generic[CandidateT_co]):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the input."""
-        return self._core.shape
+        return self._compiled.shape
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -149,12 +149,12 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), dtype="float64").strides
         (240, 8)
         """
-        return self._core.byte_strides
+        return self._compiled.byte_strides
 
     @property
     def axes(self) -> tuple[int, ...]:
         """The axes of the input in the order of the result."""
-        return self._core.axes
+        return self._compiled.axes
 
     @property
     def out_shape(self) -> tuple[int, ...]:
@@ -166,7 +166,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30, 3), (2, 0, 1)).out_shape
         (3, 64, 30)
         """
-        return self._core.out_shape
+        return self._compiled.out_shape
 
     @property
     def out_strides(self) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), dtype="float64").out_strides
         (512, 8)
         """
-        return out_byte_strides(self._core)
+        return out_byte_strides(self._compiled)
 
     @property
     def nbytes(self) -> int:
@@ -190,7 +190,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), dtype="float64").nbytes
         15360
         """
-        return math.prod(self._core.shape) * self._core.itemsize
+        return math.prod(self._compiled.shape) * self._compiled.itemsize
 
     @property
     def dtype(self) -> str:
@@ -200,7 +200,7 @@ class Plan(Generic[CandidateT_co]):
     @property
     def kernel(self) -> str:
         """The kernel as `ttlg.plan` lists them: the schema on a GPU, in place one for each step."""
-        return self._core.kernel
+        return self._compiled.kernel
 
     @property
     def schema(self) -> CudaKernel | None:
@@ -228,12 +228,12 @@ class Plan(Generic[CandidateT_co]):
     @property
     def extents(self) -> tuple[int, ...]:
         """Extents of the fused modes, the input's fastest first."""
-        return self._core.extents
+        return self._compiled.extents
 
     @property
     def perm(self) -> tuple[int, ...]:
         """``perm[i] = j``: the output's i-th fastest fused mode is the input's mode j."""
-        return self._core.perm
+        return self._compiled.perm
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class Plan(Generic[CandidateT_co]):
         in bands of ``band_width`` of them along the input's fastest modes, each of them row by row
         (OOPB of Gorawski and Lorek), or where that is 0 without bands.
         """
-        return self._core.parameters
+        return self._compiled.parameters
 
     def candidates(self) -> list[CandidateT_co]:
         """List the ways in which this transposition may be done, on as many threads at most.
@@ -320,7 +320,7 @@ class Plan(Generic[CandidateT_co]):
         >>> p.predicted_time == ttlg.predict_time(p.shape, p.axes, threads=1, output="warm")
         True
         """
-        return self._core.predicted_seconds
+        return self._compiled.predicted_seconds
 
     @property
     def workspace_bytes(self) -> int:
@@ -452,7 +452,7 @@ class Plan(Generic[CandidateT_co]):
         """
         given = {"given": self._given} if self._given else {}
         own = {**self._own_record(), **given}
-        return plan_json.write(self._core, self._dtype, self._device_record(), own)
+        return plan_json.write(self._compiled, self._dtype, self._device_record(), own)
 
     def _device_record(self) -> str | dict[str, Any]:
         """Return the device as `to_json` writes it."""
@@ -492,10 +492,12 @@ class Plan(Generic[CandidateT_co]):
         return cls(*plan_json.read(text))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and self._core == other._core
+        return isinstance(other, Plan) and self._compiled == other._compiled
 
     def __hash__(self) -> int:
-        return hash((self._core.shape, self._core.byte_strides, self._core.axes, self.kernel))
+        return hash(
+            (self._compiled.shape, self._compiled.byte_strides, self._compiled.axes, self.kernel)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Plan.from_json, (self.to_json(),)
@@ -503,7 +505,7 @@ class Plan(Generic[CandidateT_co]):
     def __repr__(self) -> str:
         from ttlg._plan.text import name_plan
 
-        return f"<ttlg.Plan {name_plan(self._core, self._dtype, self._device_mark())}>"
+        return f"<ttlg.Plan {name_plan(self._compiled, self._dtype, self._device_mark())}>"
 
     def _device_mark(self) -> str:
         """Name the device in the text of a plan that is not for the CPU."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ttlg import _core
 from ttlg._arguments.dtypes import itemsize_of
-from ttlg._planning.core import core_plan
+from ttlg._planning.choices import core_plan
 from ttlg._typing import Axes, Integers
 
 

@@ -11,7 +11,7 @@ from ttlg._models import model_for
 from ttlg._plan.candidates import Candidate, CudaCandidate
 from ttlg._plan.given import choices_before, with_parameters
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import check_choices, core_plan, make_plan
+from ttlg._planning.choices import check_choices, core_plan, make_plan
 from ttlg._typing import Axes, CudaDevice, Device, Integers, Kernel, PlanOptions, Size, Tune
 
 if TYPE_CHECKING:

@@ -8,15 +8,14 @@ from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
 from ttlg._plan.given import choices_before, with_parameters
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import (
+from ttlg._planning.choices import (
     check_choices,
+    check_tune,
     make_plan,
-    measured,
-    measured_inplace,
-    measured_on_gpu,
+    measure_inplace,
+    measure_on_cpu,
+    measure_on_gpu,
     planned_inplace,
-    refuse_learning_on_gpu,
-    refuse_measuring_inplace,
 )
 from ttlg._typing import Array, Axes, Kernel, Size, Tune
 
@@ -94,21 +93,20 @@ def plan_for(
             threads=most,
             workspace=None,
         )["threads"]
-    if not source.on_host:
-        refuse_learning_on_gpu(source.device, tune)
+    check_tune(tune, False, None if source.on_host else source.device)
     try:
         if not source.on_host:
             model = _models.model_of(source.device)
             cuda = _core.cuda_plan_for(source, order, target, model, kernel)
             if tune == "measure":
-                cuda = measured_on_gpu(cuda, _number_of(source), kernel)
+                cuda = measure_on_gpu(cuda, _number_of(source), kernel)
             if parameters:
                 cuda = with_parameters(cuda, kernel, parameters)
             return make_plan(cuda, source.dtype, tune, parameters)
         core = _core.cpu_plan_for(source, order, target, most, kernel)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {source.shape} by axes {order}: {error}") from None
-    core = measured(core, most, kernel) if tune == "measure" else core
+    core = measure_on_cpu(core, most, kernel) if tune == "measure" else core
     if parameters:
         core = with_parameters(core, kernel, parameters)
     return make_plan(core, source.dtype, tune, parameters)
@@ -130,11 +128,9 @@ def _plan_inplace_for(
     view = library.view_inplace(x)
     most = library.threads_for(view, threads)
     core = planned_inplace(view, axes, most, workspace, kernel, parameters)
-    if tune == "measure":
-        if isinstance(core, _core.CpuInplacePlan):
-            refuse_measuring_inplace()
-        else:
-            core = measured_inplace(core, _number_of(view), workspace, kernel)
+    check_tune(tune, True, None if view.on_host else view.device)
+    if tune == "measure" and not isinstance(core, _core.CpuInplacePlan):
+        core = measure_inplace(core, _number_of(view), workspace, kernel)
     return make_plan(core, view.dtype, tune, parameters)
 
 

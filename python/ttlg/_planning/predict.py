@@ -8,7 +8,7 @@ import numpy as np
 from ttlg import _core, _models
 from ttlg._arguments.dtypes import itemsize_of
 from ttlg._plan.plan import Plan
-from ttlg._planning.core import core_plan
+from ttlg._planning.choices import core_plan
 from ttlg._typing import Axes, Device, Integers, LayoutOptions
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@
 #include "combinations.hpp"
 #include "cuda/lower.hpp"
 #include "cuda/run_kernels.hpp"
-#include "plan/cuda/band_width.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/model/occupancy.hpp"
+#include "plan/cuda/planner.hpp"
 #include "plan/cuda/slice/access_width.hpp"
+#include "plan/inplace/schemes.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/schemes.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::test {

@@ -23,8 +23,8 @@ using test::FakeCuda;
 using Log = std::vector<std::string>;
 
 // Addresses that are never read.
-std::byte* const kIn = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
-std::byte* const kOut = kIn + 4 * 4096;
+std::byte* const kSource = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
+std::byte* const kResult = kSource + 4 * 4096;
 
 class Execute : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class Execute : public testing::Test {
   // another.
   static void run(int device = 1, std::uintptr_t stream = 7, std::uintptr_t out_stream = 7) {
     static const Executable plan(test::built(test::paper_request({4096}, {0}, 4), 16, {}));
-    execute(plan, kIn, kOut, device, stream, out_stream);
+    execute(plan, kSource, kResult, device, stream, out_stream);
   }
 
   static std::string error_of(int device, std::uintptr_t stream, std::uintptr_t out_stream) {
@@ -79,9 +79,9 @@ TEST_F(Execute, RetainsTheContextOfADeviceOnce) {
 TEST_F(Execute, PutsTheContextBackAfterFailures) {
   CUctx_st other{0};
   fake_cuda().stack = {&other};
-  fake_cuda().host_pointer = kIn;
+  fake_cuda().host_pointer = kSource;
   expect_contains(error_of(1, 7, 7), "x points to host memory");
-  fake_cuda().host_pointer = kOut;
+  fake_cuda().host_pointer = kResult;
   expect_contains(error_of(1, 7, 7), "out points to host memory");
   fake_cuda().host_pointer = nullptr;
   fake_cuda().memory_of = 0;
@@ -170,7 +170,7 @@ TEST_F(Execute, LaunchesTheKernelOfItsPlan) {
   const auto expect = [](const char* kernel, const Request& request,
                          const cuda::Parameters& parameters) {
     const Executable plan(test::built(request, 256, parameters));
-    EXPECT_EQ(kernels_of([&] { execute(plan, kIn, kOut, 1, 7, 7); }), Kernels{kernel});
+    EXPECT_EQ(kernels_of([&] { execute(plan, kSource, kResult, 1, 7, 7); }), Kernels{kernel});
   };
   const auto runs_of = [](std::int64_t run, std::int64_t itemsize) {
     return test::paper_request({run, 20, 30}, {0, 2, 1}, itemsize);
@@ -193,8 +193,8 @@ Kernels kernels_of(const InplaceStep& step, std::int64_t shared_bytes = 227 << 1
   model.shared_bytes_per_multiprocessor = shared_bytes;
   const InplacePlan plan =
       build_inplace_plan(request, {step}, std::make_shared<const DeviceModel>(model), 1 << 20);
-  std::byte* const workspace = plan.workspace_bytes > 0 ? kOut : nullptr;
-  return kernels_of([&] { execute_inplace(InplaceExecutable(plan), kIn, workspace, 1, 7); });
+  std::byte* const workspace = plan.workspace_bytes > 0 ? kResult : nullptr;
+  return kernels_of([&] { execute_inplace(InplaceExecutable(plan), kSource, workspace, 1, 7); });
 }
 
 TEST_F(Execute, LaunchesTheKernelsOfStepsInPlace) {
@@ -233,14 +233,14 @@ TEST_F(Execute, LaunchesEveryPartOfAGridWhereItBegins) {
   request.in_byte_strides[1] = -request.in_byte_strides[1];
   const Executable plan(test::built(request, 256, {Schema::orthogonal_distinct, {1, 1, 32, 32}}));
   ASSERT_EQ(plan.grid.launches, 15);
-  execute(plan, kIn, kOut, 1, 7, 7);
+  execute(plan, kSource, kResult, 1, 7, 7);
   const std::int64_t row = std::int64_t{4} << 20;
   std::vector<FakeCuda::KernelLaunch> expected;
   for (std::int64_t i = 0; i < 3; ++i) {
     for (std::int64_t j = 0; j < 5; ++j) {
       const std::int64_t from = (i - 3 * j) * row;
       const std::int64_t to = (5 * i + j) * row;
-      expected.push_back({"distinct", kIn + from, kOut + to});
+      expected.push_back({"distinct", kSource + from, kResult + to});
     }
   }
   ASSERT_EQ(fake_cuda().launches.size(), expected.size());
@@ -256,7 +256,7 @@ class ExecuteInplace : public Execute {
     static const InplaceExecutable plan(
         make_inplace_plan(test::inplace_request({100, 40}, {1, 0}, 4),
                           std::make_shared<const DeviceModel>(test::analytic_model()), {}));
-    execute_inplace(plan, kIn, workspace, 1, 7);
+    execute_inplace(plan, kSource, workspace, 1, 7);
   }
 
   static std::string error_of(std::byte* workspace = nullptr) {
@@ -272,10 +272,10 @@ TEST_F(ExecuteInplace, LaunchesOneKernelAfterAnother) {
 }
 
 TEST_F(ExecuteInplace, ChecksThePointersBeforeItLaunches) {
-  fake_cuda().host_pointer = kIn;
+  fake_cuda().host_pointer = kSource;
   expect_contains(error_of(), "x points to host memory");
-  fake_cuda().host_pointer = kOut;
-  expect_contains(error_of(kOut), "the workspace points to host memory");
+  fake_cuda().host_pointer = kResult;
+  expect_contains(error_of(kResult), "the workspace points to host memory");
   EXPECT_TRUE(fake_cuda().done.empty());
 }
 

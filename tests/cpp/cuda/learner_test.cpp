@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "cuda/check.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/learning_calls.hpp"
 
 namespace ttlg::cuda {

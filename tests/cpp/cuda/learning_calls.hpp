@@ -12,7 +12,7 @@
 #include "cuda/fake_cuda/fake_cuda.hpp"
 #include "cuda/learner.hpp"
 #include "plan/cuda/cases.hpp"
-#include "plan/learning.hpp"
+#include "plan/trials.hpp"
 
 namespace ttlg::cuda {
 

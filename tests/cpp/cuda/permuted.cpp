@@ -9,7 +9,7 @@
 
 #include "cuda/aligned.hpp"
 #include "cuda/bind_kernels.hpp"
-#include "tensor/c2r.hpp"
+#include "plan/inplace/c2r.hpp"
 
 namespace ttlg::test {
 using namespace cuda;

@@ -8,7 +8,7 @@
 
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
-#include "plan/cuda/model/features.hpp"
+#include "plan/cuda/model/predict.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::test {

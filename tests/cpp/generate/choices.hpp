@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "generate/backends.hpp"
 #include "generate/choose.hpp"
+#include "generate/lowering.hpp"
 #include "plan/shuffle/interpret.hpp"
 #include "requests.hpp"
 

@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "generate/backends.hpp"
 #include "generate/choices.hpp"
+#include "generate/lowering.hpp"
+#include "sample.hpp"
 
 namespace ttlg::generate {
 namespace {
@@ -105,6 +106,7 @@ TEST(Choose, UsesNoMoreRegistersThanThereAre) {
     for (const std::int64_t element_bytes : {2, 4, 8, 16}) {
       for (const int unroll : {0, 64}) {
         for (const bool reorder : {false, true}) {
+          if (!test::is_sample()) continue;
           const Choice choice = choose(test::matrix(128, 64, element_bytes), isa,
                                        {.unroll = unroll, .reorder = reorder});
           EXPECT_LT(shuffle::live_registers(choice.program), isa.registers) << isa.name;

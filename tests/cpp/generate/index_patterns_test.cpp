@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "requests.hpp"
+#include "sample.hpp"
 
 namespace ttlg::generate {
 namespace {
@@ -48,7 +49,7 @@ ByteIndex random_index(test::Random& random, int size, int unit, int sources) {
 template <typename Visit>
 void for_random_indices(std::uint64_t seed, const Visit& visit) {
   test::Random random(seed);
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 500 / test::kSampling; ++i) {
     for (const int size : kSizes) {
       const int unit = 1 << test::pick(random, 0, 4);
       visit(random_index(random, size, unit, static_cast<int>(test::pick(random, 1, 2))), size);

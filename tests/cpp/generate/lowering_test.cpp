@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "generate/backends.hpp"
 #include "generate/choices.hpp"
 #include "messages.hpp"
 

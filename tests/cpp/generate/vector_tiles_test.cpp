@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "generate/backends.hpp"
+#include "generate/lowering.hpp"
 #include "plan/cpu/lane_map.hpp"
 #include "plan/cpu/lane_maps.hpp"
 

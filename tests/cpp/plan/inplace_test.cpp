@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "plan/inplace/matrices.hpp"
-#include "plan/inplace/permutes.hpp"
-#include "plan/inplace/problem.hpp"
+#include "plan/inplace/plan.hpp"
 #include "plan/inplace_steps.hpp"
 
 namespace ttlg {

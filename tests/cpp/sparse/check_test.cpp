@@ -1,8 +1,7 @@
-#include "sparse/check.hpp"
-
 #include <gtest/gtest.h>
 
 #include "sparse/tensor.hpp"
+#include "sparse/transpose.hpp"
 
 namespace ttlg::sparse {
 namespace {

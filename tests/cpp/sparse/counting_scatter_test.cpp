@@ -1,9 +1,8 @@
-#include "sparse/counting_scatter.hpp"
 
 #include <gtest/gtest.h>
 
 #include "plan/sparse/predict.hpp"
-#include "sparse/radix_sort.hpp"
+#include "sparse/sorts.hpp"
 #include "sparse/tensor.hpp"
 
 namespace ttlg::sparse {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "plan/sparse/plan.hpp"
-#include "sparse/check.hpp"
 #include "sparse/transpose.hpp"
 
 namespace ttlg::sparse {

@@ -152,7 +152,7 @@ def test_terms_are_those_on_a_device_as_measured():
     known = json.loads(plan.to_json())["device"]
     twice = known | {"memory_bytes_per_second": known["memory_bytes_per_second"] / 2}
     found, slower = (calibrate.terms_of(plan, each) for each in (known, twice))
-    assert found == plan._core.terms()
+    assert found == plan._compiled.terms()
     assert slower["memory.bytes"] == pytest.approx(2 * found["memory.bytes"])
     assert slower["issue.wavefronts"] == found["issue.wavefronts"]
 

@@ -101,12 +101,12 @@ def test_predictions_are_the_planners(overlap):
 def test_predicted_times_are_sums_of_terms():
     shape, axes = (70, 40, 90), (2, 0, 1)
     plan = ttlg.plan(shape, axes, device="nvidia-h200")
-    launch = plan._core.model.to_dict()["launch_seconds"]
-    counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan._core.terms())])
+    launch = plan._compiled.model.to_dict()["launch_seconds"]
+    counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan._compiled.terms())])
     (expected,) = Costs(DEFAULTS, 4, launch).predict(counts)
     assert ttlg.predict_time(shape, axes, device="nvidia-h200") == pytest.approx(expected)
     assert expected > launch
-    assert ttlg.plan((0, 3), device="nvidia-h200")._core.terms() == {}
+    assert ttlg.plan((0, 3), device="nvidia-h200")._compiled.terms() == {}
 
 
 @pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])

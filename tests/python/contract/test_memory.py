@@ -48,7 +48,9 @@ SHARED = {
 def _small_parts(monkeypatch):
     """Bound the allocations of small contractions too."""
     monkeypatch.setattr(steps, "_BYTES_OF_PART", 2**14)
-    monkeypatch.setattr(pairs, "_SMALL", 2**9)  # up to which the first way that comes is taken
+    monkeypatch.setattr(
+        pairs, "_MIN_MULTIPLICATIONS", 2**9
+    )  # up to which the first way that comes is taken
 
 
 def spanned(*operands):
@@ -105,11 +107,13 @@ def test_every_way_is_bounded(name, flops):
     expected = np.asarray(np.einsum(equation, *operands))
     contraction = planned(equation, operands, flops)
     ((_, _, pairing),) = contraction._steps
-    most = max(steps._MOST_TIMES * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART)
-    assert pairing.runs
-    for run in pairing.runs:
-        assert run.workspace <= most
-        contract = pairing._compiled(run)
+    most = max(
+        steps._MAX_TIMES_OPERAND * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART
+    )
+    assert pairing.ways
+    for way in pairing.ways:
+        assert way.workspace <= most
+        contract = pairing._compiled(way)
         with ttlg.set_result_pool(0), ttlg.learning(False):
             tracemalloc.start()
             result = contract(*operands, None)
@@ -119,9 +123,9 @@ def test_every_way_is_bounded(name, flops):
         # Parts are joined to a second result, and take objects of Python.
         assert peak < most + 3 * expected.nbytes + 2**16
     out = np.zeros_like(expected)
-    for run in pairing.runs:
+    for way in pairing.ways:
         out[...] = 77
-        assert pairing._compiled(run)(*operands, out) is out
+        assert pairing._compiled(way)(*operands, out) is out
         check(out, expected)
 
 
@@ -136,7 +140,7 @@ def test_calls_are_bounded(name):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # Measured products have this many elements at most, in three arrays.
-    assert peak < 2 * 16 * costs._MOST_ELEMENTS
+    assert peak < 2 * 16 * costs._MAX_ELEMENTS
 
 
 @pytest.mark.parametrize("name", ["correlation", "moving average", "broadcast"])
@@ -145,7 +149,9 @@ def test_calls_of_what_was_planned_for_contiguous_arrays(name):
     expected = np.asarray(np.einsum(equation, *operands))
     # Whose products are so fast that all is laid out for them.
     contraction = ttlg.contraction(equation, *(x.shape for x in operands), flops=1e18)
-    most = max(steps._MOST_TIMES * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART)
+    most = max(
+        steps._MAX_TIMES_OPERAND * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART
+    )
     copies = [x.copy() for x in operands]
     for _ in range(3):
         check(np.asarray(contraction(*copies)), expected)
@@ -178,7 +184,7 @@ def test_no_dense_contraction_is_done_in_parts():
     for equation in ("abcd,dbea->ec", "ab,bc->ac", "lab,lbc->cla"):
         x, y = named_operands(equation)
         for _, _, pairing in planned(equation, (x, y), 1e9)._steps:
-            assert all(run.cut is None for run in pairing.runs)
+            assert all(way.cut is None for way in pairing.ways)
 
 
 def test_tensordot():
@@ -222,7 +228,7 @@ def test_another_way_where_memory_runs_out(monkeypatch, equation, most):
 
 
 def test_another_way_where_memory_runs_out_while_ways_are_tried(monkeypatch):
-    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_MIN_TRIED_SECONDS", 0)
     monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
     refuse_more_than(monkeypatch, 2**17, [])
     equation = "abcd,dbea->ec"
@@ -261,7 +267,7 @@ def test_windows_of_pytorch(monkeypatch):
     expected = np.einsum("abij,ij->ab", WINDOWS, WEIGHTS)
     for limited in (False, True):
         if limited:
-            monkeypatch.setattr(steps, "_LEAST_BYTES", 2**6)
+            monkeypatch.setattr(steps, "_MIN_BYTES", 2**6)
             monkeypatch.setattr(libraries.TorchProducts, "transpose", counted)
             ttlg.cache_clear()
         for _ in range(2):

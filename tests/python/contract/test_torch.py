@@ -125,7 +125,7 @@ def test_gradients(problem, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "float16", "bfloat16", "int64"])
 @pytest.mark.parametrize("equation", ["abcd,dbea->ec", "abl,bcl->acl"])
 def test_transposed_operands_in_the_result_pool(monkeypatch, spy, equation, dtype):
-    monkeypatch.setattr(libraries, "_LARGE", 0)
+    monkeypatch.setattr(libraries, "_POOLED_TENSOR_BYTES", 0)
     extents = dict(zip("abcdel", range(11, 17), strict=True))
     terms = equation.partition("->")[0].split(",")
     operands = tensors([[extents[label] for label in term] for term in terms], dtype)

@@ -36,15 +36,15 @@ def planned(equation, operands, **options):
 def results_of_all_ways(contraction, operands):
     """Call each way of a contraction of two operands."""
     ((_, _, pairing),) = contraction._steps
-    for run in pairing.runs:
-        yield run, pairing._compiled(run)(*operands, None)
+    for way in pairing.ways:
+        yield way, pairing._compiled(way)(*operands, None)
 
 
 @pytest.fixture
 def all_ways(monkeypatch):
     """Leave out no way, however small the contraction is and however many there are."""
-    monkeypatch.setattr(pairs, "_SMALL", 0)
-    monkeypatch.setattr(pairs, "_MOST_TIMED", 10**6)
+    monkeypatch.setattr(pairs, "_MIN_MULTIPLICATIONS", 0)
+    monkeypatch.setattr(pairs, "_MAX_TIMED_FORMS", 10**6)
 
 
 @pytest.mark.usefixtures("all_ways")
@@ -84,11 +84,11 @@ def test_ways_are_of_every_kind():
     kinds = set()
     for equation in NAMED.values():
         operands = named_small(equation, "float64", 3)
-        for run, _ in results_of_all_ways(planned(equation, operands, flops=SLOW), operands):
-            moved = [factor.moved is not None for factor in run.factors]
-            kinds.add((run.order, sum(moved)))
-            kinds.add(("stack", len(run.product_shape) > 2))
-            kinds.add(("summed", run.summed is not None))
+        for way, _ in results_of_all_ways(planned(equation, operands, flops=SLOW), operands):
+            moved = [factor.moved is not None for factor in way.factors]
+            kinds.add((way.order, sum(moved)))
+            kinds.add(("stack", len(way.product_shape) > 2))
+            kinds.add(("summed", way.summed is not None))
     orders = [((0, 1), moved) for moved in range(3)] + [((1, 0), moved) for moved in range(3)]
     assert kinds == {*orders, *((name, is_so) for name in ("stack", "summed") for is_so in (0, 1))}
 
@@ -110,10 +110,10 @@ def test_vectors_are_multiplied_and_summed_in_one_pass(dtype):
             layouts.append(run.loop and run.loop[1])
     assert {"K", "C", None} <= set(layouts)
     ((_, _, pairing),) = planned(equation, operands, flops=SLOW)._steps
-    for run in pairing.runs:
+    for way in pairing.ways:
         x, y = (each.copy() for each in operands)
         out = x.reshape(-1)[: expected.size].reshape(expected.shape)[::-1]  # overlaps an operand
-        assert pairing._compiled(run)(x, y, out) is out
+        assert pairing._compiled(way)(x, y, out) is out
         check(out, expected)
 
 
@@ -121,7 +121,7 @@ def test_many_small_products_where_the_large_operand_need_not_move():
     equation = "adbec,abc->de"
     x, y = random_values((4, 3, 9, 8, 30), "float64"), random_values((4, 9, 30), "float64", 1)
     contraction = planned(equation, (x, y), flops=SLOW)
-    layouts = {run.product_shape for run, _ in results_of_all_ways(contraction, (x, y))}
+    layouts = {way.product_shape for way, _ in results_of_all_ways(contraction, (x, y))}
     assert (4, 9, 3, 8, 1) in layouts or (4, 3, 9, 8, 1) in layouts
     for _, result in results_of_all_ways(contraction, (x, y)):
         check(np.asarray(result), np.einsum(equation, x, y))
@@ -147,7 +147,7 @@ def test_every_way_of_random_equations(problem, dtype):
 @pytest.mark.parametrize("equation", [*NAMED.values(), "abc,cd,dbe->ae"])
 @pytest.mark.parametrize("learns", [True, False])
 def test_calls_that_try_ways_are_right(monkeypatch, equation, learns):
-    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_MIN_TRIED_SECONDS", 0)
     monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
     operands = named_operands(equation)
     expected = np.einsum(equation, *operands)
@@ -172,7 +172,7 @@ def test_trials_come_to_an_end_and_only_while_learning():
         for _ in range(20):
             check(contraction(*operands), np.einsum(equation, *operands))
     assert pairing.call != pairing._try
-    assert pairing.chosen in pairing.runs
+    assert pairing.chosen in pairing.ways
 
 
 def test_trials_end_where_threads_have_called_one_way_more_often():
@@ -189,7 +189,7 @@ def test_trials_end_where_threads_have_called_one_way_more_often():
 
 @pytest.mark.parametrize("learns", [True, False])
 def test_threads_that_call_at_once(monkeypatch, learns):
-    monkeypatch.setattr(steps, "_LONG", 0)
+    monkeypatch.setattr(steps, "_MIN_TRIED_SECONDS", 0)
     monkeypatch.setattr(steps, "_WORTH_TRYING", 1e9)
     equations = [*NAMED.values()][-9:]
     work = []
@@ -232,7 +232,7 @@ def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
 
 
 def test_no_more_contractions_are_kept_than_allowed(monkeypatch):
-    monkeypatch.setattr(kept, "_MOST", 5)
+    monkeypatch.setattr(kept, "_MAX_CONTRACTIONS", 5)
     for _ in range(2):
         for extent in range(1, 9):
             x, y = random_values((3, extent), "float64"), random_values((extent, 4), "float64", 1)

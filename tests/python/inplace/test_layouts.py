@@ -37,19 +37,6 @@ def test_asorder_copies_strided_arrays():
         ttlg.asorder(x, "F", inplace=True)
 
 
-def test_asorder_of_pytorch():
-    torch = pytest.importorskip("torch")
-    x = torch.arange(60.0).reshape(3, 4, 5)
-    expected = x.clone()
-    for inplace in (False, True):
-        there = ttlg.asorder(x, "F", inplace=inplace)
-        assert torch.equal(there, expected)
-        assert there.stride() == (1, 3, 12)
-        back = ttlg.asorder(there, "C", inplace=inplace)
-        assert torch.equal(back, expected)
-        assert back.is_contiguous()
-
-
 def test_asorder_refuses():
     with pytest.raises(ValueError, match="unknown order 'K'"):
         ttlg.asorder(np.ones((2, 3)), "K")

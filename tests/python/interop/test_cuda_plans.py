@@ -22,7 +22,7 @@ def test_plan_for_takes_device_layout_and_address():
     assert (plan.device, plan.shape, plan.strides) == (MODEL.name, (40, 60), (240, 4))
     assert (plan.dtype, plan.threads, plan.nbytes) == ("float32", None, 9600)
     view = _core.view(x, "x")
-    assert plan._core == _core.cuda_plan_for(view, (1, 0), None, MODEL)
+    assert plan._compiled == _core.cuda_plan_for(view, (1, 0), None, MODEL)
     assert ttlg.plan_for(x, (1, 0), out=out).out_strides == (320, 8)
     forced = ttlg.plan_for(x, (1, 0), kernel="orthogonal_arbitrary")
     assert forced.schema == "orthogonal_arbitrary"

@@ -10,23 +10,17 @@ import pytest
 import ttlg
 
 from ..arrays import resident_bytes
+from .kinds import KINDS
 from .producer import Producer
 
 MIB = 1 << 20
 
 
-LIBRARIES = pytest.mark.parametrize(
-    "make",
-    [
-        lambda shape: np.ones(shape, np.float32),
-        lambda shape: pytest.importorskip("torch").ones(shape),
-        lambda shape: pytest.importorskip("jax").numpy.ones(shape),
-    ],
-    ids=["numpy", "torch", "jax"],
-)
+@pytest.fixture(params=["numpy", "torch", "jax"])
+def make(request):
+    return lambda shape: KINDS[request.param].make(np.ones(shape, "f4"), "float32")
 
 
-@LIBRARIES
 def test_results_are_freed(make):
     x = make((512, 1024))  # 2 MiB
     for _ in range(20):
@@ -39,7 +33,6 @@ def test_results_are_freed(make):
     assert resident_bytes() - before < 400 * MIB
 
 
-@LIBRARIES
 def test_references_to_the_input_are_dropped(make):
     x = make((4, 6))
     plan = ttlg.plan((4, 6))
@@ -60,15 +53,6 @@ def test_references_to_the_input_are_dropped(make):
         assert len(gc.get_objects()) < objects + 100
 
 
-def test_references_to_out_are_dropped():
-    x, out = np.ones((4, 6)), np.ones((6, 4))
-    ttlg.transpose(x, out=out)
-    references = sys.getrefcount(x), sys.getrefcount(out)
-    for _ in range(1000):
-        ttlg.transpose(x, out=out)
-    assert (sys.getrefcount(x), sys.getrefcount(out)) == references
-
-
 @pytest.mark.parametrize("out_shape", [None, (6, 4), (4, 6)])
 def test_ndarrays_dtypes_and_axes_keep_their_references(out_shape):
     dtype = np.dtype([("a", "<i2"), ("b", "<f8")])
@@ -86,7 +70,7 @@ def test_ndarrays_dtypes_and_axes_keep_their_references(out_shape):
 
     def counts():
         gc.collect()
-        return [sys.getrefcount(each) for each in (x, dtype, axes, plan, plan._core, *given)]
+        return [sys.getrefcount(each) for each in (x, dtype, axes, plan, plan._compiled, *given)]
 
     call_both()
     before, blocks = counts(), sys.getallocatedblocks()
@@ -121,7 +105,6 @@ def test_the_result_outlives_the_input():
     assert result.tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
-@LIBRARIES
 def test_results_are_independent(make):
     x = make((4, 6))
     results = [ttlg.transpose(x) for _ in range(100)]

@@ -19,7 +19,8 @@ from ttlg._libraries.xarray import Xarray
 from ..arrays import bits, random_array
 from . import fake_cuda
 from .fake_cuda import OnCuda
-from .producer import Producer
+from .kinds import Array, Namespace
+from .producer import VULKAN, Producer
 
 NAMED = [NumPy, Torch, CuPy, Jax, Xarray, Buffers]
 IMPORTED_BY_THE_CALLER = [Torch, CuPy, Jax, Xarray]
@@ -116,3 +117,23 @@ def test_several_arrays_are_refused_with_what_to_call(name, kind):
         with pytest.raises(TypeError, match=message):
             call(arrays)
     assert bits(np.asarray(ttlg.transpose(stack(arrays)))) == bits(np.transpose(arrays))  # as told
+
+
+def test_an_array_of_the_standard_on_a_device_out_of_reach():
+    class OnDevice(Array):
+        device = "gpu"
+
+        def __dlpack_device__(self):
+            return (VULKAN, 0)
+
+    with pytest.raises(BufferError, match=r"x lives on DLPack device type 7.*\.cpu\(\)"):
+        ttlg.transpose(OnDevice(np.zeros((2, 3))))
+
+
+def test_errors_of_the_library_pass(monkeypatch):
+    def full(shape, **options):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(Namespace, "empty", full)
+    with pytest.raises(MemoryError, match="no room"):
+        ttlg.transpose(Array(np.zeros((2, 3))))

@@ -26,7 +26,7 @@ def test_explain_shows_every_kernel_and_one_choice(plan):
     (chosen,) = [line for line in lines if line.startswith("->")]
     assert plan.kernel in chosen
     start = lines.index("planner, the least predicted time of each kernel:") + 1
-    kernel_reports = plan._core.kernel_reports()
+    kernel_reports = plan._compiled.kernel_reports()
     for line, (kernel, _, obstacle, seconds) in zip(lines[start:], kernel_reports, strict=False):
         assert line[:4].strip() in (("no",) if obstacle else ("", "->", "yes"))
         assert line[4:] == f"{kernel:12} {obstacle or f'{1e6 * seconds:.1f} microseconds'}"
@@ -45,7 +45,11 @@ def test_explain_says_that_a_kernel_was_forced():
 def test_explain_tells_the_predicted_time(plan):
     (line,) = [line for line in plan.explain().splitlines() if line.startswith("  predicted")]
     fresh = ttlg.predict_time(
-        plan.shape, plan.axes, f"V{plan._core.itemsize}", strides=plan.strides, threads=plan.threads
+        plan.shape,
+        plan.axes,
+        f"V{plan._compiled.itemsize}",
+        strides=plan.strides,
+        threads=plan.threads,
     )
     into_out = f"  predicted  {1e6 * plan.predicted_time:.1f} microseconds into out=, "
     assert line.startswith(into_out)
@@ -88,7 +92,7 @@ def test_explain_counts_the_vectors_of_a_shuffle():
 )
 def test_explain_names_generated_code(shape, axes, dtype, code):
     plan = ttlg.plan(shape, axes, dtype, threads=1, kernel="shuffle")
-    level = plan._core.shuffle["level_bytes"]
+    level = plan._compiled.shuffle["level_bytes"]
     assert level in (16, 32, 64)
     lines = [line for line in plan.explain().splitlines() if "generated" in line]
     if code is None:
@@ -110,7 +114,7 @@ def test_explain_names_the_loops():
 def test_explain_says_where_an_output_begins():
     phrase = "an output that begins at a cache line"
     small, large = (ttlg.plan((n, n), dtype="f8") for n in (40, 4000))
-    assert (small._core.out_alignment, large._core.out_alignment) == (1, 64)
+    assert (small._compiled.out_alignment, large._compiled.out_alignment) == (1, 64)
     assert phrase not in small.explain()
     assert phrase in large.explain()
 

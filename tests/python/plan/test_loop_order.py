@@ -75,7 +75,7 @@ def test_the_order_of_a_copy_is_kept():
 @contextlib.contextmanager
 def planned(plan):
     """Let the planner choose a plan for its layout."""
-    _core.cache_put(plan._core, 1, None)
+    _core.cache_put(plan._compiled, 1, None)
     try:
         yield
     finally:

@@ -176,8 +176,8 @@ def test_repr_is_one_line_that_tells_plans_apart(plan):
 
 def test_what_applies_can_be_forced():
     plan = ttlg.plan((64, 64), dtype="f4")
-    assert plan._core.applicable_kernels() == ["tile", "shuffle", "strided_copy", "reference"]
-    for kernel in plan._core.applicable_kernels():
+    assert plan._compiled.applicable_kernels() == ["tile", "shuffle", "strided_copy", "reference"]
+    for kernel in plan._compiled.applicable_kernels():
         assert ttlg.plan((64, 64), dtype="f4", kernel=kernel).kernel == kernel
 
 
@@ -297,4 +297,4 @@ def test_every_type_of_plan_of_the_core_has_a_class():
     assert all(isinstance(plan, ttlg.Plan) for plan in made)
     assert len({type(plan) for plan in made}) == 4
     for plan in made:
-        assert type(ttlg.Plan(plan._core, plan.dtype)) is type(plan)
+        assert type(ttlg.Plan(plan._compiled, plan.dtype)) is type(plan)

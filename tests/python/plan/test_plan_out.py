@@ -46,7 +46,7 @@ def test_kernels(plans_asked_for, extra, kernel):
     used = asked[-1]
     planned = ttlg.plan_for(X, out=out, threads=2)
     if kernel is None:
-        assert used == planned._core
+        assert used == planned._compiled
     elif kernel in asked[0].applicable_kernels():
         assert used.kernel == kernel
     else:

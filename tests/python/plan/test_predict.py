@@ -150,7 +150,7 @@ def test_a_tuned_plan_counts():
     model, threads = ttlg.plan((64, 30)), ttlg.get_num_threads()
     other = ttlg.plan((64, 30), kernel="reference")
     assert other.predicted_time != model.predicted_time
-    _core.cache_put(other._core, threads, None)
+    _core.cache_put(other._compiled, threads, None)
     assert warm((64, 30)) == ttlg.predict_times([((64, 30), None)], output="warm")
     assert warm((64, 30), full=True).kernel == "reference"
 

@@ -67,7 +67,7 @@ def test_programs_permute(itemsize):
         assert carry_out(plan, x) == bits(x.transpose(axes)), (shape, axes)
         program = plan.shuffle_program()
         kinds.append(bool(program["sums"]))
-        assert plan._core.shuffle["steps"] == (
+        assert plan._compiled.shuffle["steps"] == (
             1 if program["sums"] else len(program["rounds"]) + (program["first"] != (*range(16),))
         )
     assert len(kinds) > 15

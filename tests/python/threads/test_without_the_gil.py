@@ -179,7 +179,7 @@ def test_contractions_that_another_thread_forgets(monkeypatch):
             others.append(meanwhile(kept._forget))
             return super().__iter__()
 
-    monkeypatch.setattr(kept, "_MOST", 2)
+    monkeypatch.setattr(kept, "_MAX_CONTRACTIONS", 2)
     monkeypatch.setattr(kept, "contractions", ClearedMeanwhile(a=None, b=None))
     kept.keep("c", None)
     for thread in others:

@@ -88,7 +88,7 @@ def test_plain_ndarrays_take_the_fast_path(monkeypatch, kind):
     assert fast == slow
     assert fast[-1] == bits(x.T)
     plan = ttlg.plan(x.shape, None, x.dtype, strides=x.strides)
-    assert _core.run_ndarray(plan._core, x, None) is not None
+    assert _core.run_ndarray(plan._compiled, x, None) is not None
     assert both_paths(monkeypatch, lambda: plan(x)) == (fast, fast)
     out = np.zeros(x.T.shape, x.dtype)
     assert _core.transpose_ndarray(x, None, out, None) is out
@@ -102,7 +102,7 @@ def test_the_rest_takes_the_slow_path(monkeypatch, kind):
     fast, slow = both_paths(monkeypatch, lambda: ttlg.transpose(x))
     assert fast == slow
     plan = ttlg.plan((2, 3))
-    assert _core.run_ndarray(plan._core, x, None) is None
+    assert _core.run_ndarray(plan._compiled, x, None) is None
     fast, slow = both_paths(monkeypatch, lambda: plan(x))
     assert fast == slow
 
@@ -221,7 +221,7 @@ def strided_plan():
     ],
 )
 def test_plans_for_another_layout(monkeypatch, plan, x, out):
-    assert _core.run_ndarray(plan._core, x, out) is None
+    assert _core.run_ndarray(plan._compiled, x, out) is None
     fast, slow = both_paths(monkeypatch, lambda: plan(x, out))
     assert fast == slow
     assert fast[0] is ValueError
@@ -229,7 +229,7 @@ def test_plans_for_another_layout(monkeypatch, plan, x, out):
 
 def test_a_plan_for_a_strided_output():
     out = zeros((6, 8))[::-1, ::2]
-    assert _core.run_ndarray(strided_plan()._core, Y, out) is out
+    assert _core.run_ndarray(strided_plan()._compiled, Y, out) is out
     assert bits(out) == bits(Y.T)
 
 
@@ -284,4 +284,4 @@ def test_what_is_no_plan_is_not_run():
     assert _core.run_ndarray(None, X, None) is None
     assert _core.run_ndarray(ttlg.plan(X.shape), X, None) is None  # the core's plan is meant
     on_gpu = ttlg.plan(X.shape, device="tesla-k40c")
-    assert _core.run_ndarray(on_gpu._core, X, None) is None
+    assert _core.run_ndarray(on_gpu._compiled, X, None) is None

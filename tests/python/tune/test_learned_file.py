@@ -21,7 +21,7 @@ LEARN = """
     kept = lambda: ttlg.plan_for(x, (2, 0, 1), threads=1)
     predicted = ttlg.predict_time(x.shape, (2, 0, 1), "f8", threads=1)
     calls = 0
-    while not kept()._core.measured and calls < 1500:
+    while not kept()._compiled.measured and calls < 1500:
         y = ttlg.transpose(x, (2, 0, 1), threads=1)
         assert np.array_equal(y, x.transpose(2, 0, 1))
         calls += 1
@@ -46,7 +46,7 @@ def file(directory):
 
 def learned(threads=2, shape=SHAPE, seconds=1e-3):
     """Let the cache have a plan of a layout that is not the planner's choice."""
-    choice = ttlg.plan(shape, AXES, threads=threads)._core
+    choice = ttlg.plan(shape, AXES, threads=threads)._compiled
     name, parameters, _ = choice.candidates(threads)[-1]
     plan = _core.build_cpu_plan(request_of(choice), kernel=name, **parameters)
     timed = [(choice, 2 * seconds), (plan, seconds), (choice, 3 * seconds)]
@@ -91,7 +91,7 @@ def test_nothing_is_written_where_calls_do_not_learn(run_python, tmp_path):
     program = """
         import ttlg
         from ttlg import _core
-        plan = ttlg.plan((300, 40, 50), (2, 0, 1), threads=1)._core
+        plan = ttlg.plan((300, 40, 50), (2, 0, 1), threads=1)._compiled
         _core.cache_learned(plan.with_measured([(plan, 1e-3)]), 1, 0.25, 0.5)
     """
     cache = tmp_path / "cache"
@@ -117,8 +117,12 @@ def test_plans_come_back_as_they_were(file):
     again = [ttlg.plan(SHAPE, AXES, threads=n) for n in (1, 2)]
     again.append(ttlg.plan((20, 30, 40), AXES, threads=2))
     assert again == plans
-    assert [plan._core.thread_limit for plan in again] == [1, 2, 2]
-    assert [len(plan._core.measured) for plan in again] == [2, 2, 2]  # the choice, and the fastest
+    assert [plan._compiled.thread_limit for plan in again] == [1, 2, 2]
+    assert [len(plan._compiled.measured) for plan in again] == [
+        2,
+        2,
+        2,
+    ]  # the choice, and the fastest
     assert again[1].gain == pytest.approx(2)
     assert [seconds for _, _, *seconds in _core.measured_plans()] == [[0.25, 0.5]] * 3
     x = random_array(SHAPE, "<f4")
@@ -129,13 +133,13 @@ def test_plans_come_back_as_they_were(file):
 def test_plans_into_other_outputs_come_back_for_these(file):
     x = np.zeros(SHAPE)
     out = np.empty([SHAPE[axis] for axis in AXES])[:, :, ::-1]
-    plan = ttlg.plan_for(x, AXES, out=out, threads=1)._core
+    plan = ttlg.plan_for(x, AXES, out=out, threads=1)._compiled
     _core.cache_learned(plan.with_measured([(plan, 1e-3)]), 1, 0.25, 0.5)
     _learned.keep(file)
     ttlg.cache_clear()
     _learned.restore(file)
-    assert ttlg.plan_for(x, AXES, out=out, threads=1)._core.measured
-    assert not ttlg.plan_for(x, AXES, threads=1)._core.measured
+    assert ttlg.plan_for(x, AXES, out=out, threads=1)._compiled.measured
+    assert not ttlg.plan_for(x, AXES, threads=1)._compiled.measured
 
 
 def test_the_latest_plans_are_kept(file, monkeypatch):
@@ -185,7 +189,7 @@ def test_entries_that_are_no_plans_are_left_out(file, change):
     if "key" in change:  # the sound one is still there
         assert ttlg.plan(SHAPE, AXES, threads=2) == plan
     else:
-        assert not ttlg.plan(SHAPE, AXES, threads=2)._core.measured
+        assert not ttlg.plan(SHAPE, AXES, threads=2)._compiled.measured
 
 
 @pytest.mark.parametrize("name", ["cpu", "simd_used", "ttlg", "model"])
@@ -197,7 +201,7 @@ def test_plans_of_other_machines_are_left_out(file, name):
         json.dump([entry | {"key": entry["key"] | {name: "other"}}], text)
     ttlg.cache_clear()
     _learned.restore(file)
-    assert not ttlg.plan(SHAPE, AXES, threads=2)._core.measured
+    assert not ttlg.plan(SHAPE, AXES, threads=2)._compiled.measured
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", "[1, null, [], {}]", "[" * 100000])

@@ -32,7 +32,7 @@ def x():
 
 def measured(x, out=None):
     """Return how many plans have been tried for the layout, as far as the cache knows."""
-    return len(ttlg.plan_for(x, AXES, out=out, threads=1)._core.measured)
+    return len(ttlg.plan_for(x, AXES, out=out, threads=1)._compiled.measured)
 
 
 def calls_until_settled(x, call, out=None):
@@ -51,8 +51,12 @@ def test_calls_settle_on_a_plan_and_move_the_same_bytes(x):
     assert calls is not None
     assert calls > 2
     kept = ttlg.plan_for(x, AXES, out=out, threads=1)
-    least = min(seconds for _, _, seconds in kept._core.measured)
-    own = [s for k, p, s in kept._core.measured if (k, p) == (kept.kernel, kept._core.parameters)]
+    least = min(seconds for _, _, seconds in kept._compiled.measured)
+    own = [
+        s
+        for k, p, s in kept._compiled.measured
+        if (k, p) == (kept.kernel, kept._compiled.parameters)
+    ]
     assert own[0] <= least / 0.97
     assert ttlg.predict_time(SHAPE, AXES, threads=1) == predicted
     ttlg.cache_clear()
@@ -69,7 +73,7 @@ def test_tensors_settle_too(x):
     expected = tensor.permute(AXES).contiguous()
     for _ in range(CALLS):
         assert torch.equal(ttlg.transpose(tensor, AXES, threads=1), expected)
-        if len(ttlg.plan_for(tensor, AXES, threads=1)._core.measured):
+        if len(ttlg.plan_for(tensor, AXES, threads=1)._compiled.measured):
             return
     pytest.fail("no plan was kept")
 

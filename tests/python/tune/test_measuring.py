@@ -112,7 +112,7 @@ def test_arrays_begin_in_lines_as_planned(begin, backwards):
     out = zeros_in_line(begin, (30, 20), "<f4")[:: -1 if backwards else 1]
     begins = out.ctypes.data % 64
     plan = ttlg.plan_for(np.zeros((20, 30), "<f4"), out=out, threads=1)
-    x, made = _tune.arrays_for(plan._core)
+    x, made = _tune.arrays_for(plan._compiled)
     assert made.strides == out.strides
     assert made.ctypes.data % 64 == (0 if begins == 0 else 16)
     assert x.shape == (20, 30)

@@ -81,7 +81,7 @@ def test_bands_are_measured_for_the_fastest_slices(device, width):
         json.dumps([other.kernel, {**other.parameters, "band_width": n}]) for n in _tune_cuda._BANDS
     }
     assert measured == listed | widths
-    assert device.made == [(model._core, 0)]
+    assert device.made == [(model._compiled, 0)]
 
 
 def test_the_winner_is_kept_for_its_layout(device):
@@ -92,8 +92,8 @@ def test_the_winner_is_kept_for_its_layout(device):
     assert ttlg.plan((5000, 6000), (1, 0), device="cuda") == plan != model
     x = OnCuda(np.zeros((5000, 6000), "f4"))
     core = _core.cuda_plan_for(_core.view(x, "x"), (1, 0), None, MODEL)
-    if core.pointer_alignment == plan._core.pointer_alignment:
-        assert core == plan._core
+    if core.pointer_alignment == plan._compiled.pointer_alignment:
+        assert core == plan._compiled
     with ttlg.learning(False):
         assert ttlg.plan((5000, 6000), (1, 0), device="cuda") == plan
     assert band_width(ttlg.plan((5000, 6000), (1, 0), "f8", device="cuda")) != 2

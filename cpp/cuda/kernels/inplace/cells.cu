@@ -20,17 +20,15 @@ __global__ void __launch_bounds__(CellsPolicy::kThreads, CellsPolicy::kMinBlocks
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_gaps(p, launch, [&](auto width, auto gaps) {
-    return launch_kernel(cut_cells_kernel<width(), gaps()>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const CutCellsArguments& p, const Launching& to) {
+  return with_gaps(p, to.launch, [&](auto width, auto gaps) {
+    return launch_kernel(cut_cells_kernel<width(), gaps()>, to, p);
   });
 }
 
-cudaError_t enqueue_kernel(const CellsArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_gaps(p, launch, [&](auto width, auto gaps) {
-    return launch_kernel(cells_kernel<width(), gaps()>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const CellsArguments& p, const Launching& to) {
+  return with_gaps(p, to.launch, [&](auto width, auto gaps) {
+    return launch_kernel(cells_kernel<width(), gaps()>, to, p);
   });
 }
 

@@ -9,7 +9,6 @@
 //        x'[r] = x[r +- j div b], and x'[r] = x[r] on the way back
 #pragma once
 
-#include "cuda/kernels/inplace/column_slot.hpp"
 #include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"

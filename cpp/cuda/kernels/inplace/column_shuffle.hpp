@@ -9,7 +9,6 @@
 //        x'[i] = x[(i - j div b) mod m]  (Eq. 36)                           i
 #pragma once
 
-#include "cuda/kernels/inplace/column_slot.hpp"
 #include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "tensor/integer.hpp"

@@ -1,7 +1,9 @@
 // What the passes of C2R and R2C have in common.
 #pragma once
 
+#include "cuda/kernels/context.hpp"
 #include "cuda/kernels/cursors.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::cuda {
 
@@ -31,8 +33,8 @@ TTLG_DEVICE void for_iterations(std::uint32_t count, std::uint32_t own, const Mo
   }
 }
 
-// The same in two steps, of several iterations together: move them all to registers, and from
-// there.
+// Moves as for_iterations does, but in two steps, of several iterations together: all to registers,
+// and from there.
 template <int kBatch, typename T, typename Load, typename Store>
 TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load& load,
                              const Store& store) {
@@ -44,5 +46,33 @@ TTLG_DEVICE void for_batches(std::uint32_t count, std::uint32_t own, const Load&
     for (std::uint32_t i = 0; i < kBatch; ++i) store(first + i < own, held[i]);
   }
 }
+
+// Where a byte of such rows, one after another, is kept. Where a row is as wide as shared memory, a
+// word's bank follows from its column alone, so that no order of rows leads to conflicts. Of
+// elements narrower than a bank, those that share one may be read from neighbouring rows: the
+// sectors of these change places.
+template <int kWidth>
+TTLG_DEVICE std::uint32_t column_slot(std::uint32_t offset) {
+  if constexpr (kWidth == 1) return offset ^ ((offset >> 2) & 0x60);
+  if constexpr (kWidth == 2) return offset ^ ((offset >> 1) & 0x40);
+  return offset;
+}
+
+// Square matrices that lie in memory as [batch][order][between][order][element], the first mode the
+// slowest: the two modes of the same order change places, all others stay where they are.
+struct SquareMatrices {
+  std::int64_t first;       // matrix of a launch
+  FastDivisor between;      // how many matrices lie inside one another
+  std::int64_t inner_step;  // from one of these to the next, in bytes
+  std::int64_t outer_step;  // from all of these to the next ones
+  std::int64_t row_stride;  // of a matrix
+
+  // Where a launch's matrix begins.
+  TTLG_DEVICE std::int64_t offset(std::int64_t number) const {
+    const std::int64_t matrix = first + number;
+    const std::int64_t outer = between.quotient(matrix);
+    return outer * outer_step + (matrix - outer * between.divisor()) * inner_step;
+  }
+};
 
 }  // namespace ttlg::cuda

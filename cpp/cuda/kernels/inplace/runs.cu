@@ -1,7 +1,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/inplace/runs.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -21,12 +21,12 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const RunsArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_width(launch, [&](auto width) {
-    return launch_kernel(launch.threads == RunsPolicy::kThreads ? runs_kernel<width()>
-                                                                : runs_any_threads_kernel<width()>,
-                         launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const RunsArguments& p, const Launching& to) {
+  return with_width(to.launch, [&](auto width) {
+    return launch_kernel(to.launch.threads == RunsPolicy::kThreads
+                             ? runs_kernel<width()>
+                             : runs_any_threads_kernel<width()>,
+                         to, p);
   });
 }
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "cuda/kernels/inplace/matrices.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
 #include "plan/cuda/policy.hpp"
-#include "tensor/schemes.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cuda {
 

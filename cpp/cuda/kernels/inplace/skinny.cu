@@ -20,18 +20,15 @@ __global__ void __launch_bounds__(SkinnyPolicy::kThreads, SkinnyPolicy::kMinBloc
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const SkinnyArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_forward(p, launch, [&](auto width, auto forward) {
-    return launch_kernel(skinny_kernel<width(), forward()>, launch, stream, p, in, out);
+cudaError_t enqueue_kernel(const SkinnyArguments& p, const Launching& to) {
+  return with_forward(p, to.launch, [&](auto width, auto forward) {
+    return launch_kernel(skinny_kernel<width(), forward()>, to, p);
   });
 }
 
-cudaError_t enqueue_kernel(const SkinnyHeadsArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_width(launch, [&](auto width) {
-    return launch_kernel(skinny_heads_kernel<width()>, launch, stream, p, in, out);
-  });
+cudaError_t enqueue_kernel(const SkinnyHeadsArguments& p, const Launching& to) {
+  return with_width(to.launch,
+                    [&](auto width) { return launch_kernel(skinny_heads_kernel<width()>, to, p); });
 }
 
 }  // namespace ttlg::cuda

@@ -134,7 +134,7 @@ class SkinnyPiece {
     });
   }
 
-  // The same for each cell that is the warp's.
+  // Calls move for each cell that is the warp's.
   template <typename Move>
   TTLG_DEVICE void visit_cells(const Move& move) const {
     const std::uint32_t shift = p_.cell_shift;

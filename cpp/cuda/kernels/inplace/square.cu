@@ -1,7 +1,7 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
 #include "cuda/kernels/inplace/square.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 
 namespace ttlg::cuda {
 namespace {
@@ -21,14 +21,13 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 
 }  // namespace
 
-cudaError_t enqueue_kernel(const SquareArguments& p, const Launch& launch, const LaunchGrid&,
-                           const std::byte* in, std::byte* out, cudaStream_t stream) {
-  return with_width(launch, [&](auto any_width) {
-    return with_vectors(launch, any_width, [&](auto width, auto vector) {
-      return launch_kernel(launch.threads == SquarePolicy::kThreads
+cudaError_t enqueue_kernel(const SquareArguments& p, const Launching& to) {
+  return with_width(to.launch, [&](auto any_width) {
+    return with_vectors(to.launch, any_width, [&](auto width, auto vector) {
+      return launch_kernel(to.launch.threads == SquarePolicy::kThreads
                                ? square_kernel<width(), vector()>
                                : square_any_threads_kernel<width(), vector()>,
-                           launch, stream, p, in, out);
+                           to, p);
     });
   });
 }

@@ -8,8 +8,8 @@
 
 #include "cuda/kernels/distinct_drain.hpp"
 #include "cuda/kernels/distinct_fill.hpp"
-#include "cuda/kernels/inplace/matrices.hpp"
-#include "tensor/schemes.hpp"
+#include "cuda/kernels/inplace/pass_common.hpp"
+#include "plan/inplace/schemes.hpp"
 
 namespace ttlg::cuda {
 
@@ -173,7 +173,7 @@ TTLG_DEVICE void square(const SquareArguments& p, const Context& context) {
   tiles.drain(in_matrix);
 }
 
-// The same by any number of threads from 64 to 1024.
+// Transposes a pair of tiles by any number of threads from 64 to 1024.
 template <int kWidth, bool kVector, typename Context>
 TTLG_DEVICE void square_any_threads(const SquareArguments& p, const Context& context) {
   constexpr std::uint32_t kThreads = SquarePolicy::kThreads;

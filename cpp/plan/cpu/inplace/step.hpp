@@ -66,7 +66,7 @@ struct C2rWorkspace {
   std::int64_t bytes = 0;
 };
 
-// The same of `cells`: first a bit for each of them.
+// The parts of the workspace of `cells`: first a bit for each of them.
 struct CellsWorkspace {
   static constexpr std::int64_t kPartsPerThread = 4;
 

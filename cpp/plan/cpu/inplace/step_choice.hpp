@@ -7,7 +7,6 @@
 
 #include "plan/cpu/inplace/step.hpp"
 #include "plan/cpu/model/machine.hpp"
-#include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 
 namespace ttlg::cpu {
@@ -30,8 +29,8 @@ struct StepLimits {
   // prediction.
   std::vector<Decomposition<InplaceStep>> step_choices(const Matrices& matrices) const;
 
-  // The same, and three steps for squares and their rows where rows and columns have a large
-  // divisor in common.
+  // The choices of step_choices, and three steps for squares and their rows where rows and columns
+  // have a large divisor in common.
   std::vector<Decomposition<InplaceStep>> matrix_choices(const Matrices& matrices) const;
 };
 

@@ -10,7 +10,7 @@
 #include "plan/cuda/model/device_model.hpp"
 #include "plan/cuda/plan.hpp"
 #include "plan/inplace/plan.hpp"
-#include "plan/timed.hpp"
+#include "plan/plan_base.hpp"
 
 namespace ttlg::cuda {
 

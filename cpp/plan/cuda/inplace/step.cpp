@@ -5,7 +5,6 @@
 
 #include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/skinny.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/width.hpp"

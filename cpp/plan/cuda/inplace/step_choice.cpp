@@ -6,7 +6,6 @@
 
 #include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/skinny.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cuda {

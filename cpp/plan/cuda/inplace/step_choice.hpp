@@ -7,7 +7,6 @@
 
 #include "plan/cuda/inplace/step.hpp"
 #include "plan/cuda/model/device_model.hpp"
-#include "plan/inplace/decomposition.hpp"
 #include "plan/inplace/matrices.hpp"
 
 namespace ttlg::cuda {
@@ -31,8 +30,8 @@ struct StepLimits {
   // predicted time, the first is preferred.
   std::vector<Decomposition<InplaceStep>> step_choices(const Matrices& matrices) const;
 
-  // The same, and steps for squares and their rows, for parts of large elements or for pieces of
-  // long rows or columns, where they take less time.
+  // The choices of step_choices, and steps for squares and their rows, for parts of large elements
+  // or for pieces of long rows or columns, where they take less time.
   std::vector<Decomposition<InplaceStep>> matrix_choices(const Matrices& matrices) const;
 
  private:

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "plan/cuda/layout/bank_conflicts.hpp"
+#include "plan/cuda/layout/choose_layout.hpp"
 #include "plan/cuda/layout/shared_layout.hpp"
-#include "plan/cuda/layout/slice_modes.hpp"
 #include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "plan/cuda/schema.hpp"
+#include "plan/cuda/parameters.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cuda {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "plan/cuda/model/costs.hpp"
-#include "plan/cuda/schema.hpp"
+#include "plan/cuda/parameters.hpp"
 
 namespace ttlg::cuda {
 

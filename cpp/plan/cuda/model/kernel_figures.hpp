@@ -2,7 +2,7 @@
 // cpp/cuda/kernels/budget.json, with which its --check compares; do not edit.
 #pragma once
 
-#include "plan/cuda/schema.hpp"
+#include "plan/cuda/parameters.hpp"
 
 namespace ttlg::cuda {
 

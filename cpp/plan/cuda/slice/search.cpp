@@ -1,4 +1,3 @@
-#include "plan/cuda/slice/search.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 #include "plan/cuda/policy.hpp"
 #include "plan/cuda/slice/sliced_problem.hpp"
-#include "plan/cuda/slice/validate.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 

@@ -1,8 +1,7 @@
-#include "plan/cuda/slice/validate.hpp"
-
 #include <algorithm>
 
 #include "plan/cuda/slice/packed_slice.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "plan/cuda/taxonomy.hpp"
 #include "tensor/integer.hpp"
 

@@ -1,11 +1,11 @@
-#include "cpu/memory/huge_pages.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::cpu {
 namespace {

@@ -19,8 +19,6 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/memory/huge_pages.hpp"
-
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif

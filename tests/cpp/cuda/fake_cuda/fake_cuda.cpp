@@ -275,10 +275,9 @@ cudaError_t launch(const char* kernel, const Launch& what, const std::byte* in, 
 
 }  // namespace
 
-#define TTLG_FAKE_KERNEL(name, Arguments)                                                \
-  cudaError_t enqueue_kernel(const Arguments&, const Launch& what, const LaunchGrid&,    \
-                             const std::byte* in, std::byte* out, cudaStream_t stream) { \
-    return launch(name, what, in, out, stream);                                          \
+#define TTLG_FAKE_KERNEL(name, Arguments)                             \
+  cudaError_t enqueue_kernel(const Arguments&, const Launching& to) { \
+    return launch(name, to.launch, to.in, to.out, to.stream);         \
   }
 TTLG_FAKE_KERNEL("copy", CopyArguments)
 TTLG_FAKE_KERNEL("match_large", MatchLargeArguments)

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/inplace/executable.hpp"
+#include "cuda/executable.hpp"
 #include "cuda/permuted.hpp"
 
 namespace ttlg::test {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "plan/cuda/plan.hpp"
 #include "plan/cuda/planner.hpp"
-#include "plan/cuda/recast.hpp"
-#include "plan/cuda/slice/validate.hpp"
+#include "plan/cuda/slice/slices.hpp"
 #include "requests.hpp"
 #include "tensor/integer.hpp"
 

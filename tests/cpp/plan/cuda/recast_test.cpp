@@ -1,5 +1,3 @@
-#include "plan/cuda/recast.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "moves.hpp"
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/plan.hpp"
 #include "plan/cuda/taxonomy.hpp"
 
 namespace ttlg::cuda {

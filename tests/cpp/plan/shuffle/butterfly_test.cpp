@@ -1,7 +1,5 @@
 // GenTT, sections 4.2 and 4.3, for permutations of indices of extent 2: the steps, registers and
 // shuffles that the paper counts, and programs that do what they are for.
-#include "plan/shuffle/butterfly.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 
 #include "plan/shuffle/interpret.hpp"
 #include "plan/shuffle/passes.hpp"
+#include "plan/shuffle/permute_tile.hpp"
 #include "plan/shuffle/programs.hpp"
 
 namespace ttlg::shuffle {

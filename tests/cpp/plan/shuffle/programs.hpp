@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "plan/shuffle/butterfly.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/permute_tile.hpp"
 #include "plan/shuffle/program.hpp"

@@ -1,10 +1,10 @@
-#include "plan/sparse/key.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
+
+#include "plan/sparse/plan.hpp"
 
 namespace ttlg::sparse {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
-#include "plan/cuda/inplace/square_width.hpp"
+#include "plan/cuda/inplace/policy.hpp"
 #include "plan/cuda/inplace/step_choice.hpp"
 #include "plan/cuda/policy.hpp"
 #include "tensor/width.hpp"

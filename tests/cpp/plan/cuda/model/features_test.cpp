@@ -1,5 +1,3 @@
-#include "plan/cuda/model/features.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/model/predict.hpp"
 #include "plan/cuda/planner.hpp"
 #include "tensor/integer.hpp"
 

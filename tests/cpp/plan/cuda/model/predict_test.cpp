@@ -12,7 +12,6 @@
 
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/model/device_model.hpp"
-#include "plan/cuda/model/features.hpp"
 #include "plan/cuda/model/launch_terms.hpp"
 #include "plan/cuda/planner.hpp"
 #include "tensor/integer.hpp"

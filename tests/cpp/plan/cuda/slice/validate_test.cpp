@@ -1,6 +1,4 @@
 // Each limit of a plan by itself: what it admits, and what breaks this rule alone.
-#include "plan/cuda/slice/validate.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "plan/cuda/cases.hpp"
+#include "plan/cuda/slice/slices.hpp"
 
 namespace ttlg::cuda {
 namespace {
