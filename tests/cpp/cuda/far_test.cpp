@@ -90,23 +90,23 @@ TEST(Far, MovesShortRuns) {
 }
 
 TEST(Far, MovesTiles) {
-  using Distinct = DistinctArguments;
+  using Tiles = DistinctArguments;
   for (const std::int64_t size : kWidths) {
     for (const int stages : {1, 2}) {
       for (const std::int64_t odd : {0, 1}) {
-        move_far<Distinct>({70400 + odd, 81920 / size + odd}, {1, 0}, size,
-                           {orthogonal_distinct, {1, 1, 64, 64}, -1, stages});
+        move_far<Tiles>({70400 + odd, 81920 / size + odd}, {1, 0}, size,
+                        {orthogonal_distinct, {1, 1, 64, 64}, -1, stages});
         // Rows and columns 300 MB apart.
-        move_far<Distinct>({128 + odd, 2400000 / size, 64 + odd}, {2, 1, 0}, size,
-                           {orthogonal_distinct, {1, 1, 128, 64}, -1, stages});
+        move_far<Tiles>({128 + odd, 2400000 / size, 64 + odd}, {2, 1, 0}, size,
+                        {orthogonal_distinct, {1, 1, 128, 64}, -1, stages});
       }
     }
   }
   // Along a coarsened mode, with modes combined that do not fuse.
   const std::vector<int> perm{3, 1, 0, 4, 2};
-  move_far<Distinct>({64, 8, 2000, 64, 20}, perm, 4, {orthogonal_distinct, {1, 2, 64, 8}, 4});
-  move_far<Distinct>({64, 6000, 4, 64, 20}, {3, 2, 1, 0, 4}, 4,
-                     {orthogonal_distinct, {1, 2, 64, 4}, 4});
+  move_far<Tiles>({64, 8, 2000, 64, 20}, perm, 4, {orthogonal_distinct, {1, 2, 64, 8}, 4});
+  move_far<Tiles>({64, 6000, 4, 64, 20}, {3, 2, 1, 0, 4}, 4,
+                  {orthogonal_distinct, {1, 2, 64, 4}, 4});
 }
 
 TEST(Far, MovesSlicesOfAnyModes) {
