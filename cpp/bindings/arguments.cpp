@@ -6,13 +6,15 @@
 #include <atomic>
 #include <string>
 
-#include "bindings/layout.hpp"
+#include "call/layout.hpp"
 #include "cpu/threads/threads.hpp"
 #include "plan/cpu/plan.hpp"
 #include "tensor/axes.hpp"
 
 namespace ttlg::bindings {
 namespace {
+
+using call::Fault;
 
 // Steps that NumPy may spend on deciding whether two strided arrays share a byte.
 constexpr int kMaxOverlapWork = 1'000'000;
@@ -76,6 +78,22 @@ std::string why_not(const py::object& axes) {
 std::string not_a_number(const py::handle& item) {
   return py::repr(item).cast<std::string>() +
          " is not an axis number; pass integers, such as (1, 0): only axes of xarray have names";
+}
+
+void check_matches(const call::Layout& planned, const TensorView& view, const std::string& name) {
+  const Fault fault = find_planned_fault(planned, view.layout());
+  if (!fault) return;
+  const std::string is_for = "this plan is for " + name + " of ";
+  if (fault.kind == Fault::shape) {
+    throw py::value_error(is_for + "shape " + text_of(planned.shape) + " and " +
+                          std::to_string(planned.itemsize) + "-byte elements, not shape " +
+                          text_of(view.shape) + " and " + std::to_string(view.itemsize) +
+                          "-byte elements; make one for this array with ttlg.plan_for(x, axes)");
+  }
+  throw py::value_error(is_for + "byte strides " + text_of(planned.byte_strides) + ", not " +
+                        text_of(view.byte_strides) +
+                        "; make one for this array with ttlg.plan_for(x, axes), or call "
+                        "ttlg.transpose, which looks at the strides itself");
 }
 
 }  // namespace
@@ -166,8 +184,8 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
   Integers out_shape;
   for (const int axis : axes) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
   const auto out_of_shape = [&] { return out.name + " of shape " + text_of(out_shape); };
-  const OutputFault fault = find_output_fault(x.layout(), out.layout(), out_shape);
-  if (fault == OutputFault::shape) {
+  const Fault fault = find_output_fault(x.layout(), out.layout(), out_shape);
+  if (fault.kind == Fault::shape) {
     throw py::value_error(out.name + " has shape " + text_of(out.shape) + ", but " + x.name +
                           " of shape " + text_of(x.shape) + " permuted by axes " +
                           py::str(py::tuple(py::cast(axes))).cast<std::string>() + " has shape " +
@@ -179,12 +197,12 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
                          " of dtype " + x.dtype());
   }
   if (out.readonly) throw py::value_error(out_of_shape() + " is read-only; pass a writable array");
-  if (fault == OutputFault::self_overlap) {
+  if (fault.kind == Fault::self_overlap) {
     throw py::value_error(out_of_shape() + " and byte strides " + text_of(out.byte_strides) +
                           " may hold several elements at one place; pass an array whose elements "
                           "are apart");
   }
-  if (fault == OutputFault::ranges_meet && share_memory(x, out)) {
+  if (fault.kind == Fault::ranges_meet && share_memory(x, out)) {
     const bool moves_axes = !std::ranges::is_sorted(axes);
     throw py::value_error(out_of_shape() + " overlaps " + x.name + " of shape " + text_of(x.shape) +
                           "; pass an array of its own" + (moves_axes ? ", copy " : " or copy ") +
@@ -193,6 +211,15 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
                                         "other memory"
                                       : ""));
   }
+}
+
+void check_planned_input(const PlanBase& plan, const TensorView& x) {
+  check_matches(call::input_of(plan.request), x, "x");
+}
+
+void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out) {
+  check_planned_input(plan, x);
+  check_matches(call::output_of(plan), out, "out");
 }
 
 void bind_arguments(py::module_& module) {

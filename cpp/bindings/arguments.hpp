@@ -5,11 +5,13 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bindings/tensor_view.hpp"
 #include "plan/names.hpp"
+#include "plan/plan_base.hpp"
 
 namespace ttlg::bindings {
 
@@ -17,8 +19,8 @@ using Integers = std::vector<std::int64_t>;
 
 inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
 
-inline std::string text_of(const Integers& values) {
-  return py::str(to_tuple(values)).cast<std::string>();
+inline std::string text_of(std::span<const std::int64_t> values) {
+  return py::str(to_tuple(Integers(values.begin(), values.end()))).cast<std::string>();
 }
 
 // A permutation of the axes of `shape`: None, which reverses them, or anything whose items count as
@@ -47,5 +49,9 @@ Kernel parse_kernel(const NameTable<Kernel, kCount>& kernels, const std::string&
 
 // Throws unless `x`, permuted by `axes`, may be written to `out`.
 void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out);
+
+// These throw, with a hint, unless the views are of the layout that was planned.
+void check_planned_input(const PlanBase& plan, const TensorView& x);
+void check_planned(const PlanBase& plan, const TensorView& x, const TensorView& out);
 
 }  // namespace ttlg::bindings

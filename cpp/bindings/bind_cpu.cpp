@@ -8,9 +8,11 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
+#include "bindings/gil_release.hpp"
 #include "bindings/measured.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
+#include "bindings/new_ndarray.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cpu/simd_level.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/loop_order.hpp"
@@ -20,6 +22,7 @@
 namespace ttlg::bindings {
 namespace {
 
+using call::CpuCall;
 using cpu::Kernel;
 using cpu::Plan;
 
@@ -42,16 +45,8 @@ py::dict to_dict(const cpu::Parameters& parameters) {
   return result;
 }
 
-// Whether this process moves full blocks by generated code.
-bool has_channel_kernel(const Plan& plan) {
-  const auto& channels = plan.shuffle.channels;
-  if (!channels) return false;
-  const std::int64_t structures = plan.block.modes[channels->structure_mode].block;
-  return cpu::kernels().channel_kernel(plan.shuffle, structures) != nullptr;
-}
-
 py::object shuffle_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.movers.program;
   if (shuffle.tile.empty()) return py::none();
   std::int64_t tile_bytes = plan.element_bytes;
   for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
@@ -61,11 +56,14 @@ py::object shuffle_of(const Plan& plan) {
   result["loads"] = shuffle.loads.size();
   result["stores"] = shuffle.out_stores.size();
   result["steps"] = shuffle.steps();
-  const bool has_channels = has_channel_kernel(plan);
-  const cpu::VectorTile* const tile = has_channels ? nullptr : cpu::kernels().vector_tile(shuffle);
-  result["channels"] = has_channels ? shuffle.channels->kind.count : 0;
-  result["tile_vectors"] = tile != nullptr ? tile->loads.size() : 0;
-  result["level_bytes"] = cpu::kernels().lanes * cpu::kLaneBytes;
+  const cpu::Kernels& table = cpu::kernels();
+  Integers whole;
+  for (const cpu::BlockMode& mode : plan.block.modes) whole.push_back(mode.block);
+  const cpu::Mover mover = table.mover_of(plan.movers, whole);
+  result["channels"] = mover == cpu::Mover::channels ? plan.movers.channels->kind.count : 0;
+  result["tile_vectors"] =
+      mover == cpu::Mover::vector_tile ? plan.movers.vector_tile(table.lanes)->loads.size() : 0;
+  result["level_bytes"] = table.lanes * cpu::kLaneBytes;
   return result;
 }
 
@@ -77,7 +75,7 @@ py::tuple source_bytes(const cpu::ByteIndices& bytes) {
 }
 
 py::object shuffle_program_of(const Plan& plan) {
-  const cpu::Shuffle& shuffle = plan.shuffle;
+  const cpu::ShuffleTables& shuffle = plan.movers.program;
   if (shuffle.tile.empty()) return py::none();
   py::list sums;
   auto term = shuffle.terms.begin();
@@ -102,7 +100,7 @@ py::object shuffle_program_of(const Plan& plan) {
 
 // Python's CpuPlan has no method that changes it.
 std::shared_ptr<Plan> cached_plan(const LayoutKey& key, const cpu::Planning::Choice& choice) {
-  return std::const_pointer_cast<Plan>(cpu_plan_cache().get(key, choice));
+  return std::const_pointer_cast<Plan>(call::cpu_plan_cache().get(key, choice));
 }
 
 void check_call(const Plan& plan, const TensorView& x, const TensorView& out) {
@@ -112,13 +110,14 @@ void check_call(const Plan& plan, const TensorView& x, const TensorView& out) {
 
 void run_checked(const Plan& plan, const TensorView& x, const TensorView& out) {
   check_call(plan, x, out);
-  run(plan, x.data, out.data);
+  call::run<GilRelease>(plan, x.data, out.data);
 }
 
 void run_call(const CpuCall& call, const TensorView& x, const TensorView& out) {
   check_call(*call.plan, x, out);
   // Other libraries return the memory of large results to the system when these are freed.
-  run_and_learn(call.plan, x.data, out.data, call.plan->request.out_byte_strides.empty());
+  call::run_and_learn<GilRelease>(call.plan, x.data, out.data,
+                                  call.plan->request.out_byte_strides.empty());
 }
 
 // One after another, which no signal handler of Python interrupts.
@@ -131,7 +130,7 @@ std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes
                                      const std::optional<std::string>& kernel) {
   const std::vector<int> order = read_axes(axes, x.shape);
   if (out != nullptr) check_out(x, order, *out);
-  const Layout into = out != nullptr ? out->layout() : Layout{};
+  const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
   return cached_plan(cpu_key_of(x.layout(), order, out != nullptr ? &into : nullptr),
                      {.threads = read_threads(threads), .forced = parse_forced(kernel)});
 }
@@ -139,8 +138,8 @@ std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes
 py::list candidates_for(const Plan& plan, int threads, bool all) {
   py::list rows;
   for (const cpu::Candidate& each :
-       cpu::candidates(plan.request, *machine_or_this(plan.machine), threads,
-                       all ? cpu::Listed::fully : cpu::Listed::as_searched)) {
+       cpu::candidates(plan.request, *call::machine_or_this(plan.machine), threads,
+                       all ? cpu::CandidateSet::all : cpu::CandidateSet::searched)) {
     rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
                                each.seconds));
   }
@@ -151,7 +150,7 @@ py::list candidates_for(const Plan& plan, int threads, bool all) {
 py::list kernel_reports_for(const Plan& plan) {
   py::list rows;
   for (const cpu::KernelReport& each :
-       cpu::kernel_reports(plan.request, *machine_or_this(plan.machine), plan.thread_limit)) {
+       cpu::kernel_reports(plan.request, *call::machine_or_this(plan.machine), plan.thread_limit)) {
     const bool applies = each.obstacle.empty();
     rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
                                applies ? py::none() : py::cast(each.obstacle), each.seconds));
@@ -167,7 +166,7 @@ py::list to_list(const std::vector<cpu::Timed>& timed) {
 // The layouts whose fastest plan is known, for all kernels.
 py::list measured_plans() {
   py::list rows;
-  for (const auto& [plan, choice] : cpu_plan_cache().plans()) {
+  for (const auto& [plan, choice] : call::cpu_plan_cache().plans()) {
     if (plan->measured.empty() || choice.forced || !choice.learns) continue;
     rows.append(py::make_tuple(*plan, choice.threads, plan->warm_seconds, plan->fresh_seconds));
   }
@@ -178,8 +177,8 @@ void cache_learned(Plan plan, int threads, double warm_seconds, double fresh_sec
   plan.thread_limit = threads;
   plan.warm_seconds = warm_seconds;
   plan.fresh_seconds = fresh_seconds;
-  cpu_plan_cache().put(std::make_shared<const Plan>(std::move(plan)),
-                       {.threads = threads, .learns = true});
+  call::cpu_plan_cache().put(std::make_shared<const Plan>(std::move(plan)),
+                             {.threads = threads, .learns = true});
 }
 
 py::list kernels_for(const Plan& plan) {
@@ -208,14 +207,14 @@ void bind_cpu(py::module_& module) {
       .def("candidates", &candidates_for, py::arg("threads"), py::arg("all") = false)
       .def("kernel_reports", &kernel_reports_for)
       .def_property_readonly("predicted_seconds",
-                             [](const Plan& plan) { return predicted_seconds(plan, false); })
+                             [](const Plan& plan) { return call::predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
       .def_property_readonly(
           "machine",
           [](const Plan& plan) { return std::const_pointer_cast<cpu::Machine>(plan.machine); })
       .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
-      .def_property_readonly("trials",
-                             [](const Plan& plan) { return to_list(cpu_learner().timed(plan)); })
+      .def_property_readonly(
+          "trials", [](const Plan& plan) { return to_list(call::cpu_learner().timed(plan)); })
       .def("with_measured", &with_measured<Plan, &Plan::parameters>, py::arg("timed"))
       .def("applicable_kernels", &kernels_for)
       .def("run", &run_checked, py::arg("x"), py::arg("out"))
@@ -266,7 +265,7 @@ void bind_cpu(py::module_& module) {
       "request_into_new_ndarray",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
          const std::vector<int>& axes) {
-        const Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
+        const call::Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
         return cpu_key_of(x, axes, nullptr).request();
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
@@ -315,7 +314,7 @@ void bind_cpu(py::module_& module) {
       "cache_put",
       [](const std::shared_ptr<Plan>& plan, int threads, const std::optional<std::string>& kernel) {
         for (const bool learns : {false, true}) {
-          cpu_plan_cache().put(
+          call::cpu_plan_cache().put(
               plan, {.threads = threads, .forced = parse_forced(kernel), .learns = learns});
         }
       },

@@ -8,8 +8,8 @@
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
 #include "bindings/measured.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cuda/execute.hpp"
 #include "plan/cuda/model/costs.hpp"
 #include "plan/cuda/model/launch_terms.hpp"
@@ -21,6 +21,7 @@
 namespace ttlg::bindings {
 namespace {
 
+using call::CudaCall;
 using cuda::DeviceModel;
 using cuda::Executable;
 using cuda::Schema;
@@ -101,7 +102,7 @@ std::int64_t pointer_alignment_of(const std::byte* in, const std::byte* out) {
 
 std::shared_ptr<Executable> cached_plan(const LayoutKey& layout,
                                         const cuda::Planning::Choice& choice) {
-  return std::const_pointer_cast<Executable>(cuda_plan_cache().get(layout, choice));
+  return std::const_pointer_cast<Executable>(call::cuda_plan_cache().get(layout, choice));
 }
 
 py::list to_list(const std::vector<cuda::Timed>& timed) {
@@ -115,8 +116,8 @@ std::shared_ptr<Executable> plan_for_views(const TensorView& x, const py::object
                                            const std::optional<std::string>& kernel) {
   const std::vector<int> order = read_axes(axes, x.shape);
   if (out != nullptr) check_out(x, order, *out);
-  const Layout into = out != nullptr ? out->layout() : Layout{};
-  return cached_plan(key_of(x.layout(), order, out != nullptr ? &into : nullptr),
+  const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
+  return cached_plan(key_of(x.layout(), order, into.byte_strides),
                      {.pointer_alignment = pointer_alignment_of(x.data, into.data),
                       .model = model,
                       .forced = parse_forced(kernel)});
@@ -133,8 +134,8 @@ void run_checked(const Executable& plan, const TensorView& x, const TensorView& 
 void run_call(const CudaCall& call, const TensorView& x, const TensorView& out) {
   check_planned(*call.plan, x, out);
   const GilRelease release;
-  run_and_learn(call.plan, x.data, out.data, x.cuda_device, x.stream,
-                out.owner_stream.value_or(x.stream));
+  call::run_and_learn(call.plan, x.data, out.data, x.cuda_device, x.stream,
+                      out.owner_stream.value_or(x.stream));
 }
 
 void bind_plans(py::module_& module) {
@@ -153,7 +154,7 @@ void bind_plans(py::module_& module) {
           "time_source",
           [](const Executable& plan) { return describe(*plan.model, plan.time_source); })
       .def_property_readonly("word_bytes",
-                             [](const Executable& plan) { return plan.recast.element_bytes; })
+                             [](const Executable& plan) { return plan.recast.element_bytes(); })
       .def_property_readonly("slice",
                              [](const Executable& plan) {
                                const cuda::SlicedProblem sliced = plan.sliced();
@@ -171,7 +172,8 @@ void bind_plans(py::module_& module) {
       .def_property_readonly("measured",
                              [](const Executable& plan) { return to_list(plan.measured); })
       .def_property_readonly(
-          "trials", [](const Executable& plan) { return to_list(cuda_learner().timed(plan)); })
+          "trials",
+          [](const Executable& plan) { return to_list(call::cuda_learner().timed(plan)); })
       .def("with_measured", &with_measured<Executable, &Executable::parameters>, py::arg("timed"))
       .def("transactions",
            [](const Executable& plan) { return to_dict(cuda::transactions(plan.sliced())); })
@@ -223,10 +225,10 @@ void bind_plans(py::module_& module) {
       "cuda_cache_put",
       [](const std::shared_ptr<Executable>& plan, const std::optional<std::string>& kernel) {
         for (const bool learns : {false, true}) {
-          cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
-                                       .model = plan->model,
-                                       .forced = parse_forced(kernel),
-                                       .learns = learns});
+          call::cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
+                                             .model = plan->model,
+                                             .forced = parse_forced(kernel),
+                                             .learns = learns});
         }
       },
       py::arg("plan"), py::arg("kernel"),

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,13 +7,10 @@
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
 #include "bindings/measured.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
-#include "cpu/inplace/execute.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cpu/this_machine.hpp"
-#include "cuda/execute.hpp"
 #include "plan/cpu/inplace/step_choice.hpp"
-#include "plan/cpu/memory_units.hpp"
 #include "plan/cuda/inplace/step_choice.hpp"
 #include "plan/cuda/model/predict.hpp"
 
@@ -33,7 +29,7 @@ struct Cpu {
     return parse_kernel(cpu::kInplaceKernels, name, "in place, choose one of");
   }
   static std::vector<Plan> candidates(const Plan& plan) {
-    return inplace_candidates(plan, *machine_or_this(plan.machine));
+    return inplace_candidates(plan, *call::machine_or_this(plan.machine));
   }
 };
 
@@ -135,7 +131,7 @@ py::list candidates_for(const typename Device::Plan& plan) {
 
 // How often each step reads and writes the array, and its predicted seconds.
 py::list cpu_costs_of(const cpu::InplacePlan& plan) {
-  const auto machine = machine_or_this(plan.machine);
+  const auto machine = call::machine_or_this(plan.machine);
   py::list costs;
   for (const cpu::InplaceStep& step : plan.steps) {
     costs.append(py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads)));
@@ -162,60 +158,76 @@ auto parse_forced(const std::optional<std::string>& kernel) {
   return kernel ? std::optional(Device::parse(*kernel)) : std::nullopt;
 }
 
-std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(
-    const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-    const std::vector<int>& axes, const py::object& threads, std::optional<std::int64_t> workspace,
-    const std::optional<std::string>& kernel, const std::shared_ptr<cpu::Machine>& machine) {
-  const InplaceLayout layout(shape, byte_strides, itemsize, axes);
+// The key for an array of this layout; throws where such an array has no place for the result.
+LayoutKey checked_key(const call::Layout& x, const call::InplaceLayout& inplace) {
+  if (inplace.fault) {
+    throw py::value_error("an array of shape " + text_of(x.shape) + " and byte strides " +
+                          text_of(x.byte_strides) +
+                          " does not fill its memory in C or Fortran order, so it has no place for "
+                          "the result; pass a contiguous copy, or call ttlg.transpose(x, axes), "
+                          "which returns a new array");
+  }
+  return inplace.key;
+}
+
+std::shared_ptr<cpu::InplacePlan> cached_cpu_plan(const call::Layout& x,
+                                                  const std::vector<int>& axes,
+                                                  const py::object& threads,
+                                                  std::optional<std::int64_t> workspace,
+                                                  const std::optional<std::string>& kernel,
+                                                  const std::shared_ptr<cpu::Machine>& machine) {
+  const call::InplaceLayout layout(x, axes);
+  const LayoutKey key = checked_key(x, layout);
   const cpu::InplaceOptions options{.threads = read_threads(threads),
                                     .workspace = workspace,
                                     .forced = parse_forced<Cpu>(kernel)};
   if (!machine) {
     return std::const_pointer_cast<cpu::InplacePlan>(
-        inplace_plan_cache().get(layout.key, {options}));
+        call::cpu_inplace_plan_cache().get(key, {options}));
   }
-  auto plan = std::make_shared<cpu::InplacePlan>(
-      make_inplace_plan(layout.key.request(), *machine, options));
+  auto plan =
+      std::make_shared<cpu::InplacePlan>(make_inplace_plan(key.request(), *machine, options));
   plan->machine = machine;
   return plan;
 }
 
-std::shared_ptr<InplaceExecutable> cached_cuda_plan(
-    const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-    const std::vector<int>& axes, std::optional<std::int64_t> workspace,
-    const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
-  const InplaceLayout layout(shape, byte_strides, itemsize, axes);
-  return std::const_pointer_cast<InplaceExecutable>(cuda_inplace_plan_cache().get(
-      layout.key,
+std::shared_ptr<InplaceExecutable> cached_cuda_plan(const call::Layout& x,
+                                                    const std::vector<int>& axes,
+                                                    std::optional<std::int64_t> workspace,
+                                                    const std::shared_ptr<DeviceModel>& model,
+                                                    const std::optional<std::string>& kernel) {
+  const call::InplaceLayout layout(x, axes);
+  return std::const_pointer_cast<InplaceExecutable>(call::cuda_inplace_plan_cache().get(
+      checked_key(x, layout),
       {.model = model, .options = {.workspace = workspace, .forced = parse_forced<Cuda>(kernel)}}));
 }
 
-// Everything that can fail happens before the first element moves.
+void check_planned_inplace(const PlanBase& plan, const TensorView& x) {
+  check_planned_input(plan, x);
+  if (x.readonly) {
+    throw py::value_error(
+        "x is read-only; pass a writable array, or call ttlg.transpose(x, axes), which returns a "
+        "new one");
+  }
+}
+
 void run_on_cpu(const cpu::InplacePlan& plan, const TensorView& x) {
   check_planned_inplace(plan, x);
-  const std::int64_t bytes = cpu::whole_lines(plan.workspace_bytes);
-  const std::unique_ptr<std::byte, decltype(&std::free)> workspace(
-      static_cast<std::byte*>(std::aligned_alloc(cpu::kLineBytes, static_cast<std::size_t>(bytes))),
-      &std::free);
-  if (bytes > 0 && !workspace) {
-    PyErr_SetString(PyExc_MemoryError,
-                    ("transposing in place needs a workspace of " + std::to_string(bytes) +
-                     " bytes, which this machine does not give; pass a smaller workspace=")
-                        .c_str());
-    throw py::error_already_set();
-  }
-  const GilRelease release;
-  execute_inplace(plan, x.data, workspace.get());
+  const call::Fault fault = call::run_inplace<GilRelease>(plan, x.data);
+  if (!fault) return;
+  PyErr_SetString(PyExc_MemoryError,
+                  ("transposing in place needs a workspace of " + std::to_string(fault.bytes) +
+                   " bytes, which this machine does not give; pass a smaller workspace=")
+                      .c_str());
+  throw py::error_already_set();
 }
 
 void run_on_cuda(const InplaceExecutable& plan, const TensorView& x, const TensorView* workspace) {
   check_planned_inplace(plan, x);
-  if (plan.workspace_bytes > 0 && workspace == nullptr) {
+  std::byte* const memory = workspace == nullptr ? nullptr : workspace->data;
+  if (call::run_inplace<GilRelease>(plan, x.data, memory, x.cuda_device, x.stream)) {
     throw py::value_error("this plan needs a workspace");
   }
-  const GilRelease release;
-  cuda::execute_inplace(plan, x.data, workspace == nullptr ? nullptr : workspace->data,
-                        x.cuda_device, x.stream);
 }
 
 template <typename Device>
@@ -259,21 +271,28 @@ void bind_cpu_inplace(py::module_& module) {
       "cpu_inplace_plan_for",
       [](const TensorView& x, const py::object& axes, const py::object& threads,
          std::optional<std::int64_t> workspace, const std::optional<std::string>& kernel) {
-        return cached_cpu_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
-                               threads, workspace, kernel, nullptr);
+        return cached_cpu_plan(x.layout(), read_axes(axes, x.shape), threads, workspace, kernel,
+                               nullptr);
       },
       py::arg("x"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
       py::arg("kernel") = py::none(), kPlanForDoc);
-  module.def("cached_cpu_inplace_plan", &cached_cpu_plan, py::arg("shape"), py::arg("byte_strides"),
-             py::arg("itemsize"), py::arg("axes"), py::arg("threads"), py::arg("workspace"),
-             py::arg("kernel"), py::arg("machine") = py::none(),
-             "The same for a layout; for another machine than this one, not from the cache.");
+  module.def(
+      "cached_cpu_inplace_plan",
+      [](const Request& request, const py::object& threads, std::optional<std::int64_t> workspace,
+         const std::optional<std::string>& kernel, const std::shared_ptr<cpu::Machine>& machine) {
+        return cached_cpu_plan(call::input_of(request), request.axes, threads, workspace, kernel,
+                               machine);
+      },
+      py::arg("request"), py::arg("threads"), py::arg("workspace"), py::arg("kernel"),
+      py::arg("machine") = py::none(),
+      "The same for a layout; for another machine than this one, not from the cache.");
   module.def(
       "build_cpu_inplace_plan",
       [](const Request& request, const std::vector<py::dict>& steps, int threads,
          std::int64_t workspace_limit, const std::shared_ptr<cpu::Machine>& machine) {
-        auto plan = within_limit(build_inplace_plan(
-            request, to_steps<Cpu>(steps), *machine_or_this(machine), threads, workspace_limit));
+        auto plan = within_limit(build_inplace_plan(request, to_steps<Cpu>(steps),
+                                                    *call::machine_or_this(machine), threads,
+                                                    workspace_limit));
         plan.machine = machine;
         return plan;
       },
@@ -303,19 +322,23 @@ void bind_cuda_inplace(py::module_& module) {
       "cuda_inplace_plan_for",
       [](const TensorView& x, const py::object& axes, std::optional<std::int64_t> workspace,
          const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
-        return cached_cuda_plan(x.shape, x.byte_strides, x.itemsize, read_axes(axes, x.shape),
-                                workspace, model, kernel);
+        return cached_cuda_plan(x.layout(), read_axes(axes, x.shape), workspace, model, kernel);
       },
       py::arg("x"), py::arg("axes"), py::arg("workspace"), py::arg("model"),
       py::arg("kernel") = py::none(), kPlanForDoc);
-  module.def("cached_cuda_inplace_plan", &cached_cuda_plan, py::arg("shape"),
-             py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"), py::arg("workspace"),
-             py::arg("model"), py::arg("kernel"), "The same for a layout.");
+  module.def(
+      "cached_cuda_inplace_plan",
+      [](const Request& request, std::optional<std::int64_t> workspace,
+         const std::shared_ptr<DeviceModel>& model, const std::optional<std::string>& kernel) {
+        return cached_cuda_plan(call::input_of(request), request.axes, workspace, model, kernel);
+      },
+      py::arg("request"), py::arg("workspace"), py::arg("model"), py::arg("kernel"),
+      "The same for a layout.");
   module.def(
       "cuda_inplace_cache_put",
       [](const std::shared_ptr<InplaceExecutable>& plan, std::optional<std::int64_t> workspace,
          const std::optional<std::string>& kernel) {
-        cuda_inplace_plan_cache().put(
+        call::cuda_inplace_plan_cache().put(
             plan, {.model = plan->model,
                    .options = {.workspace = workspace, .forced = parse_forced<Cuda>(kernel)}});
       },

@@ -1,45 +1,19 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
+#include "call/caches.hpp"
 
 namespace ttlg::bindings {
 namespace {
 
-// Calls visit(cache) for the planner cache of each kind of plan.
-template <typename Visit>
-void for_each_cache(const Visit& visit) {
-  visit(cpu_plan_cache());
-  visit(cuda_plan_cache());
-  visit(inplace_plan_cache());
-  visit(cuda_inplace_plan_cache());
-}
-
 void bind_cache(py::module_& module) {
   module.def("cache_info", [] {
-    CacheInfo sum{};
-    for_each_cache([&](const auto& cache) {
-      const CacheInfo info = cache.info();
-      sum = {sum.hits + info.hits, sum.misses + info.misses, info.capacity, sum.size + info.size};
-    });
-    return py::make_tuple(sum.hits, sum.misses, sum.capacity, sum.size);
+    const CacheInfo info = call::cache_info();
+    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
   });
-  module.def("cache_clear", [] {
-    for_each_cache([](auto& cache) { cache.clear(); });
-    cpu_learner().clear();
-    cuda_learner().clear();
-    cpu::set_time_model_correction({});
-  });
+  module.def("cache_clear", &call::clear_caches);
   module.def("set_learning", &set_learning, py::arg("learns"));
   module.def("is_learning", &is_learning);
-  module.def(
-      "cache_resize",
-      [](std::size_t capacity) {
-        for_each_cache([&](auto& cache) { cache.resize(capacity); });
-        cpu_learner().clear();
-        cuda_learner().clear();
-      },
-      py::arg("capacity"));
+  module.def("cache_resize", &call::resize_caches, py::arg("capacity"));
 }
 
 }  // namespace

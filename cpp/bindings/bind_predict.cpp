@@ -14,9 +14,10 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
+#include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "cpu/threads/threads.hpp"
 
@@ -75,25 +76,26 @@ enum class IfNew : std::uint8_t { keep_plan, predict_only };
 double predict(std::span<const std::int64_t> shape, std::span<const int> axes,
                const Setting& setting, IfNew if_new) {
   const auto byte_strides = contiguous_byte_strides(shape, setting.itemsize);
-  const Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = setting.itemsize};
+  const call::Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = setting.itemsize};
   const auto plan_of = [&](auto& cache, const LayoutKey& key, const auto& choice) {
     return if_new == IfNew::keep_plan ? cache.get(key, choice) : cache.peek(key, choice);
   };
   if (setting.model) {
-    const LayoutKey key = key_of(x, axes, nullptr);
+    const LayoutKey key = key_of(x, axes);
     const cuda::Planning::Choice choice{.model = setting.model};
-    if (const auto plan = plan_of(cuda_plan_cache(), key, choice)) return plan->predicted_seconds;
+    const auto plan = plan_of(call::cuda_plan_cache(), key, choice);
+    if (plan) return plan->predicted_seconds;
     return cuda::make_plan(key.request(), choice.pointer_alignment, choice.model).predicted_seconds;
   }
   const LayoutKey key = cpu_key_of(x, axes, nullptr);
   std::shared_ptr<const cpu::Plan> plan;
   if (!setting.is_other_machine) {
-    plan = plan_of(cpu_plan_cache(), key, cpu::Planning::Choice{.threads = setting.threads});
+    plan = plan_of(call::cpu_plan_cache(), key, cpu::Planning::Choice{.threads = setting.threads});
   }
   if (!plan) {
     return cpu::predict(key.request(), *setting.machine, setting.threads, setting.fresh);
   }
-  return planned_seconds(*plan, setting.fresh);
+  return call::planned_seconds(*plan, setting.fresh);
 }
 
 // Problems one after the other; empty where the slow path has to look at one.

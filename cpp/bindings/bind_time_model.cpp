@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bindings/bind.hpp"
-#include "bindings/run.hpp"
+#include "call/run.hpp"
 #include "cpu/this_machine.hpp"
 #include "plan/cpu/model/count_terms.hpp"
 
@@ -88,8 +88,8 @@ void bind_time_model(py::module_& module) {
       "set_cpu_time_model",
       [](const TimeModel& model) {
         cpu::set_time_model(model);
-        cpu_plan_cache().clear();
-        inplace_plan_cache().clear();
+        call::cpu_plan_cache().clear();
+        call::cpu_inplace_plan_cache().clear();
       },
       py::arg("model"), "Choose plans by this model from now on, those in the cache again.");
   module.def(
@@ -138,9 +138,9 @@ void bind_time_model(py::module_& module) {
       },
       py::arg("plan"), py::arg("machine"), py::arg("fresh"),
       "What a plan's predicted time on a machine is the sum of.");
-  module.def("planned_cpu_seconds", &planned_seconds, py::arg("plan"), py::arg("fresh"),
+  module.def("planned_cpu_seconds", &call::planned_seconds, py::arg("plan"), py::arg("fresh"),
              "The same by the model that the planner chose the plan by, as it was then.");
-  module.def("predict_cpu_seconds", &predicted_seconds, py::arg("plan"), py::arg("fresh"),
+  module.def("predict_cpu_seconds", &call::predicted_seconds, py::arg("plan"), py::arg("fresh"),
              "The seconds that a plan will take by the time model in use.");
 }
 

@@ -7,9 +7,8 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/new_ndarray.hpp"
-#include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
-#include "bindings/xla_ffi.hpp"
+#include "call/caches.hpp"
 #include "cpu/simd_level.hpp"
 #include "cpu/this_machine.hpp"
 #include "cpu/threads/team.hpp"
@@ -17,6 +16,7 @@
 #include "cuda/device.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/width.hpp"
+#include "xla/ffi.hpp"
 
 namespace py = pybind11;
 
@@ -86,8 +86,8 @@ std::pair<double, double> thread_delays() {
 }
 
 py::capsule xla_ffi_transpose() {
-  ttlg::bindings::cpu_plan_cache();  // made now, because no lock is held yet that a fork could copy
-  return py::capsule(reinterpret_cast<void*>(&ttlg::bindings::xla_transpose));
+  ttlg::call::cpu_plan_cache();  // made now, because no lock is held yet that a fork could copy
+  return py::capsule(reinterpret_cast<void*>(&ttlg::xla::transpose_handler));
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/fields.hpp"
-#include "bindings/layout.hpp"
+#include "bindings/gil_release.hpp"
 #include "bindings/new_ndarray.hpp"
 #include "bindings/plain_arguments.hpp"
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
 #include "bindings/tensor_view.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::bindings {
@@ -27,7 +27,7 @@ using Extents = std::array<std::int64_t, kMaxRank>;
 struct Ndarray {
   PyObject* descr = nullptr;
   int flags = 0;
-  Layout layout;
+  call::Layout layout;
 };
 
 // Subclasses may carry more than their elements, such as a mask.
@@ -61,7 +61,7 @@ bool is_fit_for_output(const Ndarray& x, const Ndarray& out, PyObject* out_objec
                        std::span<const std::int64_t> out_shape) {
   const bool is_contiguous = (out.flags & npy_api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
   return out.descr == x.descr && (out.flags & npy_api::NPY_ARRAY_WRITEABLE_) != 0 &&
-         find_output_fault(x.layout, out.layout, out_shape, is_contiguous) == OutputFault::none &&
+         !find_output_fault(x.layout, out.layout, out_shape, is_contiguous) &&
          !fields_to_write(py::reinterpret_borrow<py::array>(out_object));
 }
 
@@ -90,16 +90,18 @@ py::object transpose(PyObject* x_object, PyObject* axes_object, PyObject* out_ob
     out_shape[i] = x.layout.shape[static_cast<std::size_t>(axes[i])];
   }
   if (out_object == Py_None) {
-    const auto plan = cpu_plan_cache().get(cpu_key_of(x.layout, axes, nullptr), choice);
+    const auto plan = call::cpu_plan_cache().get(cpu_key_of(x.layout, axes, nullptr), choice);
     py::object result = new_ndarray(x.descr, out_shape);
-    run_and_learn(plan, x.layout.data, look_at(result.ptr()).layout.data, has_new_pages(*plan));
+    call::run_and_learn<GilRelease>(plan, x.layout.data, look_at(result.ptr()).layout.data,
+                                    has_new_pages(*plan));
     return result;
   }
   if (!is_plain(out_object)) return {};
   const Ndarray out = look_at(out_object);
   if (!is_fit_for_output(x, out, out_object, out_shape)) return {};
   const LayoutKey key = cpu_key_of(x.layout, axes, &out.layout);
-  run_and_learn(cpu_plan_cache().get(key, choice), x.layout.data, out.layout.data, false);
+  call::run_and_learn<GilRelease>(call::cpu_plan_cache().get(key, choice), x.layout.data,
+                                  out.layout.data, false);
   return py::reinterpret_borrow<py::object>(out_object);
 }
 
@@ -109,14 +111,9 @@ py::object run_plan(const cpu::Plan& plan, PyObject* x_object, PyObject* out_obj
                     const Run& run) {
   if (out_object == Py_None) renew_pool_limit_for(x_object);  // before x is looked at, as above
   const Ndarray x = look_at(x_object);
-  const Request& request = plan.request;
-  if (!is_movable(x) || x.layout.itemsize != request.itemsize ||
-      !std::ranges::equal(x.layout.shape, request.shape) ||
-      !has_byte_strides(x.layout, request.in_byte_strides)) {
-    return {};
-  }
+  if (!is_movable(x) || find_planned_fault(call::input_of(plan.request), x.layout)) return {};
   if (out_object == Py_None) {
-    if (!request.out_byte_strides.empty()) return {};
+    if (!plan.request.out_byte_strides.empty()) return {};
     py::object result = new_ndarray(x.descr, plan.out_shape);
     run(x.layout.data, look_at(result.ptr()).layout.data, true);
     return result;
@@ -159,14 +156,15 @@ PyObject* run_ndarray(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (!is_plain(arguments[1])) return py::object();  // and no plan for a GPU gets further
     py::detail::make_caster<cpu::Plan> plan;
     if (plan.load(arguments[0], false)) {
-      return run_plan(plan, arguments[1], arguments[2],
-                      [&](const std::byte* in, std::byte* out, bool) { run(plan, in, out); });
+      return run_plan(
+          plan, arguments[1], arguments[2],
+          [&](const std::byte* in, std::byte* out, bool) { call::run<GilRelease>(plan, in, out); });
     }
-    const auto& call = py::handle(arguments[0]).cast<const CpuCall&>();
-    return run_plan(*call.plan, arguments[1], arguments[2],
-                    [&](const std::byte* in, std::byte* out, bool is_new) {
-                      run_and_learn(call.plan, in, out, is_new && has_new_pages(*call.plan));
-                    });
+    const auto& [chosen] = py::handle(arguments[0]).cast<const call::CpuCall&>();
+    return run_plan(
+        *chosen, arguments[1], arguments[2], [&](const std::byte* in, std::byte* out, bool is_new) {
+          call::run_and_learn<GilRelease>(chosen, in, out, is_new && has_new_pages(*chosen));
+        });
   });
 }
 

@@ -232,6 +232,11 @@ std::int64_t new_ndarray_alignment(std::int64_t itemsize, std::span<const std::i
   return is_allocated_here(itemsize, shape) ? kAlignment : 1;
 }
 
+LayoutKey cpu_key_of(const call::Layout& x, std::span<const int> axes, const call::Layout* out) {
+  if (out == nullptr) return key_of(x, axes, {}, new_ndarray_alignment(x.itemsize, x.shape));
+  return key_of(x, axes, out->byte_strides, call::out_alignment(out->data));
+}
+
 void bind_new_ndarray(py::module_& module) {
   api = look_up_api();
   result_pool();  // made now, because no lock is held yet that a fork could copy

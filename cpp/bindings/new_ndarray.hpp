@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "call/layout.hpp"
 #include "cpu/memory/result_pool.hpp"
 
 namespace ttlg::bindings {
@@ -23,5 +24,9 @@ pybind11::object new_ndarray(PyObject* descr, std::span<const std::int64_t> shap
 
 // The largest power of two, up to a cache line, that divides the address of such an array for sure.
 std::int64_t new_ndarray_alignment(std::int64_t itemsize, std::span<const std::int64_t> shape);
+
+// The key of moving an array into `out` on the CPU, or into a new ndarray where that is null;
+// borrows from all arguments.
+LayoutKey cpu_key_of(const call::Layout& x, std::span<const int> axes, const call::Layout* out);
 
 }  // namespace ttlg::bindings

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/layout.hpp"
+#include "call/layout.hpp"
 
 namespace ttlg::bindings {
 
@@ -38,7 +38,7 @@ struct TensorView {
   std::string dlpack_dtype;
 
   bool on_host() const { return cuda_device < 0; }
-  Layout layout() const { return {data, shape, byte_strides, itemsize}; }
+  call::Layout layout() const { return {data, shape, byte_strides, itemsize}; }
   // A name that is equal for equal dtypes of any two libraries, such as "float32" or "bfloat16".
   std::string dtype() const;
 };

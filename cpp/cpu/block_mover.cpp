@@ -3,31 +3,13 @@
 #include <algorithm>
 
 namespace ttlg::cpu {
-namespace {
-
-// Generated code moves about as many, and then the pipeline advances.
-constexpr std::int64_t kLinesAtOnce = 32;
-
-}  // namespace
 
 BlockMover::BlockMover(const Plan& plan, const Kernels& table, std::span<const std::byte> read_next)
-    : plan_(plan), table_(table), read_next_(read_next), block_(plan.block) {
-  const std::size_t width = width_index(plan.element_bytes);
-  const Parameters& parameters = plan.parameters;
-  const bool direct = parameters.streams_directly();
-  switch (parameters.kernel) {
-    case Kernel::tile:
-      kernel_ = (direct ? table.tile_streaming : table.tile)[width];
-      return;
-    case Kernel::shuffle:  // moves blocks that its tile does not fit in so, too
-    case Kernel::strided_copy:
-      kernel_ = direct ? table.strided_copy_streaming : table.strided_copy[width];
-      return;
-    case Kernel::copy:
-    case Kernel::reference:
-      return;  // cut no blocks
-  }
-}
+    : plan_(plan),
+      table_(table),
+      read_next_(read_next),
+      block_(plan.block),
+      kernel_(table.block_kernel(plan.parameters, plan.element_bytes)) {}
 
 void BlockMover::shift_to_lines(const std::byte* out) {
   if (block_.shiftable_loop < 0) return;
@@ -100,9 +82,9 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
   } while (k < modes.size());
 }
 
-void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to,
-                               bool staged) {
-  const ChannelBlock& channels = *plan_.shuffle.channels;
+void BlockMover::move_channels(const std::byte* in, std::byte* to, bool staged) {
+  const ChannelBlock& channels = *plan_.movers.channels;
+  const ChannelKernel& kernel = table_.channel_kernel(channels.kind);
   const auto [element_bytes, count, are_interleaved] = channels.kind;
   const BlockMode& channel = block_.modes[channels.channel_mode];
   const BlockMode& structures = block_.modes[channels.structure_mode];
@@ -126,27 +108,20 @@ void BlockMover::move_channels(const ChannelKernel& kernel, const std::byte* in,
   });
 }
 
-bool BlockMover::holds(std::span<const std::int64_t> tile) const {
-  return std::ranges::equal(tile, std::span(extent_).first(tile.size()), std::ranges::less_equal{});
+void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
+  switch (table_.mover_of(plan_.movers, extent_)) {
+    case Mover::channels:
+      return move_channels(in, to, staged);
+    case Mover::vector_tile:
+      return move_vector_tiles(in, to, staged);
+    case Mover::program:
+      return shuffle_tiles(in, to, staged);
+    case Mover::block_kernel:
+      return move_axes(in, to, staged);
+  }
 }
 
-void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
-  if (const auto& channels = plan_.shuffle.channels) {
-    const std::int64_t structures = extent_[channels->structure_mode];
-    if (const auto* const kernel = table_.channel_kernel(plan_.shuffle, structures)) {
-      move_channels(*kernel, in, to, staged);
-      return;
-    }
-  }
-  const VectorTile* const vector_tile = table_.vector_tile(plan_.shuffle);
-  if (vector_tile != nullptr && holds(vector_tile->tile)) {
-    move_vector_tiles(*vector_tile, in, to, staged);
-    return;
-  }
-  if (table_.shuffle != nullptr && !plan_.shuffle.tile.empty() && holds(plan_.shuffle.tile)) {
-    shuffle_tiles(in, to, staged);
-    return;
-  }
+void BlockMover::move_axes(const std::byte* in, std::byte* to, bool staged) {
   const Axis& in_axis = block_.in_axis;
   const Axis& out_axis = block_.out_axis;
   const BlockArguments arguments{
@@ -173,7 +148,7 @@ void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
 // does not fit is moved back until it does.
 std::array<TileOrigin, kMaxLanes> BlockMover::lay_out_lanes(bool staged,
                                                             std::span<std::int64_t> group) const {
-  const Shuffle& program = plan_.shuffle;
+  const ShuffleTables& program = plan_.movers.program;
   const auto [first, second] = program.lane_modes;
   std::array<TileOrigin, kMaxLanes> lanes{};
   std::ranges::copy(program.tile, group.begin());
@@ -211,16 +186,16 @@ TileWalk BlockMover::walk(std::span<const std::int64_t> tile, bool staged) const
 void BlockMover::shuffle_tiles(const std::byte* in, std::byte* to, bool staged) {
   std::array<std::int64_t, kMaxRank> group;
   TileGroups groups{.lanes = lay_out_lanes(staged, group), .origins = {}};
-  const std::int64_t* const stores =
-      (staged ? plan_.shuffle.staging_stores : plan_.shuffle.out_stores).data();
+  const ShuffleTables& program = plan_.movers.program;
+  const std::int64_t* const stores = (staged ? program.staging_stores : program.out_stores).data();
   walk(group, staged).for_each_part([&](const TileOrigin& part, std::span<const TileOrigin> all) {
     groups.origins = all;
-    table_.shuffle(in + part.in, to + part.out, plan_.shuffle, stores, groups, pipeline_);
+    table_.shuffle(in + part.in, to + part.out, program, stores, groups, pipeline_);
   });
 }
 
-void BlockMover::move_vector_tiles(const VectorTile& tile, const std::byte* in, std::byte* to,
-                                   bool staged) {
+void BlockMover::move_vector_tiles(const std::byte* in, std::byte* to, bool staged) {
+  const VectorTile& tile = *plan_.movers.vector_tile(table_.lanes);
   const VectorTileKernel kernel = table_.vector_tile_kernel(tile.map, plan_.element_bytes);
   const std::int64_t* const stores = (staged ? tile.staging_stores : tile.out_stores).data();
   const std::int64_t tile_bytes = std::ssize(tile.loads) * table_.lanes * kLaneBytes;
@@ -258,16 +233,15 @@ StoreQueue BlockMover::queue_stores(std::byte* staging, std::byte* out,
           .continued = continued};
 }
 
-PrefetchQueue BlockMover::share_of_next(std::int64_t i, std::int64_t begin,
-                                        std::int64_t end) const {
+PrefetchQueue BlockMover::part_of_next(std::int64_t i, std::int64_t begin, std::int64_t end) const {
   static constexpr std::array<std::int64_t, 1> kOneRange{0};
   if (read_next_.empty()) return {};
   const std::int64_t blocks = end - begin;
   const std::int64_t distance = plan_.parameters.prefetch;
-  const std::int64_t shares = distance > 0 ? std::min(distance, blocks) : blocks;
-  const std::int64_t share = i - (end - shares);
-  const std::int64_t first = std::ssize(read_next_) * share / shares;
-  const std::int64_t last = std::ssize(read_next_) * (share + 1) / shares;
+  const std::int64_t parts = distance > 0 ? std::min(distance, blocks) : blocks;
+  const std::int64_t part = i - (end - parts);
+  const std::int64_t first = std::ssize(read_next_) * part / parts;
+  const std::int64_t last = std::ssize(read_next_) * (part + 1) / parts;
   return {.next = read_next_.data() + first, .ranges = kOneRange, .range_bytes = last - first};
 }
 
@@ -300,7 +274,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
                               .range_bytes = block_.range_bytes};
       ahead.step();
     } else {
-      pipeline_.prefetches = share_of_next(i, begin, end);
+      pipeline_.prefetches = part_of_next(i, begin, end);
     }
     if (staged) {
       StagingBuffer& staging = buffers[static_cast<std::size_t>(i & 1)];

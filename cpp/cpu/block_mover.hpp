@@ -23,6 +23,9 @@ class BlockMover {
   void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
 
  private:
+  // Generated code moves about as many, and then the pipeline advances.
+  static constexpr std::int64_t kLinesAtOnce = 32;
+
   // Blocks begin this many elements before their place in the loop along the output's runs, except
   // the first one, and end as many before: where lines of the output do. A line that two blocks
   // write is fetched twice, and by two threads, moves from core to core.
@@ -38,18 +41,17 @@ class BlockMover {
   template <typename Visit>
   void for_each(std::span<const int> modes, const Visit& visit) const;
 
-  // Whether the block holds a tile of these extents.
-  bool holds(std::span<const std::int64_t> tile) const;
   TileWalk walk(std::span<const std::int64_t> tile, bool staged) const;
 
-  // The share of what is read next that block i prefetches, the last ones of begin..end-1 having no
+  // The part of what is read next that block i prefetches, the last ones of begin..end-1 having no
   // later blocks to prefetch.
-  PrefetchQueue share_of_next(std::int64_t i, std::int64_t begin, std::int64_t end) const;
+  PrefetchQueue part_of_next(std::int64_t i, std::int64_t begin, std::int64_t end) const;
   void fill(const std::byte* in, std::byte* to, bool staged);
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
-  void move_channels(const ChannelKernel& kernel, const std::byte* in, std::byte* to, bool staged);
+  void move_axes(const std::byte* in, std::byte* to, bool staged);
+  void move_channels(const std::byte* in, std::byte* to, bool staged);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
-  void move_vector_tiles(const VectorTile& tile, const std::byte* in, std::byte* to, bool staged);
+  void move_vector_tiles(const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.
   StoreQueue queue_stores(std::byte* staging, std::byte* out, std::span<StagedRun> staged_runs,
                           bool continued, bool continues) const;
@@ -58,7 +60,7 @@ class BlockMover {
   const Kernels& table_;
   const std::span<const std::byte> read_next_;
   const Block& block_;
-  BlockKernel kernel_ = nullptr;
+  const BlockKernel kernel_;
   std::array<std::int64_t, kMaxRank> extent_;  // of the block's modes
   std::int64_t run_bytes_ = 0;
   std::int64_t shift_ = 0;

@@ -3,15 +3,13 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "cpu/pipeline.hpp"
-#include "plan/cpu/channels.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/mover.hpp"
+#include "plan/cpu/parameters.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -64,7 +62,7 @@ struct SkewArguments {
 };
 
 using BlockKernel = void (*)(const std::byte* in, std::byte* out, const BlockArguments& block);
-using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const Shuffle& program,
+using ShuffleKernel = void (*)(const std::byte* in, std::byte* out, const ShuffleTables& program,
                                const std::int64_t* stores, const TileGroups& groups,
                                BlockPipeline& pipeline);
 using SkewKernel = void (*)(const std::byte* in, std::byte* out, const SkewArguments& band);
@@ -119,22 +117,35 @@ struct Kernels {
   // Orders what was streamed before whatever this thread signals next.
   void (*fence)();
 
-  // The code for a block's channels if there is any and the block has enough structures for it.
-  const ChannelKernel* channel_kernel(const Shuffle& program, std::int64_t structures) const {
-    if (!program.channels) return nullptr;
-    const ChannelKernel& kernel = generated.channels[number_of_kind(program.channels->kind)];
-    return kernel.move != nullptr && structures >= kernel.structures ? &kernel : nullptr;
-  }
-
-  // The program's tile for the level's vectors, and the code for it; null where there is none.
-  const VectorTile* vector_tile(const Shuffle& program) const {
-    if (shuffle == nullptr) return nullptr;
-    const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(lanes)));
-    const std::optional<VectorTile>& found = program.vector_tiles[level];
-    return found ? &*found : nullptr;
+  const ChannelKernel& channel_kernel(const Channels& kind) const {
+    return generated.channels[number_of_kind(kind)];
   }
   VectorTileKernel vector_tile_kernel(const LaneMap& map, std::int64_t element_bytes) const {
     return generated.vector_tiles[element_bytes == 8][number_of_map(map)];
+  }
+
+  // What moves a block of a plan that has these extents.
+  Mover mover_of(const Movers& movers, std::span<const std::int64_t> extents) const {
+    if (shuffle == nullptr || movers.program.tile.empty()) return Mover::block_kernel;
+    const auto& channels = movers.channels;
+    return movers.choose(extents, lanes, channels ? channel_kernel(channels->kind).structures : 0);
+  }
+
+  // The plan's block kernel; null where it cuts no blocks.
+  BlockKernel block_kernel(const Parameters& parameters, std::int64_t element_bytes) const {
+    const std::size_t width = width_index(element_bytes);
+    const bool direct = parameters.streams_directly();
+    switch (parameters.kernel) {
+      case Kernel::tile:
+        return (direct ? tile_streaming : tile)[width];
+      case Kernel::shuffle:  // of blocks that its tile does not fit in
+      case Kernel::strided_copy:
+        return direct ? strided_copy_streaming : strided_copy[width];
+      case Kernel::copy:
+      case Kernel::reference:
+        break;
+    }
+    return nullptr;
   }
 };
 

@@ -63,7 +63,7 @@ void Executable::keep_resident_blocks(Launch& launch) const {
 
 Launch Executable::lower_slices(const SlicedProblem& slices,
                                 const SharedLayout& shared_layout) const {
-  Launch launch = OrthogonalArbitraryPolicy::is_packed(recast.element_bytes)
+  Launch launch = OrthogonalArbitraryPolicy::is_packed(recast.element_bytes())
                       ? lower_arbitrary_packed(slices, shared_layout, grid)
                       : lower_arbitrary(slices, shared_layout, grid.size);
   keep_resident_blocks(launch);
@@ -80,7 +80,7 @@ Launch Executable::bind(const std::byte* in, const std::byte* out) const {
   const std::int64_t in_alignment = common_power(in_address, kMaxAccessBytes);
   const std::int64_t out_alignment = common_power(out_address, kMaxAccessBytes);
   const std::int64_t alignment_of_both = std::min(in_alignment, out_alignment);
-  if (alignment_of_both < recast.element_bytes) refuse_addresses(recast.element_bytes);
+  if (alignment_of_both < recast.element_bytes()) refuse_addresses(recast.element_bytes());
   if (widest_word_ == 0) return bind_orthogonal(in_alignment, out_alignment);
   const std::int64_t word_bytes = std::min(widest_word_, alignment_of_both);
   return word_bytes < FviMatchLargeShiftedPolicy::kWidth && may_shift_
@@ -94,7 +94,7 @@ Launch Executable::bind_match(std::int64_t word_bytes) const {
 
 Launch Executable::bind_orthogonal(std::int64_t in_alignment, std::int64_t out_alignment) const {
   const VectorAccess access = aligned_access(launch_.access, parameters.schema,
-                                             recast.element_bytes, in_alignment, out_alignment);
+                                             recast.element_bytes(), in_alignment, out_alignment);
   if (std::holds_alternative<PackedArguments>(launch_.arguments) && access != launch_.access) {
     return bind_worse(std::min(in_alignment, out_alignment));
   }

@@ -21,8 +21,8 @@ std::string problem_text(const PlanBase& plan) {
   for (const Mode& mode : plan.problem.modes) text += ' ' + std::to_string(mode.extent);
   text += ", perm";
   for (const int mode : plan.problem.perm) text += ' ' + std::to_string(mode);
-  return text + " (fastest mode first), elements of " + std::to_string(plan.problem.element_bytes) +
-         " bytes";
+  return text + " (fastest mode first), elements of " +
+         std::to_string(plan.problem.element_bytes()) + " bytes";
 }
 
 bool is_captured(cudaStream_t stream, int device) {

@@ -69,6 +69,18 @@ struct Launch {
   KernelArguments arguments{};
 };
 
+// A launch in place, between two locations in the array or in the workspace beside it.
+struct InplaceLaunch {
+  struct Location {
+    bool in_workspace = false;
+    std::int64_t offset = 0;  // in bytes
+  };
+
+  Launch launch;
+  Location from{};
+  Location to{};
+};
+
 // A grid with as few modes compiled in as hold it.
 template <int kModes>
 Grid<kModes> narrow(const AnyGrid& grid) {

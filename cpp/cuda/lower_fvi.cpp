@@ -10,7 +10,7 @@ namespace ttlg::cuda {
 Launch lower_match_large(const SlicedProblem& sliced, std::int64_t runs, std::int64_t word_bytes) {
   using Policy = FviMatchLargePolicy;
   const Mode& run = sliced.mode(0);
-  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes;
+  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes();
   const std::int64_t words = sliced.extent(0) / per_word;
   const int shift = std::countr_zero(static_cast<unsigned>(run_lanes(words, word_bytes, runs)));
   const std::int64_t lanes = std::int64_t{1} << shift;
@@ -43,7 +43,7 @@ Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
                                  std::int64_t in_address, std::int64_t out_address) {
   using Policy = FviMatchLargePolicy;
   using Shifted = FviMatchLargeShiftedPolicy;
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   const std::int64_t words = ceil_div(sliced.extent(0) * element, Shifted::kWidth);
   const int lanes = std::max(run_lanes(words, Shifted::kWidth, runs), Shifted::kEnds);
   const int shift = std::countr_zero(static_cast<unsigned>(lanes));
@@ -63,7 +63,7 @@ Launch lower_match_large_shifted(const SlicedProblem& sliced, std::int64_t runs,
 
 Launch lower_match_small(const SlicedProblem& sliced, std::int64_t blocks,
                          std::int64_t word_bytes) {
-  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes;
+  const std::int64_t per_word = word_bytes / sliced.problem.element_bytes();
   const std::int64_t run = sliced.extent(0) / per_word;
   const int column = sliced.in_axis().back();
   const int row = sliced.out_axis().back();

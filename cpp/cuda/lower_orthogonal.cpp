@@ -65,7 +65,7 @@ void set_modes(ArbitraryArguments& p, const SlicedProblem& sliced,
   const std::int64_t row_length = p.padded_row.divisor();
   for (const auto& [m, slice_extent, step] : out_order) {
     if (p.modes == kAxisModes) throw std::invalid_argument("a slice combines too many modes");
-    const std::int64_t out_step = sliced.mode(m).out_byte_stride / sliced.problem.element_bytes;
+    const std::int64_t out_step = sliced.mode(m).out_byte_stride / sliced.problem.element_bytes();
     p.mode[p.modes] = {.extent = FastDivisor32(slice_extent),
                        .slice_step = narrow32(step + step / row_length * p.layout.row_padding),
                        .out_step = static_cast<std::int32_t>(out_step)};
@@ -86,7 +86,7 @@ void set_modes(ArbitraryArguments& p, const SlicedProblem& sliced,
 Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks) {
   const auto columns = sliced.in_axis();
   const auto rows = sliced.out_axis();
-  Launch launch{.word_bytes = static_cast<int>(sliced.problem.element_bytes),
+  Launch launch{.word_bytes = static_cast<int>(sliced.problem.element_bytes()),
                 .access = vector_runs(sliced),
                 .blocks = narrow32(blocks),
                 .threads = OrthogonalDistinctPolicy::kThreads};
@@ -106,7 +106,7 @@ Launch lower_distinct(const SlicedProblem& sliced, std::int64_t blocks) {
 
 Launch lower_arbitrary(const SlicedProblem& sliced, const SharedLayout& layout,
                        std::int64_t blocks) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   const auto columns = sliced.in_axis();
   const auto rows = rows_of(sliced);
   const std::int64_t elements = volume(sliced, columns) * volume(sliced, rows);

@@ -54,14 +54,14 @@ PackedSide packed_side(const SlicedProblem& sliced, const PackedRuns& runs, std:
     }
     side.mode[side.modes++] = {.extent = FastDivisor32(mode.extent),
                                .step = static_cast<std::int32_t>(sliced.mode(mode.mode).*stride),
-                               .slot_step = narrow32(mode.step * sliced.problem.element_bytes)};
+                               .slot_step = narrow32(mode.step * sliced.problem.element_bytes())};
   }
   return side;
 }
 
 // Where the launch's part of the input ends.
 std::int64_t in_end(const Problem& problem, const LaunchGrid& grid) {
-  std::int64_t end = problem.element_bytes;
+  std::int64_t end = problem.element_bytes();
   for (const Mode& mode : problem.modes) {
     end += (mode.extent - 1) * std::max<std::int64_t>(mode.in_byte_stride, 0);
   }
@@ -85,7 +85,7 @@ std::int64_t in_reach(const SlicedProblem& sliced, const PackedRuns& runs) {
 
 Launch lower_arbitrary_packed(const SlicedProblem& sliced, const SharedLayout& layout,
                               const LaunchGrid& grid) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   const PackedSlice slice = packed_slice(sliced);
   SliceModes out_order = slice_in_output_order(sliced);
   const std::int64_t row_length = padded_row_length(out_order);

@@ -26,7 +26,7 @@ struct Span {
 };
 
 Span span_of(const Problem& problem, std::int64_t Mode::* stride, std::int64_t offset) {
-  Span span{offset, offset + problem.element_bytes};
+  Span span{offset, offset + problem.element_bytes()};
   for (const Mode& mode : problem.modes) {
     const std::int64_t length = (mode.extent - 1) * (mode.*stride);
     (length < 0 ? span.begin : span.end) += length;

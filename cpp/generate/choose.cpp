@@ -189,12 +189,13 @@ class Chooser {
 Tile make_tensor(const Problem& problem) {
   const Problem folded = fold_run(problem);
   Tile tensor;
-  if (folded.element_bytes == 0) {
+  if (folded.element_bytes() == 0) {
     tensor.modes.push_back({.extent = 0, .in_step = 1, .out_step = 1});
     return tensor;
   }
-  tensor.element_bytes = std::min<std::int64_t>(folded.element_bytes & -folded.element_bytes, 16);
-  const std::int64_t words = folded.element_bytes / tensor.element_bytes;
+  tensor.element_bytes =
+      std::min<std::int64_t>(folded.element_bytes() & -folded.element_bytes(), 16);
+  const std::int64_t words = folded.element_bytes() / tensor.element_bytes;
   int first = 0;
   if (words > 1) {
     tensor.modes.push_back(

@@ -133,7 +133,7 @@ Function generate_function(const Problem& problem, const Isa& isa, const Options
   const bool is_empty = body.empty();
   std::string text = comment(choice, isa, title) + head(*lowering, title.name);
   text += is_empty ? "  (void)from, (void)to, (void)batch, (void)in_stride, (void)out_stride;\n"
-                   : constants(*lowering) + loops_around(body, choice, problem.element_bytes);
+                   : constants(*lowering) + loops_around(body, choice, problem.element_bytes());
   text += "}\n";
   return {
       .text = std::move(text), .tables = lowering->constants().size(), .choice = std::move(choice)};

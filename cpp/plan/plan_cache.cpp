@@ -1,14 +1,29 @@
 #include "plan/plan_cache.hpp"
 
-#include <vector>
-
 namespace ttlg {
 namespace {
 
+// What each function of a key does with a field that is a list, and with any other.
 template <typename T>
-std::vector<T> copy_of(std::span<const T> values) {
-  return {values.begin(), values.end()};
+void visit_words(std::span<const T> list, const auto& visit) {
+  for (const T value : list) visit(value);
 }
+void visit_words(const auto& value, const auto& visit) { visit(value); }
+
+template <typename T>
+bool is_same(std::span<const T> list, const std::vector<T>& other) {
+  return std::ranges::equal(list, other);
+}
+template <typename T>
+bool is_same(const T& value, const T& other) {
+  return value == other;
+}
+
+template <typename T>
+std::vector<T> copy_of(std::span<const T> list) {
+  return {list.begin(), list.end()};
+}
+auto copy_of(const auto& value) { return value; }
 
 }  // namespace
 
@@ -17,32 +32,21 @@ std::uint64_t LayoutKey::hash() const {
   const auto mix = [&hash](auto word) {
     hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(word);
   };
-  mix(itemsize);
-  mix(inplace);
-  mix(out_alignment);
-  for (const std::int64_t extent : shape) mix(extent);
-  for (const std::int64_t stride : in_byte_strides) mix(stride);
-  for (const int axis : axes) mix(axis);
-  for (const std::int64_t stride : out_byte_strides) mix(stride);
+  std::apply([&](const auto&... field) { (visit_words(field, mix), ...); }, fields_of(*this));
   return hash;
 }
 
 bool LayoutKey::matches(const Request& request) const {
-  return itemsize == request.itemsize && std::ranges::equal(shape, request.shape) &&
-         std::ranges::equal(in_byte_strides, request.in_byte_strides) &&
-         std::ranges::equal(axes, request.axes) &&
-         std::ranges::equal(out_byte_strides, request.out_byte_strides) &&
-         inplace == request.inplace && out_alignment == request.out_alignment;
+  const auto equals = [&](const auto&... field) {
+    return std::apply([&](const auto&... other) { return (is_same(field, other) && ...); },
+                      fields_of(request));
+  };
+  return std::apply(equals, fields_of(*this));
 }
 
 Request LayoutKey::request() const {
-  return {.shape = copy_of(shape),
-          .in_byte_strides = copy_of(in_byte_strides),
-          .axes = copy_of(axes),
-          .itemsize = itemsize,
-          .out_byte_strides = copy_of(out_byte_strides),
-          .inplace = inplace,
-          .out_alignment = out_alignment};
+  return std::apply([](const auto&... field) { return Request{copy_of(field)...}; },
+                    fields_of(*this));
 }
 
 }  // namespace ttlg

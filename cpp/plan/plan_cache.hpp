@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct LayoutKey {
   std::span<const std::int64_t> out_byte_strides{};
   bool inplace = false;
   std::int64_t out_alignment = 1;
+  ElementMap map{};
 
   // A polynomial in an odd constant: one multiplication and one addition a word.
   std::uint64_t hash() const;
@@ -34,15 +36,21 @@ struct LayoutKey {
   Request request() const;
 };
 
+// What requests are told apart by: every field of a Request, or of a LayoutKey, in the order of
+// their declarations, which both share. With a field more this does not compile.
+template <typename Layout>
+constexpr auto fields_of(Layout& layout) {
+  auto& [shape, in_byte_strides, axes, itemsize, out_byte_strides, inplace, out_alignment, map] =
+      layout;
+  return std::tie(shape, in_byte_strides, axes, itemsize, out_byte_strides, inplace, out_alignment,
+                  map);
+}
+
 // The key of a request, which must outlive it.
 inline LayoutKey key_of(const Request& request) {
-  return {.shape = request.shape,
-          .in_byte_strides = request.in_byte_strides,
-          .axes = request.axes,
-          .itemsize = request.itemsize,
-          .out_byte_strides = request.out_byte_strides,
-          .inplace = request.inplace,
-          .out_alignment = request.out_alignment};
+  LayoutKey key;
+  fields_of(key) = fields_of(request);
+  return key;
 }
 
 // What an option, or its absence, adds to a hash.

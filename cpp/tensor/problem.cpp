@@ -52,10 +52,16 @@ void check_request(const Request& request) {
     throw std::invalid_argument("out_alignment must be a power of two, not " +
                                 std::to_string(request.out_alignment));
   }
+  const auto& [from, to] = request.map;
+  if (request.map != ElementMap{} &&
+      (from == Type::bits || to == Type::bits || bytes_of(from) != request.itemsize)) {
+    throw std::invalid_argument("an element map must have two types, the first of itemsize (" +
+                                std::to_string(request.itemsize) + ") bytes");
+  }
   check_axes(request.axes);
 
   const bool empty = std::ranges::find(request.shape, 0) != request.shape.end();
-  std::int64_t bytes = request.itemsize;
+  std::int64_t bytes = std::max(request.itemsize, request.out_itemsize());
   std::int64_t in_span = 0;
   std::int64_t out_span = 0;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -103,6 +109,18 @@ std::int64_t Problem::elements() const {
   return count;
 }
 
+std::string Problem::conversion_obstacle() const {
+  if (moves_bits()) return "";
+  return "elements are to be converted (from " + std::to_string(in_bytes) + " to " +
+         std::to_string(out_bytes) + " bytes each), not only moved";
+}
+
+void Problem::refuse_conversion() const { throw std::invalid_argument(conversion_obstacle()); }
+
+std::int64_t Request::out_itemsize() const {
+  return map.is_identity() ? itemsize : bytes_of(map.to);
+}
+
 std::vector<std::int64_t> Request::out_shape() const {
   std::vector<std::int64_t> result;
   result.reserve(axes.size());
@@ -111,7 +129,7 @@ std::vector<std::int64_t> Request::out_shape() const {
 }
 
 std::vector<std::int64_t> Request::resolved_out_byte_strides() const {
-  return out_byte_strides.empty() ? contiguous_byte_strides(out_shape(), itemsize)
+  return out_byte_strides.empty() ? contiguous_byte_strides(out_shape(), out_itemsize())
                                   : out_byte_strides;
 }
 
@@ -175,11 +193,10 @@ Problem fuse_modes(Problem problem) {
 }
 
 Problem fold_run(Problem problem) {
-  if (!problem.modes.empty()) {
+  if (problem.moves_bits() && !problem.modes.empty()) {
     const Mode& first = problem.modes.front();
-    if (first.in_byte_stride == problem.element_bytes &&
-        first.out_byte_stride == problem.element_bytes) {
-      problem.element_bytes *= first.extent;
+    if (first.in_byte_stride == problem.in_bytes && first.out_byte_stride == problem.out_bytes) {
+      problem.in_bytes = problem.out_bytes = problem.in_bytes * first.extent;
       problem.modes.erase(problem.modes.begin());
       set_perm(problem);
     }
@@ -190,12 +207,14 @@ Problem fold_run(Problem problem) {
 Problem make_problem(const Request& request) {
   check_request(request);
   Problem problem;
-  problem.element_bytes = request.itemsize;
+  problem.in_bytes = request.itemsize;
+  problem.out_bytes = request.out_itemsize();
+  problem.map = request.map;
   const std::size_t rank = request.shape.size();
   const bool empty =
       request.itemsize == 0 || std::ranges::find(request.shape, 0) != request.shape.end();
   if (empty) {
-    problem.modes = {Mode{0, request.itemsize, request.itemsize}};
+    problem.modes = {Mode{0, problem.in_bytes, problem.out_bytes}};
     set_perm(problem);
     return problem;
   }

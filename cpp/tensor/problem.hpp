@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tensor/axes.hpp"
+#include "tensor/element_map.hpp"
 
 namespace ttlg {
 
@@ -26,7 +28,9 @@ struct Mode {
 };
 
 struct Problem {
-  std::int64_t element_bytes = 1;
+  std::int64_t in_bytes = 1;  // of an element
+  std::int64_t out_bytes = 1;
+  ElementMap map{};
   std::vector<Mode> modes;
   std::vector<int> perm;
   // Where element (0, ..., 0) of the flipped problem lies, relative to the caller's pointers.
@@ -38,7 +42,20 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 
   std::int64_t elements() const;
-  std::int64_t bytes() const { return elements() * element_bytes; }
+  // Whether elements keep their bits, so that whatever moves these carries the problem out.
+  bool moves_bits() const { return in_bytes == out_bytes && map.is_identity(); }
+  // Why what moves bits cannot carry it out, in words; empty where it can.
+  std::string conversion_obstacle() const;
+  // For what moves bits: of an element and of all, on either side. Both throw
+  // std::invalid_argument, with the obstacle, where there is one.
+  std::int64_t element_bytes() const {
+    if (!moves_bits()) refuse_conversion();
+    return in_bytes;
+  }
+  std::int64_t bytes() const { return elements() * element_bytes(); }
+
+ private:
+  [[noreturn]] void refuse_conversion() const;
 };
 
 // What a caller asks for, in NumPy's terms: axis 0 first, output axis i is input axis axes[i].
@@ -46,13 +63,15 @@ struct Request {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> in_byte_strides;
   std::vector<int> axes;
-  std::int64_t itemsize = 1;
+  std::int64_t itemsize = 1;                   // of the input
   std::vector<std::int64_t> out_byte_strides;  // one per output axis; empty means C-contiguous
   bool inplace = false;                        // the output takes the input's memory
   std::int64_t out_alignment = 1;  // a power of two known to divide the output's address
+  ElementMap map{};                // from elements of `itemsize` bytes
 
   bool operator==(const Request&) const = default;
 
+  std::int64_t out_itemsize() const;
   std::vector<std::int64_t> out_shape() const;
   std::vector<std::int64_t> resolved_out_byte_strides() const;
 };
@@ -71,7 +90,8 @@ Problem flip_negative_strides(Problem problem);
 Problem sort_by_input_stride(Problem problem);
 Problem fuse_modes(Problem problem);
 
-// A mode with unit stride on both sides becomes part of the element: 4 bytes x 4 moves as 16.
+// A mode with unit stride on both sides becomes part of the element: 4 bytes x 4 moves as 16. Only
+// where elements keep their bits: others are converted one by one.
 Problem fold_run(Problem problem);
 
 // True if stepping through the given axes never comes back to the same byte. Sufficient, not

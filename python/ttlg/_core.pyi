@@ -271,13 +271,7 @@ def cuda_inplace_plan_for(
     kernel: str | None = ...,
 ) -> CudaInplacePlan: ...
 def cached_cuda_inplace_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
-    workspace: int | None,
-    model: DeviceModel,
-    kernel: str | None,
+    request: Request, workspace: int | None, model: DeviceModel, kernel: str | None
 ) -> CudaInplacePlan: ...
 def build_cuda_inplace_plan(
     request: Request,
@@ -351,10 +345,7 @@ def cpu_inplace_plan_for(
     kernel: str | None = ...,
 ) -> CpuInplacePlan: ...
 def cached_cpu_inplace_plan(
-    shape: Sequence[int],
-    byte_strides: Sequence[int],
-    itemsize: int,
-    axes: Sequence[int],
+    request: Request,
     threads: int | None,
     workspace: int | None,
     kernel: str | None,

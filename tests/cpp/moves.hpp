@@ -43,7 +43,7 @@ inline Moves sorted(Moves moves) {
 
 inline Moves moves_of(const Problem& problem) {
   Moves moves;
-  append_moves(moves, problem.modes, problem.element_bytes, problem.in_byte_offset,
+  append_moves(moves, problem.modes, problem.element_bytes(), problem.in_byte_offset,
                problem.out_byte_offset);
   return sorted(std::move(moves));
 }

@@ -23,11 +23,25 @@ inline Request contiguous_request(std::vector<std::int64_t> shape, std::vector<i
           .out_byte_strides = {}};
 }
 
+// Matrices of float32, copied and transposed, whose elements become others of another size and of
+// the same: nothing that moves bits may carry these out.
+inline std::vector<Request> converting_requests() {
+  std::vector<Request> requests;
+  for (const std::vector<int>& axes : {std::vector<int>{0, 1}, {1, 0}}) {
+    for (const Type to : {Type::float16, Type::int32}) {
+      requests.push_back(contiguous_request({30, 40}, axes, 4));
+      requests.back().map = {Type::float32, to};
+    }
+  }
+  return requests;
+}
+
 // A contiguous tensor without fusion, as papers' examples are written: mode 0 is the fastest, and
 // the output's i-th fastest mode is the input's mode perm[i].
 inline Problem unfused_problem(const std::vector<std::int64_t>& extents, std::vector<int> perm,
                                std::int64_t itemsize) {
-  Problem problem{.element_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
+  Problem problem{
+      .in_bytes = itemsize, .out_bytes = itemsize, .modes = {}, .perm = std::move(perm)};
   std::int64_t stride = itemsize;
   for (const std::int64_t extent : extents) {
     problem.modes.push_back({extent, stride, 0});

@@ -4,12 +4,14 @@ import fcntl
 import os
 import pathlib
 import pty
+import re
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import textwrap
+import zlib
 from types import SimpleNamespace
 
 import hypothesis
@@ -39,6 +41,25 @@ hypothesis.settings.register_profile("brief", deadline=None, max_examples=30)
 hypothesis.settings.register_profile("default", deadline=None, max_examples=200)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=5000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--part", default="1/1", metavar="K/N", help="run part K of N of the tests that are chosen"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests of one part: by their names, so that other tests change nothing."""
+    part = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", config.getoption("--part"))
+    if part is None or int(part[1]) > int(part[2]):
+        raise pytest.UsageError("--part needs K/N, with K from 1 to N")
+    number, count = map(int, part.groups())
+    kept = [zlib.crc32(item.nodeid.encode()) % count == number - 1 for item in items]
+    config.hook.pytest_deselected(
+        items=[item for item, keep in zip(items, kept, strict=True) if not keep]
+    )
+    items[:] = [item for item, keep in zip(items, kept, strict=True) if keep]
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@
 #include <iterator>
 
 #include "cpu/kernels.hpp"
+#include "cpu/simd/interpreter.hpp"
 #include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
-#include "cpu/simd/shuffle.hpp"
 #include "cpu/simd/skew.hpp"
 #include "cpu/simd/stream.hpp"
 #include "cpu/simd/strided_copy.hpp"
@@ -21,7 +21,7 @@
 namespace ttlg::cpu {
 namespace {
 
-[[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const Shuffle& program,
+[[maybe_unused]] void shuffle(const std::byte* in, std::byte* out, const ShuffleTables& program,
                               const std::int64_t* stores, const TileGroups& groups,
                               BlockPipeline& pipeline) {
   const std::int64_t lines = ceil_div(std::ssize(program.loads) * kVectorBytes, kLineBytes);

@@ -11,7 +11,7 @@
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/vectors.hpp"
 #include "plan/cpu/block/tile_shape.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/inplace/lower.hpp"
+#include "cuda/launch.hpp"
 #include "plan/cuda/inplace/policy.hpp"
 #include "plan/inplace/c2r.hpp"
 #include "tensor/integer.hpp"

@@ -9,18 +9,6 @@
 
 namespace ttlg::cuda {
 
-// A launch between two locations in the array or in the workspace beside it.
-struct InplaceLaunch {
-  struct Location {
-    bool in_workspace = false;
-    std::int64_t offset = 0;  // in bytes
-  };
-
-  Launch launch;
-  Location from{};
-  Location to{};
-};
-
 // What a step has to work with.
 struct InplaceMemory {
   std::int64_t address;  // of the array, any

@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t kUsualEvaluations = 64;
 
 // The paths that every kernel of blocks is evaluated with.
-constexpr std::span<const Path> kFirstPaths(kPaths.data(), 3);
+constexpr std::span<const StorePath> kFirstPaths(kPaths.data(), 3);
 
-// Where a search for better shapes begins.
-struct Start {
-  Point point;
+// A point with its predicted seconds, from which the search steps to better shapes.
+struct EvaluatedPoint {
+  SearchPoint point;
   double seconds = 0;
 };
 
@@ -102,7 +102,7 @@ class Search {
   }
 
   void evaluate_shape(Kernel kernel, int in_doublings, int out_doublings) {
-    for (const Path path : kPaths) {
+    for (const StorePath path : kPaths) {
       for (const int prefetch : kPrefetches) {
         for (const bool along_input : {false, true}) {
           evaluate({.kernel = kernel,
@@ -123,8 +123,8 @@ class Search {
     } else if (kernel == Kernel::copy) {
       evaluate_copies();
     } else {
-      for (const Path path : kFirstPaths) {
-        Start& start = starts_[started_++];
+      for (const StorePath path : kFirstPaths) {
+        EvaluatedPoint& start = starts_[started_++];
         start.point = {.kernel = kernel,
                        .path = path,
                        .in_doublings = 2,
@@ -139,10 +139,10 @@ class Search {
   void evaluate_other_shapes() {
     constexpr double kNearBest = 1.1;
     const double limit = kNearBest * best_.seconds;
-    for (const Start& start : std::span(starts_).first(started_)) {
+    for (const EvaluatedPoint& start : std::span(starts_).first(started_)) {
       if (start.seconds > limit) continue;
       for (const auto& [in, out] : {std::pair{0, 4}, {3, 0}}) {
-        Point point = start.point;
+        SearchPoint point = start.point;
         point.in_doublings = in;
         point.out_doublings = out;
         evaluate(point);
@@ -154,7 +154,7 @@ class Search {
   void improve_starts() {
     constexpr double kNearBest = 1.5;
     const double limit = kNearBest * best_.seconds;
-    for (const Start& start : std::span(starts_).first(started_)) {
+    for (const EvaluatedPoint& start : std::span(starts_).first(started_)) {
       if (start.seconds <= limit) improve_shape(start);
     }
     improve_shape(best_start());
@@ -177,15 +177,15 @@ class Search {
 
   // Steps to neighbouring shapes as long as one of them is faster; passes over those that make the
   // same block.
-  void improve_shape(Start start) {
+  void improve_shape(EvaluatedPoint start) {
     constexpr std::array<std::pair<int, int>, 6> kSteps{
         {{1, -1}, {-1, 1}, {0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
     std::bitset<(kMaxInDoublings + 1) * (kMaxOutDoublings + 1)> seen;
     for (bool moved = true; moved;) {
       moved = false;
-      const Start from = start;
+      const EvaluatedPoint from = start;
       for (const auto& [in, out] : kSteps) {
-        Point next = from.point;
+        SearchPoint next = from.point;
         for (double seconds = from.seconds; seconds == from.seconds;) {
           next.in_doublings += in;
           next.out_doublings += out;
@@ -204,7 +204,7 @@ class Search {
   }
 
   void improve_rest() {
-    Point other = point_;
+    SearchPoint other = point_;
     other.along_input = !other.along_input;
     improve_shape({.point = other, .seconds = evaluate(other)});
     for (int threads = point_.threads; threads > 1 && threads == point_.threads;) {
@@ -217,9 +217,9 @@ class Search {
       other.prefetch = prefetch;
       evaluate(other);
     }
-    if (point_.path == Path::cached) {
+    if (point_.path == StorePath::cached) {
       other = point_;
-      other.path = Path::cached_staged;
+      other.path = StorePath::cached_staged;
       evaluate(other);
     }
   }
@@ -227,10 +227,10 @@ class Search {
   // What suits the best path may suit another one better still, which the first evaluations, at
   // blocks of other shapes, put behind it.
   void improve_path() {
-    const Point from = point_;
-    for (const Path path : kFirstPaths) {
+    const SearchPoint from = point_;
+    for (const StorePath path : kFirstPaths) {
       for (const int prefetch : {from.prefetch, 0}) {
-        Point other = from;
+        SearchPoint other = from;
         other.path = path;
         other.prefetch = prefetch;
         evaluate(other);
@@ -241,10 +241,10 @@ class Search {
     improve_rest();
   }
 
-  Start best_start() const { return {.point = point_, .seconds = best_.seconds}; }
+  EvaluatedPoint best_start() const { return {.point = point_, .seconds = best_.seconds}; }
 
   // Predicts what a point stands for; infinity where that cannot be done.
-  double evaluate(const Point& point) {
+  double evaluate(const SearchPoint& point) {
     const Parameters* const parameters = space_.parameters_of(point);
     if (parameters == nullptr) return HUGE_VAL;
     // Neighbouring shapes often make the same block. Two candidates of one hash would only mean
@@ -258,7 +258,7 @@ class Search {
   }
 
   // Predicts a candidate, and keeps it if it is the fastest so far.
-  double take(const Parameters& parameters, const BlockRuns* runs, const Point& point) {
+  double take(const Parameters& parameters, const BlockRuns* runs, const SearchPoint& point) {
     const double seconds =
         predicted_seconds(count_terms(folded_, parameters, machine_, false, runs), machine_.model);
     if (visited_ != nullptr) visited_->push_back({parameters, seconds});
@@ -274,14 +274,14 @@ class Search {
   int threads_;
   SearchSpace space_;
   std::vector<Candidate>* visited_;
-  std::array<Start, kKernels.size() * kFirstPaths.size()> starts_;
+  std::array<EvaluatedPoint, kKernels.size() * kFirstPaths.size()> starts_;
   std::size_t started_ = 0;
   struct Seen {
     std::uint64_t hash;
     double seconds;
   };
   std::vector<Seen> seen_;  // what was predicted
-  Point point_;
+  SearchPoint point_;
   Candidate best_{.parameters = {}, .seconds = -1};
 };
 
@@ -293,11 +293,11 @@ Candidate best_candidate(const Problem& folded, const Machine& machine, int thre
 }
 
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     Listed listed) {
+                                     CandidateSet set) {
   std::vector<Candidate> visited;
   Search search(folded, machine, threads, &visited);
-  if (listed == Listed::as_searched) search.run(std::nullopt);
-  if (listed == Listed::fully) search.run_over_all();
+  if (set == CandidateSet::searched) search.run(std::nullopt);
+  if (set == CandidateSet::all) search.run_over_all();
   std::ranges::stable_sort(visited, {}, &Candidate::seconds);
   return visited;
 }

@@ -22,12 +22,11 @@ struct Candidate {
 Candidate best_candidate(const Problem& folded, const Machine& machine, int threads,
                          std::optional<Kernel> forced);
 
-// What is listed of the ways that the search may come to: those that it evaluates where no kernel
-// is forced, or all.
-enum class Listed : std::uint8_t { as_searched, fully };
+// The ways that the search evaluates where no kernel is forced, or all that it may come to.
+enum class CandidateSet : std::uint8_t { searched, all };
 
 // The fastest first.
 std::vector<Candidate> candidates_of(const Problem& folded, const Machine& machine, int threads,
-                                     Listed listed);
+                                     CandidateSet set);
 
 }  // namespace ttlg::cpu

@@ -7,7 +7,7 @@ namespace ttlg::cpu {
 std::optional<ChannelModes> find_channels(const Problem& folded,
                                           std::span<const std::int64_t> extents) {
   if (folded.modes.size() < 2) return std::nullopt;
-  const std::int64_t bytes = folded.element_bytes;
+  const std::int64_t bytes = folded.element_bytes();
   const std::size_t first_read = 0;
   const auto first_written = static_cast<std::size_t>(folded.perm.front());
   if (first_read == first_written) return std::nullopt;

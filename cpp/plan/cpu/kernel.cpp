@@ -4,8 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "plan/cpu/block/block.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -20,13 +19,13 @@ std::string in_bytes(std::int64_t bytes) {
 }
 
 bool can_tile(const Problem& folded) {
-  if (is_copy(folded) || folded.perm.front() == 0 || !is_width(folded.element_bytes)) {
+  if (is_copy(folded) || folded.perm.front() == 0 || !is_width(folded.element_bytes())) {
     return false;
   }
   const Mode& in_mode = folded.modes.front();
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
-  return in_mode.in_byte_stride == folded.element_bytes &&
-         out_mode.out_byte_stride == folded.element_bytes;
+  return in_mode.in_byte_stride == folded.element_bytes() &&
+         out_mode.out_byte_stride == folded.element_bytes();
 }
 
 std::string why_not_fused(const Problem& folded) {
@@ -36,16 +35,16 @@ std::string why_not_fused(const Problem& folded) {
 }
 
 std::string why_not_tile(const Problem& folded) {
-  if (!is_width(folded.element_bytes)) {
-    return "elements (runs included) of " + in_bytes(folded.element_bytes);
+  if (!is_width(folded.element_bytes())) {
+    return "elements (runs included) of " + in_bytes(folded.element_bytes());
   }
   if (folded.perm.front() == 0) return "the same fastest mode on both sides";
   const std::int64_t in_stride = folded.modes.front().in_byte_stride;
-  const bool is_input = in_stride != folded.element_bytes;
+  const bool is_input = in_stride != folded.element_bytes();
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
   return std::string(is_input ? "the input's" : "the output's") + " fastest mode has a stride of " +
          in_bytes(is_input ? in_stride : out_mode.out_byte_stride) + ", its elements " +
-         in_bytes(folded.element_bytes);
+         in_bytes(folded.element_bytes());
 }
 
 bool can_shuffle(const Problem& folded) {
@@ -53,8 +52,8 @@ bool can_shuffle(const Problem& folded) {
 }
 
 std::string why_not_shuffle(const Problem& folded) {
-  if (!is_width(folded.element_bytes) || folded.element_bytes >= kLaneBytes) {
-    return "elements (runs included) of " + in_bytes(folded.element_bytes);
+  if (!is_width(folded.element_bytes()) || folded.element_bytes() >= kLaneBytes) {
+    return "elements (runs included) of " + in_bytes(folded.element_bytes());
   }
   return "no tile that is contiguous for " + in_bytes(kLaneBytes) +
          " on both sides fits in the registers";
@@ -95,10 +94,13 @@ const Rule& rule_of(Kernel kernel) { return kRules[static_cast<std::size_t>(kern
 
 }  // namespace
 
-bool applies(Kernel kernel, const Problem& folded) { return rule_of(kernel).applies(folded); }
+bool applies(Kernel kernel, const Problem& folded) {
+  return folded.moves_bits() && rule_of(kernel).applies(folded);
+}
 
 std::string obstacle(Kernel kernel, const Problem& folded) {
   if (applies(kernel, folded)) return "";
+  if (!folded.moves_bits()) return folded.conversion_obstacle();
   if (kernel != Kernel::copy && folded.elements() == 0) return "no elements";
   if (kernel != Kernel::copy && folded.modes.empty()) return "all modes are fused into one run";
   return rule_of(kernel).why_not(folded);

@@ -63,7 +63,7 @@ void choose_loop_order(const Problem& folded, std::span<const std::int64_t> bloc
 
 void continue_runs(const Problem& folded, std::span<const std::int64_t> block,
                    std::span<const int> side, std::int64_t Mode::* step, std::vector<int>& order) {
-  ContiguousRun run(folded.element_bytes);
+  ContiguousRun run(folded.element_bytes());
   for (const int index : side) {
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];

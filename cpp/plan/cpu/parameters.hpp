@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/kernel.hpp"
 
 namespace ttlg::cpu {
@@ -49,6 +48,14 @@ struct Parameters {
   bool streams_directly() const { return streaming && !staged; }
 
   bool operator==(const Parameters&) const = default;
+};
+
+// How a block's modes are split among the two axes along which a kernel works, and `rest`.
+enum class AxisSplit : std::uint8_t {
+  contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
+  strided,     // axes of any strides
+  runs,        // the output's run in out_axis, everything else in `rest`
+  none,        // everything in `rest`
 };
 
 // The split that the kernel works with.

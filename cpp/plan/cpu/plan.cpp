@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "plan/cpu/block/axis_split.hpp"
-
 namespace ttlg::cpu {
 namespace {
 
@@ -93,21 +91,9 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
                           block * mode.out_byte_stride});
   }
   plan.block = make_block(folded, parameters, loop_of);
-  if (parameters.kernel != Kernel::shuffle) return;
-  std::vector<std::int64_t> tile;
-  const std::vector<std::int64_t> smallest = shuffle_tile(folded);
-  for (const int m : folded.perm) {
-    const auto i = static_cast<std::size_t>(m);
-    if (parameters.block[i] < smallest[i]) {
-      throw std::invalid_argument("block is smaller than the smallest tile of 'shuffle'");
-    }
-    if (parameters.block[i] > 1) tile.push_back(smallest[i]);
+  if (parameters.kernel == Kernel::shuffle) {
+    plan.movers = make_movers(folded, plan.block, parameters.block);
   }
-  plan.shuffle = make_shuffle(plan.block, std::move(tile), plan.element_bytes);
-  if (const auto channels = find_channels(folded, parameters.block)) {
-    plan.shuffle.channels = make_channel_block(folded, *channels, parameters.block);
-  }
-  plan.shuffle.vector_tiles = make_vector_tiles(folded, plan.block, parameters.block);
 }
 
 }  // namespace
@@ -128,7 +114,7 @@ Plan assemble(const Request& request, Problem problem, const Problem& folded,
               const Parameters& parameters) {
   check_parameters(parameters, folded);
   Plan plan(request, std::move(problem), parameters);
-  plan.element_bytes = folded.element_bytes;
+  plan.element_bytes = folded.element_bytes();
   if (plan.problem.bytes() == 0 || parameters.kernel == Kernel::reference) return plan;
   if (parameters.kernel == Kernel::copy) {
     lay_out_copy(plan);

@@ -9,8 +9,8 @@
 
 #include "plan/cpu/block/block.hpp"
 #include "plan/cpu/model/machine.hpp"
+#include "plan/cpu/mover.hpp"
 #include "plan/cpu/parameters.hpp"
-#include "plan/cpu/shuffle.hpp"
 #include "plan/plan_base.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/problem.hpp"
@@ -38,7 +38,7 @@ struct Plan : PlanBase {
   std::int64_t element_bytes = 1;  // moved at once: the dtype's size times a folded run
   std::vector<Loop> loops{};       // outermost first
   Block block{};
-  Shuffle shuffle{};
+  Movers movers{};
   // The most threads that the planner was given.
   int thread_limit = 1;
   // Where a caller named another time model than that in use: the machine with that model.

@@ -34,8 +34,8 @@ double predict(const Request& request, const Machine& machine, int threads, bool
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
-                                  Listed listed) {
-  return candidates_of(fold_run(make_problem(request)), machine, threads, listed);
+                                  CandidateSet set) {
+  return candidates_of(fold_run(make_problem(request)), machine, threads, set);
 }
 
 std::vector<KernelReport> kernel_reports(const Request& request, const Machine& machine,

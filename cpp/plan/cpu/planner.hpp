@@ -23,7 +23,7 @@ double predict(const Request& request, const Machine& machine, int threads, bool
 // The ways to carry a request out that the planner evaluates, the fastest first, so that the first
 // is its choice; or all of those that it might evaluate.
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
-                                  Listed listed = Listed::as_searched);
+                                  CandidateSet set = CandidateSet::searched);
 
 // What the planner thinks of a kernel: why it does not apply, in words, or what its best plan
 // takes.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <span>
 
+#include "plan/cpu/block/block.hpp"
 #include "plan/cpu/block/grow_block.hpp"
 #include "plan/cpu/loop_order.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -28,37 +29,37 @@ void order_loops(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
-Path path_of(const Parameters& parameters) {
-  if (parameters.staged) return parameters.streaming ? Path::staged : Path::cached_staged;
-  return parameters.streaming ? Path::direct : Path::cached;
+StorePath path_of(const Parameters& parameters) {
+  if (parameters.staged) return parameters.streaming ? StorePath::staged : StorePath::cached_staged;
+  return parameters.streaming ? StorePath::direct : StorePath::cached;
 }
 
 }  // namespace
 
 SearchSpace::SearchSpace(const Problem& folded)
     : folded_(folded),
-      grain_(std::max(folded.element_bytes, kLineBytes)),
+      grain_(std::max(folded.element_bytes(), kLineBytes)),
       ranked_(rank_loops(folded.perm)) {}
 
-const Parameters* SearchSpace::parameters_of(const Point& point) {
+const Parameters* SearchSpace::parameters_of(const SearchPoint& point) {
   set_block({.in_doublings = point.in_doublings,
              .out_doublings = point.out_doublings,
              .for_shuffle = point.kernel == Kernel::shuffle});
   parameters_.kernel = point.kernel;
   if (!can_take(point.path)) return nullptr;
   order_loops(folded_, parameters_.block, ranked_, point.along_input, parameters_.loop_order);
-  parameters_.streaming = point.path == Path::staged || point.path == Path::direct;
-  parameters_.staged = point.path == Path::staged || point.path == Path::cached_staged;
+  parameters_.streaming = point.path == StorePath::staged || point.path == StorePath::direct;
+  parameters_.staged = point.path == StorePath::staged || point.path == StorePath::cached_staged;
   parameters_.prefetch = point.prefetch;
   parameters_.threads = static_cast<int>(std::min<std::int64_t>(point.threads, runs_.blocks));
   return &parameters_;
 }
 
-std::optional<Point> SearchSpace::point_of(const Parameters& parameters) {
-  Point point{.kernel = parameters.kernel,
-              .path = path_of(parameters),
-              .threads = parameters.threads,
-              .prefetch = parameters.prefetch};
+std::optional<SearchPoint> SearchSpace::point_of(const Parameters& parameters) {
+  SearchPoint point{.kernel = parameters.kernel,
+                    .path = path_of(parameters),
+                    .threads = parameters.threads,
+                    .prefetch = parameters.prefetch};
   for (; point.in_doublings <= kMaxInDoublings; ++point.in_doublings) {
     for (point.out_doublings = 0; point.out_doublings <= kMaxOutDoublings; ++point.out_doublings) {
       for (const bool along_input : {false, true}) {
@@ -83,12 +84,12 @@ void SearchSpace::set_block(const Shape& shape) {
   runs_ = block_runs(folded_, parameters_.block);
 }
 
-bool SearchSpace::can_take(Path path) const {
-  if (path == Path::cached) return true;
-  const bool streaming = path != Path::cached_staged;
+bool SearchSpace::can_take(StorePath path) const {
+  if (path == StorePath::cached) return true;
+  const bool streaming = path != StorePath::cached_staged;
   if (streaming && runs_.out.bytes < kMinStreamedRunBytes) return false;
-  return path == Path::direct ? parameters_.kernel != Kernel::shuffle
-                              : staging_bytes(runs_.out) <= kStagingBytes;
+  return path == StorePath::direct ? parameters_.kernel != Kernel::shuffle
+                                   : staging_bytes(runs_.out) <= kStagingBytes;
 }
 
 std::vector<std::vector<int>> loop_orders(const Problem& folded,
@@ -103,16 +104,16 @@ std::vector<std::vector<int>> loop_orders(const Problem& folded,
 
 std::vector<Parameters> neighbors_of(const Problem& folded, const Parameters& parameters) {
   SearchSpace space(folded);
-  const std::optional<Point> from = space.point_of(parameters);
+  const std::optional<SearchPoint> from = space.point_of(parameters);
   std::vector<Parameters> result;
   if (!from) return result;
-  const auto add = [&](const Point& point) {
+  const auto add = [&](const SearchPoint& point) {
     const Parameters* const found = space.parameters_of(point);
     if (found != nullptr && *found != parameters) result.push_back(*found);
   };
-  for (int Point::* const side : {&Point::in_doublings, &Point::out_doublings}) {
+  for (int SearchPoint::* const side : {&SearchPoint::in_doublings, &SearchPoint::out_doublings}) {
     for (const int step : {-1, 1}) {
-      Point point = *from;
+      SearchPoint point = *from;
       for (point.*side += step; is_within(point); point.*side += step) {
         const Parameters* const found = space.parameters_of(point);
         if (found == nullptr || found->block == parameters.block) continue;
@@ -121,7 +122,7 @@ std::vector<Parameters> neighbors_of(const Problem& folded, const Parameters& pa
       }
     }
   }
-  Point other = *from;
+  SearchPoint other = *from;
   other.along_input = !other.along_input;
   add(other);
   for (const int prefetch : kPrefetches) {

@@ -19,13 +19,15 @@ inline constexpr int kMaxOutDoublings = 8;
 inline constexpr std::array kPrefetches{1, 0, 2, 4};
 
 // How blocks reach the output.
-enum class Path : std::uint8_t { cached, staged, direct, cached_staged };
+enum class StorePath : std::uint8_t { cached, staged, direct, cached_staged };
 
-inline constexpr std::array kPaths{Path::cached, Path::staged, Path::direct, Path::cached_staged};
+inline constexpr std::array kPaths{StorePath::cached, StorePath::staged, StorePath::direct,
+                                   StorePath::cached_staged};
 
-struct Point {
+// What the search varies; the parameters follow from it.
+struct SearchPoint {
   Kernel kernel = Kernel::reference;
-  Path path = Path::cached;
+  StorePath path = StorePath::cached;
   int in_doublings = 0;
   int out_doublings = 0;
   int threads = 1;
@@ -34,7 +36,7 @@ struct Point {
 };
 
 // Whether a point's blocks are of the space.
-constexpr bool is_within(const Point& point) {
+constexpr bool is_within(const SearchPoint& point) {
   return point.in_doublings >= 0 && point.in_doublings <= kMaxInDoublings &&
          point.out_doublings >= 0 && point.out_doublings <= kMaxOutDoublings;
 }
@@ -45,13 +47,13 @@ class SearchSpace {
   explicit SearchSpace(const Problem& folded);
 
   // What a point stands for, until the next call; null where its blocks cannot take its path.
-  const Parameters* parameters_of(const Point& point);
+  const Parameters* parameters_of(const SearchPoint& point);
 
   // Those of the blocks of the last point.
   const BlockRuns& runs() const { return runs_; }
 
   // A point that stands for the parameters, if there is one.
-  std::optional<Point> point_of(const Parameters& parameters);
+  std::optional<SearchPoint> point_of(const Parameters& parameters);
 
  private:
   // What a block follows from.
@@ -64,7 +66,7 @@ class SearchSpace {
   };
 
   void set_block(const Shape& shape);
-  bool can_take(Path path) const;
+  bool can_take(StorePath path) const;
 
   const Problem& folded_;
   std::int64_t grain_;

@@ -157,9 +157,10 @@ void Search::lay_out(Candidate& candidate) const {
 }
 
 void check_forced(Schema schema, const Problem& problem) {
-  if (applies(schema, problem)) return;
+  const std::string reason = obstacle(schema, problem);
+  if (reason.empty()) return;
   throw std::invalid_argument("kernel '" + std::string(schema_name(schema)) +
-                              "' does not apply: it needs " + std::string(requirement(schema)));
+                              "' does not apply: " + reason);
 }
 
 }  // namespace
@@ -216,7 +217,7 @@ Plan make_plan(const Request& request, std::int64_t pointer_alignment,
 std::int64_t choose_band_width(const SlicedProblem& sliced, const DeviceModel& model) {
   const Schema schema = sliced.parameters.schema;
   if (schema != Schema::orthogonal_distinct) return 0;
-  const auto width = static_cast<int>(sliced.problem.element_bytes);
+  const auto width = static_cast<int>(sliced.problem.element_bytes());
   const std::int64_t resident =
       resident_blocks(model, figures_of(schema, width, planned_access(sliced)),
                       sliced.parameters.stages * OrthogonalDistinctPolicy(width).buffer_bytes);

@@ -37,8 +37,8 @@ std::int64_t smaller_pair_elements(const Problem& problem) {
 bool is_copy(const Problem& problem) {
   if (problem.modes.empty() || problem.bytes() == 0) return true;
   const Mode& first = problem.modes.front();
-  return problem.modes.size() == 1 && first.in_byte_stride == problem.element_bytes &&
-         first.out_byte_stride == problem.element_bytes;
+  return problem.modes.size() == 1 && first.in_byte_stride == problem.element_bytes() &&
+         first.out_byte_stride == problem.element_bytes();
 }
 
 // The output's fastest mode among those that both sides need to fill a warp; -1: there is none.
@@ -156,6 +156,7 @@ const TaxonomyRule& classify(const Problem& problem) {
 }
 
 bool applies(Schema schema, const Problem& problem) {
+  if (!problem.moves_bits()) return false;
   if (problem.modes.empty() || problem.bytes() == 0) return schema == Schema::copy;
   switch (schema) {
     case Schema::copy:
@@ -187,6 +188,12 @@ std::string_view requirement(Schema schema) {
       break;
   }
   return "elements and at least one mode";
+}
+
+std::string obstacle(Schema schema, const Problem& problem) {
+  if (applies(schema, problem)) return "";
+  return problem.moves_bits() ? "it needs " + std::string(requirement(schema))
+                              : problem.conversion_obstacle();
 }
 
 }  // namespace ttlg::cuda

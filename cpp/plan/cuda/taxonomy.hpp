@@ -28,5 +28,7 @@ const TaxonomyRule& classify(const Problem& problem);
 // Whether a schema can carry the problem out at all, as forcing it asks, and what it needs.
 bool applies(Schema schema, const Problem& problem);
 std::string_view requirement(Schema schema);
+// Why it cannot, in words; empty where it can.
+std::string obstacle(Schema schema, const Problem& problem);
 
 }  // namespace ttlg::cuda

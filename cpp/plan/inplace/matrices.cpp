@@ -73,7 +73,7 @@ std::size_t count_groups(const Order& order) {
   return order.empty() ? 0 : cuts_of(order).size() - 1;
 }
 
-Modes::Modes(const Problem& folded) : element_bytes_(folded.element_bytes) {
+Modes::Modes(const Problem& folded) : element_bytes_(folded.element_bytes()) {
   const std::size_t rank = folded.modes.size();
   std::vector<int> place(rank);
   for (std::size_t k = 0; k < rank; ++k) {

@@ -18,8 +18,8 @@ namespace {
 
 // Whether both sides fill the same memory without gaps.
 bool is_dense(const Problem& problem) {
-  std::int64_t in_step = problem.element_bytes;
-  std::int64_t out_step = problem.element_bytes;
+  std::int64_t in_step = problem.element_bytes();
+  std::int64_t out_step = problem.element_bytes();
   for (std::size_t k = 0; k < problem.modes.size(); ++k) {
     const Mode& in = problem.modes[k];
     const Mode& out = problem.modes[static_cast<std::size_t>(problem.perm[k])];
@@ -68,7 +68,7 @@ class Layout {
     for (const Mode& mode : folded.modes | std::views::reverse) {
       parts_.push_back({mode.extent, mode.out_byte_stride});
     }
-    parts_.push_back({folded.element_bytes, 1});
+    parts_.push_back({folded.element_bytes(), 1});
   }
 
   // Whether what is transposed is modes, or parts of them.

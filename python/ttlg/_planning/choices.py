@@ -44,16 +44,12 @@ def core_plan(
     core: AnyPlan
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
+        request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
         if inplace and model is not None:
-            core = _core.cached_cuda_inplace_plan(
-                extents, byte_strides, itemsize, order, workspace, model, kernel
-            )
+            core = _core.cached_cuda_inplace_plan(request, workspace, model, kernel)
         elif inplace:
-            core = _core.cached_cpu_inplace_plan(
-                extents, byte_strides, itemsize, order, threads, workspace, kernel, machine
-            )
+            core = _core.cached_cpu_inplace_plan(request, threads, workspace, kernel, machine)
         elif model is not None:
-            request = _core.Request(extents, byte_strides, itemsize, order)
             core = _core.cached_cuda_plan(request, model, kernel)
         else:
             request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)

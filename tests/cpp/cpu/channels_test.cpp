@@ -107,7 +107,7 @@ std::optional<ChannelBlock> channels_of(const Request& request, std::vector<std:
       parameters.loop_order.push_back(static_cast<int>(m));
     }
   }
-  return build_plan(request, parameters).shuffle.channels;
+  return build_plan(request, parameters).movers.channels;
 }
 
 TEST(Channels, AreFoundInBlocks) {

@@ -37,7 +37,7 @@ std::optional<Plan> random_streaming_plan(test::Random& random, const Request& r
   const Problem folded = fold_run(make_problem(request));
   Parameters parameters = test::random_parameters(random, folded, kernel);
   parameters.staged = parameters.streaming = true;
-  std::int64_t run = folded.element_bytes;
+  std::int64_t run = folded.element_bytes();
   int continued = -1;
   for (const int index : folded.perm) {
     const auto m = static_cast<std::size_t>(index);

@@ -14,7 +14,7 @@
 #include "plan/cpu/lane_map.hpp"
 #include "plan/cpu/lane_maps.hpp"
 #include "plan/cpu/random_plans.hpp"
-#include "plan/cpu/vector_tile.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -145,10 +145,10 @@ TEST(VectorTile, BelongsToBlocksThatHoldIt) {
     parameters.kernel = Kernel::shuffle;
     parameters.block = std::move(block);
     parameters.loop_order = test::cut_modes(folded(request), parameters.block);
-    return build_plan(request, parameters).shuffle.vector_tiles;
+    return build_plan(request, parameters).movers.vector_tiles;
   };
   using Offsets = std::vector<std::int64_t>;
-  const VectorTiles whole = tiles_of({2, 2, 2, 2, 2, 2, 2, 2});
+  const auto whole = tiles_of({2, 2, 2, 2, 2, 2, 2, 2});
   EXPECT_FALSE(whole[0]) << "modes 0 and 1, 7 and 5: none in common";
   ASSERT_TRUE(whole[2]);
   EXPECT_EQ(whole[2]->map, (LaneMap{.bits = 4, .from = {kNoBit, kNoBit, 3, 1}}));
@@ -174,7 +174,7 @@ TEST(VectorTiles, MatchTheReference) {
     const Request request = contiguous_request(std::move(shape), axes, 4 << pick(random, 0, 1));
     if (!applies(Kernel::shuffle, folded(request))) continue;
     const Plan plan = test::random_plan(random, request, folded(request), Kernel::shuffle);
-    with_tiles += std::ranges::any_of(plan.shuffle.vector_tiles,
+    with_tiles += std::ranges::any_of(plan.movers.vector_tiles,
                                       [](const auto& tile) { return tile.has_value(); });
     ASSERT_TRUE(test::matches_reference(plan));
   }

@@ -89,7 +89,7 @@ class Narrow : public Distinct {
     const cuda::Plan plan =
         built(request, alignment_of(misalignments),
               {Schema::orthogonal_distinct, slice, coarsened_mode, stages()}, small_model());
-    EXPECT_EQ(plan.recast.element_bytes, width());
+    EXPECT_EQ(plan.recast.element_bytes(), width());
     return expect_moved_without_conflicts(plan, misalignments);
   }
 

@@ -42,7 +42,7 @@ VectorAccess has_vectors(const SlicedProblem& sliced) {
 SmallRun run_small(const Request& request, std::int64_t grain_bytes) {
   const cuda::Plan full = planned(request, kAlignment, analytic_model());
   const cuda::Plan plan = shrunk(full, grain_bytes);
-  EXPECT_EQ(plan.recast.element_bytes, full.recast.element_bytes) << describe(full, {});
+  EXPECT_EQ(plan.recast.element_bytes(), full.recast.element_bytes()) << describe(full, {});
   EXPECT_EQ(plan.recast.perm, full.recast.perm) << describe(full, {});
   EXPECT_EQ(has_vectors(plan.sliced()), has_vectors(full.sliced())) << describe(full, {});
   const bool meets_conflicts = plan.parameters.schema == Schema::orthogonal_arbitrary;

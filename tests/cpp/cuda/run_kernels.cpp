@@ -140,7 +140,7 @@ std::string describe(const cuda::Plan& plan, const Misalignments& misalignments)
          std::to_string(plan.parameters.band_width) + ", multiprocessors " +
          std::to_string(plan.model->multiprocessors) + ", itemsize " +
          std::to_string(plan.request.itemsize) + ", moved in " +
-         std::to_string(plan.recast.element_bytes) + ", shape " + join(plan.request.shape) +
+         std::to_string(plan.recast.element_bytes()) + ", shape " + join(plan.request.shape) +
          ", axes " + join(plan.request.axes) + ", strides " + join(plan.request.in_byte_strides) +
          "-> " + join(plan.out_byte_strides) + ", misalignments " +
          std::to_string(misalignments.in) + " " + std::to_string(misalignments.out);

@@ -38,7 +38,7 @@ void expect_transactions(const Request& request, const cuda::Parameters& paramet
                          std::int64_t in, std::int64_t out) {
   const cuda::Plan plan = built(request, 256, parameters);
   SCOPED_TRACE(describe(plan, {}));
-  ASSERT_EQ(plan.recast.element_bytes, kItemBytes);
+  ASSERT_EQ(plan.recast.element_bytes(), kItemBytes);
   const Transactions table = transactions({plan.recast, parameters});
   EXPECT_EQ(table.in_dram, in);
   EXPECT_EQ(table.out_dram, out);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,12 @@ TEST(Choose, UnrollsByWhatDividesTheInnermostLoop) {
 TEST(Choose, MovesNothingOfAnEmptyTensor) {
   const Choice choice = choose(test::matrix(0, 5, 4), find_isa("avx2"), {});
   EXPECT_TRUE(choice.program.operations.empty());
+}
+
+TEST(MakeTensor, RefusesToConvertElements) {
+  for (const Request& request : ttlg::test::converting_requests()) {
+    EXPECT_THROW(make_tensor(make_problem(request)), std::invalid_argument);
+  }
 }
 
 TEST(MakeTensor, SplitsElementsIntoWords) {

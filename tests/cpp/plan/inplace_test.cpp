@@ -107,7 +107,7 @@ TEST(ByParts, TransposesElementsPartByPart) {
     EXPECT_EQ(test::bytes_after(sequence, 240),
               test::bytes_after(std::vector<Matrices>{matrices}, 240));
     const Problem folded = dense_problem(test::inplace_request({2, 5, 4, 6}, {0, 2, 1, 3}, 1));
-    EXPECT_EQ(folded.element_bytes, 6);
+    EXPECT_EQ(folded.element_bytes(), 6);
     EXPECT_TRUE(permutes(sequence, folded));
     EXPECT_FALSE(permutes({sequence[0]}, folded));
   }

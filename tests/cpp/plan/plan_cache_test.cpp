@@ -8,6 +8,8 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cpu/planning.hpp"
@@ -84,6 +86,42 @@ TEST(PlanCache, TellsApartEverythingThatDecides) {
     EXPECT_EQ(cache.info().misses, ++misses);
   }
   EXPECT_EQ(cache.info().hits, 0U);
+}
+
+TEST(PlanCache, TellsApartRequestsThatDifferInAnyField) {
+  const Request request{.shape = {3, 5},
+                        .in_byte_strides = {40, 8},
+                        .axes = {1, 0},
+                        .itemsize = 8,
+                        .out_byte_strides = {24, 8},
+                        .inplace = true,
+                        .out_alignment = 64,
+                        .map = {Type::float64, Type::float32}};
+  const Request by_default;
+  const LayoutKey key = key_of(request);
+  EXPECT_EQ(key.request(), request);
+  EXPECT_TRUE(key.matches(request));
+  const auto check = [&]<std::size_t kField>() {
+    Request other = request;
+    std::get<kField>(fields_of(other)) = std::get<kField>(fields_of(by_default));
+    ASSERT_NE(other, request) << "the field " << kField << " is as it is by default";
+    EXPECT_EQ(key_of(other).request(), other);
+    EXPECT_FALSE(key.matches(other)) << kField;
+    EXPECT_NE(key.hash(), key_of(other).hash()) << kField;
+  };
+  constexpr std::size_t kFields = std::tuple_size_v<decltype(fields_of(request))>;
+  [&]<std::size_t... kField>(std::index_sequence<kField...>) {
+    (check.template operator()<kField>(), ...);
+  }(std::make_index_sequence<kFields>());
+}
+
+TEST(PlanCache, GivesNoPlanForAnotherMap) {
+  cpu::PlanCache cache(kPlanning, 5);
+  for (const Request& request : test::converting_requests()) {
+    cache.get(key_of(contiguous_request(request.shape, request.axes, 4)), {});
+    EXPECT_THROW(cache.get(key_of(request), {}), std::invalid_argument);
+    EXPECT_EQ(cache.peek(key_of(request), {}), nullptr);
+  }
 }
 
 TEST(PlanCache, DropsTheLeastRecentlyUsed) {

@@ -62,7 +62,7 @@ TEST(ContiguousRun, HoldsElementsOneBehindTheOther) {
   int longer = 0;
   for (int i = 0; i < 500; ++i) {
     const Problem problem = make_problem(test::random_request(random));
-    ContiguousRun run(problem.element_bytes);
+    ContiguousRun run(problem.element_bytes());
     std::vector<std::int64_t> offsets{0};
     for (const Mode& mode : problem.modes) {
       const std::int64_t count = test::pick(random, 1, mode.extent);
@@ -72,9 +72,9 @@ TEST(ContiguousRun, HoldsElementsOneBehindTheOther) {
         offsets.push_back(offsets[k - inner] + mode.in_byte_stride);
       }
     }
-    ASSERT_EQ(run.bytes(), std::ssize(offsets) * problem.element_bytes);
+    ASSERT_EQ(run.bytes(), std::ssize(offsets) * problem.element_bytes());
     for (std::size_t k = 0; k < offsets.size(); ++k) {
-      ASSERT_EQ(offsets[k], static_cast<std::int64_t>(k) * problem.element_bytes);
+      ASSERT_EQ(offsets[k], static_cast<std::int64_t>(k) * problem.element_bytes());
     }
     longer += offsets.size() > 1;
   }

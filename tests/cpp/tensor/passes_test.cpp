@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "moves.hpp"
@@ -16,7 +17,7 @@ using Perm = std::vector<int>;
 // As the passes see it; perm is theirs to set.
 Problem problem_of(std::int64_t element_bytes, Modes modes) {
   Problem problem;
-  problem.element_bytes = element_bytes;
+  problem.in_bytes = problem.out_bytes = element_bytes;
   problem.modes = std::move(modes);
   return problem;
 }
@@ -84,15 +85,34 @@ TEST(FuseModes, FusesBroadcastsAndReversedModes) {
 
 TEST(FoldRun, TurnsACommonUnitStrideModeIntoTheElement) {
   const Problem folded = fold_run(problem_of(4, {{4, 4, 4}, {3, 16, 80}, {5, 48, 16}}));
-  EXPECT_EQ(folded.element_bytes, 16);
+  EXPECT_EQ(folded.element_bytes(), 16);
   EXPECT_EQ(folded.modes, (Modes{{3, 16, 80}, {5, 48, 16}}));
   EXPECT_EQ(folded.perm, (Perm{1, 0}));
+}
+
+TEST(FuseModes, CountsTheBytesOfEachSide) {
+  Problem problem = problem_of(4, {{3, 4, 2}, {5, 12, 6}, {2, 60, 40}});
+  problem.out_bytes = 2;
+  EXPECT_EQ(fuse_modes(problem).modes, (Modes{{15, 4, 2}, {2, 60, 40}}));
+}
+
+TEST(FoldRun, LeavesElementsThatAreConverted) {
+  Problem of_sizes = problem_of(4, {{3, 4, 2}});
+  of_sizes.out_bytes = 2;
+  Problem of_types = problem_of(4, {{3, 4, 4}});
+  of_types.map = {Type::float32, Type::int32};
+  for (const Problem& problem : {of_sizes, of_types}) {
+    EXPECT_EQ(fold_run(problem).modes, problem.modes);
+    EXPECT_EQ(fold_run(problem).in_bytes, 4);
+    EXPECT_THROW(problem.element_bytes(), std::logic_error);
+    EXPECT_THROW(problem.bytes(), std::logic_error);
+  }
 }
 
 TEST(FoldRun, NeedsUnitStrideOnBothSides) {
   for (const Modes& modes : {Modes{{4, 4, 8}, {3, 16, 4}}, Modes{{4, 8, 4}}, Modes{{4, -4, 4}}}) {
     const Problem folded = fold_run(problem_of(4, modes));
-    EXPECT_EQ(folded.element_bytes, 4);
+    EXPECT_EQ(folded.element_bytes(), 4);
     EXPECT_EQ(folded.modes, modes);
   }
 }

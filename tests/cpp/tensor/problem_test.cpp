@@ -108,6 +108,35 @@ TEST(MakeProblem, KnowsHowTheFirstElementOfTheOutputIsAligned) {
   EXPECT_THROW(make_problem(request), std::invalid_argument);
 }
 
+TEST(MakeProblem, KnowsTheElementsOfEachSide) {
+  Request request = contiguous_request({30, 40}, {1, 0}, 4);
+  request.map = {Type::float32, Type::complex128};
+  const Problem problem = make_problem(request);
+  EXPECT_EQ(problem.in_bytes, 4);
+  EXPECT_EQ(problem.out_bytes, 16);
+  EXPECT_EQ(problem.map, request.map);
+  EXPECT_EQ(problem.modes, (Modes{{40, 4, 480}, {30, 160, 16}}));
+  EXPECT_EQ(problem.conversion_obstacle(),
+            "elements are to be converted (from 4 to 16 bytes each), not only moved");
+  request.axes = {0, 1};
+  EXPECT_EQ(make_problem(request).modes, (Modes{{1200, 4, 16}}));
+  request.shape[0] = 0;
+  EXPECT_EQ(make_problem(request).modes, (Modes{{0, 4, 16}}));
+  request = contiguous_request({std::int64_t{1} << 60, 4}, {1, 0}, 1);
+  EXPECT_NO_THROW(make_problem(request));
+  request.map = {Type::uint8, Type::uint16};
+  EXPECT_THROW(make_problem(request), std::overflow_error);
+}
+
+TEST(MakeProblem, OfATypeThatStaysMovesBits) {
+  Request request = contiguous_request({30, 40}, {1, 0}, 4);
+  const Problem bits = make_problem(request);
+  request.map = {Type::float32, Type::float32};
+  EXPECT_EQ(make_problem(request).modes, bits.modes);
+  EXPECT_EQ(make_problem(request).element_bytes(), 4);
+  EXPECT_EQ(make_problem(request).conversion_obstacle(), "");
+}
+
 TEST(MakeProblem, EmptyArraysMoveNothing) {
   for (const Request& request :
        {contiguous_request({3, 0, 5}, {2, 0, 1}, 4), contiguous_request({0}, {0}, 1),
@@ -169,6 +198,10 @@ TEST(MakeProblem, RefusesMalformedRequests) {
   expect_refused([](Request& r) { r.out_byte_strides = {4, 8}; });
   expect_refused([](Request& r) { r.shape[1] = -3; });
   expect_refused([](Request& r) { r.itemsize = -1; });
+  expect_refused([](Request& r) { r.map = {Type::float64, Type::float32}; });
+  expect_refused([](Request& r) { r.map = {Type::float64, Type::float64}; });
+  expect_refused([](Request& r) { r.map = {Type::float32, Type::bits}; });
+  expect_refused([](Request& r) { r.map = {Type::bits, Type::float32}; });
 }
 
 TEST(MakeProblem, RefusesSizesBeyond64Bits) {

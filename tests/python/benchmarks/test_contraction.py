@@ -39,14 +39,6 @@ def test_cases_are_valid_and_the_same_at_every_call():
         assert case.described.startswith(f"{case.label}: {case.equation} of ")
 
 
-def test_nine_are_those_measured_before():
-    nine = by_part()["nine"]
-    assert len(nine) == 9
-    assert nine[0].extents == {"a": 72, "b": 72, "c": 24, "d": 72, "e": 72}
-    assert nine[0].shapes == [(72, 72, 24, 72), (72, 72, 72, 72)]
-    assert [case.moves for case in nine] == [True] * 3 + [False] + [True] * 4 + [False]
-
-
 def test_tccg_has_its_names_extents_and_layout():
     tccg = {case.name: case for case in by_part()["tccg"]}
     assert list(tccg) == list(TCCG)
@@ -118,3 +110,13 @@ def test_cut_shortens_the_longest_extents():
     quick = cases(quick=True)
     assert len(quick) == 3 * 8
     assert all(max(each.sizes) <= QUICK_BYTES for each in quick)
+
+
+def test_networks_are_the_same_at_every_call():
+    pytest.importorskip("cotengra")
+    from ttlg.benchmarks.contraction.networks import Network
+
+    tiny, grid = Network("tiny", 2, 8, 3, seed=1), Network("grid", 2, lattice=(2, 3))
+    assert tiny.build() == tiny.build()
+    assert (len(tiny.build()[0]), len(grid.build()[0])) == (8, 6)
+    assert set(replace(grid, bond=5).build()[2].values()) == {5}

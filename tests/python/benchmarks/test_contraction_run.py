@@ -1,8 +1,5 @@
 """Contractions are measured as stated, and a wrong result is refused."""
 
-import json
-import math
-import re
 import sys
 from dataclasses import replace
 
@@ -10,11 +7,10 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg.benchmarks import cli
 from ttlg.benchmarks.contenders import Contender, optional
 from ttlg.benchmarks.contraction import contenders as contending
 from ttlg.benchmarks.contraction import measure as measuring
-from ttlg.benchmarks.contraction import report, run, suites
+from ttlg.benchmarks.contraction import report
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.measure import ContractionResult, check, measure
 from ttlg.benchmarks.measure import WrongResultError
@@ -138,77 +134,3 @@ def test_summary_has_the_figures_that_are_asked_for():
         "tiny first float64, 1 thread: ttlg 100 ms (first 200, predicted 0.80), numpy 400, "
         "torch 300; ratio 3.00"
     )
-
-
-@pytest.fixture
-def tiny(monkeypatch):
-    """Stand in for the contractions that are listed."""
-    parts = {"nine": [TINY, VIEW], "tccg": [], "random": []}
-    made = {name: lambda *_, part=part: iter(part) for name, part in parts.items()}
-    monkeypatch.setattr(suites, "PARTS", made)
-
-
-def test_command_line_runs_the_suite(tiny, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    data, image = tmp_path / "results.json", tmp_path / "contractions.png"
-    options = ["--suite", "contractions", "--threads", "1", "--repeats", "1"]
-    options += ["--only", "first", "--plot", str(image)]
-    assert cli.main([*options, "--json", str(data)]) == 0
-    assert image.exists()
-    written = json.loads(data.read_text())
-    assert {"machine", "results", "products"} == set(written)
-    assert written["machine"]["command"].startswith("ttlg bench --suite contractions --threads 1")
-    assert {"opt_einsum", "pytblis", "numpy", "ttlg"} <= set(written["machine"]["versions"])
-    assert written["results"][0]["case"]["moves"] is True
-    (found,) = report.from_json(data.read_text())
-    assert found.case == TINY
-    printed = capsys.readouterr()
-    assert re.search(r"^tiny first float64, 1 thread: ttlg .*; ratio \d", printed.out, re.MULTILINE)
-    assert "contractions, 1 thread, 1 case\n" in printed.out
-    assert ("without threadpoolctl" in printed.err) == (optional("threadpoolctl") is None)
-
-
-def test_command_line_lists_the_parts(capsys):
-    assert cli.main(["--suite", "contractions", "--list", "--only", "nine"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 9
-    with pytest.raises(SystemExit):
-        cli.main(["--help"])
-    printed = capsys.readouterr().out
-    assert re.search(r"^  random +200 random contractions", printed, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--suite", "contractions", "cubes"], "contractions are measured alone"),
-        (["--suite", "contractions", "--memory"], "contractions are measured alone"),
-        (["--suite", "contractions", "--only", "nonsense"], "no case's name contains nonsense"),
-    ],
-)
-def test_bad_options_are_refused(options, message, capsys):
-    with pytest.raises(SystemExit):
-        cli.main(options)
-    assert message in capsys.readouterr().err
-
-
-def test_wrong_contender_fails_the_run(tiny, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(ttlg, "einsum", lambda *_: np.zeros((7, 5)))
-    data = tmp_path / "results.json"
-    options = ["--suite", "contractions", "--threads", "1", "--json", str(data)]
-    assert cli.main(options) == 1
-    assert "ttlg bench: ttlg gave a wrong result, off by" in capsys.readouterr().err
-    assert not data.exists()
-
-
-def test_interrupt_keeps_what_was_measured(tiny, monkeypatch, tmp_path, capsys):
-    def interrupted(case, threads, repeats):
-        if case == VIEW:
-            raise KeyboardInterrupt
-        return [result(case, 0.1, math.pi)]
-
-    monkeypatch.setattr(run, "measure", interrupted)
-    data = tmp_path / "results.json"
-    options = ["--suite", "contractions", "--threads", "1", "--json", str(data)]
-    assert cli.main(options) == 1
-    assert len(report.from_json(data.read_text())) == 1
-    assert "interrupted after 1 results" in capsys.readouterr().err

@@ -133,12 +133,6 @@ def test_a_lost_device_ends_the_calibration(calibration, device):
     assert model["costs"]["memory.bytes"] > 1
 
 
-def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    assert calibrate.main(["--outdir", "nowhere"]) == 2
-    assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
-
-
 def test_without_points_there_is_no_model(calibration, tmp_path):
     with pytest.raises(FileNotFoundError):
         calibration(lambda *_: give_wrong_result())
@@ -175,6 +169,12 @@ def test_slices_are_verified(device):
     x = device.buffers(CASE)
     with pytest.raises(WrongResultError):
         calibrate._seconds(lambda a, b: None, x, x.inputs[0].t().contiguous())
+
+
+def test_without_scipy_nothing_is_measured(calibration, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert calibrate.main(["--outdir", "nowhere"]) == 2
+    assert "calibrate: fitting a time model needs SciPy" in capsys.readouterr().err
 
 
 def test_calibration_touches_every_rank_and_dtype_early():

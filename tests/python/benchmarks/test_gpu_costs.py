@@ -3,7 +3,6 @@
 import functools
 import itertools
 import json
-import math
 import random
 from dataclasses import asdict, replace
 
@@ -98,20 +97,9 @@ def test_predictions_are_the_planners(overlap):
     np.testing.assert_allclose(found.predict(counts), expected, rtol=1e-12)
 
 
-def test_predicted_times_are_sums_of_terms():
-    shape, axes = (70, 40, 90), (2, 0, 1)
-    plan = ttlg.plan(shape, axes, device="nvidia-h200")
-    launch = plan._compiled.model.to_dict()["launch_seconds"]
-    counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan._compiled.terms())])
-    (expected,) = Costs(DEFAULTS, 4, launch).predict(counts)
-    assert ttlg.predict_time(shape, axes, device="nvidia-h200") == pytest.approx(expected)
-    assert expected > launch
-    assert ttlg.plan((0, 3), device="nvidia-h200")._compiled.terms() == {}
-
-
 @pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])
 def test_noisy_times_give_the_costs_back(overlap, seed):
-    points = synthetic(300, noise=0.03, seed=seed, overlap=overlap)
+    points = synthetic(200, noise=0.03, seed=seed, overlap=overlap)
     found = fit_costs.fit_costs(points, LAUNCH, seed=0)
     true = truth(seed)
     assert found.overlap == overlap
@@ -126,20 +114,9 @@ def test_noisy_times_give_the_costs_back(overlap, seed):
     for schema in ("orthogonal_distinct", "orthogonal_arbitrary", "fvi_match_large"):
         assert found.test[schema].mean < 0.05
     assert found.test_regret.mean < 0.05
-
-
-def test_exact_times_are_predicted():
-    points = synthetic(300, noise=0, seed=1)
-    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
-    assert found.test["all"].mean < 0.01
-    assert found.test_regret.mean < 0.005
-
-
-def test_the_defaults_predict_worse():
-    points = synthetic(100, noise=0, seed=1)
     seconds = np.array([point.seconds for point in points])
-    predicted = Costs(DEFAULTS, 4, LAUNCH).predict(counts_of(points))
-    assert np.mean(np.abs(predicted / seconds - 1)) > 0.05
+    by_defaults = Costs(DEFAULTS, overlap, LAUNCH).predict(counts_of(points))
+    assert np.mean(np.abs(by_defaults / seconds - 1)) > found.test["all"].mean + 0.02
 
 
 def test_what_was_not_measured_keeps_its_default():
@@ -214,22 +191,6 @@ def loaded(record):
     model = _core.DeviceModel(**values)
     assert model.to_dict() == values
     return model
-
-
-def test_a_fit_becomes_a_model_of_the_package():
-    points = synthetic(100, noise=0.02)
-    found = fits_of(points, LAUNCH)
-    record = found.model(PROPERTIES, "measured")
-    assert record["source"] == "measured"
-    assert record["errors"]["all"]["mean"] == found.costs.test["all"].mean
-    sizes = [problem_of(point.case) for point in points]
-    assert record["regression_bytes"] == min(
-        math.prod(shape) * np.dtype(dtype).itemsize for shape, _, dtype in sizes
-    )
-    assert loaded(record).calibrated
-    lines = fit_costs.table(found.costs)
-    assert len(lines) == 2 + len(found.costs.train)
-    assert lines[1].split()[0] == "all"
 
 
 def test_the_better_of_both_models_predicts_a_kernel():

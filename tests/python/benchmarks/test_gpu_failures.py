@@ -12,7 +12,7 @@ from ttlg.benchmarks.case import Case
 torch = pytest.importorskip("torch")
 
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import failures, report, session
+from ttlg.benchmarks.gpu import baselines, failures, report, session
 from ttlg.benchmarks.gpu import measure as measuring
 from ttlg.benchmarks.gpu.baselines import OUT_OF_PLACE
 from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
@@ -56,11 +56,8 @@ def test_failing_contenders_are_noted_and_the_others_measured(takes_part, device
         "torch": "RuntimeError: nvrtc: compilation failed\nsource of a kernel",
         "cupy": "ImportError: its library is broken",
     }
-    others = {*COPIES, *OURS, *PEERS, *OUT_OF_PLACE} - found.failures.keys()
-    assert found.seconds.keys() == others
-    assert found.faulty
-    assert not found.lost_device
-    assert found.schema == "copy"
+    assert found.seconds.keys() == {*COPIES, *OURS, *PEERS, *OUT_OF_PLACE} - found.failures.keys()
+    assert (found.faulty, found.lost_device, found.schema) == (True, False, "copy")
     assert json.loads(json.dumps(report.record({}, [found], {})))["results"][0]["failures"]
 
 
@@ -71,6 +68,9 @@ def test_only_ttlg_is_at_fault_for_its_failures_and_want_of_memory_is_none(takes
     assert not found.faulty
     takes_part(copy_ttlg=crash)
     assert measure(CASE, device, 2).faulty
+    for name in (*baselines.NAMES, *PEERS):
+        found = Result(CASE, failures={name: "WrongResultError: wrong"})
+        assert found.faulty == (name in baselines.NAMES), "the baselines are ours"
 
 
 @pytest.mark.parametrize("calls", [3, 1889, 1895])
@@ -85,27 +85,22 @@ def test_a_contender_that_fails_later_is_left_out_of_the_times(takes_part, devic
     assert found.seconds.keys() == {*COPIES, *OURS, *OUT_OF_PLACE}
 
 
-def test_a_case_that_fails_as_a_whole_is_noted(device):
+def test_reports_of_partial_results(device):
     device.buffers = oom
-    found = measure(CASE, device, 2)
-    assert (found.failures, found.seconds) == ({"case": "OutOfMemoryError: out of memory"}, {})
-    assert not found.faulty
-    assert report.line(found) == (
+    failed = measure(CASE, device, 2)
+    assert (failed.failures, failed.seconds) == ({"case": "OutOfMemoryError: out of memory"}, {})
+    assert not failed.faulty
+    assert report.line(failed) == (
         "calls A float64, no plan: case failed: OutOfMemoryError: out of memory"
     )
-    assert report.record({}, [found], {})["table"] == [
+    assert report.record({}, [failed], {})["table"] == [
         "failed: calls A float64: case: OutOfMemoryError: out of memory"
     ]
-
-
-def test_reports_of_partial_results():
     copied = Result(CASE, failures={"ttlg": "WrongResultError: ttlg"}, seconds={"copy-ttlg": 1e-6})
     compared = Result(CASE, seconds={"copy-ttlg": 1e-6, "torch": 2e-6})
     lines = report.record({}, [copied, compared, Result(CASE, "copy", 1.0, {"ttlg": 1.0})], {})
     assert "predicted time unknown" in lines["table"][0]
-    assert ["torch", "0", "0.50", "0.50", "0", "of", "0", "A"] in [
-        x.split() for x in lines["table"]
-    ]
+    assert "torch 0 0.50 0.50 0 of 0 A" in [" ".join(line.split()) for line in lines["table"]]
     assert lines["table"][-1] == "failed: calls A float64: ttlg: WrongResultError: ttlg"
     assert "; ttlg failed: WrongResultError" in report.line(copied)
     assert len(report.failure_lines({str(n): "x\ny" * 300 for n in range(30)})) == 21
@@ -113,28 +108,23 @@ def test_reports_of_partial_results():
 
 
 def test_memory_that_did_not_suffice_is_none(monkeypatch):
-    monkeypatch.setattr(
-        torch.cuda, "get_device_properties", lambda _: types.SimpleNamespace(L2_cache_size=0)
-    )
-    empty, full = torch.empty, []
+    properties = types.SimpleNamespace(L2_cache_size=0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: properties)
+    empty, full = torch.empty, [True]
     monkeypatch.setattr(torch, "empty", lambda *args, device, **kwargs: empty(*args, **kwargs))
     monkeypatch.setattr(
         torch, "empty_like", lambda x: oom(0) if full else empty(x.shape, dtype=x.dtype)
     )
     memory = Memory()
-    full.append(True)
     with pytest.raises(torch.OutOfMemoryError):
         memory.buffers(CASE)
     full.clear()
-    found = memory.buffers(CASE)
-    assert [y.shape for y in found.outputs] == [(4, 3)] * 2
+    assert [y.shape for y in memory.buffers(CASE).outputs] == [(4, 3)] * 2
 
 
 @pytest.fixture
-def bench(monkeypatch, tmp_path):
+def bench(a_gpu, monkeypatch, tmp_path):
     """Run the program on two suites whose cases do what they are told; return status and JSON."""
-    monkeypatch.setattr(session, "require", lambda: None)
-    monkeypatch.setattr(session, "describe", lambda command: {"command": command})
     monkeypatch.setattr(cli, "Memory", lambda: None)
 
     def run(measure):
@@ -146,37 +136,30 @@ def bench(monkeypatch, tmp_path):
     return run
 
 
-def test_exit_status(bench, capsys):
+def test_exit_status_and_what_is_left_out(bench, device, takes_part, capsys):
     wrong = {"ttlg": "WrongResultError: ttlg gave a wrong result"}
     status, found = bench(lambda case: Result(case, failures=wrong if "20" in case.name else {}))
     assert (status, len(found["results"]), found["left_out"]) == (1, 14, {})
     assert "failed: varying 20^6 float64: ttlg: WrongResultError" in capsys.readouterr().out
     assert bench(lambda case: Result(case, failures={"cupy": "CompileException: x"}))[0] == 0
 
-
-def test_a_lost_device_ends_the_run(bench, device, takes_part):
     def crash_for_good(i):
         device.lost = True
         raise RuntimeError("an illegal memory access was encountered")
 
     takes_part(ttlg=crash_for_good)
     status, found = bench(lambda case: measure(CASE, device, 2))
-    assert status == 1
+    assert (status, found["left_out"]) == (1, {"calls": 1, "varying": 12}), "the device is lost"
     assert found["results"][0]["failures"].keys() == {"ttlg", "device"}
-    assert found["left_out"] == {"calls": 1, "varying": 12}
+    results = iter([Result(CASE)] * 3)
 
+    def interrupted(case):
+        for result in results:
+            return result
+        raise KeyboardInterrupt
 
-def test_an_interrupt_keeps_the_results(bench):
-    numbers = itertools.count()
-
-    def measure(case):
-        if next(numbers) == 3:
-            raise KeyboardInterrupt
-        return Result(case)
-
-    status, found = bench(measure)
-    assert (status, len(found["results"])) == (130, 3)
-    assert sum(found["left_out"].values()) == 11
+    status, found = bench(interrupted)
+    assert (status, len(found["results"]), sum(found["left_out"].values())) == (130, 3, 11)
 
 
 def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
@@ -196,17 +179,13 @@ def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
-    path = tmp_path / "results.json"
+    path, lines, replace = tmp_path / "results.json", [], os.replace
     session.write(path, ["old"])
-    replaced = []
-    replace = os.replace
-    monkeypatch.setattr(
-        os, "replace", lambda *names: (replaced.append(path.read_text()), replace(*names))
-    )
+    monkeypatch.setattr(os, "replace", lambda *_: (lines.append(path.read_text()), replace(*_)))
     session.write(path, ["new"])
-    assert replaced == ['["old"]\n']
+    assert lines == ['["old"]\n']
     assert json.loads(path.read_text()) == ["new"]
-    assert [each.name for each in tmp_path.iterdir()] == ["results.json"]
+    assert [each.name for each in tmp_path.iterdir()] == ["results.json"], "no other file is left"
     session.JsonFile(None, lambda: 1 / 0).write()
 
 
@@ -235,10 +214,7 @@ def test_a_program_that_is_terminated_keeps_its_results(run_python, tmp_path):
     file = tmp_path / "results.json"
     run_python(KILLED, "--suite", "varying", "--json", file, status=130)
     assert len(json.loads(file.read_text())["results"]) == 2
-
-
-def test_interrupts_are_no_failures():
     noted = {}
     with pytest.raises(KeyboardInterrupt), failures.noting(noted, "a"):
         raise KeyboardInterrupt
-    assert noted == {}
+    assert noted == {}, "interrupts are no failures"

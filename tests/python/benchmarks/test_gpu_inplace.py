@@ -16,7 +16,7 @@ from ttlg.benchmarks.gpu import __main__ as cli
 from ttlg.benchmarks.gpu import contenders, device, inplace, report
 from ttlg.benchmarks.gpu.contenders import Contender
 from ttlg.benchmarks.gpu.device import Buffers, Memory
-from ttlg.benchmarks.gpu.measure import Result, measure, verify
+from ttlg.benchmarks.gpu.measure import measure, verify
 from ttlg.benchmarks.gpu.suites import SUITES, cases, interleaved
 
 plan_for = ttlg.plan
@@ -66,29 +66,25 @@ def test_suites():
     for name in ("inplace-random", "inplace-baselines"):
         assert len(interleaved(cases(name, 5))) == 10
     assert len(cases("inplace-square", 5)) == 36, "its cases are not drawn"
-
-
-def test_extents_are_the_papers():
-    extents = [extent for case in cases("inplace-random", None) for extent in case.shape]
-    assert 1000 <= min(extents) < 1500
-    assert 19_500 < max(extents) <= 20_000
-    extents = [extent for case in cases("inplace-baselines", 100) for extent in case.shape]
-    assert 1000 <= min(extents) < 1500
-    assert 9500 < max(extents) <= 10_000
-    assert all(
-        m == n and m % 1024 == 0 for m, n in (x.shape for x in cases("inplace-square", None))
-    )
+    for name, sample, limits in (
+        ("inplace-random", None, (1000, 1500, 19_500, 20_000)),
+        ("inplace-baselines", 100, (1000, 1500, 9500, 10_000)),
+    ):
+        extents = [extent for case in cases(name, sample) for extent in case.shape]
+        low, high = limits[:2], limits[2:]
+        assert low[0] <= min(extents) < low[1]
+        assert high[0] < max(extents) <= high[1]
     for case in cases("inplace-3d", None):
         kept = [axis for axis in range(3) if case.axes[axis] == axis]
         assert [case.shape[axis] for axis in kept] in ([2], [3], [4])
         assert case.out_shape == case.shape
 
 
-def test_every_contender_can_be_made():
-    assert inplace.CONTENDERS.keys() == inplace.SUITES.keys()
-    names = {name for each in inplace.CONTENDERS.values() for name in each}
-    assert names <= contenders._MAKERS.keys()
-    assert set(inplace.NAMES) <= names
+def test_program_lists_cases_and_those_in_place_only_when_asked(capsys):
+    assert cli.main(["--suite", "inplace-bands", "oop-orders", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 16 + 64
+    assert cli.main(["--list"]) == 0
+    assert "inplace" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", inplace.NAMES)
@@ -109,14 +105,6 @@ def test_plans_are_those_of_the_contenders(name):
         assert (step["kernel"], step[entry]) == (varied[what], int(number))
     else:
         assert step["kernel"] == name
-
-
-@pytest.mark.parametrize("width", [0, 8])
-def test_the_papers_orders_out_of_place(width):
-    planned = plan_for((9000, 5000), (1, 0), "float32", device="nvidia-h200")
-    plan = inplace.with_bands(planned, width)
-    assert (plan.kernel, plan.parameters["band_width"]) == ("orthogonal_distinct", width)
-    assert plan.parameters["in_block"] == plan.parameters["out_block"] == 64
 
 
 def test_who_cannot_takes_no_part_but_the_planner_says_why(monkeypatch):
@@ -226,7 +214,7 @@ def test_memory_in_place(monkeypatch):
     }
 
 
-def test_large_arrays_are_compared_in_parts(monkeypatch, spy):
+def test_large_and_strided_arrays_are_compared(monkeypatch, spy):
     monkeypatch.setattr(device, "_COMPARED", 100)
     sizes = spy(torch, "equal", lambda _, a, b: a.numel())
     x = torch.arange(7 * 300, dtype=torch.float64).view(7, 300)
@@ -239,9 +227,6 @@ def test_large_arrays_are_compared_in_parts(monkeypatch, spy):
         other.view(-1)[place] = -1
         assert not device.same_bits(x.t(), other.t())
     assert not device.same_bits(x.view(-1), x)
-
-
-def test_complex_numbers_of_any_strides_are_compared():
     x = torch.zeros((3, 4), dtype=torch.complex128)
     other = x.clone()
     other[1, 2] += 1j
@@ -277,25 +262,9 @@ def test_baselines_take_part(on_host, memory, monkeypatch):
     assert found.failures == {"cycles": "WrongResultError: cycles gave a wrong result"}
 
 
-def test_table_of_results_in_place():
-    seconds = {"copy-memcpy": 1e-5, "ttlg-inplace": 4e-5, "c2r": 2e-5}
-    results = [
-        Result(MATRIX, "c2r", 5e-5, seconds),
-        Result(MATRIX, "c2r", 5e-5, {"copy-memcpy": 1e-5, "ttlg-inplace": 2e-5}),
-    ]
-    lines = report.table(results)
-    assert lines[0].startswith("inplace-random float32: 2 cases; ")
-    assert lines[0].endswith("predicted time 88% off")
-    rows = [line.split() for line in lines[2:]]
-    assert rows == [
-        ["ttlg-inplace", "1", "0.38", "0.25", "A"],
-        ["c2r", "1", "0.50", "0.50", "A"],
-    ]
-
-
-def test_program_lists_cases_and_those_in_place_only_when_asked(capsys):
-    for suites, count in ((["calls"], 2), (["inplace-bands", "oop-orders"], 16 + 64)):
-        assert cli.main(["--suite", *suites, "--list"]) == 0
-        assert len(capsys.readouterr().out.splitlines()) == count
-    assert cli.main(["--list"]) == 0
-    assert "inplace" not in capsys.readouterr().out
+@pytest.mark.parametrize("width", [0, 8])
+def test_the_papers_orders_out_of_place(width):
+    planned = plan_for((9000, 5000), (1, 0), "float32", device="nvidia-h200")
+    plan = inplace.with_bands(planned, width)
+    assert (plan.kernel, plan.parameters["band_width"]) == ("orthogonal_distinct", width)
+    assert plan.parameters["in_block"] == plan.parameters["out_block"] == 64

@@ -14,10 +14,10 @@ from .host_cuda import compiler
 torch = pytest.importorskip("torch")
 
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.gpu import contenders, libraries, report
+from ttlg.benchmarks.gpu import contenders, libraries
 from ttlg.benchmarks.gpu.contenders import FOREIGN, Contender, contender
 from ttlg.benchmarks.gpu.device import Buffers, make_normal
-from ttlg.benchmarks.gpu.measure import Result, measure, verify
+from ttlg.benchmarks.gpu.measure import measure, verify
 from ttlg.benchmarks.inplace.libraries import LeftOutError
 from ttlg.benchmarks.measure import WrongResultError
 
@@ -142,23 +142,6 @@ def test_who_multiplies_is_verified_on_numbers(nvmath):
     assert torch.equal(buffers.inputs[0].view(torch.int32), kept.view(torch.int32))
     verify(made, buffers, AXES)
     assert torch.isfinite(buffers.inputs[0]).all()
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex128], ids=str)
-def test_normal_numbers(dtype):
-    size = 4096 * dtype.itemsize
-    random = np.random.default_rng(3).integers(0, 256, size, np.uint8)
-    random[: size // 4] = 0
-    random[-size // 4 :] = 0xFF
-    x = torch.from_numpy(random).view(dtype)
-    make_normal(x)
-    real = (torch.view_as_real(x) if x.is_complex() else x).abs()
-    assert real.min() >= torch.finfo(real.dtype).tiny
-    assert real.max() < 2
-    assert len(real.unique()) > real.numel() / 3
-    kept = x.clone()
-    make_normal(x)
-    assert torch.equal(x, kept)
 
 
 def test_who_is_not_there_says_why(monkeypatch):
@@ -328,12 +311,18 @@ def test_a_library_that_is_not_there_is_a_peers_failure(monkeypatch, device):
     assert found.left_out["ttc"] == "the environment variable TTLG_TTC names no library"
 
 
-def test_reasons_are_told_once():
-    case = Case("ttc57", "A", (3, 4), (1, 0), "float64")
-    results = [Result(case, left_out={"cutt": "no library", "jax": reason}) for reason in "aab"]
-    assert report.left_out_lines(results) == [
-        "left out: cutt, 3 of 3 cases: no library",
-        "left out: jax, 2 of 3 cases: a",
-        "left out: jax, 1 of 3 cases: b",
-    ]
-    assert report.record({}, results, {})["table"][-3:] == report.left_out_lines(results)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex128], ids=str)
+def test_normal_numbers(dtype):
+    size = 4096 * dtype.itemsize
+    random = np.random.default_rng(3).integers(0, 256, size, np.uint8)
+    random[: size // 4] = 0
+    random[-size // 4 :] = 0xFF
+    x = torch.from_numpy(random).view(dtype)
+    make_normal(x)
+    real = (torch.view_as_real(x) if x.is_complex() else x).abs()
+    assert real.min() >= torch.finfo(real.dtype).tiny
+    assert real.max() < 2
+    assert len(real.unique()) > real.numel() / 3
+    kept = x.clone()
+    make_normal(x)
+    assert torch.equal(x, kept)

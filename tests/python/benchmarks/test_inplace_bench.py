@@ -119,13 +119,6 @@ def test_openblas_takes_no_part_where_it_would_end_the_process(monkeypatch):
         library.imatcopy(np.zeros((101, 3)), 1)
 
 
-def test_openblas_uses_the_threads():
-    library = installed(libraries.openblas)
-    for threads in (1, 2):
-        library.imatcopy(np.zeros((2, 3)), threads)
-        assert library._function("openblas_get_num_threads")() == threads
-
-
 def test_fftw_plans_with_the_threads_and_destroys_its_plans(monkeypatch):
     library = installed(libraries.fftw, "float64")
     destroyed = []
@@ -240,3 +233,10 @@ def test_measure_raises_on_a_wrong_contender(monkeypatch, liar):
     monkeypatch.setattr(measuring, "inplace", SimpleNamespace(contenders=with_liar))
     with pytest.raises(WrongResultError, match=r"liar .* shape=\(37, 52\).* on 1 thread"):
         measure(MATRIX, [1], 1)
+
+
+def test_openblas_uses_the_threads():
+    library = installed(libraries.openblas)
+    for threads in (1, 2):
+        library.imatcopy(np.zeros((2, 3)), threads)
+        assert library._function("openblas_get_num_threads")() == threads

@@ -1,7 +1,5 @@
 """The benchmark of calls that learn: models, checkpoints and what it reports of them."""
 
-import json
-
 import pytest
 
 import ttlg
@@ -18,15 +16,6 @@ SMALL = Problem((300, 400), (1, 0), "f4")
 def _model():
     with time_models.restored():
         yield
-
-
-def test_models_are_the_shipped_ones_and_the_one_for_every_cpu():
-    models = learning.read_models(["generic", "zen5", "skylake-sp"])
-    assert [model.name for model in models.values()] == [
-        "cpu-generic",
-        "cpu-zen5",
-        "cpu-skylake-sp",
-    ]
 
 
 def test_a_model_plans_for_a_while():
@@ -68,17 +57,3 @@ def test_choices_for_other_problems_before_and_after():
     lines = [*learning.table(found)]
     assert len(lines) == 3
     assert lines[2].startswith("generic, learned")
-
-
-def test_command(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(learning, "draw_problems", lambda seed, count: [SMALL] * count)
-    pytest.importorskip("matplotlib")
-    path, image = tmp_path / "record.json", tmp_path / "learning.png"
-    command = ["--models", "zen5", "--threads", "1", "--problems", "1", "--calls", "1"]
-    assert learning.main([*command, "--json", str(path), "--plot", str(image)]) == 0
-    assert image.exists()
-    assert capsys.readouterr().out.splitlines()[-1].startswith("zen5")
-    (result,) = json.loads(path.read_text())["results"]
-    assert (result["shape"], result["threads"], result["model"]) == ([300, 400], 1, "zen5")
-    assert learning.main([*command, "--unseen", "1"]) == 0
-    assert "zen5, learned" in capsys.readouterr().out

@@ -1,19 +1,15 @@
 """The benchmark of loop orders verifies and compares all of them; times are stand-ins."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 
 import ttlg
-from ttlg.benchmarks import redraw
 from ttlg.benchmarks.case import named
 from ttlg.benchmarks.contenders import COPIES
-from ttlg.benchmarks.loops import __main__ as cli
 from ttlg.benchmarks.loops import measure, report
 from ttlg.benchmarks.loops.measure import Row, blocked, cases, nests
-from ttlg.benchmarks.measure import WrongResultError
 
 from ..blocks import edited
 
@@ -97,12 +93,6 @@ def test_nests_come_in_every_order_that_comet_compares(axes):
         assert list(nest.parameters["loop_order"]) == modes
 
 
-def test_of_rank_5_there_is_one_nest():
-    shape, axes = (2, 3, 2, 3, 4), (4, 2, 1, 0, 3)
-    comet = ttlg.loop_order(shape, axes).comet
-    assert list(nests(ttlg.plan(shape, axes), comet)) == [comet]
-
-
 def test_a_row_has_the_time_of_each_order(standing):
     case = next(case for case in cases() if case.axes == (3, 1, 0, 2))
     found = measure.measure(case, 1)
@@ -119,28 +109,6 @@ def test_a_row_has_the_time_of_each_order(standing):
     assert times == [1 + len(COPIES) + at for at in range(len(times))]
     plan = ttlg.plan(case.shape, case.axes, case.dtype, threads=1)
     assert found.predicted[found.planned] == plan.predicted_time
-
-
-def test_a_wrong_order_fails_the_run(standing, monkeypatch, capsys):
-    monkeypatch.setattr(measure, "_nest", lambda plan, order: lambda x, out: out.fill(0))
-    assert cli.main([]) == 1
-    assert "nests 0 1 2 gave a wrong result" in capsys.readouterr().err
-    with pytest.raises(WrongResultError):
-        measure.measure(next(iter(cases())), 1)
-
-
-def test_how_far_orders_are_behind():
-    first, second, _ = ROWS
-    assert [first.behind(order) for order in ("0 2", "2 0")] == [0.5, 0]
-    assert (first.nest_behind, first.untiled) == (0.5, 3)
-    assert (second.nest_behind, second.untiled) == (0, 2)
-
-
-def test_line():
-    assert report.line(ROWS[0]) == (
-        "4^3 (2,1,0) float32, tile: planned 0 2 +50.0%, COMET's 2 0 +0.0%, best 2 0 of 2, 50% of the "
-        "copy; without blocks 1 2 0 +50.0% of 3, 3.0 times the plan"
-    )
 
 
 def test_table():
@@ -160,36 +128,3 @@ def test_other_weights_of_the_output():
     assert [line[0] for line in rows] == ["0.6", "0.99", "1.01", "1.5", "1.95", "3.0"]
     assert rows[0][1:] == ["25.0%", "(50%)", "0.0%", "(0%)"]
     assert rows[2][1:] == ["0.0%", "(0%)", "25.0%", "(50%)"]
-
-
-def test_plot(tmp_path, spy):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    (drawn,) = [spy(figure, "savefig", lambda _, saved, path: saved)]
-    report.plot(ROWS, tmp_path / "loops.svg")
-    assert "<svg" in (tmp_path / "loops.svg").read_text()
-    blocks, without = drawn[0].axes
-    curves = {curve.get_label(): list(curve.get_ydata()) for curve in blocks.lines}
-    assert curves == {
-        "every order": pytest.approx([1, 2 / 3, 1, 5 / 4, 1]),
-        "COMET's order": pytest.approx([2 / 3, 1, 1]),
-        "the plan's order": pytest.approx([1, 1, 1]),
-    }
-    curves = {curve.get_label(): list(curve.get_ydata()) for curve in without.lines}
-    assert curves == {
-        "every order": pytest.approx([3, 2, 4, 2, 2, 3]),
-        "COMET's order": pytest.approx([3, 2, 3]),
-    }
-
-
-def test_command(standing, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    record, plot = tmp_path / "loops.json", tmp_path / "loops.png"
-    assert cli.main(["--repeats", "1", "--json", str(record), "--plot", str(plot)]) == 0
-    assert "  all   67 " in capsys.readouterr().out
-    data = json.loads(record.read_text())
-    assert data["machine"]["command"].startswith("python -m ttlg.benchmarks.loops --repeats 1")
-    assert len(data["results"]) == 67
-    again = tmp_path / "again.png"
-    assert redraw.main([str(record), str(again)]) == 0
-    assert again.stat().st_size == plot.stat().st_size
-    assert plot.stat().st_size > 0

@@ -27,24 +27,23 @@ def left_out(name, why):
     return pytest.warns(RuntimeWarning, match=re.escape(f"{name} is left out: ") + why)
 
 
-def test_a_folder_is_no_library(elsewhere):
-    (elsewhere / "peer_of_this_test").mkdir()
-    with left_out("peer_of_this_test", f"the folder '{elsewhere}/peer_of_this_test'"):
-        assert optional("peer_of_this_test") is None
-
-
 @pytest.mark.parametrize(
-    "error", ["ImportError", "OSError", "AttributeError", "RuntimeError", "SyntaxError", "KeyError"]
+    ("program", "why"),
+    [
+        (None, "the folder '.*/peer_of_this_test'"),
+        *(
+            (f"raise {error}('it is\\nbroken')", f"importing it raises {error}: .*it is")
+            for error in ("ImportError", "OSError", "AttributeError", "SyntaxError", "KeyError")
+        ),
+        ("import no_such_module", "importing it raises ModuleNotFoundError: .*no_such_module"),
+    ],
 )
-def test_what_importing_raises_may_be_anything(elsewhere, error):
-    (elsewhere / "peer_of_this_test.py").write_text(f"raise {error}('it is\\nbroken')")
-    with left_out("peer_of_this_test", f"importing it raises {error}: .*it is"):
-        assert optional("peer_of_this_test") is None
-
-
-def test_a_library_that_lacks_another_one_is_broken(elsewhere):
-    (elsewhere / "peer_of_this_test.py").write_text("import no_module_of_this_name")
-    with left_out("peer_of_this_test", "importing it raises ModuleNotFoundError: .*no_module"):
+def test_what_cannot_be_imported_is_left_out(elsewhere, program, why):
+    if program is None:
+        (elsewhere / "peer_of_this_test").mkdir()
+    else:
+        (elsewhere / "peer_of_this_test.py").write_text(program)
+    with left_out("peer_of_this_test", why):
         assert optional("peer_of_this_test") is None
 
 

@@ -22,24 +22,17 @@ def at_rate(suite, rows, columns, **rates):
     return Result(case, 1, "c2r", seconds | dict.fromkeys(COPIES, 2 * case.bytes / 20e9))
 
 
-@pytest.fixture
-def drawn(spy):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    return spy(figure, "savefig", lambda _, saved, path: saved)
-
-
-def test_shares_of_each_contender(tmp_path, drawn):
+def test_shares_of_each_contender(tmp_path, drawn, curves):
     plot(Report({}, REPORT.results[:3]), tmp_path / "shares.svg")
-    assert "<svg" in (tmp_path / "shares.svg").read_text()
     one, two = drawn[0].axes
     assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]
-    curves = {curve.get_label(): list(curve.get_ydata()) for curve in one.lines}
-    assert curves.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
+    found = curves(one)
+    assert found.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
     # From the case where ttlg's share is least: B and then A.
-    assert curves["ttlg"] == pytest.approx([0.25, 0.5])
-    assert curves["numpy"] == pytest.approx([0.2, 0.1])
-    assert np.isnan(np.asarray(curves["hptt"], float)[0])
-    assert {curve.get_label() for curve in two.lines} >= {"jax", "ttlg"}
+    assert found["ttlg"] == pytest.approx([0.25, 0.5])
+    assert found["numpy"] == pytest.approx([0.2, 0.1])
+    assert np.isnan(np.asarray(found["hptt"], float)[0])
+    assert curves(two).keys() >= {"jax", "ttlg"}
 
 
 @pytest.mark.parametrize("suite", ["inplace-random", "inplace-aos"])
@@ -104,11 +97,7 @@ def permuted(suite, axes, **seconds):
     return Result(case, 1, "tile", seconds | dict.fromkeys(COPIES, 1e-6))
 
 
-def curves(axes):
-    return {curve.get_label(): list(curve.get_ydata()) for curve in axes.lines}
-
-
-def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn):
+def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn, curves):
     """Of scaled ranks 4, 1 and 2, which is not the order of the axes."""
     every = [(0, 2, 1, 3, 4, 5), (0, 1, 2, 3, 4, 5), (4, 5, 0, 1, 2, 3)]
     assert [scaled_rank(axes) for axes in every] == [4, 1, 2]
@@ -141,7 +130,7 @@ def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn):
         ("sparse-matrices", [1, 1], [2, 4]),
     ],
 )
-def test_case_by_case(tmp_path, drawn, suite, ours, theirs):
+def test_case_by_case(tmp_path, drawn, curves, suite, ours, theirs):
     results = [
         permuted(suite, (1, 0), ttlg=5e-7, numpy=1e-6, torch=1e-6),
         permuted(suite, (2, 1, 0), ttlg=2.5e-7, numpy=1e-6),
@@ -156,12 +145,11 @@ def test_case_by_case(tmp_path, drawn, suite, ours, theirs):
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_every_suite_has_a_figure(tmp_path, suite):
+def test_every_suite_has_a_figure(drawn, suite):
     """From stand-ins for what two of its cases took."""
     kernels = ("c2r", "r2c") if suite in ("inplace-random", "inplace-landscape") else ()
     seconds = dict.fromkeys(("ttlg-plan", "ttlg", "ttlg-cold", *kernels, "numpy"), 2.0)
     seconds |= dict.fromkeys(COPIES, 1.0)
     chosen = [*itertools.islice(SUITES[suite](), 2)]
-    results = tuple(Result(case, 1, "tile", seconds) for case in chosen)
-    plot(Report({}, results), tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    plot(Report({}, tuple(Result(case, 1, "tile", seconds) for case in chosen)), "figure.png")
+    assert any(axes.has_data() for axes in drawn[0].axes)

@@ -15,7 +15,6 @@ from ttlg.benchmarks.contraction import suites as contraction_suites
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.measure import ContractionResult
 from ttlg.benchmarks.measure import Result
-from ttlg.benchmarks.record import OtherRunError, Record
 from ttlg.benchmarks.suites import SUITES
 
 TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6, 7)]
@@ -73,25 +72,22 @@ def without_times(path):
 def test_an_interrupted_run_goes_on(tiny, measured, done, capsys):
     assert measured() == (0, TINY)
     whole = without_times(tiny)
+    text = tiny.read_text()
+    assert measured() == (0, []), "a whole record is not measured again"
+    assert tiny.read_text() == text
     tiny.unlink()
     assert measured(TINY[done]) == (1, TINY[:done])
     assert tiny.exists() == (done > 0)
     first = json.loads(tiny.read_text())["results"] if done else []
     assert len(first) == 2 * done
-    capsys.readouterr()
+    if done:
+        assert f"interrupted after {2 * done} results" in capsys.readouterr().err
     assert measured() == (0, TINY[done:])
     assert without_times(tiny) == whole
     assert json.loads(tiny.read_text())["results"][: 2 * done] == first, "not measured again"
     printed = capsys.readouterr().out
     assert (f"{done} of 4 cases have been measured before" in printed) == (done > 0)
     assert "tiny, 2 threads, 4 cases\n" in printed
-
-
-def test_a_whole_record_is_not_measured_again(tiny, measured):
-    measured()
-    text = tiny.read_text()
-    assert measured() == (0, [])
-    assert tiny.read_text() == text
 
 
 def test_the_record_is_json_after_every_case(tiny, measured, monkeypatch):
@@ -164,18 +160,6 @@ def test_contractions_go_on(tiny, monkeypatch):
     assert found == every
     names = [result["case"]["name"] for result in json.loads(tiny.read_text())["results"]]
     assert names == ["x", "y", "z"]
-
-
-def test_without_a_file_results_are_kept_in_memory():
-    record = Record(None, {}, dict, dict)
-    record.add([{"a": 1}])
-    assert record.results == [{"a": 1}]
-
-
-def test_errors_say_what_to_do(tiny):
-    tiny.write_text("nonsense")
-    with pytest.raises(OtherRunError, match="remove it to measure again, or name another file"):
-        Record(tiny, {}, dict, dict)
 
 
 def test_the_progress_bar_counts_what_is_done(measured, monkeypatch):

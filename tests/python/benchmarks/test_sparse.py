@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ttlg
-from ttlg.benchmarks import cli, machine
+from ttlg.benchmarks import machine
 from ttlg.benchmarks.contenders import COPIES, optional
 from ttlg.benchmarks.measure import WrongResultError
 from ttlg.benchmarks.report import Report, table
@@ -24,7 +24,7 @@ from ttlg.benchmarks.sparse.measure import measure
 from ttlg.benchmarks.sparse.memory import extra_bytes
 from ttlg.benchmarks.sparse.published import MATRICES, PUBLISHED, TENSORS
 from ttlg.benchmarks.sparse.skew import skewed
-from ttlg.benchmarks.suites import SUITES, cases
+from ttlg.benchmarks.suites import cases
 
 MATRIX = SparseCase(
     "sparse-matrices", "webbase-1M", (300, 200), (1, 0), "float64", "webbase-1M", 900, "csr"
@@ -47,9 +47,14 @@ def small(name):
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_generated_nonzeros_are_as_stated(name):
+def test_generated_nonzeros_are_as_stated_and_the_same_every_time(name):
     case = small(name)
+    first = generate(case)
+    generate(TENSOR)  # what was drawn last is kept
     found = generate(case)
+    assert first is not found
+    for once, again in zip(first.coords, found.coords, strict=True):
+        np.testing.assert_array_equal(once, again)
     assert found.shape == case.shape
     assert len(found.values) == case.nnz
     assert found.values.dtype == case.dtype
@@ -60,17 +65,6 @@ def test_generated_nonzeros_are_as_stated(name):
         assert 0 <= mode.min() <= mode.max() < extent
     keys = np.ravel_multi_index(found.coords, case.shape)
     assert (np.diff(keys) > 0).all(), "sorted, and none twice"
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_generator_draws_the_same_every_time(name):
-    case = small(name)
-    first = generate(case)
-    generate(TENSOR)  # what was drawn last is kept
-    second = generate(case)
-    assert first is not second
-    for once, again in zip(first.coords, second.coords, strict=True):
-        np.testing.assert_array_equal(once, again)
 
 
 def test_nonzeros_of_more_entries_than_64_bits_number_are_sorted():
@@ -89,13 +83,6 @@ def test_nonzeros_of_more_entries_than_64_bits_number_are_sorted():
 def test_generator_refuses_what_is_too_dense():
     with pytest.raises(TooDenseError, match=r"61 nonzeros of \(3, 4, 5, 1\)"):
         generate(replace(TENSOR, shape=(3, 4, 5, 1), nnz=61))
-
-
-def test_row_pointers_count_the_nonzeros_of_rows():
-    found = generate(MATRIX)
-    counts = np.diff(found.row_pointers)
-    assert len(counts) == MATRIX.shape[0]
-    np.testing.assert_array_equal(np.repeat(np.arange(len(counts)), counts), found.coords[0])
 
 
 def test_skew_makes_some_indices_frequent():
@@ -168,13 +155,6 @@ def test_every_contender_is_right(case, threads):
 def test_options_are_ttlgs_alone():
     (result,) = measure(replace(TENSOR, suite="sparse-options"), [1], 1)
     assert set(result.seconds) == {"ttlg", *OPTIONS, *COPIES}
-
-
-def test_absent_libraries_take_no_part(monkeypatch):
-    for name in ("scipy.sparse", "sparse", "torch"):
-        monkeypatch.setitem(sys.modules, name, None)
-    entrants = contending.contenders(TENSOR, generate(TENSOR), 1)
-    assert [entrant.name for entrant in entrants] == ["ttlg", "ttlg-fresh"]
 
 
 def test_libraries_that_number_entries_take_no_part_where_64_bits_are_too_few():
@@ -267,16 +247,8 @@ def test_reports_are_rebuilt_and_have_a_row_for_each_case():
     assert any(re.match(r"worst 50\.0% .*12\.3$", row) for row in rows)
 
 
-def test_command_line_runs_a_sparse_suite(monkeypatch, tmp_path, capsys):
-    monkeypatch.setitem(SUITES, "sparse-options", lambda: iter([TENSOR, replace(TENSOR, name="x")]))
-    data = tmp_path / "results.json"
-    options = ["--suite", "sparse-options", "--only", "uber", "--threads", "1", "--repeats", "1"]
-    assert cli.main([*options, "--memory", "--json", str(data)]) == 0
-    report = Report.from_json(data.read_text())
-    (result,) = report.results
-    assert result.case == TENSOR
-    assert result.extra_bytes is not None
-    assert {"scipy", "sparse"} <= set(report.machine["versions"])
-    printed = capsys.readouterr().out
-    assert "sparse-tensors, 1 thread, 1 case\n" in printed
-    assert "extra bytes/nonzero" in printed
+def test_absent_libraries_take_no_part(monkeypatch):
+    for name in ("scipy.sparse", "sparse", "torch"):
+        monkeypatch.setitem(sys.modules, name, None)
+    entrants = contending.contenders(TENSOR, generate(TENSOR), 1)
+    assert [entrant.name for entrant in entrants] == ["ttlg", "ttlg-fresh"]

@@ -1,7 +1,5 @@
 """The benchmark of Zarr runs, verifies, and reports what it measured."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -46,18 +44,3 @@ def test_wrong_elements_are_found(small_arrays, monkeypatch):
     )
     with pytest.raises(RuntimeError, match="ttlg read other elements"):
         zarr_io.measure(zarr_io.Case("F", "u2", True, 1), 1)
-
-
-def test_json(small_arrays, monkeypatch, tmp_path, capsys):
-    case = zarr_io.Case("F", "u1", False, 1)
-    monkeypatch.setattr(zarr_io, "cases", lambda quick: [case])
-    pytest.importorskip("matplotlib")
-    image = tmp_path / "r.png"
-    options = ["--repeats", "1", "--json", str(tmp_path / "r.json"), "--plot", str(image)]
-    assert zarr_io.main(options) == 0
-    assert image.exists()
-    record = json.loads((tmp_path / "r.json").read_text())
-    assert record["machine"]["versions"]["zarr"]
-    assert record["results"][0]["order"] == "F"
-    assert set(record["results"][0]["seconds"]["read"]) == set(zarr_io.CONTENDERS)
-    assert "all reordered, raw, field, 1 case" in capsys.readouterr().out

@@ -81,13 +81,20 @@ def check(cases, isa, directory, *flags, compiler_name="g++"):
     assert f"{len(cases)} cases, 0 wrong" in run.stdout
 
 
-@pytest.mark.parametrize("isa", _core.isas())
+@pytest.mark.parametrize(
+    "isa",
+    [
+        isa if isa == _core.isa_in_use() else pytest.param(isa, marks=pytest.mark.rotating)
+        for isa in _core.isas()
+    ],
+)
 def test_functions_permute(isa, tmp_path):
     skip_unless_runs(isa)
     generator = random.Random(isa)
     check([*special_cases(), *(random_case(generator) for _ in range(130))], isa, tmp_path, "-O1")
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("isa", [isa for isa in _core.isas() if not is_arm(isa)])
 def test_functions_are_free_of_undefined_behaviour(isa, tmp_path):
     skip_unless_runs(isa)
@@ -97,6 +104,7 @@ def test_functions_are_free_of_undefined_behaviour(isa, tmp_path):
     check(cases, isa, tmp_path, *flags)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("isa", [isa for isa in _core.isas() if not is_arm(isa)])
 def test_clang_takes_them(isa, tmp_path):
     if compiler(isa, "clang++") is None or runner(isa) is None:

@@ -1,4 +1,4 @@
-"""The structs that the bindings declare of DLPack and XLA, held to the libraries' own headers."""
+"""The structs that ttlg declares of DLPack and XLA, held to the libraries' own headers."""
 
 import shutil
 import subprocess
@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 # The header that declares them, and a member that is another one's, which must be noticed.
 HEADERS = {
-    "dlpack": ("dlpack.hpp", "std::uint64_t byte_offset;", "std::uint32_t byte_offset;"),
-    "xla": ("xla_ffi.hpp", "void (*others[8])();", "void (*others[7])();"),
+    "dlpack": ("bindings/dlpack.hpp", "std::uint64_t byte_offset;", "std::uint32_t byte_offset;"),
+    "xla": ("xla/ffi.hpp", "void (*others[8])();", "void (*others[7])();"),
 }
 
 
@@ -28,9 +28,10 @@ def compile_against():
         pytest.skip("needs a C++ compiler")
 
     def run(name, own_headers):
-        own = ROOT / "tests" / "cpp" / "bindings"
+        own = ROOT / "tests" / "cpp"
+        source = (own / HEADERS[name][0]).with_name(f"{name}_layout.cpp")
         include = (f"-I{own_headers}", f"-I{own}", f"-isystem{_package_headers(name)}")
-        command = (compiler, "-std=c++20", "-fsyntax-only", *include, own / f"{name}_layout.cpp")
+        command = (compiler, "-std=c++20", "-fsyntax-only", *include, source)
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run
@@ -45,8 +46,8 @@ def test_structs_lie_as_the_library_declares_them(compile_against, name):
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_struct_that_differs_does_not_compile(compile_against, name, tmp_path):
     header, member, other = HEADERS[name]
-    text = (ROOT / "cpp" / "bindings" / header).read_text()
+    text = (ROOT / "cpp" / header).read_text()
     assert member in text
-    (tmp_path / "bindings").mkdir()
-    (tmp_path / "bindings" / header).write_text(text.replace(member, other))
+    (tmp_path / header).parent.mkdir()
+    (tmp_path / header).write_text(text.replace(member, other))
     assert "static assertion failed" in compile_against(name, tmp_path).stderr

@@ -32,6 +32,7 @@ def test_a_notebook_begins_with_its_number_and_links_to_notebooks_that_exist(pat
 
 
 @pytest.mark.slow
+@pytest.mark.rotating
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path):
     nbclient = pytest.importorskip("nbclient")

@@ -17,25 +17,22 @@ STEPS = {
     },
     "cpp/plan/cpu/kernel.cpp": {
         '    {[](const Problem&) { return true; }, [] { return "nothing"s; }, nullptr},\n': r"""\g<0>
-    {[](const Problem& folded) { return !is_copy(folded) && folded.element_bytes == 3; },
+    {[](const Problem& folded) { return !is_copy(folded) && folded.element_bytes() == 3; },
      [] { return "elements of 3 bytes"s; },
-     [](const Problem& folded) { return "elements of " + in_bytes(folded.element_bytes); }},
+     [](const Problem& folded) { return "elements of " + in_bytes(folded.element_bytes()); }},
 """
     },
     "cpp/plan/cpu/parameters.hpp": {
         "    case Kernel::strided_copy:\n": r"    case Kernel::triple:\n\g<0>"
     },
-    "cpp/cpu/kernels.hpp": {"  // Carries a shuffle program": r"  BlockKernel triple;\n\g<0>"},
+    "cpp/cpu/kernels.hpp": {
+        "  // Carries a shuffle program": r"  BlockKernel triple;\n\g<0>",
+        "      case Kernel::copy:\n": "      case Kernel::triple:\n        return triple;\n\\g<0>",
+    },
     "cpp/cpu/simd/triple.hpp": None,
     "cpp/cpu/simd/kernels.hpp": {
         '#include "cpu/simd/vectors.hpp"\n': r'#include "cpu/simd/triple.hpp"\n\g<0>',
         "      .shuffle = kHasShuffle": r"      .triple = triple,\n\g<0>",
-    },
-    "cpp/cpu/block_mover.cpp": {
-        "    case Kernel::copy:\n": r"""    case Kernel::triple:
-      kernel_ = table.triple;
-      return;
-\g<0>"""
     },
 }
 TRIPLE = """#pragma once
@@ -92,6 +89,7 @@ def _run(*command, cwd):
 
 
 @pytest.mark.slow
+@pytest.mark.rotating
 @pytest.mark.timeout(900)
 def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
     for program in ("cmake", "make"):

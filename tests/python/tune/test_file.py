@@ -48,16 +48,10 @@ def test_the_second_call_measures_nothing(measured, directory):
     assert len(measured) == 1
 
 
-def test_what_was_measured_is_kept(directory):
-    plan = tuned()
-    ttlg.cache_clear()
-    again = tuned()
-    assert again == plan
-    assert again.gain == plan.gain > 0
-    assert again.candidates() == plan.candidates()
-
-
-def test_without_a_directory_each_call_measures(measured):
+@pytest.mark.parametrize("variable", [None, ""])
+def test_without_a_directory_each_call_measures(measured, monkeypatch, variable):
+    if variable is not None:
+        monkeypatch.setenv("TTLG_CACHE_DIR", variable)
     tuned()
     tuned()
     assert len(measured) == 2
@@ -211,11 +205,5 @@ def test_a_file_system_without_locks(measured, directory, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     tuned()
-    tuned()
-    assert len(measured) == 1
-
-
-def test_an_empty_variable_is_no_directory(measured, monkeypatch):
-    monkeypatch.setenv("TTLG_CACHE_DIR", "")
     tuned()
     assert len(measured) == 1

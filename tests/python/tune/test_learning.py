@@ -1,9 +1,6 @@
 """Plans that are tried on the calls of a process."""
 
-import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -36,9 +33,9 @@ def measured(x, out=None):
 
 
 def calls_until_settled(x, call, out=None):
-    expected = np.ascontiguousarray(x.transpose(AXES))
+    expected = np.asarray(x).transpose(AXES)
     for number in range(CALLS):
-        assert np.array_equal(call(), expected)
+        assert np.array_equal(np.asarray(call()), expected)
         if measured(x, out):
             return number + 1
     return None
@@ -52,30 +49,18 @@ def test_calls_settle_on_a_plan_and_move_the_same_bytes(x):
     assert calls > 2
     kept = ttlg.plan_for(x, AXES, out=out, threads=1)
     least = min(seconds for _, _, seconds in kept._compiled.measured)
-    own = [
-        s
-        for k, p, s in kept._compiled.measured
-        if (k, p) == (kept.kernel, kept._compiled.parameters)
-    ]
+    own = [s for k, p, s in kept._compiled.measured if (k, p) == (kept.kernel, kept._compiled.parameters)]
     assert own[0] <= least / 0.97
     assert ttlg.predict_time(SHAPE, AXES, threads=1) == predicted
     ttlg.cache_clear()
     assert not measured(x, out)
 
 
-def test_new_results_settle_too(x):
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_new_results_settle_too(x, library):
+    if library == "torch":
+        x = pytest.importorskip("torch").from_numpy(x)
     assert calls_until_settled(x, lambda: ttlg.transpose(x, AXES, threads=1))
-
-
-def test_tensors_settle_too(x):
-    torch = pytest.importorskip("torch")
-    tensor = torch.from_numpy(x)
-    expected = tensor.permute(AXES).contiguous()
-    for _ in range(CALLS):
-        assert torch.equal(ttlg.transpose(tensor, AXES, threads=1), expected)
-        if len(ttlg.plan_for(tensor, AXES, threads=1)._compiled.measured):
-            return
-    pytest.fail("no plan was kept")
 
 
 def test_what_settled_calls_took_corrects_predictions_of_others(x):
@@ -148,48 +133,41 @@ def test_plans_that_learn(x, library, into):
     assert len({plan, fixed}) == 2
     with pytest.raises(ValueError, match="shape"):
         plan(x[1:])
+    if library == "numpy":
+        other = np.empty(shape)[:, ::-1]
+        assert plan(x, other) is other
+        assert np.array_equal(other, expected)
 
 
-def test_plans_that_learn_into_other_outputs(x):
-    plan = ttlg.plan_for(x, AXES, threads=1, tune="learn")
-    out = np.empty([SHAPE[axis] for axis in AXES])[:, ::-1]
-    assert plan(x, out) is out
-    assert np.array_equal(out, x.transpose(AXES))
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "tile"}, "leave tune= or kernel= out"),
+        ({"inplace": True}, "leave tune= or inplace= out"),
+        ({"device": "nvidia-h200"}, "tune='learn' is for device 'cpu'"),
+        *(({"tune": each}, "unknown tune .*'model', 'learn', 'measure'") for each in ("", None, 3)),
+    ],
+)
+def test_what_cannot_learn(options, message):
+    with pytest.raises(ValueError, match=message):
+        ttlg.plan((4, 5), **{"tune": "learn"} | options)
 
 
-def test_what_cannot_learn():
-    with pytest.raises(ValueError, match="leave tune= or kernel= out"):
-        ttlg.plan((4, 5), tune="learn", kernel="tile")
-    with pytest.raises(ValueError, match="leave tune= or inplace= out"):
-        ttlg.plan((4, 5), tune="learn", inplace=True)
-    with pytest.raises(ValueError, match="tune='learn' is for device 'cpu'"):
-        ttlg.plan((4, 5), tune="learn", device="nvidia-h200")
-    with pytest.raises(ValueError, match="'model', 'learn', 'measure'"):
-        ttlg.plan((4, 5), tune="guess")
-
-
-def test_nothing_is_tried_where_learning_is_off(x):
+def test_nothing_is_tried_where_learning_is_off_nor_by_plans(x):
     with ttlg.learning(False):
         for _ in range(40):
             ttlg.transpose(x, AXES, threads=1)
         assert ttlg.show_config()["cpu"]["learning"] is False
     assert measured(x) == 0
-    assert ttlg.show_config()["cpu"]["learning"] is True
-
-
-def test_plans_stay_as_they_are(x):
     plan = ttlg.plan_for(x, AXES, threads=1)
     before = plan.kernel, plan.parameters
     for _ in range(40):
         plan(x)
     assert (plan.kernel, plan.parameters) == before
     assert measured(x) == 0
-
-
-def test_the_setting_is_put_back_after_an_error():
     with pytest.raises(KeyError), ttlg.learning(False):
         raise KeyError
-    assert ttlg.show_config()["cpu"]["learning"] is True
+    assert ttlg.show_config()["cpu"]["learning"] is True, "put back after an error"
 
 
 def test_threads_share_trials(x):
@@ -210,25 +188,16 @@ def test_threads_share_trials(x):
     assert measured(x)
 
 
-@pytest.mark.parametrize(("text", "learns"), [("0", "False"), ("1", "True"), ("", "True")])
-def test_environment(text, learns):
+@pytest.mark.parametrize(
+    ("text", "status", "told"),
+    [
+        ("0", 0, "False"),
+        ("1", 0, "True"),
+        ("", 0, "True"),
+        ("maybe", 1, "TTLG_LEARN must be 1 or 0, not 'maybe'"),
+    ],
+)
+def test_environment(run_python, text, status, told):
     program = "import ttlg; print(ttlg.show_config()['cpu']['learning'])"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"TTLG_LEARN": text},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == learns
-
-
-def test_environment_that_says_nothing():
-    done = subprocess.run(
-        [sys.executable, "-c", "import ttlg"],
-        check=False,
-        env=os.environ | {"TTLG_LEARN": "maybe"},
-        capture_output=True,
-        text=True,
-    )
-    assert "TTLG_LEARN must be 1 or 0, not 'maybe'" in done.stderr
+    done = run_python(program, status=status, TTLG_LEARN=text)
+    assert told in (done.stderr if status else done.stdout)

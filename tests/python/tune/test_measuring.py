@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import pickle
-import timeit
 
 import numpy as np
 import pytest
@@ -37,28 +36,41 @@ def same_but_for_threads(plan, kernel, parameters):
     }
 
 
-class Planned:
-    """A plan for which its calls are said to take these seconds, or others after another plan's."""
+class Paced:
+    """A timer on a clock of its own: a call takes these seconds, or others after another plan's."""
 
-    clock = 0.0
     last = None
 
-    def __init__(self, seconds, seconds_after_others):
-        self.seconds = seconds, seconds_after_others
+    def __init__(self, seconds, after_others=None):
+        self.seconds, self.after_others = seconds, after_others or seconds
+        self.samples = 0
 
-    def run(self, x, out):
-        Planned.clock += self.seconds[Planned.last is not self]
-        Planned.last = self
+    def timeit(self, calls):
+        first = self.seconds if Paced.last is self else self.after_others
+        Paced.last = self
+        self.samples += 1
+        return first + (calls - 1) * self.seconds
 
 
-def test_calls_that_follow_the_same_plan_are_compared(monkeypatch):
-    class Timer(timeit.Timer):
-        def __init__(self, call):
-            super().__init__(call, timer=lambda: Planned.clock)
+def test_calls_that_follow_the_same_plan_are_compared():
+    timers = [Paced(1, 0.5), Paced(0.8, 0.8), Paced(0.9, 0.6)]
+    assert _tune.least_seconds(timers) == pytest.approx([1, 0.8, 0.9])
 
-    monkeypatch.setattr(_tune.timeit, "Timer", Timer)
-    plans = [Planned(1, 0.5), Planned(0.8, 0.8), Planned(0.9, 0.6)]
-    assert _tune._sample(plans, None, None) == pytest.approx([1, 0.8, 0.9])
+
+@pytest.mark.parametrize("fastest", range(9))
+def test_the_fastest_wins(fastest):
+    timers = [Paced(0.010 if number == fastest else 0.011) for number in range(9)]
+    assert _tune.least_seconds(timers) == [each.seconds for each in timers]
+
+
+def test_the_slow_are_left_out_early_and_a_clear_winner_ends_it():
+    timers = [Paced(0.01 * factor) for factor in (3, 1, 1.05, 4)]
+    _tune.least_seconds(timers)
+    slow, fast, close, slower = (each.samples for each in timers)
+    assert slow == slower < fast == close
+    timers = [Paced(0.01 * factor) for factor in (4, 3, 1, 5)]
+    _tune.least_seconds(timers)
+    assert len({each.samples for each in timers}) == 1
 
 
 @pytest.mark.parametrize("plan", [ttlg.plan(SHAPE, AXES), ttlg.plan((3000, 4000), (1, 0))])
@@ -76,13 +88,6 @@ def test_candidates_do_the_same(plan):
         twin = ttlg.Plan.from_json(json.dumps(record))
         assert np.array_equal(twin(x), expected)
     assert len({json.dumps(each[:2]) for each in found}) == len(found)
-
-
-def test_the_winner_is_a_candidate_and_takes_no_more_threads_than_allowed():
-    for shape in (SHAPE, (64, 3), (700, 800)):
-        plan = tuned(shape, None)
-        assert any(same_but_for_threads(plan, *each[:2]) for each in plan.candidates())
-        assert plan.parameters["threads"] in (1, 2)
 
 
 def test_transpose_uses_the_winner(slowest_wins):
@@ -222,26 +227,14 @@ def test_measured_times_stay_with_the_plan(slowest_wins):
         assert twin.candidates() == plan.candidates()
         assert twin.gain == plan.gain > 1
         assert twin.explain() == plan.explain()
-    out = zeros_in_line(0, plan.out_shape, "f4")
-    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=out)
-    assert into.candidates() == plan.candidates()
-
-
-def test_how_a_plan_was_found_is_not_compared(slowest_wins):
-    plan = tuned()
     record = json.loads(plan.to_json())
     assert record.pop("measured")
     twin = ttlg.Plan.from_json(json.dumps(record))
     assert twin.gain is None
-    assert twin == plan
-    assert hash(twin) == hash(plan)
-
-
-def test_a_single_candidate_is_not_measured():
-    plan = ttlg.plan((40, 50), (0, 1), threads=1, kernel="reference", tune="measure")
-    assert (plan.kernel, plan.gain) == ("reference", None)
-    assert {each.measured_seconds for each in plan.candidates()} == {None}
-    assert "measured" not in plan.explain()
+    assert (twin, hash(twin)) == (plan, hash(plan)), "how it was found is not compared"
+    out = zeros_in_line(0, plan.out_shape, "f4")
+    into = ttlg.plan_for(np.zeros(SHAPE, "f4"), AXES, threads=2, out=out)
+    assert into.candidates() == plan.candidates()
 
 
 @pytest.mark.parametrize(
@@ -280,56 +273,9 @@ def test_a_strided_output_is_measured_as_it_lies(slowest_wins):
 def test_any_layout_may_be_measured(problem):
     layout, axes = problem
     x = layout.of(random_raw(layout.count))
-    plan = ttlg.plan(x.shape, axes, x.dtype, strides=x.strides, tune="measure")
+    plan = ttlg.plan(x.shape, axes, x.dtype, strides=x.strides, threads=2, tune="measure")
     assert bits(plan(x)) == bits(x.transpose(axes))
-
-
-class Paced:
-    """What stands for a plan that takes its time, on a clock of its own."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-        self.samples = 0
-
-    def run(self, x, out):
-        self.samples += 1
-
-
-class PacedTimer:
-    """Tells the time of `Paced` as `timeit.Timer` would."""
-
-    def __init__(self, call):
-        self.call = call
-
-    def timeit(self, calls):
-        self.call()
-        return calls * self.call.func.__self__.seconds
-
-
-@pytest.fixture
-def paced(monkeypatch):
-    monkeypatch.setattr(_tune.timeit, "Timer", PacedTimer)
-
-
-@pytest.mark.parametrize("fastest", range(9))
-def test_the_fastest_wins(paced, fastest):
-    plans = [Paced(0.011 if number != fastest else 0.010) for number in range(9)]
-    seconds = _tune._sample(plans, None, None)
-    assert seconds == [plan.seconds for plan in plans]
-    assert min(range(9), key=seconds.__getitem__) == fastest
-
-
-def test_the_slow_are_left_out_early(paced):
-    plans = [Paced(0.01 * factor) for factor in (3, 1, 1.05, 4)]
-    _tune._sample(plans, None, None)
-    slow, fast, close, slower = (plan.samples for plan in plans)
-    assert slow == slower < fast == close
-
-
-def test_a_clear_winner_ends_it(paced):
-    plans = [Paced(0.01 * factor) for factor in (4, 3, 1, 5)]
-    _tune._sample(plans, None, None)
-    assert len({plan.samples for plan in plans}) == 1
+    assert plan.parameters["threads"] in (1, 2)
 
 
 def test_among_equals_the_planners_choice_wins(monkeypatch):
@@ -358,14 +304,6 @@ def test_arrays_that_do_not_fit(directory):
         ttlg.plan(**huge, tune="measure")
     assert list(directory.iterdir()) == []
     assert ttlg.plan(**huge) == model
-
-
-@pytest.mark.parametrize("tune", ["Measure", "", None, 3])
-def test_unknown_tune(tune):
-    with pytest.raises(
-        ValueError, match=r"unknown tune .*; choose one of 'model', 'learn', 'measure'"
-    ):
-        ttlg.plan(SHAPE, AXES, tune=tune)
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(0.15, True), (0.001, False)])

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "plan/cpu/parameters.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
@@ -17,14 +18,6 @@ struct BlockMode {
   std::int64_t out_step;
   std::int64_t staging_step;  // in the staging buffer
   int loop;                   // the loop over its blocks; -1: there is one
-};
-
-// How a block's modes are split among its two axes and `rest`.
-enum class AxisSplit : std::uint8_t {
-  contiguous,  // axes that are contiguous on their side, for vectors that are read or written whole
-  strided,     // axes of any strides
-  runs,        // the output's run in out_axis, everything else in `rest`
-  none,        // everything in `rest`
 };
 
 // Numbers of a block's modes. Planning looks at many blocks that it drops, so that a list in memory

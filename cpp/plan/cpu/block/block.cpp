@@ -108,11 +108,11 @@ void list_ranges(Block& block, std::int64_t element_bytes, const Longer& longer)
 bool can_begin_at_lines(const Problem& folded, std::span<const std::int64_t> extents) {
   if (folded.perm.empty()) return false;
   const auto fastest = static_cast<std::size_t>(folded.perm.front());
-  const std::int64_t bytes = extents[fastest] * folded.element_bytes;
+  const std::int64_t bytes = extents[fastest] * folded.element_bytes();
   // The first block is up to a line shorter than the others, and should not become narrow.
   if (extents[fastest] == folded.modes[fastest].extent || bytes < 2 * kLineBytes) return false;
-  if (bytes % kLineBytes != 0 || folded.element_bytes > kLineBytes) return false;
-  if (folded.modes[fastest].out_byte_stride != folded.element_bytes) return false;
+  if (bytes % kLineBytes != 0 || folded.element_bytes() > kLineBytes) return false;
+  if (folded.modes[fastest].out_byte_stride != folded.element_bytes()) return false;
   return std::ranges::all_of(std::span(folded.perm).subspan(1), [&](int mode) {
     return folded.modes[static_cast<std::size_t>(mode)].out_byte_stride % kLineBytes == 0;
   });
@@ -137,20 +137,21 @@ Block make_block(const Problem& folded, const Parameters& parameters, std::span<
   for (const int index : number_of) {
     if (index >= 0) block.in_order.push_back(index);
   }
-  lay_out_staging(block, folded.element_bytes);
+  lay_out_staging(block, folded.element_bytes());
   if (can_begin_at_lines(folded, extents)) block.shiftable_loop = block.modes.front().loop;
   for (Axis* axis : {&block.in_axis, &block.out_axis}) axis->in = axis->out = axis->staging = {0};
   const AxisModes axes =
-      split_axes(block.modes, block.in_order, folded.element_bytes, axis_split_of(parameters));
-  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes);
-  for (const int mode : axes.out.list()) extend(block.out_axis, block, mode, folded.element_bytes);
+      split_axes(block.modes, block.in_order, folded.element_bytes(), axis_split_of(parameters));
+  for (const int mode : axes.in.list()) extend(block.in_axis, block, mode, folded.element_bytes());
+  for (const int mode : axes.out.list())
+    extend(block.out_axis, block, mode, folded.element_bytes());
   block.rows_adjoin = axes.rows_adjoin;
   if (axes.rows_adjoin) {
     repeat(block.out_axis, block.modes[axes.in.list().front()],
-           block.out_axis.in.size() + elements_following(folded.element_bytes));
+           block.out_axis.in.size() + elements_following(folded.element_bytes()));
   }
   block.rest.assign(axes.rest.list().begin(), axes.rest.list().end());
-  list_ranges(block, folded.element_bytes, read_on(block, parameters, folded.element_bytes));
+  list_ranges(block, folded.element_bytes(), read_on(block, parameters, folded.element_bytes()));
   return block;
 }
 

@@ -15,7 +15,7 @@ namespace {
 class Growth {
  public:
   Growth(const Problem& folded, std::vector<std::int64_t>& block)
-      : folded_(folded), block_(block), bytes_(folded.element_bytes) {
+      : folded_(folded), block_(block), bytes_(folded.element_bytes()) {
     block_.assign(folded.modes.size(), 1);
   }
 
@@ -38,7 +38,7 @@ class Growth {
         const std::int64_t room =
             std::min(1 + (wanted - inner) / std::max<std::int64_t>(stride, 1), limit / others);
         if (room > block_[m]) {
-          block_[m] = split(mode.extent, room, inner == folded_.element_bytes ? grain : 1);
+          block_[m] = split(mode.extent, room, inner == folded_.element_bytes() ? grain : 1);
         }
       }
       bytes_ = others * block_[m];
@@ -69,11 +69,11 @@ class Growth {
 void grow_block(const Problem& folded, std::span<const std::int64_t> tile, std::int64_t in_run,
                 std::int64_t out_run, std::int64_t limit, std::vector<std::int64_t>& block) {
   const std::span<const int> in_order = identity_order(folded.modes.size());
-  const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes, 1);
+  const std::int64_t grain = std::max<std::int64_t>(kLineBytes / folded.element_bytes(), 1);
   Growth growth(folded, block);
-  growth.along(in_order, &Mode::in_byte_stride, ContiguousRun(folded.element_bytes, kInputGap),
+  growth.along(in_order, &Mode::in_byte_stride, ContiguousRun(folded.element_bytes(), kInputGap),
                in_run, limit, grain);
-  growth.along(folded.perm, &Mode::out_byte_stride, ContiguousRun(folded.element_bytes), out_run,
+  growth.along(folded.perm, &Mode::out_byte_stride, ContiguousRun(folded.element_bytes()), out_run,
                limit, grain);
   growth.at_least(tile);
 }

@@ -12,7 +12,7 @@ namespace ttlg::cpu {
 SideRuns side_runs(const Problem& folded, std::span<const std::int64_t> block,
                    std::span<const int> order, std::int64_t Mode::* step, std::int64_t gap) {
   SideRuns runs;
-  ContiguousRun run(folded.element_bytes, gap);
+  ContiguousRun run(folded.element_bytes(), gap);
   for (const int index : order) {
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];

@@ -27,11 +27,11 @@ Cost cost_of(std::string_view name) {
   if (name == "call" || name.starts_with("team")) return Cost::threads;
   const bool is_read = name.starts_with("read_");
   const bool is_written = name.starts_with("written_");
-  constexpr auto kOfPieces = std::to_array<std::string_view>(
+  constexpr auto kOfShortRuns = std::to_array<std::string_view>(
       {"split", "continued", "run_below_", "rows_above_", "aliasing", "conflicts"});
   if ((is_read || is_written) &&
-      std::ranges::any_of(kOfPieces, [&](std::string_view part) { return has(name, part); })) {
-    return Cost::pieces;
+      std::ranges::any_of(kOfShortRuns, [&](std::string_view part) { return has(name, part); })) {
+    return Cost::short_runs;
   }
   if (is_read || name.starts_with("copied_")) {
     return has(name, "memory") ? Cost::memory_lines : Cost::cached_lines;

@@ -19,7 +19,7 @@ enum class Cost : std::uint8_t {
   cached_lines,    // read from caches
   written_lines,   // through the caches
   streamed_lines,  // around them
-  pieces,          // of lines and rows: what short and scattered runs cost more
+  short_runs,      // what short and scattered runs cost more: "pieces" in files
   instructions,
   threads,
   new_pages

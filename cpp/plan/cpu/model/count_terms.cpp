@@ -18,7 +18,7 @@ constexpr std::int64_t kArrayAlignment = 16;
 
 double in_lines(double bytes) { return bytes / as_double(kLineBytes); }
 
-// The share of `amount` that is above the limit.
+// The part of `amount` that is above the limit.
 double excess(double amount, double limit) { return amount > limit ? 1 - limit / amount : 0; }
 
 // Counts of one side, whichever level its lines lie in.
@@ -42,15 +42,15 @@ double halvings(const SideRuns& runs) {
       0.0, -std::log2(as_double(runs.distinct_offsets * runs.bytes) / as_double(kPageBytes)));
 }
 
-// `bytes` are those of the side, of which this thread has `share`; `innermost` is the loop that the
+// `bytes` are those of the side, of which this thread has `part`; `innermost` is the loop that the
 // next block follows along; `alignment` is that of the first run.
-SideCounts count_side(const SideRuns& runs, double bytes, int innermost, double share,
+SideCounts count_side(const SideRuns& runs, double bytes, int innermost, double part,
                       std::int64_t alignment) {
   SideCounts counts;
-  const double lines = in_lines(bytes) * share;
+  const double lines = in_lines(bytes) * part;
   const double run_bytes = bytes / as_double(runs.total);
   const double splits =
-      as_double(runs.total) * share * (1 - as_double(alignment) / as_double(kLineBytes));
+      as_double(runs.total) * part * (1 - as_double(alignment) / as_double(kLineBytes));
   const bool goes_on = runs.continues >= 0 && runs.continues == innermost;
   counts.lines = lines;
   (goes_on ? counts.continued : counts.split) = splits;
@@ -64,14 +64,14 @@ SideCounts count_side(const SideRuns& runs, double bytes, int innermost, double 
   return counts;
 }
 
-ByLevel times(const ByLevel& shares, double amount) {
-  return {shares[0] * amount, shares[1] * amount, shares[2] * amount};
+ByLevel times(const ByLevel& parts, double amount) {
+  return {parts[0] * amount, parts[1] * amount, parts[2] * amount};
 }
 
 // How much of what is used from call to call lies in L2, in the last-level cache and in memory.
 // What takes half a cache begins to leave it; L2 has lost what takes twice its bytes, a last-level
 // cache what takes 1.4 times its own. Every thread has an L2 of its own, for its part.
-ByLevel shares_of_levels(double bytes, int threads, const Machine& machine) {
+ByLevel parts_of_levels(double bytes, int threads, const Machine& machine) {
   const auto beyond = [](double amount, std::int64_t cache, double octaves) {
     const double halves = 2 * amount / as_double(cache);
     return halves <= 1 ? 0.0 : std::min(std::log2(halves) / octaves, 1.0);
@@ -97,17 +97,17 @@ class Counter {
         folded_(folded),
         parameters_(parameters),
         machine_(machine),
-        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes)),
+        bytes_(as_double(folded.elements()) * as_double(folded.element_bytes())),
         owns_lines_(owns_lines(folded, parameters, machine)) {}
 
   void count(bool fresh, const BlockRuns* runs) {
     if (bytes_ == 0) return;
     count_blocks(runs);
     threads_ = static_cast<int>(std::min<std::int64_t>(parameters_.threads, blocks_));
-    share_ = busiest(threads_, blocks_, static_cast<std::int64_t>(bytes_));
+    part_ = busiest(threads_, blocks_, static_cast<std::int64_t>(bytes_));
     terms_.team = threads_ > 1 ? std::log2(threads_) : 0;
-    terms_.blocks = as_double(blocks_) * share_;
-    terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * share_ : 0;
+    terms_.blocks = as_double(blocks_) * part_;
+    terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * part_ : 0;
     if (parameters_.kernel == Kernel::copy) {
       count_copy();
       return;
@@ -115,7 +115,7 @@ class Counter {
     if (parameters_.kernel == Kernel::reference) {
       terms_.calls = as_double(folded_.elements());
     } else {
-      order_ = count_work(terms_, folded_, parameters_, machine_, share_);
+      order_ = count_work(terms_, folded_, parameters_, machine_, part_);
       count_buffers();
       if (order_.row_bytes > 0) write_by_rows();
     }
@@ -129,7 +129,7 @@ class Counter {
       return;
     }
     if (parameters_.kernel == Kernel::reference) {
-      in_.bytes = out_.bytes = folded_.element_bytes;
+      in_.bytes = out_.bytes = folded_.element_bytes();
       in_.total = out_.total = folded_.elements();
       return;
     }
@@ -141,19 +141,19 @@ class Counter {
 
   void count_copy() {
     (parameters_.streaming ? terms_.stream_copied : terms_.copied) =
-        times(shares_of_levels(2 * bytes_, threads_, machine_), in_lines(bytes_) * share_);
+        times(parts_of_levels(2 * bytes_, threads_, machine_), in_lines(bytes_) * part_);
   }
 
   void count_memory() {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const ByLevel levels =
-        shares_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
-    add_read(count_side(in_, in_bytes, innermost, share_, std::min(in_.alignment, kArrayAlignment)),
+        parts_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
+    add_read(count_side(in_, in_bytes, innermost, part_, std::min(in_.alignment, kArrayAlignment)),
              levels);
     const std::int64_t alignment =
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
-    SideCounts written = count_side(out_, bytes_, innermost, share_, alignment);
+    SideCounts written = count_side(out_, bytes_, innermost, part_, alignment);
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);
@@ -241,13 +241,13 @@ class Counter {
   }
 
   void count_buffers() {
-    const double lines = in_lines(bytes_) * share_;
-    double block_bytes = as_double(folded_.element_bytes);
+    const double lines = in_lines(bytes_) * part_;
+    double block_bytes = as_double(folded_.element_bytes());
     for (const std::int64_t extent : parameters_.block) block_bytes *= as_double(extent);
     const double l1 = as_double(machine_.l1_cache_bytes);
     // Long elements are moved one after another, so that few lines must stay until another element
     // of the block needs them.
-    const bool one_by_one = !parameters_.staged && folded_.element_bytes >= kDirectRunBytes;
+    const bool one_by_one = !parameters_.staged && folded_.element_bytes() >= kDirectRunBytes;
     if (parameters_.streaming && (!one_by_one || parameters_.prefetch > 0)) {
       terms_.streamed_block_above_twice_l1 = lines * excess(block_bytes, 2 * l1);
     }
@@ -267,7 +267,7 @@ class Counter {
     out_.count = order_.rows;
     out_.distinct_offsets =
         std::min(order_.rows, kPageBytes / common_power(order_.row_step, kPageBytes));
-    if (owns_lines_ && !order_.rows_alike) terms_.carried_rows = as_double(out_.total) * share_;
+    if (owns_lines_ && !order_.rows_alike) terms_.carried_rows = as_double(out_.total) * part_;
   }
 
   Terms& terms_;
@@ -277,7 +277,7 @@ class Counter {
   double bytes_;
   bool owns_lines_;
   int threads_ = 1;
-  double share_ = 1;
+  double part_ = 1;
   std::int64_t blocks_ = 1;
   WriteOrder order_;
   SideRuns in_;

@@ -10,10 +10,8 @@
 
 #include "plan/cpu/block/axis_split.hpp"
 #include "plan/cpu/block/tile_shape.hpp"
-#include "plan/cpu/channels.hpp"
 #include "plan/cpu/memory_units.hpp"
-#include "plan/cpu/shuffle.hpp"
-#include "plan/cpu/vector_tile.hpp"
+#include "plan/cpu/mover.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -22,7 +20,7 @@ namespace {
 // A side of a shuffle's tile: the vectors that cover its runs.
 std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
                           std::span<const int> order, std::int64_t Mode::* step) {
-  std::int64_t run = folded.element_bytes;
+  std::int64_t run = folded.element_bytes();
   std::int64_t runs = 1;
   for (const int index : order) {
     const auto m = static_cast<std::size_t>(index);
@@ -48,37 +46,26 @@ std::int64_t elements_of(std::span<const std::int64_t> tile) {
   return std::accumulate(tile.begin(), tile.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Vectors that generated code loads and stores; false where there is none for the blocks.
-bool count_generated(Terms& terms, const Problem& folded, const Parameters& parameters,
-                     const Machine& machine, double share) {
-  double elements = as_double(folded.elements());
-  if (!find_channels(folded, parameters.block)) {
-    const std::vector<std::int64_t> tile =
-        vector_tile(folded, parameters.block, machine.vector_bytes);
-    if (tile.empty()) return false;
-    elements = tiles_of(folded, parameters.block, tile) * as_double(elements_of(tile));
-  }
-  terms.generated_moves =
-      2 * elements * as_double(folded.element_bytes) / machine.vector_bytes * share;
-  return true;
-}
-
 void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
-                   const Machine& machine, double share) {
-  if (count_generated(terms, folded, parameters, machine, share)) return;
-  const std::vector<std::int64_t> tile = shuffle_tile(folded);
+                   const Machine& machine, double part) {
+  const auto [mover, tile] = choose_mover(folded, parameters.block, machine.vector_bytes);
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
+  if (mover != Mover::program) {
+    terms.generated_moves = 2 * (tiles * as_double(elements)) * as_double(folded.element_bytes()) /
+                            machine.vector_bytes * part;
+    return;
+  }
   const std::int64_t loads =
       tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
   const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
-  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * share;
+  const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * part;
   terms.shuffle_moves = groups * as_double(loads + stores);
   if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
     terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));
   } else {
     terms.shuffle_steps =
-        groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded.element_bytes));
+        groups * as_double(stores * std::min(loads, 2 * kLaneBytes / folded.element_bytes()));
   }
 }
 
@@ -125,15 +112,15 @@ void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_byte
 }
 
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double share) {
-  const double elements = as_double(folded.elements()) * share;
+                    const Machine& machine, double part) {
+  const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
-  if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes)) {
-    terms.gathered_lines = elements * as_double(folded.element_bytes) / as_double(kLineBytes);
+  if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes())) {
+    terms.gathered_lines = elements * as_double(folded.element_bytes()) / as_double(kLineBytes);
     return;
   }
   if (streams) terms.streamed_elements = elements;
-  terms.vectors = elements * as_double(ceil_div(folded.element_bytes, machine.vector_bytes));
+  terms.vectors = elements * as_double(ceil_div(folded.element_bytes(), machine.vector_bytes));
 }
 
 // Rows of a staging buffer are padded, and those that are streamed directly wait in registers.
@@ -153,13 +140,13 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
   if (axes.in.list().size() != 1 || axes.out.list().size() != 1) return {};
   const BlockMode& in = modes[axes.in.list().front()];
   const BlockMode& out = modes[axes.out.list().front()];
-  const std::int64_t step = machine.vector_bytes / folded.element_bytes;
-  if (splits_rows(machine.vector_bytes, folded.element_bytes, in.block) &&
-      out.in_step == in.block * folded.element_bytes) {
+  const std::int64_t step = machine.vector_bytes / folded.element_bytes();
+  if (splits_rows(machine.vector_bytes, folded.element_bytes(), in.block) &&
+      out.in_step == in.block * folded.element_bytes()) {
     return {TileKind::narrow, in.block, step};
   }
-  if (joins_rows(machine.vector_bytes, folded.element_bytes, out.block) &&
-      in.out_step == out.block * folded.element_bytes) {
+  if (joins_rows(machine.vector_bytes, folded.element_bytes(), out.block) &&
+      in.out_step == out.block * folded.element_bytes()) {
     return {TileKind::narrow, step, out.block};
   }
   return {};
@@ -169,21 +156,21 @@ TileShape packed_shape(const Problem& folded, const Parameters& parameters, cons
 
 bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine) {
   return parameters.streams_directly() &&
-         (folded.element_bytes < kDirectRunBytes ||
-          gathers_lines(machine.vector_bytes, folded.element_bytes));
+         (folded.element_bytes() < kDirectRunBytes ||
+          gathers_lines(machine.vector_bytes, folded.element_bytes()));
 }
 
 WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& parameters,
-                      const Machine& machine, double share) {
+                      const Machine& machine, double part) {
   WriteOrder order;
   if (parameters.kernel == Kernel::shuffle) {
-    count_shuffle(terms, folded, parameters, machine, share);
+    count_shuffle(terms, folded, parameters, machine, part);
     return order;
   }
   const BlockModes block_modes(folded, parameters.block);
   const std::span<const BlockMode> modes = block_modes.list();
   const AxisModes axes =
-      split_axes(modes, block_modes.in_order(), folded.element_bytes, axis_split_of(parameters));
+      split_axes(modes, block_modes.in_order(), folded.element_bytes(), axis_split_of(parameters));
   std::int64_t outside = 1;
   for (const std::uint8_t m : axes.rest.list()) outside *= modes[m].extent;
   for (std::size_t m = 0; m < folded.modes.size(); ++m) {
@@ -192,29 +179,29 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
   const Span in = span_of(axes.in, modes);
   const Span out = span_of(axes.out, modes);
   order.row_blocks = axes.rows_adjoin ? in.extent : out.blocks;
-  terms.calls = as_double(outside * in.blocks * out.blocks) * share;
-  const std::int64_t out_bytes = out.elements * folded.element_bytes;
+  terms.calls = as_double(outside * in.blocks * out.blocks) * part;
+  const std::int64_t out_bytes = out.elements * folded.element_bytes();
   TileShape shape;
   if (parameters.kernel == Kernel::tile) {
     shape = packed_shape(folded, parameters, machine, axes, modes);
     if (shape.kind == TileKind::none) {
-      shape =
-          tile_shape(machine.vector_bytes, folded.element_bytes, in.elements * folded.element_bytes,
-                     out_bytes, row_steps(axes, modes, parameters));
+      shape = tile_shape(machine.vector_bytes, folded.element_bytes(),
+                         in.elements * folded.element_bytes(), out_bytes,
+                         row_steps(axes, modes, parameters));
     }
   }
   if (shape.kind == TileKind::none) {
-    count_elements(terms, folded, parameters, machine, share);
+    count_elements(terms, folded, parameters, machine, part);
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
-  count_tiles(terms, shape, folded.element_bytes, tiles * share);
+  count_tiles(terms, shape, folded.element_bytes(), tiles * part);
   // Structures that are put together leave as one run.
   const bool joins =
-      shape.kind == TileKind::narrow && shape.out * folded.element_bytes < machine.vector_bytes;
+      shape.kind == TileKind::narrow && shape.out * folded.element_bytes() < machine.vector_bytes;
   if (!parameters.staged && !joins) {
     order.stores_a_line =
-        std::max(1.0, as_double(kLineBytes) / as_double(shape.out * folded.element_bytes));
+        std::max(1.0, as_double(kLineBytes) / as_double(shape.out * folded.element_bytes()));
     const auto rows = axes.in.list();  // none where a vector holds one element
     order.row_bytes = out_bytes;
     order.rows = in.elements;

@@ -25,8 +25,8 @@ struct WriteOrder {
 // Streamed directly, the lines between blocks are written by one of them.
 bool owns_lines(const Problem& folded, const Parameters& parameters, const Machine& machine);
 
-// `share`: the part of the work that the busiest thread does. Not for copies and the reference.
+// `part`: the part of the work that the busiest thread does. Not for copies and the reference.
 WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& parameters,
-                      const Machine& machine, double share);
+                      const Machine& machine, double part);
 
 }  // namespace ttlg::cpu

@@ -34,11 +34,9 @@ InplaceStep SkinnyMatrix::cells() const {
           .width = CellsPolicy::kSpacing};
 }
 
-bool fits_skinny(const InplaceStep& step) {
-  const SkinnyMatrix matrix(step);
-  const bool fits = SkinnyPolicy::shared_bytes(matrix.fields, matrix.length,
-                                               matrix.element_bytes) <= SkinnyPolicy::kSharedBytes;
-  return fits && (matrix.is_whole() || applies(matrix.cells()));
+bool piece_fits(const SkinnyMatrix& matrix) {
+  return SkinnyPolicy::shared_bytes(matrix.fields, matrix.length, matrix.element_bytes) <=
+         SkinnyPolicy::kSharedBytes;
 }
 
 double skinny_traffic(const SkinnyMatrix& matrix) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plan/cuda/inplace/step.hpp"
+#include "plan/cuda/inplace/kernel.hpp"
 
 namespace ttlg::cuda {
 
@@ -48,8 +48,8 @@ struct SkinnyMatrix {
 // Whether the kernel is for such matrices.
 bool is_skinny(const InplaceStep& step);
 
-// Whether pieces of such a matrix that are no longer than it fit in shared memory.
-bool fits_skinny(const InplaceStep& step);
+// Whether a piece of such a matrix fits in shared memory.
+bool piece_fits(const SkinnyMatrix& matrix);
 
 // The length of pieces that take the least time, all of the matrix if that fits in shared memory; 0
 // where the matrix is not skinny, or elements too large.

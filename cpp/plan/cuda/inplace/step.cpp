@@ -107,7 +107,10 @@ bool applies(const InplaceStep& step) {
   if (!are_threads_valid(step) || !takes_matrices(step) || !widths_of(step).holds(step.width)) {
     return false;
   }
-  if (step.kernel == InplaceKernel::skinny) return fits_skinny(step);
+  if (step.kernel == InplaceKernel::skinny) {
+    const SkinnyMatrix matrix(step);
+    return piece_fits(matrix) && (matrix.is_whole() || applies(matrix.cells()));
+  }
   return step.kernel != InplaceKernel::cells ||
          std::has_single_bit(static_cast<std::uint64_t>(step.width));
 }
@@ -126,11 +129,6 @@ std::string obstacle(const InplaceStep& step) {
     return "width of kernel 'cells' must be a power of two, not " + std::to_string(step.width);
   }
   return width_obstacle(step, widths_of(step)) + ", which is more than shared memory holds";
-}
-
-std::int64_t on_chip_bytes(const DeviceModel& model) {
-  constexpr std::int64_t kReservedBytes = 1 << 10;  // of each thread block, by CUDA
-  return model.shared_bytes_per_multiprocessor - kReservedBytes;
 }
 
 namespace {

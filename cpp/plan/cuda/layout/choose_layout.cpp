@@ -19,7 +19,7 @@ InplaceVector<int, kAxisModes> rows_of(const SlicedProblem& sliced) {
 }
 
 SliceModes slice_in_output_order(const SlicedProblem& sliced) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   const bool has_words = is_packed(sliced);
   const PackedRuns runs = has_words ? packed_slice(sliced).in : PackedRuns{};
   int run_modes = runs.modes;
@@ -109,7 +109,7 @@ ChosenLayout choose_shared_layout(std::span<const SliceMode> out_order, std::int
 }
 
 ChosenLayout choose_shared_layout(const SlicedProblem& sliced) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   const std::int64_t run_bytes = is_packed(sliced) ? packed_slice(sliced).in.bytes : element_bytes;
   return choose_shared_layout(slice_in_output_order(sliced), element_bytes, planned_access(sliced),
                               run_bytes / element_bytes);

@@ -47,7 +47,7 @@ ChosenLayout choose_shared_layout(const SlicedProblem& sliced);
 // sample says too little.
 inline bool counts_layout(const SlicedProblem& sliced) {
   return sliced.parameters.schema == Schema::orthogonal_arbitrary &&
-         !OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes);
+         !OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes());
 }
 
 }  // namespace ttlg::cuda

@@ -24,7 +24,7 @@ double row_accesses(const SideGeometry& side, std::int64_t unit, std::int64_t la
 }
 
 void set_distinct(KernelWork& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   const OrthogonalDistinctPolicy policy(element);
   work.in_lane_bytes = std::max(work.in_lane_bytes, policy.narrow_in_bytes(element));
   work.out_lane_bytes = std::max(work.out_lane_bytes, policy.narrow_out_bytes(element));
@@ -40,7 +40,7 @@ void set_distinct(KernelWork& work, const SlicedProblem& sliced, const SliceGeom
 
 void set_arbitrary(KernelWork& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   using Policy = OrthogonalArbitraryPolicy;
-  const std::int64_t bytes = shape.volume * sliced.problem.element_bytes;
+  const std::int64_t bytes = shape.volume * sliced.problem.element_bytes();
   // The lanes of short slices idle, and those of slices cut short.
   const auto accesses = [&](std::int64_t of_slice) {
     return as_double(round_up(of_slice, Policy::kThreads) / kWarpSize) * as_double(shape.slices);
@@ -48,7 +48,7 @@ void set_arbitrary(KernelWork& work, const SlicedProblem& sliced, const SliceGeo
   if (is_packed(sliced)) {
     const PackedSlice slice = packed_slice(sliced);
     work.kernel = &figures_of(sliced.parameters.schema,
-                              static_cast<int>(sliced.problem.element_bytes), slice.access());
+                              static_cast<int>(sliced.problem.element_bytes()), slice.access());
     work.in_lane_bytes = work.out_lane_bytes = kBankBytes;
     work.in_accesses = accesses(slice.in.all_words);
     work.out_accesses = accesses(slice.out.all_words);
@@ -63,7 +63,7 @@ void set_arbitrary(KernelWork& work, const SlicedProblem& sliced, const SliceGeo
 }
 
 void set_match_small(KernelWork& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   const std::int64_t lane = work.in_lane_bytes / element;
   work.in_accesses = row_accesses(shape.in, kWarpSize * lane, lane);
   work.out_accesses = row_accesses(shape.out, kWarpSize * lane, lane);
@@ -75,7 +75,7 @@ void set_match_small(KernelWork& work, const SlicedProblem& sliced, const SliceG
 // of its own.
 void set_match_large(KernelWork& work, const SlicedProblem& sliced, const SliceGeometry& shape) {
   using Policy = FviMatchLargePolicy;
-  const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes;
+  const std::int64_t lane = work.in_lane_bytes / sliced.problem.element_bytes();
   const bool is_shifted = work.kernel == &kMatchLargeShifted;
   const int fewest = is_shifted ? FviMatchLargeShiftedPolicy::kEnds : 1;
   const std::int64_t group = std::max(run_lanes(ceil_div(shape.in.length, lane), work.in_lane_bytes,
@@ -208,7 +208,7 @@ KernelWork copy_work(const Problem& problem) {
 
 KernelWork work_of(const SlicedProblem& sliced, const SliceGeometry& shape) {
   const Schema schema = sliced.parameters.schema;
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   const std::int64_t repeats = sliced.repeats();
   KernelWork work{.units = as_double(shape.slices / repeats), .repeats = as_double(repeats)};
   work.conflicts = sliced.layout_cost.conflicts * as_double(sliced.problem.elements()) / kWarpSize;
@@ -261,7 +261,7 @@ LaunchTerms count_terms(const DeviceModel& model, const SlicedProblem& sliced) {
   if (!is_copy) {
     for (const auto& [first, side] :
          {std::pair(Number::kRead, &shape.in), std::pair(Number::kWritten, &shape.out)}) {
-      add_side(result, first, byte_seconds, bytes, side->run * problem.element_bytes, *side,
+      add_side(result, first, byte_seconds, bytes, side->run * problem.element_bytes(), *side,
                share_in_l2(model, sliced, *side, work, waves));
     }
   }

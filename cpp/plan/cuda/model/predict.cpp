@@ -116,8 +116,8 @@ Transactions transactions(const SlicedProblem& sliced) {
     return {.in_dram = count, .out_dram = count};
   }
   const SliceGeometry shape = geometry_of(sliced);
-  const std::int64_t in = side_transactions(shape.in, sliced.problem.element_bytes);
-  const std::int64_t out = side_transactions(shape.out, sliced.problem.element_bytes);
+  const std::int64_t in = side_transactions(shape.in, sliced.problem.element_bytes());
+  const std::int64_t out = side_transactions(shape.out, sliced.problem.element_bytes());
   switch (sliced.parameters.schema) {
     case Schema::fvi_match_small:
       return {.in_dram = in, .in_shared = in, .out_dram = out, .out_shared = out};
@@ -156,7 +156,7 @@ Features features_of(const SlicedProblem& sliced) {
               {"Input Stride", of(shape.in.run)},
               {"Output Stride", of(shape.out.run)},
               {"Special Instr", special_instructions(shape)},
-              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
+              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes())}};
     case Schema::fvi_match_large:
     case Schema::fvi_match_small:
       // The paper leaves the models of the FVI kernels out (section V); these are ours.
@@ -165,7 +165,7 @@ Features features_of(const SlicedProblem& sliced) {
               {"FVI", of(sliced.problem.modes.front().extent)},
               {"Input slice", of(shape.in.length)},
               {"Output slice", of(shape.out.length)},
-              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes)}};
+              {"Cycles", cycles_of_runs(shape, sliced.problem.element_bytes())}};
     case Schema::copy:
       break;
   }

@@ -16,7 +16,7 @@ bool has_vector_runs(const SlicedProblem& sliced, std::span<const int> axis,
                      std::int64_t Mode::* stride, std::int64_t wide) {
   const Problem& problem = sliced.problem;
   std::uint64_t seen = 0;
-  ContiguousRun run(problem.element_bytes);
+  ContiguousRun run(problem.element_bytes());
   for (const int m : axis) {
     const Mode& mode = sliced.mode(m);
     const std::int64_t chunk_bytes = run.bytes() * sliced.extent(m);
@@ -38,7 +38,7 @@ bool is_contiguous(const Mode& run, std::int64_t element_bytes) {
 }  // namespace
 
 VectorAccess vector_runs(const SlicedProblem& sliced) {
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   if (element_bytes == kMaxAccessBytes) return {true, true};
   const Schema schema = sliced.parameters.schema;
   const std::int64_t wide = wide_bytes(schema, element_bytes);
@@ -49,15 +49,15 @@ VectorAccess vector_runs(const SlicedProblem& sliced) {
 
 VectorAccess planned_access(const SlicedProblem& sliced) {
   if (is_packed(sliced)) return packed_slice(sliced).access();
-  return aligned_access(vector_runs(sliced), sliced.parameters.schema, sliced.problem.element_bytes,
-                        sliced.alignment, sliced.alignment);
+  return aligned_access(vector_runs(sliced), sliced.parameters.schema,
+                        sliced.problem.element_bytes(), sliced.alignment, sliced.alignment);
 }
 
 std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment) {
   const Problem& problem = sliced.problem;
   const Mode& run = problem.modes.front();
-  if (!is_contiguous(run, problem.element_bytes)) return problem.element_bytes;
-  std::int64_t bits = (sliced.extent(0) | run.extent) * problem.element_bytes | alignment;
+  if (!is_contiguous(run, problem.element_bytes())) return problem.element_bytes();
+  std::int64_t bits = (sliced.extent(0) | run.extent) * problem.element_bytes() | alignment;
   for (const Mode& mode : std::span(problem.modes).subspan(1)) {
     bits |= mode.in_byte_stride | mode.out_byte_stride;
   }
@@ -66,7 +66,7 @@ std::int64_t run_word_bytes(const SlicedProblem& sliced, std::int64_t alignment)
 
 bool may_shift(const SlicedProblem& sliced) {
   return sliced.parameters.schema == Schema::fvi_match_large &&
-         is_contiguous(sliced.mode(0), sliced.problem.element_bytes);
+         is_contiguous(sliced.mode(0), sliced.problem.element_bytes());
 }
 
 int run_lanes(std::int64_t chunk_words, std::int64_t word_bytes, std::int64_t chunks) {

@@ -28,7 +28,7 @@ struct PackedSlice {
 
 inline bool is_packed(const SlicedProblem& sliced) {
   return sliced.parameters.schema == Schema::orthogonal_arbitrary &&
-         OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes);
+         OrthogonalArbitraryPolicy::is_packed(sliced.problem.element_bytes());
 }
 
 PackedSlice packed_slice(const SlicedProblem& sliced);

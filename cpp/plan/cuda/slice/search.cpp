@@ -44,7 +44,7 @@ std::int64_t even_block(std::int64_t extent, std::int64_t block, std::int64_t gr
 // first mode alone is always among them, cut or whole.
 Cuts cuts_of(const Problem& problem, std::span<const int> order, const Lengths& lengths) {
   const std::int64_t longest = *std::ranges::max_element(lengths);
-  const std::int64_t sector = std::max<std::int64_t>(kSectorBytes / problem.element_bytes, 1);
+  const std::int64_t sector = std::max<std::int64_t>(kSectorBytes / problem.element_bytes(), 1);
   Cuts cuts;
   std::int64_t inner = 1;
   for (int modes = 1; modes <= std::min<int>(kAxisModes, static_cast<int>(order.size())); ++modes) {
@@ -97,7 +97,7 @@ std::vector<Parameters> combine(const Problem& problem, Schema schema, const Len
 }
 
 std::vector<Parameters> distinct_slices(const Problem& problem) {
-  const OrthogonalDistinctPolicy policy(problem.element_bytes);
+  const OrthogonalDistinctPolicy policy(problem.element_bytes());
   Lengths columns;
   Lengths rows;
   for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8}) {
@@ -115,9 +115,9 @@ std::vector<Parameters> arbitrary_slices(const Problem& problem, std::int64_t al
   Lengths lengths;
   add_new(lengths, 1);  // all that fits where elements lie far apart
   for (const std::int64_t sectors : {1, 2, 4, 8, 16, 32, 128}) {
-    add_new(lengths, sectors * kSectorBytes / problem.element_bytes);
+    add_new(lengths, sectors * kSectorBytes / problem.element_bytes());
   }
-  add_new(lengths, OrthogonalArbitraryPolicy::max_elements(problem.element_bytes));
+  add_new(lengths, OrthogonalArbitraryPolicy::max_elements(problem.element_bytes()));
   std::vector<Parameters> slices =
       combine(problem, Schema::orthogonal_arbitrary, lengths, lengths, [&](Parameters& parameters) {
         SlicedProblem sliced(problem, parameters, alignment);
@@ -144,7 +144,7 @@ Lengths small_blocks(std::int64_t extent) {
 }
 
 std::vector<Parameters> small_slices(const Problem& problem) {
-  const std::int64_t run = problem.modes[0].extent * problem.element_bytes;
+  const std::int64_t run = problem.modes[0].extent * problem.element_bytes();
   const Lengths in_blocks = small_blocks(problem.modes[1].extent);
   const auto k = static_cast<std::size_t>(problem.perm[1]);
   const Lengths out_blocks = small_blocks(problem.modes[k].extent);
@@ -163,7 +163,7 @@ std::vector<Parameters> large_slices(const Problem& problem) {
   using Policy = FviMatchLargePolicy;
   Lengths chunks;
   for (const std::int64_t bytes : {Policy::kThreads * kMaxAccessBytes, Policy::kChunkBytes}) {
-    add_new(chunks, std::min(bytes / problem.element_bytes, problem.modes.front().extent));
+    add_new(chunks, std::min(bytes / problem.element_bytes(), problem.modes.front().extent));
   }
   std::vector<Parameters> result;
   for (const std::int64_t chunk : chunks) {

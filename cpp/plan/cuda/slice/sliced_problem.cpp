@@ -16,7 +16,7 @@ constexpr std::int64_t kLargestAlignment = 256;
 // and the slice holds them whole.
 void measure_run(const SlicedProblem& sliced, std::int64_t elements, std::span<const int> order,
                  std::int64_t Mode::* stride, SideGeometry& side) {
-  const std::int64_t element = sliced.problem.element_bytes;
+  const std::int64_t element = sliced.problem.element_bytes();
   ContiguousRun run(element);
   std::int64_t uncut = 1;  // elements of the modes of the run, taken whole
   std::int64_t bits = 0;
@@ -86,7 +86,7 @@ std::int64_t SlicedProblem::max_distance() const {
     in += (extents_[m] - 1) * std::abs(problem.modes[m].in_byte_stride);
     out += (extents_[m] - 1) * std::abs(problem.modes[m].out_byte_stride);
   }
-  return std::max(in, out) / problem.element_bytes;
+  return std::max(in, out) / problem.element_bytes();
 }
 
 SliceGeometry geometry_of(const SlicedProblem& sliced) {

@@ -35,7 +35,7 @@ std::string large_rejection(const SlicedProblem& sliced) {
   if (slice.in_modes != 1 || slice.out_modes != 1 || slice.out_block != 1) {
     return "it cuts the first mode alone";
   }
-  const std::int64_t bytes = checked_volume(sliced) * sliced.problem.element_bytes;
+  const std::int64_t bytes = checked_volume(sliced) * sliced.problem.element_bytes();
   return bytes > Policy::kChunkBytes ? more_than("the bytes of a chunk", Policy::kChunkBytes) : "";
 }
 
@@ -46,7 +46,7 @@ std::string small_rejection(const SlicedProblem& sliced) {
   if (std::max(slice.in_block, slice.out_block) > Policy::kMaxBlock) {
     return more_than("a block", Policy::kMaxBlock);
   }
-  const std::int64_t bytes = checked_volume(sliced) * sliced.problem.element_bytes;
+  const std::int64_t bytes = checked_volume(sliced) * sliced.problem.element_bytes();
   return bytes > Policy::kSliceBytes ? more_than("the bytes of a slice", Policy::kSliceBytes) : "";
 }
 
@@ -112,7 +112,7 @@ std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) 
   using Policy = OrthogonalArbitraryPolicy;
   // Words end a little behind the last byte.
   constexpr std::int64_t kMaxBytes = INT32_MAX - 2 * kBankBytes;
-  if (sliced.max_distance() > kMaxBytes / sliced.problem.element_bytes) {
+  if (sliced.max_distance() > kMaxBytes / sliced.problem.element_bytes()) {
     return ExceededLimit{"the distance of two bytes of a slice", kMaxBytes};
   }
   constexpr std::int64_t kLanes = Policy::kThreads * Policy::kOffsetsPerThread;
@@ -126,7 +126,7 @@ std::optional<ExceededLimit> exceeded_packed_limit(const SlicedProblem& sliced) 
 
 std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& sliced) {
   using Policy = OrthogonalArbitraryPolicy;
-  const std::int64_t element_bytes = sliced.problem.element_bytes;
+  const std::int64_t element_bytes = sliced.problem.element_bytes();
   std::int64_t volume = 1;
   for (const std::int64_t extent : sliced.extents()) {
     if (extent > Policy::kSliceBytes / volume) {
@@ -146,15 +146,14 @@ std::optional<ExceededLimit> exceeded_arbitrary_limit(const SlicedProblem& slice
 }
 
 std::string obstacle(const Problem& problem, const Parameters& parameters, std::int64_t alignment) {
-  if (!applies(parameters.schema, problem)) {
-    return "it needs " + std::string(requirement(parameters.schema));
-  }
+  std::string reason = obstacle(parameters.schema, problem);
+  if (!reason.empty()) return reason;
   if (parameters.schema == Schema::copy) {
     return parameters == Parameters{} ? "" : "it has neither slice nor coarsened mode";
   }
   const Slice& slice = parameters.slice;
   const std::span<const int> in_order = identity_order(problem.modes.size());
-  std::string reason = axis_rejection(problem, in_order, slice.in_modes, slice.in_block, "input");
+  reason = axis_rejection(problem, in_order, slice.in_modes, slice.in_block, "input");
   if (!reason.empty()) return reason;
   reason = axis_rejection(problem, problem.perm, slice.out_modes, slice.out_block, "output");
   if (!reason.empty()) return reason;

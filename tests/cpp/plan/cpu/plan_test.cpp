@@ -9,6 +9,7 @@
 
 #include "moves.hpp"
 #include "plan/cpu/random_plans.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "requests.hpp"
 
 namespace ttlg::cpu {
@@ -161,8 +162,28 @@ TEST(BuildPlan, AShufflesBlockHoldsItsTile) {
   const auto build = [&](std::int64_t rows) {
     return build_plan(request, {.kernel = Kernel::shuffle, .block = {3, rows}, .loop_order = {1}});
   };
-  EXPECT_EQ(build(tile[1]).shuffle.tile, (std::vector{tile[1], tile[0]})) << "in output order";
+  EXPECT_EQ(build(tile[1]).movers.program.tile, (std::vector{tile[1], tile[0]}))
+      << "in output order";
   EXPECT_THROW(build(tile[1] - 1), std::invalid_argument);
+}
+
+// Blocks take the first mover that they are large enough for.
+TEST(BuildPlan, AShufflesNarrowBlocksHaveMoversOfTheirOwn) {
+  const Request request = contiguous_request({500, 2}, {1, 0}, 4);
+  const std::vector<std::int64_t> block{2, 500};
+  const Movers movers = build_plan(request, {.kernel = Kernel::shuffle, .block = block}).movers;
+  constexpr std::int64_t kLeast = 16;
+  const auto choose = [&](std::int64_t structures, int lanes) {
+    return movers.choose(std::vector<std::int64_t>{structures, 2}, lanes, kLeast);
+  };
+  for (const int lanes : {1, 2, 4}) {
+    EXPECT_EQ(choose(500, lanes), Mover::channels);
+    EXPECT_EQ(choose(kLeast, lanes), Mover::channels);
+    EXPECT_EQ(choose(15, lanes), lanes < 4 ? Mover::vector_tile : Mover::program);
+    EXPECT_EQ(choose(4, lanes), lanes == 1 ? Mover::vector_tile : Mover::program);
+    EXPECT_EQ(choose(3, lanes), Mover::block_kernel);
+  }
+  EXPECT_EQ(choose_mover(make_problem(request), block, 64).mover, Mover::channels);
 }
 
 TEST(BuildPlan, StreamsOnlyBlocksThatFitTheStagingBuffer) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "messages.hpp"
+#include "plan/cpu/inplace/plan.hpp"
 #include "plan/cpu/model/count_terms.hpp"
 #include "plan/cpu/random_plans.hpp"
 #include "plan/cpu/search_space.hpp"
@@ -176,7 +178,7 @@ TEST(Candidates, AreFoundBehindShapesOfTheSameBlock) {
   for (const std::int64_t side : {8, 16, 24}) {
     for (const std::int64_t element_bytes : {1, 4, 8}) {
       const Request request = contiguous_request({side, side, side}, {0, 2, 1}, element_bytes);
-      const double best = candidates(request, Machine{}, 1, Listed::fully).front().seconds;
+      const double best = candidates(request, Machine{}, 1, CandidateSet::all).front().seconds;
       EXPECT_LE(make_plan(request, Machine{}, 1).warm_seconds, 1.05 * best)
           << side << " " << element_bytes;
     }
@@ -205,6 +207,40 @@ TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
     test::expect_contains(message, requirement(kernel));
     test::expect_contains(message, obstacle(kernel, fold_run(make_problem(matrix))));
   }
+}
+
+TEST(Planner, RefusesToConvertElements) {
+  for (Request& request : test::converting_requests()) {
+    const Problem folded = fold_run(make_problem(request));
+    const std::string obstacle_of_all = folded.conversion_obstacle();
+    for (const Kernel kernel : kKernels) {
+      const auto built = [&] { build_plan(request, {.kernel = kernel, .block = {30, 40}}); };
+      const auto made = [&] { make_plan(request, Machine{}, 1, kernel); };
+      for (const std::string& message : {test::message_of(built), test::message_of(made)}) {
+        test::expect_contains(message, kernel_name(kernel));
+        test::expect_contains(message, obstacle_of_all);
+      }
+    }
+    for (const KernelReport& report : kernel_reports(request, Machine{}, 1)) {
+      EXPECT_EQ(report.obstacle, obstacle_of_all);
+    }
+    EXPECT_EQ(test::message_of([&] { make_plan(request, Machine{}, 1); }), obstacle_of_all);
+    EXPECT_EQ(test::message_of([&] { predict(request, Machine{}, 1, true); }), obstacle_of_all);
+    EXPECT_EQ(test::message_of([&] { candidates(request, Machine{}, 1); }), obstacle_of_all);
+    request.inplace = true;
+    EXPECT_EQ(test::message_of([&] { make_inplace_plan(request, Machine{}, {}); }),
+              obstacle_of_all);
+    EXPECT_EQ(test::message_of([&] { build_inplace_plan(request, {}, Machine{}, 1, 0); }),
+              obstacle_of_all);
+  }
+}
+
+TEST(Planner, RefusesElementsOfTwoSizes) {
+  Problem problem = make_problem(contiguous_request({30, 40}, {1, 0}, 4));
+  problem.out_bytes = 2;
+  for (const Kernel kernel : kKernels) EXPECT_FALSE(applies(kernel, problem));
+  EXPECT_EQ(test::message_of([&] { best_candidate(problem, Machine{}, 1, std::nullopt); }),
+            problem.conversion_obstacle());
 }
 
 TEST(Threads, OneForSmallProblemsAndNeverMoreThanAllowed) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/cpu/plan.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {

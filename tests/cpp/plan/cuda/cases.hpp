@@ -105,7 +105,7 @@ void for_each_row(const Problem& problem, const std::vector<std::int64_t>& slice
     rows[i] = ceil_div(rows[i], slice[i]);
   }
   for_each_point(rows, [&](std::vector<std::int64_t> point) {
-    std::int64_t bytes = problem.element_bytes;
+    std::int64_t bytes = problem.element_bytes();
     for (const int m : axis) {
       const auto i = static_cast<std::size_t>(m);
       point[i] *= slice[i];

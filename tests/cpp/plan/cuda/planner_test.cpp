@@ -299,6 +299,25 @@ TEST(MakeCudaPlan, TakesAForcedSchemaOrSaysWhatItNeeds) {
   EXPECT_EQ(refused, 2 + 3 + 2 + 3);
 }
 
+TEST(MakeCudaPlan, RefusesToConvertElements) {
+  const DeviceModel model = analytic_model();
+  for (const Request& request : test::converting_requests()) {
+    const Problem problem = make_problem(request);
+    EXPECT_EQ(recast_problem(problem, 16), problem);
+    for (const Schema schema : kSchemas) {
+      const auto built = [&] { test::built(request, 16, {.schema = schema}, model); };
+      const auto made = [&] { test::planned(request, 16, model, schema); };
+      for (const std::string& message : {test::message_of(built), test::message_of(made)}) {
+        test::expect_contains(message, schema_name(schema));
+        test::expect_contains(message, problem.conversion_obstacle());
+      }
+    }
+    EXPECT_EQ(test::message_of([&] { test::planned(request, 16, model); }),
+              problem.conversion_obstacle());
+    EXPECT_EQ(test::message_of([&] { candidates(problem, model); }), problem.conversion_obstacle());
+  }
+}
+
 TEST(MakeCudaPlan, TakesHostileProblems) {
   const DeviceModel model = analytic_model();
   const std::int64_t huge = std::int64_t{1} << 40;

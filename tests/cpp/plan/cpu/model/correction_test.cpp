@@ -135,7 +135,8 @@ TEST(Correction, MultipliesThePartsOfAPrediction) {
     double sum = 0;
     for (const double each : costs) sum += each;
     EXPECT_NEAR(sum / predicted, 1, 1e-9);
-    for (const Cost cost : {Cost::memory_lines, Cost::pieces, Cost::instructions, Cost::threads}) {
+    for (const Cost cost :
+         {Cost::memory_lines, Cost::short_runs, Cost::instructions, Cost::threads}) {
       EXPECT_GT(costs.at(index_of(cost)), 0) << kCosts.name(cost);
     }
     EXPECT_GT(costs.at(index_of(Cost::new_pages)), 0);

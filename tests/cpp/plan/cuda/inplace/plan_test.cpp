@@ -57,6 +57,15 @@ InplaceStep only_step(const InplacePlan& plan) {
   return plan.steps.empty() ? InplaceStep{} : plan.steps.front();
 }
 
+TEST(InplacePlan, RefusesToConvertElements) {
+  for (Request& request : test::converting_requests()) {
+    request.inplace = true;
+    const std::string obstacle = make_problem(request).conversion_obstacle();
+    EXPECT_EQ(test::message_of([&] { plan_for(request); }), obstacle);
+    EXPECT_EQ(test::message_of([&] { build_inplace_plan(request, {}, kModel, 0); }), obstacle);
+  }
+}
+
 TEST(InplacePlan, CarriesEveryPermutationOut) {
   for (const std::vector<std::int64_t>& shape :
        std::vector<std::vector<std::int64_t>>{{7, 5},

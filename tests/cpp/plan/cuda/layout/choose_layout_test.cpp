@@ -225,8 +225,8 @@ void for_random_slices(const Check& check) {
   test::for_random_candidates(
       random, 400, [&](const Problem& problem, const cuda::Parameters& parameters) {
         if (parameters.schema != orthogonal_arbitrary) return;
-        if (OrthogonalArbitraryPolicy::is_packed(problem.element_bytes)) return;
-        check(slice_in_output_order({problem, parameters}), problem.element_bytes);
+        if (OrthogonalArbitraryPolicy::is_packed(problem.element_bytes())) return;
+        check(slice_in_output_order({problem, parameters}), problem.element_bytes());
       });
 }
 
@@ -287,7 +287,7 @@ TEST(ChooseSharedLayout, PadsNarrowElementsByWholeWords) {
   test::Random random(43);
   test::for_random_candidates(random, 800,
                               [&](const Problem& problem, const cuda::Parameters& parameters) {
-                                const std::int64_t bytes = problem.element_bytes;
+                                const std::int64_t bytes = problem.element_bytes();
                                 if (parameters.schema != orthogonal_arbitrary) return;
                                 if (!OrthogonalArbitraryPolicy::is_packed(bytes)) return;
                                 const SlicedProblem sliced(problem, parameters);

@@ -123,13 +123,13 @@ TEST(VectorAccess, IsVectorisedOnlyWhereEveryRowIs) {
         const std::vector<int> first_out(problem.perm.begin(), problem.perm.begin() + out_modes);
         if (found.vector_in) {
           EXPECT_TRUE(has_vector_rows(problem, extents, first_in, &Mode::in_byte_stride,
-                                      wide_bytes(parameters.schema, problem.element_bytes)));
+                                      wide_bytes(parameters.schema, problem.element_bytes())));
         }
         if (found.vector_out) {
           EXPECT_TRUE(has_vector_rows(problem, extents, first_out, &Mode::out_byte_stride,
-                                      wide_bytes(parameters.schema, problem.element_bytes)));
+                                      wide_bytes(parameters.schema, problem.element_bytes())));
         }
-        vectors += problem.element_bytes < 16 && (found.vector_in || found.vector_out);
+        vectors += problem.element_bytes() < 16 && (found.vector_in || found.vector_out);
       });
   EXPECT_GT(vectors, 50) << "too few cases to say anything";
 }

@@ -95,7 +95,7 @@ std::vector<Begin> begins_of(const SlicedProblem& sliced, const PackedRuns& runs
     for (std::int64_t i = 1; i < mode.extent; ++i) {
       for (const auto& [in, slot] : before) {
         begins.push_back({in + i * sliced.mode(mode.mode).in_byte_stride,
-                          slot + i * mode.step * sliced.problem.element_bytes});
+                          slot + i * mode.step * sliced.problem.element_bytes()});
       }
     }
   }
@@ -107,7 +107,7 @@ TEST(PackedSteps, LeaveEveryRunWordsOfItsOwnAsTheyLieInTheInput) {
   int runs_seen = 0;
   test::for_random_candidates(
       random, 600, [&](const Problem& problem, const cuda::Parameters& parameters) {
-        if (parameters.schema != orthogonal_arbitrary || problem.element_bytes >= kBankBytes)
+        if (parameters.schema != orthogonal_arbitrary || problem.element_bytes() >= kBankBytes)
           return;
         const SlicedProblem sliced(problem, parameters);
         const PackedRuns runs = packed_slice(sliced).in;
@@ -122,7 +122,7 @@ TEST(PackedSteps, LeaveEveryRunWordsOfItsOwnAsTheyLieInTheInput) {
           ASSERT_GE(begins[i].slot - begins[i - 1].slot, runs.words * kBankBytes);
         }
         // In the worst case a run begins at the last element of a word.
-        const std::int64_t before = runs.is_aligned ? 0 : kBankBytes - problem.element_bytes;
+        const std::int64_t before = runs.is_aligned ? 0 : kBankBytes - problem.element_bytes();
         ASSERT_EQ(runs.words, ceil_div(before + runs.bytes, kBankBytes));
       });
   EXPECT_GT(runs_seen, 50) << "too few cases to say anything";

@@ -1,5 +1,5 @@
 // Shuffle programs, carried out on plain bytes and compared with the permutation.
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using Memory = std::map<std::int64_t, std::uint8_t>;
 
 struct Program {
   Block block;
-  Shuffle shuffle;
+  ShuffleTables shuffle;
   std::int64_t element_bytes;
 };
 
@@ -60,7 +60,7 @@ Lane interleave(const Lane& x, const Lane& y, std::size_t unit, bool upper) {
   return result;
 }
 
-std::vector<Lane> compute_rounds(const Shuffle& shuffle, std::vector<Lane> vectors) {
+std::vector<Lane> compute_rounds(const ShuffleTables& shuffle, std::vector<Lane> vectors) {
   for (Lane& vector : vectors) {
     const Lane before = vector;
     for (std::size_t i = 0; i < before.size(); ++i) vector[i] = before.at(shuffle.first[i]);
@@ -77,7 +77,7 @@ std::vector<Lane> compute_rounds(const Shuffle& shuffle, std::vector<Lane> vecto
   return vectors;
 }
 
-std::vector<Lane> compute_sums(const Shuffle& shuffle, const std::vector<Lane>& vectors) {
+std::vector<Lane> compute_sums(const ShuffleTables& shuffle, const std::vector<Lane>& vectors) {
   std::vector<Lane> results;
   auto term = shuffle.terms.begin();
   for (const std::uint8_t terms : shuffle.sums) {
@@ -96,7 +96,7 @@ std::vector<Lane> compute_sums(const Shuffle& shuffle, const std::vector<Lane>& 
 }
 
 // The stored vectors.
-std::vector<Lane> compute(const Shuffle& shuffle, const Memory& in) {
+std::vector<Lane> compute(const ShuffleTables& shuffle, const Memory& in) {
   std::vector<Lane> vectors;
   for (const std::int64_t offset : shuffle.loads) vectors.push_back(load(in, offset));
   return shuffle.sums.empty() ? compute_rounds(shuffle, std::move(vectors))
@@ -105,7 +105,7 @@ std::vector<Lane> compute(const Shuffle& shuffle, const Memory& in) {
 
 // Carries the program out on one tile: every byte of it arrives and nothing else is touched.
 void check(const Program& program) {
-  const Shuffle& shuffle = program.shuffle;
+  const ShuffleTables& shuffle = program.shuffle;
   const std::vector<std::int64_t> in_bytes = tile_bytes(program, &BlockMode::in_step);
   test::Random random(1);
   Memory in;
@@ -143,8 +143,8 @@ Program make_program(const Problem& problem, const std::vector<std::int64_t>& ex
   for (std::size_t i = 0; i < cut.size(); ++i)
     loops[static_cast<std::size_t>(cut[i])] = static_cast<int>(i);
   Block block = make_block(problem, {.kernel = Kernel::shuffle, .block = extents}, loops);
-  Shuffle shuffle = make_shuffle(block, std::move(tile), problem.element_bytes);
-  return {std::move(block), std::move(shuffle), problem.element_bytes};
+  ShuffleTables shuffle = make_shuffle_tables(block, std::move(tile), problem.element_bytes());
+  return {std::move(block), std::move(shuffle), problem.element_bytes()};
 }
 
 // GenTT, section 4.2, for one permutation of size-2 indices, each of which is a mode: output index
@@ -160,7 +160,7 @@ void check_counts(const std::vector<int>& sigma, int lg_w) {
   const auto common = std::ranges::count_if(columns, [&](int k) { return k < lg_w; });
   const bool same_order = std::ranges::is_sorted(columns) && common == lg_w;
   const auto swaps = static_cast<std::size_t>(lg_w - common);
-  const Shuffle& shuffle = program.shuffle;
+  const ShuffleTables& shuffle = program.shuffle;
   const std::size_t vectors = std::size_t{1} << swaps;
   EXPECT_TRUE(shuffle.sums.empty());
   EXPECT_EQ(shuffle.loads.size(), vectors);
@@ -188,7 +188,7 @@ TEST(Butterfly, TakesTheStepsAndVectorsThatThePaperCounts) {
 }
 
 // Any extents, widths and layouts (GenTT, section 5), in blocks that hold more than the tile.
-TEST(Shuffle, RandomShapes) {
+TEST(ShuffleTables, RandomShapes) {
   test::Random random(22);
   int checked = 0;
   int over_several_modes = 0;
@@ -220,7 +220,7 @@ TEST(Shuffle, RandomShapes) {
 }
 
 // Windows into one row: two modes of the same step, only one of which at a time fills a vector.
-TEST(Shuffle, OverlappingInputs) {
+TEST(ShuffleTables, OverlappingInputs) {
   for (const std::vector<int>& axes : {std::vector{1, 0, 2}, {0, 2, 1}, {2, 1, 0}}) {
     Request request = test::contiguous_request({3, 20, 5}, axes, 4);
     request.in_byte_strides = {4, 20, 4};

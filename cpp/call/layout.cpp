@@ -1,8 +1,10 @@
-#include "bindings/layout.hpp"
+#include "call/layout.hpp"
 
 #include <algorithm>
 
-namespace ttlg::bindings {
+#include "plan/cpu/memory_units.hpp"
+
+namespace ttlg::call {
 namespace {
 
 struct ByteRange {
@@ -23,6 +25,14 @@ ByteRange byte_range(const Layout& layout) {
   return range;
 }
 
+std::vector<std::int64_t> fortran_byte_strides(std::span<const std::int64_t> shape,
+                                               std::int64_t itemsize) {
+  const std::vector<std::int64_t> reversed(shape.rbegin(), shape.rend());
+  auto strides = contiguous_byte_strides(reversed, itemsize);
+  std::ranges::reverse(strides);
+  return strides;
+}
+
 }  // namespace
 
 bool has_byte_strides(const Layout& layout, std::span<const std::int64_t> byte_strides) {
@@ -41,4 +51,21 @@ bool ranges_meet(const Layout& x, const Layout& y) {
   return first.begin < second.end && second.begin < first.end;
 }
 
-}  // namespace ttlg::bindings
+std::int64_t out_alignment(const void* out) {
+  return reinterpret_cast<std::uintptr_t>(out) % cpu::kLineBytes == 0 ? cpu::kLineBytes : 1;
+}
+
+InplaceLayout::InplaceLayout(const Layout& x, std::span<const int> axes) : key(key_of(x, axes)) {
+  key.inplace = true;
+  if (has_byte_strides(x, contiguous_byte_strides(x.shape, x.itemsize))) return;
+  if (!has_byte_strides(x, fortran_byte_strides(x.shape, x.itemsize))) {
+    fault.kind = Fault::gaps;
+    return;
+  }
+  std::vector<std::int64_t> out_shape;
+  for (const int axis : axes) out_shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
+  out_byte_strides_ = fortran_byte_strides(out_shape, x.itemsize);
+  key.out_byte_strides = out_byte_strides_;
+}
+
+}  // namespace ttlg::call

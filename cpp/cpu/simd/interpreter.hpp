@@ -8,7 +8,7 @@
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/vectors.hpp"
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 
 namespace ttlg::cpu {
 namespace {
@@ -61,7 +61,7 @@ template <int kGroups, typename Move>
 }
 
 template <int kCount, bool kReadsWhole, typename Done>
-void interpret_rounds(const std::byte* in, std::byte* out, const Shuffle& program,
+void interpret_rounds(const std::byte* in, std::byte* out, const ShuffleTables& program,
                       const std::int64_t* stores, const TileGroups& groups, const Done& done) {
   constexpr int kGroups = kCount <= 4 ? 8 / kCount : 1;
   const Lanes<kReadsWhole> lanes{groups};
@@ -108,11 +108,11 @@ constexpr int kSummedGroups = 2;
 
 // Every stored vector has a term of every loaded one, and these stay in registers.
 template <int kLoads, bool kReadsWhole, typename Done>
-void interpret_all_terms(const std::byte* in, std::byte* out, const Shuffle& program,
+void interpret_all_terms(const std::byte* in, std::byte* out, const ShuffleTables& program,
                          const std::int64_t* stores, const TileGroups& groups, const Done& done) {
   const Lanes<kReadsWhole> lanes{groups};
   const std::int64_t* const loads = program.loads.data();
-  const Shuffle::Term* const terms = program.terms.data();
+  const ShuffleTables::Term* const terms = program.terms.data();
   const std::size_t count = program.sums.size();
   batch<kSummedGroups>(groups.origins, [&](const TileOrigin* origins) {
     Vector vectors[kSummedGroups][kLoads];
@@ -121,7 +121,7 @@ void interpret_all_terms(const std::byte* in, std::byte* out, const Shuffle& pro
 #pragma GCC unroll 16
       for (int k = 0; k < kLoads; ++k) vectors[g][k] = lanes.read(in + origins[g].in + loads[k]);
     }
-    const Shuffle::Term* term = terms;
+    const ShuffleTables::Term* term = terms;
     for (std::size_t i = 0; i < count; ++i) {
       Vector sum[kSummedGroups] = {};
 #pragma GCC unroll 16
@@ -142,7 +142,7 @@ void interpret_all_terms(const std::byte* in, std::byte* out, const Shuffle& pro
 }
 
 template <bool kReadsWhole, typename Done>
-void interpret_any_terms(const std::byte* in, std::byte* out, const Shuffle& program,
+void interpret_any_terms(const std::byte* in, std::byte* out, const ShuffleTables& program,
                          const std::int64_t* stores, const TileGroups& groups, const Done& done) {
   const Lanes<kReadsWhole> lanes{groups};
   batch<kSummedGroups>(groups.origins, [&](const TileOrigin* origins) {
@@ -153,11 +153,11 @@ void interpret_any_terms(const std::byte* in, std::byte* out, const Shuffle& pro
         vectors[i][g] = lanes.read(in + origins[g].in + program.loads[i]);
       }
     }
-    const Shuffle::Term* term = program.terms.data();
+    const ShuffleTables::Term* term = program.terms.data();
     const std::int64_t* to = stores;
     for (const std::uint8_t terms : program.sums) {
       Vector sum[kSummedGroups] = {};
-      for (const Shuffle::Term* const end = term + terms; term != end; ++term) {
+      for (const ShuffleTables::Term* const end = term + terms; term != end; ++term) {
 #pragma GCC unroll 16
         for (int g = 0; g < kSummedGroups; ++g) {
           sum[g] |= shuffle_bytes<kVectorBytes>(vectors[term->source][g], term->bytes.data());
@@ -172,7 +172,7 @@ void interpret_any_terms(const std::byte* in, std::byte* out, const Shuffle& pro
 }
 
 template <bool kReadsWhole, typename Done>
-void interpret_with(const std::byte* in, std::byte* out, const Shuffle& program,
+void interpret_with(const std::byte* in, std::byte* out, const ShuffleTables& program,
                     const std::int64_t* stores, const TileGroups& groups, const Done& done) {
   const auto with = [&](const auto& interpreter) {
     interpreter(in, out, program, stores, groups, done);
@@ -214,7 +214,7 @@ void interpret_with(const std::byte* in, std::byte* out, const Shuffle& program,
 
 // done(n) is called after every n groups.
 template <typename Done>
-void interpret(const std::byte* in, std::byte* out, const Shuffle& program,
+void interpret(const std::byte* in, std::byte* out, const ShuffleTables& program,
                const std::int64_t* stores, const TileGroups& groups, const Done& done) {
   if (are_adjacent(groups, [](const TileOrigin& lane) { return lane.in; })) {
     interpret_with<true>(in, out, program, stores, groups, done);

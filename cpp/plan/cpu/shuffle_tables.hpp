@@ -11,25 +11,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "plan/cpu/block/block.hpp"
-#include "plan/cpu/channels.hpp"
-#include "plan/cpu/vector_tile.hpp"
+#include "plan/cpu/shuffle_tile.hpp"
 #include "plan/shuffle/program.hpp"
 
 namespace ttlg::cpu {
-
-inline constexpr std::int64_t kLaneBytes = 16;
-inline constexpr int kMaxTileVectors = 64;
 
 // What permutes the bytes of a vector: byte i becomes byte [i], or 0 where that is kNoByte.
 using ByteIndices = std::array<std::uint8_t, kLaneBytes>;
 inline constexpr std::uint8_t kNoByte = 0x80;
 
-struct Shuffle {
+struct ShuffleTables {
   struct Term {
     std::uint8_t source;  // a loaded vector
     alignas(kLaneBytes) ByteIndices bytes;
@@ -49,23 +44,13 @@ struct Shuffle {
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the
   // lanes of a pair, the second between pairs.
   std::array<std::size_t, 2> lane_modes{};
-  // Where a level has code for all of it, that is used instead of the tables: for channels, or for
-  // tiles of its own vectors.
-  std::optional<ChannelBlock> channels{};
-  VectorTiles vector_tiles{};
-
   // Permutations between a load and its store.
   int steps() const;
 };
 
-// The smallest tile whose runs fill vectors on both sides, as extents of the folded problem's
-// modes; empty if there is none that fits in the registers, or if elements are of no vector width:
-// moving these one by one is faster.
-std::vector<std::int64_t> shuffle_tile(const Problem& folded);
-
 // The program for tiles of these extents, one for each mode of the block.
-Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
-                     std::int64_t element_bytes);
+ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> tile,
+                                  std::int64_t element_bytes);
 
 // The program of such tiles in the intermediate representation, for people to read.
 shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,

@@ -1,5 +1,5 @@
-// Holds the declarations of the bindings to the headers of the libraries that they were written
-// after. tests/python/interop/test_layouts.py compiles the sources beside this one.
+// Holds declarations to the headers of the libraries that they were written after.
+// tests/python/interop/test_layouts.py compiles the sources that include this.
 #pragma once
 
 #include <cstddef>

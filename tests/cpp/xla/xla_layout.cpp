@@ -1,7 +1,7 @@
 #include <xla/ffi/api/c_api.h>  // of jaxlib
 
-#include "bindings/xla_ffi.hpp"
 #include "same_layout.hpp"
+#include "xla/ffi.hpp"
 
 using namespace ttlg::xla;
 

@@ -1,4 +1,4 @@
-#include "bindings/xla_ffi.hpp"
+#include "xla/ffi.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "bindings/planned_layout.hpp"
-#include "bindings/run.hpp"
-#include "cpu/execute.hpp"
+#include "call/caches.hpp"
+#include "call/layout.hpp"
+#include "call/run.hpp"
 #include "cpu/memory/result_pool.hpp"
 #include "cpu/threads/foreign_pool.hpp"
 #include "cpu/threads/threads.hpp"
@@ -20,64 +20,46 @@
 #include "tensor/axes.hpp"
 #include "tensor/problem.hpp"
 
-namespace ttlg::bindings {
+namespace ttlg::xla {
 namespace {
 
 // What XLA counts as the size of a struct: up to the last member, without padding.
 constexpr std::size_t kErrorArgumentsBytes =
-    offsetof(xla::ErrorArguments, code) + sizeof(xla::ErrorArguments::code);
-constexpr std::size_t kMetadataBytes =
-    offsetof(xla::Metadata, traits) + sizeof(xla::Metadata::traits);
+    offsetof(ErrorArguments, code) + sizeof(ErrorArguments::code);
+constexpr std::size_t kMetadataBytes = offsetof(Metadata, traits) + sizeof(Metadata::traits);
+
+struct TypeSize {
+  std::int32_t dtype;
+  std::int64_t bytes;
+};
+
+constexpr TypeSize kTypeSizes[] = {
+    {kPred, 1},          {kS8, 1},       {kU8, 1},         {kF8E3M4, 1}, {kF8E4M3, 1},
+    {kF8E4M3B11FNUZ, 1}, {kF8E4M3FN, 1}, {kF8E4M3FNUZ, 1}, {kF8E5M2, 1}, {kF8E5M2FNUZ, 1},
+    {kF8E8M0FNU, 1},     {kS16, 2},      {kU16, 2},        {kF16, 2},    {kBF16, 2},
+    {kS32, 4},           {kU32, 4},      {kF32, 4},        {kS64, 8},    {kU64, 8},
+    {kF64, 8},           {kC64, 8},      {kC128, 16}};
 
 std::int64_t itemsize_of(std::int32_t dtype) {
-  switch (dtype) {
-    case xla::kPred:
-    case xla::kS8:
-    case xla::kU8:
-    case xla::kF8E3M4:
-    case xla::kF8E4M3:
-    case xla::kF8E4M3B11FNUZ:
-    case xla::kF8E4M3FN:
-    case xla::kF8E4M3FNUZ:
-    case xla::kF8E5M2:
-    case xla::kF8E5M2FNUZ:
-    case xla::kF8E8M0FNU:
-      return 1;
-    case xla::kS16:
-    case xla::kU16:
-    case xla::kF16:
-    case xla::kBF16:
-      return 2;
-    case xla::kS32:
-    case xla::kU32:
-    case xla::kF32:
-      return 4;
-    case xla::kS64:
-    case xla::kU64:
-    case xla::kF64:
-    case xla::kC64:
-      return 8;
-    case xla::kC128:
-      return 16;
-    default:
-      throw std::invalid_argument("elements of XLA's type " + std::to_string(dtype) +
-                                  " have no size in bytes that ttlg knows");
-  }
+  const auto* const found = std::ranges::find(kTypeSizes, dtype, &TypeSize::dtype);
+  if (found != std::end(kTypeSizes)) return found->bytes;
+  throw std::invalid_argument("elements of XLA's type " + std::to_string(dtype) +
+                              " have no size in bytes that ttlg knows");
 }
 
-std::span<const std::int64_t> shape_of(const xla::Buffer& buffer) {
+std::span<const std::int64_t> shape_of(const Buffer& buffer) {
   return {buffer.shape, static_cast<std::size_t>(buffer.rank)};
 }
 
-const xla::Buffer& only_buffer(const xla::Operands& operands, const std::string& what) {
-  if (operands.count != 1 || operands.types[0] != xla::kBufferType) {
+const Buffer& only_buffer(const Operands& operands, const std::string& what) {
+  if (operands.count != 1 || operands.types[0] != kBufferType) {
     throw std::invalid_argument("there must be one " + what + ", a buffer");
   }
-  return *static_cast<const xla::Buffer*>(operands.values[0]);
+  return *static_cast<const Buffer*>(operands.values[0]);
 }
 
-const void* find_attribute(const xla::Attributes& attributes, std::string_view name,
-                           xla::AttributeType type) {
+const void* find_attribute(const Attributes& attributes, std::string_view name,
+                           AttributeType type) {
   for (std::int64_t i = 0; i < attributes.count; ++i) {
     if (*attributes.names[i] == name && attributes.types[i] == type) return attributes.values[i];
   }
@@ -86,13 +68,12 @@ const void* find_attribute(const xla::Attributes& attributes, std::string_view n
 }
 
 void check_is_int64(std::int32_t dtype, const std::string& name) {
-  if (dtype != xla::kS64) throw std::invalid_argument("the attribute " + name + " must be int64");
+  if (dtype != kS64) throw std::invalid_argument("the attribute " + name + " must be int64");
 }
 
 // Reads the attribute into `axes`, whose size is the rank.
-void read_axes(const xla::Attributes& attributes, std::span<int> axes) {
-  const auto& given =
-      *static_cast<const xla::Array*>(find_attribute(attributes, "axes", xla::kArray));
+void read_axes(const Attributes& attributes, std::span<int> axes) {
+  const auto& given = *static_cast<const Array*>(find_attribute(attributes, "axes", kArray));
   check_is_int64(given.dtype, "axes");
   const std::span numbers(static_cast<const std::int64_t*>(given.data), given.size);
   if (normalize_axes(numbers, axes).error != AxesError::none) {
@@ -101,9 +82,8 @@ void read_axes(const xla::Attributes& attributes, std::span<int> axes) {
   }
 }
 
-int read_threads(const xla::Attributes& attributes) {
-  const auto& given =
-      *static_cast<const xla::Scalar*>(find_attribute(attributes, "threads", xla::kScalar));
+int read_threads(const Attributes& attributes) {
+  const auto& given = *static_cast<const Scalar*>(find_attribute(attributes, "threads", kScalar));
   check_is_int64(given.dtype, "threads");
   const std::int64_t threads = *static_cast<const std::int64_t*>(given.value);
   if (threads == 0) return cpu::num_threads();
@@ -117,50 +97,50 @@ int read_threads(const xla::Attributes& attributes) {
 // The threads that XLA computes with, one of which calls.
 class XlaPool : public cpu::ForeignPool {
  public:
-  explicit XlaPool(const xla::CallFrame& frame) : api_(*frame.api), context_(frame.context) {}
+  explicit XlaPool(const CallFrame& frame) : api_(*frame.api), context_(frame.context) {}
 
   int threads() const override {
-    if (api_.struct_size < sizeof(xla::Api)) return 1;  // an older XLA
+    if (api_.struct_size < sizeof(Api)) return 1;  // an older XLA
     std::int64_t threads = 1;
-    xla::NumThreadsArguments arguments{.struct_size = sizeof arguments,
-                                       .extensions = nullptr,
-                                       .context = context_,
-                                       .num_threads = &threads};
+    NumThreadsArguments arguments{.struct_size = sizeof arguments,
+                                  .extensions = nullptr,
+                                  .context = context_,
+                                  .num_threads = &threads};
     if (!succeeds(api_.count_threads(&arguments))) return 1;
     return static_cast<int>(std::clamp<std::int64_t>(threads, 1, cpu::kMaxThreads));
   }
 
   bool schedule(void (*task)(void*), void* data) override {
-    xla::ScheduleArguments arguments{.struct_size = sizeof arguments,
-                                     .extensions = nullptr,
-                                     .context = context_,
-                                     .task = task,
-                                     .data = data};
+    ScheduleArguments arguments{.struct_size = sizeof arguments,
+                                .extensions = nullptr,
+                                .context = context_,
+                                .task = task,
+                                .data = data};
     return succeeds(api_.schedule(&arguments));
   }
 
  private:
-  bool succeeds(xla::Error* error) const {
+  bool succeeds(Error* error) const {
     if (error == nullptr) return true;
-    xla::DestroyErrorArguments arguments{
+    DestroyErrorArguments arguments{
         .struct_size = sizeof arguments, .extensions = nullptr, .error = error};
     api_.destroy_error(&arguments);
     return false;
   }
 
-  const xla::Api& api_;
-  xla::Context* context_;
+  const Api& api_;
+  Context* context_;
 };
 
-void transpose(const xla::CallFrame& frame) {
-  if (frame.struct_size < sizeof(xla::CallFrame)) {
+void transpose(const CallFrame& frame) {
+  if (frame.struct_size < sizeof(CallFrame)) {
     throw std::invalid_argument("the call frame is too short for version 0.1 of XLA's FFI");
   }
-  if (frame.stage != xla::kExecuteStage) {
+  if (frame.stage != kExecuteStage) {
     throw std::invalid_argument("there is nothing to do at stage " + std::to_string(frame.stage));
   }
-  const xla::Buffer& x = only_buffer(frame.arguments, "argument");
-  const xla::Buffer& out = only_buffer(frame.results, "result");
+  const Buffer& x = only_buffer(frame.arguments, "argument");
+  const Buffer& out = only_buffer(frame.results, "result");
   const std::span<const std::int64_t> shape = shape_of(x);
   if (shape.size() > kMaxRank) {
     throw std::invalid_argument("rank " + std::to_string(shape.size()) + " exceeds the limit of " +
@@ -181,57 +161,55 @@ void transpose(const xla::CallFrame& frame) {
   const std::vector<std::int64_t> byte_strides = contiguous_byte_strides(shape, itemsize);
   const std::int64_t bytes =
       std::accumulate(shape.begin(), shape.end(), itemsize, std::multiplies<>());
-  const LayoutKey key{.shape = shape,
-                      .in_byte_strides = byte_strides,
-                      .axes = axes,
-                      .itemsize = itemsize,
-                      .out_alignment = out_alignment(out.data)};
+  const call::Layout layout{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
+  const LayoutKey key = key_of(layout, axes, {}, call::out_alignment(out.data));
   // Mostly just allocated, by malloc.
   cpu::prepare_new_memory(static_cast<std::byte*>(out.data), static_cast<std::size_t>(bytes));
   XlaPool pool(frame);
   const cpu::GuestOf guest(pool);
-  cpu::execute(*cpu_plan_cache().get(key, choice), static_cast<const std::byte*>(x.data),
-               static_cast<std::byte*>(out.data));
+  call::run<call::NoRelease>(*call::cpu_plan_cache().get(key, choice),
+                             static_cast<const std::byte*>(x.data),
+                             static_cast<std::byte*>(out.data));
 }
 
 // Answers XLA's question, at registration, which version of the ABI this is. Left as it is,
 // the metadata says 0.0, which XLA refuses.
-void fill_in(xla::Metadata& metadata) {
+void fill_in(Metadata& metadata) {
   if (metadata.struct_size < kMetadataBytes) return;
-  metadata.api_version.major = xla::kMajorVersion;
-  metadata.api_version.minor = xla::kMinorVersion;
+  metadata.api_version.major = kMajorVersion;
+  metadata.api_version.minor = kMinorVersion;
   metadata.traits = 0;
 }
 
-void handle_call(const xla::CallFrame& frame) {
-  for (xla::Extension* each = frame.extensions; each != nullptr; each = each->next) {
-    if (each->type == xla::kMetadataExtension) {
-      return fill_in(*reinterpret_cast<xla::MetadataExtension*>(each)->metadata);
+void handle_call(const CallFrame& frame) {
+  for (Extension* each = frame.extensions; each != nullptr; each = each->next) {
+    if (each->type == kMetadataExtension) {
+      return fill_in(*reinterpret_cast<MetadataExtension*>(each)->metadata);
     }
   }
   transpose(frame);
 }
 
-xla::Error* make_error(const xla::Api& api, xla::ErrorCode code, const char* why) {
+Error* make_error(const Api& api, ErrorCode code, const char* why) {
   const std::string message = std::string("ttlg.transpose: ") + why;
-  xla::ErrorArguments arguments{.struct_size = kErrorArgumentsBytes,
-                                .extensions = nullptr,
-                                .message = message.c_str(),
-                                .code = code};
+  ErrorArguments arguments{.struct_size = kErrorArgumentsBytes,
+                           .extensions = nullptr,
+                           .message = message.c_str(),
+                           .code = code};
   return api.create_error(&arguments);
 }
 
 }  // namespace
 
-xla::Error* xla_transpose(xla::CallFrame* frame) noexcept {
+Error* transpose_handler(CallFrame* frame) noexcept {
   try {
     handle_call(*frame);
     return nullptr;
   } catch (const std::invalid_argument& error) {
-    return make_error(*frame->api, xla::kInvalidArgument, error.what());
+    return make_error(*frame->api, kInvalidArgument, error.what());
   } catch (const std::exception& error) {
-    return make_error(*frame->api, xla::kInternal, error.what());
+    return make_error(*frame->api, kInternal, error.what());
   }
 }
 
-}  // namespace ttlg::bindings
+}  // namespace ttlg::xla

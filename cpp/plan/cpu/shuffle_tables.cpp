@@ -1,4 +1,4 @@
-#include "plan/cpu/shuffle.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,27 +7,18 @@
 #include <optional>
 #include <utility>
 
+#include "plan/cpu/vector_tile.hpp"
 #include "plan/shuffle/gathering.hpp"
 #include "plan/shuffle/passes.hpp"
 #include "plan/shuffle/permute_tile.hpp"
 #include "plan/shuffle/tile.hpp"
-#include "tensor/contiguous_run.hpp"
+#include "tensor/axes.hpp"
 #include "tensor/integer.hpp"
-#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
 
 using shuffle::at;
-
-// The extents that one side needs so that its run fills a vector. False if its elements do not
-// follow one another for that long.
-bool fill_vector(const Problem& folded, std::span<const int> order, std::int64_t Mode::* step,
-                 std::vector<std::int64_t>& tile) {
-  return fill_run<Mode>(
-      folded.element_bytes, kLaneBytes, order, folded.modes, step,
-      [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
-}
 
 // The tile for the passes that make programs.
 shuffle::Tile tile_of(const Block& block, std::span<const std::int64_t> tile,
@@ -75,7 +66,7 @@ shuffle::Program program_of(const shuffle::Tile& tile,
 // The tables of a butterfly: all loaded vectors are reordered alike, and all steps after that are
 // of the kind that unpack instructions do. Before a step, vectors that the new bit tells apart are
 // half of all apart; after it the bit that left tells neighbours apart.
-void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile,
+void tabulate(ShuffleTables& result, const Block& block, const shuffle::Tile& tile,
               const shuffle::Butterfly& butterfly) {
   for (std::size_t byte = 0; byte < result.first.size(); ++byte) {
     const auto size = static_cast<std::size_t>(tile.element_bytes);
@@ -115,14 +106,14 @@ std::vector<std::int64_t> staged(const Block& block, shuffle::Tile tile,
 
 // The tables of a tile whose vectors are gathered: what comes into a stored one from each loaded
 // one, at once.
-void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile) {
+void tabulate(ShuffleTables& result, const Block& block, const shuffle::Tile& tile) {
   shuffle::Gathering gathering = shuffle::gather(tile, lanes_of(tile));
   result.loads = std::move(gathering.loads);
   result.out_stores = std::move(gathering.stores);
   const std::size_t loads = result.loads.size();
-  Shuffle::Term empty{.source = 0, .bytes = {}};
+  ShuffleTables::Term empty{.source = 0, .bytes = {}};
   empty.bytes.fill(kNoByte);
-  std::vector<Shuffle::Term>& terms = result.terms;
+  std::vector<ShuffleTables::Term>& terms = result.terms;
   terms.assign(loads * result.out_stores.size(), empty);
   for (std::size_t i = 0; i < terms.size(); ++i) {
     terms[i].source = static_cast<std::uint8_t>(i % loads);
@@ -139,7 +130,7 @@ void tabulate(Shuffle& result, const Block& block, const shuffle::Tile& tile) {
   result.staging_stores = staged(block, tile, result.out_stores);
   // Where most stored vectors need most loaded ones, all keep a term of every one: a program that
   // regular runs faster than its length says.
-  const auto is_used = [&](const Shuffle::Term& term) { return term.bytes != empty.bytes; };
+  const auto is_used = [&](const ShuffleTables::Term& term) { return term.bytes != empty.bytes; };
   const bool keep_all = 2 * std::ranges::count_if(terms, is_used) >= std::ssize(terms);
   for (std::size_t v = 0; v < result.out_stores.size(); ++v) {
     const auto count = std::ranges::count_if(std::span(terms).subspan(v * loads, loads), is_used);
@@ -170,29 +161,15 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
 
 }  // namespace
 
-int Shuffle::steps() const {
+int ShuffleTables::steps() const {
   if (!sums.empty()) return 1;
   const bool reorders = !std::ranges::is_sorted(first);
   return static_cast<int>(rounds.size()) + static_cast<int>(reorders);
 }
 
-std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
-  if (folded.element_bytes >= kLaneBytes || !is_width(folded.element_bytes)) return {};
-  std::vector<std::int64_t> tile(folded.modes.size(), 1);
-  if (!fill_vector(folded, identity_order(folded.modes.size()), &Mode::in_byte_stride, tile) ||
-      !fill_vector(folded, folded.perm, &Mode::out_byte_stride, tile)) {
-    return {};
-  }
-  std::int64_t bytes = folded.element_bytes;
-  for (const std::int64_t extent : tile) bytes *= extent;
-  // Runs of 17 to 31 bytes take two vectors.
-  if (bytes > kMaxTileVectors * kLaneBytes / 2) return {};
-  return tile;
-}
-
-Shuffle make_shuffle(const Block& block, std::vector<std::int64_t> tile,
-                     std::int64_t element_bytes) {
-  Shuffle result;
+ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> tile,
+                                  std::int64_t element_bytes) {
+  ShuffleTables result;
   result.tile = std::move(tile);
   result.lane_modes = choose_lane_modes(block, result.tile);
   const shuffle::Tile bits = tile_of(block, result.tile, element_bytes);

@@ -1,0 +1,68 @@
+#include "plan/cpu/mover.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "plan/cpu/shuffle_tile.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+bool holds(std::span<const std::int64_t> extents, std::span<const std::int64_t> tile) {
+  return std::ranges::equal(tile, extents.first(tile.size()), std::ranges::less_equal{});
+}
+
+}  // namespace
+
+ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> extents,
+                          std::int64_t vector_bytes) {
+  if (find_channels(folded, extents)) {
+    return {Mover::channels, std::vector<std::int64_t>(extents.size(), 1)};
+  }
+  std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
+  if (!tile.empty()) return {Mover::vector_tile, std::move(tile)};
+  return {Mover::program, shuffle_tile(folded)};
+}
+
+Mover Movers::choose(std::span<const std::int64_t> extents, int lanes,
+                     std::int64_t least_structures) const {
+  if (channels && extents[channels->structure_mode] >= least_structures) return Mover::channels;
+  const std::optional<VectorTile>& tile = vector_tile(lanes);
+  if (tile && holds(extents, tile->tile)) return Mover::vector_tile;
+  return holds(extents, program.tile) ? Mover::program : Mover::block_kernel;
+}
+
+Movers make_movers(const Problem& folded, const Block& block,
+                   std::span<const std::int64_t> extents) {
+  const auto of_block = [&](std::span<const std::int64_t> tile) {
+    std::vector<std::int64_t> result;
+    for (const int mode : folded.perm) {
+      const auto m = static_cast<std::size_t>(mode);
+      if (extents[m] > 1) result.push_back(tile[m]);
+    }
+    return result;
+  };
+  const std::vector<std::int64_t> smallest = shuffle_tile(folded);
+  if (!holds(extents, smallest)) {
+    throw std::invalid_argument("block is smaller than the smallest tile of 'shuffle'");
+  }
+  Movers movers;
+  movers.program = make_shuffle_tables(block, of_block(smallest), folded.element_bytes());
+  if (const auto channels = find_channels(folded, extents)) {
+    movers.channels = make_channel_block(folded, *channels, extents);
+  }
+  std::int64_t vector_bytes = kLaneBytes;
+  for (std::optional<VectorTile>& each : movers.vector_tiles) {
+    const std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
+    if (!tile.empty()) {
+      each =
+          make_vector_tile(block, of_block(tile), lane_bits(vector_bytes, folded.element_bytes()));
+    }
+    vector_bytes *= 2;
+  }
+  return movers;
+}
+
+}  // namespace ttlg::cpu

@@ -1,0 +1,62 @@
+#include "plan/cpu/shuffle_tile.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <functional>
+
+#include "plan/cpu/lane_map.hpp"
+#include "tensor/contiguous_run.hpp"
+#include "tensor/width.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Empty if the elements of a side do not follow one another for a vector.
+std::vector<std::int64_t> tile_of(const Problem& folded, std::int64_t vector_bytes) {
+  std::vector<std::int64_t> tile(folded.modes.size(), 1);
+  const auto fills = [&](std::span<const int> order, std::int64_t Mode::* step) {
+    return fill_run<Mode>(
+        folded.element_bytes(), vector_bytes, order, folded.modes, step,
+        [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); });
+  };
+  if (!fills(identity_order(tile.size()), &Mode::in_byte_stride) ||
+      !fills(folded.perm, &Mode::out_byte_stride)) {
+    tile.clear();
+  }
+  return tile;
+}
+
+std::int64_t bytes_of(const Problem& folded, std::span<const std::int64_t> tile) {
+  std::int64_t bytes = folded.element_bytes();
+  for (const std::int64_t extent : tile) bytes *= extent;
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
+  if (folded.element_bytes() >= kLaneBytes || !is_width(folded.element_bytes())) return {};
+  std::vector<std::int64_t> tile = tile_of(folded, kLaneBytes);
+  // Runs of 17 to 31 bytes take two vectors.
+  if (bytes_of(folded, tile) > kMaxTileVectors * kLaneBytes / 2) tile.clear();
+  return tile;
+}
+
+std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,
+                                      std::int64_t vector_bytes) {
+  if (lane_bits(vector_bytes, folded.element_bytes()) == 0) return {};
+  std::vector<std::int64_t> tile = tile_of(folded, vector_bytes);
+  const auto is_power = [](std::int64_t extent) {
+    return std::has_single_bit(static_cast<std::uint64_t>(extent));
+  };
+  // Where no bit counts lanes on both sides, that is what the kernel `tile` is for.
+  if (!std::ranges::all_of(tile, is_power) ||
+      !std::ranges::equal(tile, extents, std::ranges::less_equal{}) ||
+      bytes_of(folded, tile) >= vector_bytes * vector_bytes / folded.element_bytes()) {
+    tile.clear();
+  }
+  return tile;
+}
+
+}  // namespace ttlg::cpu
