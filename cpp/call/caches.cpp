@@ -48,7 +48,9 @@ void for_each_cache(const Visit& visit) {
 }  // namespace
 
 cpu::PlanCache& cpu_plan_cache() {
-  return keep_cache<cpu::PlanCache>({cpu::this_machine, cpu::this_machine_with_threads});
+  static cpu::PlanCache& cache =
+      keep_cache<cpu::PlanCache>({cpu::this_machine, cpu::this_machine_with_threads});
+  return cache;
 }
 
 cuda::PlanCache& cuda_plan_cache() { return keep_cache<cuda::PlanCache>({}); }

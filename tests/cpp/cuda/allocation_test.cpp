@@ -40,7 +40,9 @@ std::vector<Case> cases() {
 }
 
 // Addresses that are never read.
-const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
+const std::byte* address_at(std::uintptr_t address) {
+  return reinterpret_cast<const std::byte*>(address);
+}
 
 TEST(Allocation, IsNoPartOfPredictingATime) {
   const DeviceModel model = test::analytic_model();
@@ -97,7 +99,7 @@ TEST(Allocation, IsNoPartOfBindingAddresses) {
       // As planned and with less in common than that.
       for (const std::uintptr_t in : {0, 4, 8, 12}) {
         for (const std::uintptr_t out : {0, 4, 8, 12}) {
-          used += plan.bind(at(4096 + in), at(8192 + out)).blocks;
+          used += plan.bind(address_at(4096 + in), address_at(8192 + out)).blocks;
           for (std::int64_t i = 0; i < plan.grid.launches; ++i) {
             used += static_cast<std::uint64_t>(plan.grid.shift(i).in);
           }

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <variant>
 
-#include "cuda/far_memory.hpp"
-#include "cuda/lower.hpp"
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 #include "tensor/width.hpp"
@@ -17,137 +15,121 @@ namespace {
 using namespace cuda;
 using enum Schema;
 
-// Where a byte of the output comes from, by modes that are contiguous there.
-std::int64_t source_of(const Problem& problem, std::int64_t to) {
-  std::int64_t from = 0;
-  for (auto m = problem.perm.rbegin(); m != problem.perm.rend(); ++m) {
-    const Mode& mode = problem.modes[static_cast<std::size_t>(*m)];
-    from += to / mode.out_byte_stride * mode.in_byte_stride;
-    to %= mode.out_byte_stride;
-  }
-  return from + to;
+// By modes that are contiguous in the output.
+Source problem_source(const Problem& problem) {
+  return {1, [&problem](std::int64_t to) {
+            std::int64_t from = 0;
+            for (auto m = problem.perm.rbegin(); m != problem.perm.rend(); ++m) {
+              const Mode& mode = problem.modes[static_cast<std::size_t>(*m)];
+              from += to / mode.out_byte_stride * mode.in_byte_stride;
+              to %= mode.out_byte_stride;
+            }
+            return from + to;
+          }};
 }
 
-// The same with the input's strides multiplied.
-Request with_gaps(Request request, std::int64_t factor) {
-  for (std::int64_t& stride : request.in_byte_strides) stride *= factor;
-  return request;
-}
-
+// Modes in the papers' order, in the input `gaps` times as far apart as they would be without any.
 template <typename Arguments>
-void expect_moved(const Request& request, const cuda::Parameters& parameters,
-                  const Misalignments& misalignments = {}) {
+void move_far(const std::vector<std::int64_t>& extents, const std::vector<int>& perm,
+              std::int64_t itemsize, const cuda::Parameters& parameters,
+              const Misalignments& misalignments = {}, std::int64_t gaps = 1) {
+  Request request = paper_request(extents, perm, itemsize);
+  for (std::int64_t& stride : request.in_byte_strides) stride *= gaps;
   const cuda::Plan plan = built(request, alignment_of(misalignments), parameters);
   SCOPED_TRACE(describe(plan, misalignments));
   const LoweredPlan executable(plan);
-  constexpr std::uintptr_t kAddress = 1 << 20;
-  const auto at = [](std::size_t beyond) {
-    return reinterpret_cast<const std::byte*>(kAddress + beyond);
-  };
-  const Launch launch = executable.bind(at(misalignments.in), at(misalignments.out));
+  Launch launch = bound(executable, misalignments);
   ASSERT_EQ(executable.grid.launches, 1);
   EXPECT_TRUE(std::holds_alternative<Arguments>(launch.arguments));
   // A slice for each block, of those that walk through several.
-  const bool walks =
-      parameters.schema == orthogonal_distinct || parameters.schema == orthogonal_arbitrary;
-  const FarArrays arrays{.in_bytes = static_cast<std::int64_t>(in_span_of(request).bytes()),
-                         .out_bytes = plan.problem.bytes(),
-                         .source = [&](std::int64_t to) { return source_of(plan.recast, to); },
-                         .in_misalignment = static_cast<std::int64_t>(misalignments.in),
-                         .out_misalignment = static_cast<std::int64_t>(misalignments.out)};
-  ASSERT_GT(arrays.in_bytes, kFar);
-  EXPECT_EQ(run_far({walks ? executable.grid.grid.slices : launch.blocks, launch.threads,
-                     launch.shared_bytes},
-                    arrays, kernel_of(launch, executable.grid.grid)),
-            Violations{});
+  if (parameters.schema == orthogonal_distinct || parameters.schema == orthogonal_arbitrary) {
+    launch.blocks = executable.grid.grid.slices;
+  }
+  expect_permuted_far({launch},
+                      {.in_bytes = in_span_of(request).last,
+                       .out_bytes = plan.problem.bytes(),
+                       .in_misalignment = misalignments.in,
+                       .out_misalignment = misalignments.out},
+                      problem_source(plan.recast), {.grid = executable.grid.grid});
 }
 
 TEST(Far, Copies) {
-  const Request request = paper_request({5'000'000'000}, {0}, 1);
   for (const auto& misalignments : {Misalignments{0, 0}, {5, 5}, {3, 8}}) {
-    expect_moved<CopyArguments>(request, {}, misalignments);
+    move_far<CopyArguments>({5'000'000'000}, {0}, 1, {}, misalignments);
   }
 }
 
 TEST(Far, MovesLongRuns) {
+  using Wide = MatchLargeArguments;
+  using Shifted = MatchLargeShiftedArguments;
   for (const std::int64_t itemsize : kWidths) {
     const std::int64_t run = 4400 / itemsize + 1;
     // Runs of narrow elements would be shifted if they had no gaps.
-    const Request request = paper_request({run, 1100, 1000}, {0, 2, 1}, itemsize);
-    expect_moved<MatchLargeArguments>(with_gaps(request, itemsize < 4 ? 2 : 1),
-                                      {fvi_match_large, {1, 1, run, 1}});
+    move_far<Wide>({run, 1100, 1000}, {0, 2, 1}, itemsize, {fvi_match_large, {1, 1, run, 1}}, {},
+                   itemsize < 4 ? 2 : 1);
   }
   // Elements 100 MB apart.
-  expect_moved<MatchLargeArguments>(with_gaps(paper_request({60, 8}, {0, 1}, 4), 25'000'000),
-                                    {fvi_match_large, {1, 1, 60, 1}});
+  move_far<Wide>({60, 8}, {0, 1}, 4, {fvi_match_large, {1, 1, 60, 1}}, {}, 25'000'000);
   // Along a coarsened mode and in chunks.
-  expect_moved<MatchLargeArguments>(paper_request({9000, 20, 7000}, {0, 2, 1}, 4),
-                                    {fvi_match_large, {1, 1, 1024, 1}, 1});
-  expect_moved<MatchLargeArguments>(paper_request({9000, 7000, 20}, {0, 2, 1}, 4),
-                                    {fvi_match_large, {1, 1, 1024, 1}, 2});
+  move_far<Wide>({9000, 20, 7000}, {0, 2, 1}, 4, {fvi_match_large, {1, 1, 1024, 1}, 1});
+  move_far<Wide>({9000, 7000, 20}, {0, 2, 1}, 4, {fvi_match_large, {1, 1, 1024, 1}, 2});
   // A mode that does not follow its neighbour in memory.
-  expect_moved<MatchLargeShiftedArguments>(paper_request({1101, 2000, 2100}, {0, 2, 1}, 1),
-                                           {fvi_match_large, {1, 1, 1101, 1}}, {1, 2});
-  expect_moved<MatchLargeShiftedArguments>(paper_request({9001, 70000, 8}, {0, 2, 1}, 1),
-                                           {fvi_match_large, {1, 1, 2048, 1}, 2});
+  move_far<Shifted>({1101, 2000, 2100}, {0, 2, 1}, 1, {fvi_match_large, {1, 1, 1101, 1}}, {1, 2});
+  move_far<Shifted>({9001, 70000, 8}, {0, 2, 1}, 1, {fvi_match_large, {1, 1, 2048, 1}, 2});
 }
 
 TEST(Far, MovesShortRuns) {
-  const cuda::Parameters parameters{fvi_match_small, {2, 2, 16, 16}};
-  for (const std::int64_t itemsize : kWidths) {
-    expect_moved<MatchSmallArguments>(
-        paper_request({7, 16000 / itemsize, 45000}, {0, 2, 1}, itemsize), parameters);
+  using Small = MatchSmallArguments;
+  const Slice slice{2, 2, 16, 16};
+  for (const std::int64_t size : kWidths) {
+    move_far<Small>({7, 16000 / size, 45000}, {0, 2, 1}, size, {fvi_match_small, slice});
     // Rows 640 MB apart on either side.
-    expect_moved<MatchSmallArguments>(
-        paper_request({5, 40, 4000000 / itemsize, 40}, {0, 3, 2, 1}, itemsize), parameters);
+    move_far<Small>({5, 40, 4000000 / size, 40}, {0, 3, 2, 1}, size, {fvi_match_small, slice});
   }
-  expect_moved<MatchSmallArguments>(paper_request({5, 40, 30, 30000, 40}, {0, 4, 3, 2, 1}, 4),
-                                    {fvi_match_small, {2, 2, 16, 16}, 2});
+  move_far<Small>({5, 40, 30, 30000, 40}, {0, 4, 3, 2, 1}, 4, {fvi_match_small, slice, 2});
 }
 
 TEST(Far, MovesTiles) {
-  for (const std::int64_t itemsize : kWidths) {
+  using Tiles = DistinctArguments;
+  for (const std::int64_t size : kWidths) {
     for (const int stages : {1, 2}) {
       for (const std::int64_t odd : {0, 1}) {
-        expect_moved<DistinctArguments>(
-            paper_request({70400 + odd, 81920 / itemsize + odd}, {1, 0}, itemsize),
-            {orthogonal_distinct, {1, 1, 64, 64}, -1, stages});
+        move_far<Tiles>({70400 + odd, 81920 / size + odd}, {1, 0}, size,
+                        {orthogonal_distinct, {1, 1, 64, 64}, -1, stages});
         // Rows and columns 300 MB apart.
-        expect_moved<DistinctArguments>(
-            paper_request({128 + odd, 2400000 / itemsize, 64 + odd}, {2, 1, 0}, itemsize),
-            {orthogonal_distinct, {1, 1, 128, 64}, -1, stages});
+        move_far<Tiles>({128 + odd, 2400000 / size, 64 + odd}, {2, 1, 0}, size,
+                        {orthogonal_distinct, {1, 1, 128, 64}, -1, stages});
       }
     }
   }
   // Along a coarsened mode, with modes combined that do not fuse.
-  expect_moved<DistinctArguments>(paper_request({64, 8, 2000, 64, 20}, {3, 1, 0, 4, 2}, 4),
-                                  {orthogonal_distinct, {1, 2, 64, 8}, 4});
-  expect_moved<DistinctArguments>(paper_request({64, 6000, 4, 64, 20}, {3, 2, 1, 0, 4}, 4),
-                                  {orthogonal_distinct, {1, 2, 64, 4}, 4});
+  const std::vector<int> perm{3, 1, 0, 4, 2};
+  move_far<Tiles>({64, 8, 2000, 64, 20}, perm, 4, {orthogonal_distinct, {1, 2, 64, 8}, 4});
+  move_far<Tiles>({64, 6000, 4, 64, 20}, {3, 2, 1, 0, 4}, 4,
+                  {orthogonal_distinct, {1, 2, 64, 4}, 4});
 }
 
 TEST(Far, MovesSlicesOfAnyModes) {
+  using Arbitrary = ArbitraryArguments;
   for (const int stages : {1, 2}) {
-    for (const std::int64_t itemsize : {4, 8, 16}) {
+    for (const std::int64_t size : {4, 8, 16}) {
       // Elements up to 2^31 of them apart.
-      expect_moved<ArbitraryArguments>(paper_request({32, 2000000, 32}, {2, 1, 0}, itemsize),
-                                       {orthogonal_arbitrary, {1, 1, 32, 32}, -1, stages});
-      expect_moved<ArbitraryArguments>(
-          paper_request({9, 11, 700000, 7, 23}, {3, 1, 4, 0, 2}, itemsize),
-          {orthogonal_arbitrary, {1, 2, 9, 11}, -1, stages});
+      move_far<Arbitrary>({32, 2000000, 32}, {2, 1, 0}, size,
+                          {orthogonal_arbitrary, {1, 1, 32, 32}, -1, stages});
+      move_far<Arbitrary>({9, 11, 700000, 7, 23}, {3, 1, 4, 0, 2}, size,
+                          {orthogonal_arbitrary, {1, 2, 9, 11}, -1, stages});
     }
-    for (const std::int64_t itemsize : {1, 2}) {
+    for (const std::int64_t size : {1, 2}) {
       for (const std::int64_t extent : {32, 31}) {
         // Bytes up to 2^31 apart.
-        expect_moved<PackedArguments>(
-            paper_request({extent, 60000000 / extent / itemsize * 2, 32, 10 * itemsize},
-                          {2, 1, 0, 3}, itemsize),
-            {orthogonal_arbitrary, {1, 1, 16, 16}, -1, stages});
+        move_far<PackedArguments>({extent, 60000000 / extent / size * 2, 32, 10 * size},
+                                  {2, 1, 0, 3}, size,
+                                  {orthogonal_arbitrary, {1, 1, 16, 16}, -1, stages});
       }
     }
   }
-  expect_moved<ArbitraryArguments>(paper_request({30, 100000, 20, 30}, {3, 2, 1, 0}, 4),
-                                   {orthogonal_arbitrary, {1, 1, 30, 30}, 2});
+  move_far<Arbitrary>({30, 100000, 20, 30}, {3, 2, 1, 0}, 4,
+                      {orthogonal_arbitrary, {1, 1, 30, 30}, 2});
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ namespace {
 
 using Word = std::uint32_t;
 
+// What the executor says of a wrong access.
+std::string told(std::uint32_t thread, const std::string& what, int bytes, std::int64_t offset,
+                 int block = 0) {
+  return "block " + std::to_string(block) + ", thread " + std::to_string(thread) + ": " + what +
+         " (" + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + ")";
+}
+
 TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
   for (const std::int64_t offset :
        {std::int64_t{-4}, std::int64_t{128}, std::int64_t{126},
@@ -23,45 +30,39 @@ TEST(GlobalMemory, MustNotBeLoadedOutOfBounds) {
       copy_word(context);
       EXPECT_EQ(context.load<Word>(context.thread() == 7, offset), 0U);
     });
-    EXPECT_EQ(report.violations,
-              Violations{"block 0, thread 7: loads out of bounds (4 bytes at offset " +
-                         std::to_string(offset) + ")"});
+    EXPECT_EQ(report.violations, Violations{told(7, "loads out of bounds", 4, offset)});
     EXPECT_EQ(report.counts.load.accesses, 1) << "the bad one is not counted";
   }
 }
 
 TEST(GlobalMemory, MayBeSmallerThanAWord) {
-  Toy(0).expect({"block 0, thread 0: loads out of bounds (4 bytes at offset 0)"}, {},
+  Toy(0).expect({told(0, "loads out of bounds", 4, 0)}, {},
                 [](const HostContext& context) { context.load<Word>(context.thread() == 0, 0); });
 }
 
 TEST(GlobalMemory, MustNotBeStoredToOutOfBounds) {
-  const std::string expected = "block 0, thread 31: stores out of bounds (4 bytes at offset 128)";
-  Toy(kRow).expect({expected}, {}, [](const HostContext& context) {
+  Toy(kRow).expect({told(31, "stores out of bounds", 4, 128)}, {}, [](const HostContext& context) {
     copy_word(context);
     context.store(context.thread() == 31, 128, Word{1});
   });
 }
 
 TEST(GlobalMemory, MustBeLoadedAtAlignedAddresses) {
-  const std::string expected =
-      "block 0, thread 2: loads from a misaligned address (4 bytes at offset 4)";
-  Toy(kRow, 2).expect({expected}, {}, [](const HostContext& context) {
-    for (std::int64_t half = 0; half < 2; ++half) {
-      const std::int64_t offset = 4 * context.thread() + 2 * half;
-      context.store(true, offset, context.load<std::uint16_t>(true, offset));
-    }
-    context.load<Word>(context.thread() == 1, 2);  // aligned, as the array is not
-    context.load<Word>(context.thread() == 2, 4);
-  });
+  Toy(kRow, 2).expect(
+      {told(2, "loads from a misaligned address", 4, 4)}, {}, [](const HostContext& context) {
+        for (std::int64_t half = 0; half < 2; ++half) {
+          const std::int64_t offset = 4 * context.thread() + 2 * half;
+          context.store(true, offset, context.load<std::uint16_t>(true, offset));
+        }
+        context.load<Word>(context.thread() == 1, 2);  // aligned, as the array is not
+        context.load<Word>(context.thread() == 2, 4);
+      });
 }
 
 TEST(GlobalMemory, MustBeStoredToAtAlignedAddresses) {
   Toy toy(kRow);
   std::ranges::fill(std::span(toy.expected_writes).subspan(8, 8), std::uint8_t{0});
-  const std::string expected =
-      "block 0, thread 0: stores to a misaligned address (8 bytes at offset 4)";
-  toy.expect({expected}, {}, [](const HostContext& context) {
+  toy.expect({told(0, "stores to a misaligned address", 8, 4)}, {}, [](const HostContext& context) {
     const std::int64_t offset = 4 * context.thread();
     context.store(offset < 8 || offset >= 16, offset, Word{1});
     context.store(context.thread() == 0, 4, std::uint64_t{1});
@@ -71,22 +72,20 @@ TEST(GlobalMemory, MustBeStoredToAtAlignedAddresses) {
 TEST(GlobalMemory, MustNotBeWrittenBesideTheResult) {
   Toy toy(kRow);
   toy.expected_writes[43] = 0;
-  const std::string expected =
-      "block 0, thread 11: stores to a byte that is none of the result's (1 bytes at offset 43)";
-  toy.expect({expected}, {}, [](const HostContext& context) {
-    for (std::int64_t i = 0; i < 4; ++i) {
-      context.store(true, 32 * i + context.thread(), std::byte{1});
-    }
-  });
+  toy.expect({told(11, "stores to a byte that is none of the result's", 1, 43)}, {},
+             [](const HostContext& context) {
+               for (std::int64_t i = 0; i < 4; ++i) {
+                 context.store(true, 32 * i + context.thread(), std::byte{1});
+               }
+             });
 }
 
 TEST(GlobalMemory, MustBeWrittenOnceByAllBlocksTogether) {
-  const std::string expected =
-      "block 1, thread 2: stores to a byte that was written before (4 bytes at offset 8)";
-  Toy(kRow).expect({expected}, {.blocks = 2}, [](const HostContext& context) {
-    const std::int64_t offset = 4 * context.thread();
-    context.store(context.block() == 0 || offset == 8, offset, Word{1});
-  });
+  Toy(kRow).expect({told(2, "stores to a byte that was written before", 4, 8, 1)}, {.blocks = 2},
+                   [](const HostContext& context) {
+                     const std::int64_t offset = 4 * context.thread();
+                     context.store(context.block() == 0 || offset == 8, offset, Word{1});
+                   });
 }
 
 TEST(GlobalMemory, MustBeWrittenEverywhere) {
@@ -122,8 +121,7 @@ TEST(GlobalMemory, MayBeTransposedInPlace) {
 
 TEST(GlobalMemory, MustNotBeTransposedInPlaceInARace) {
   EXPECT_EQ(Toy(kRow).run_inplace({}, move_words(1, false)).violations.front(),
-            "block 0, thread 1: stores to a byte in a race with a thread that loads it (4 bytes at "
-            "offset 4)");
+            told(1, "stores to a byte in a race with a thread that loads it", 4, 4));
 }
 
 TEST(GlobalMemory, MustNotBeLoadedAfterItIsStoredInPlace) {
@@ -134,17 +132,15 @@ TEST(GlobalMemory, MustNotBeLoadedAfterItIsStoredInPlace) {
     context.store(true, std::int64_t{4} * (kLanes * context.block() + context.thread()), Word{1});
   };
   EXPECT_EQ(toy.run_inplace({.blocks = 2}, load_first).violations,
-            Violations{"block 1, thread 5: loads a byte that was stored before (4 bytes at offset "
-                       "12)"});
+            Violations{told(5, "loads a byte that was stored before", 4, 12, 1)});
   // The other way round, the one that stores is at fault.
   EXPECT_EQ(toy.run_inplace({.blocks = 2, .backwards = true}, load_first).violations.front(),
-            "block 0, thread 3: stores to a byte that another block loads (4 bytes at offset 12)");
+            told(3, "stores to a byte that another block loads", 4, 12));
 }
 
 TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
-  const Violations expected{
-      "block 0, thread 3: is out of the bounds of shared memory (1 bytes at offset 256)",
-      "block 0, thread 4: is out of the bounds of shared memory (4 bytes at offset 4294967292)"};
+  const Violations expected{told(3, "is out of the bounds of shared memory", 1, 256),
+                            told(4, "is out of the bounds of shared memory", 4, 4294967292)};
   expect_shared(expected, 32, [](const HostContext& context) {
     context.shared_store(context.thread() == 3, 256, std::byte{1});
     context.shared_load<Word>(context.thread() == 4, UINT32_MAX - 3);
@@ -152,22 +148,20 @@ TEST(SharedMemory, MustNotBeAccessedOutOfBounds) {
 }
 
 TEST(SharedMemory, MustBeAccessedAtAlignedOffsets) {
-  const std::string expected =
-      "block 0, thread 3: is misaligned in shared memory (8 bytes at offset 4)";
-  expect_shared({expected}, 32, [](const HostContext& context) {
-    context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
-  });
+  expect_shared({told(3, "is misaligned in shared memory", 8, 4)}, 32,
+                [](const HostContext& context) {
+                  context.shared_store(context.thread() == 3, 4, std::uint64_t{1});
+                });
 }
 
 TEST(SharedMemory, MustBeWrittenByTheBlockThatReadsIt) {
-  const std::string expected =
-      "block 1, thread 9: reads shared memory before it is written (4 bytes at offset 36)";
   const Grid grid{.blocks = 2, .shared_bytes = 256};
-  Toy(0).expect({expected}, grid, [](const HostContext& context) {
-    context.shared_store(context.block() == 0, 4 * context.thread(), Word{1});
-    context.barrier();
-    context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
-  });
+  Toy(0).expect({told(9, "reads shared memory before it is written", 4, 36, 1)}, grid,
+                [](const HostContext& context) {
+                  context.shared_store(context.block() == 0, 4 * context.thread(), Word{1});
+                  context.barrier();
+                  context.shared_load<Word>(context.block() == 0 || context.thread() == 9, 36);
+                });
 }
 
 TEST(SharedMemory, MayBeWrittenAndReadByOneThreadWithoutABarrier) {
@@ -190,9 +184,8 @@ TEST(SharedMemory, MayBeReadByAll) {
 // Threads of the same warp, and of two warps.
 TEST(SharedMemory, MustNotBeWrittenByTwo) {
   for (const std::uint32_t other : {1, 32}) {
-    const std::string expected = "block 0, thread " + std::to_string(other) +
-                                 ": writes shared memory in a race with a thread that writes it "
-                                 "(2 bytes at offset 2)";
+    const std::string expected =
+        told(other, "writes shared memory in a race with a thread that writes it", 2, 2);
     expect_shared({expected}, 64, [other](const HostContext& context) {
       const bool writes = context.thread() == 0 || context.thread() == other;
       context.shared_store(writes, 2, std::uint16_t{1});
@@ -201,26 +194,22 @@ TEST(SharedMemory, MustNotBeWrittenByTwo) {
 }
 
 TEST(SharedMemory, MustNotBeReadWhileAnotherThreadWrites) {
-  const std::string expected =
-      "block 0, thread 40: reads shared memory in a race with a thread that writes it (1 bytes at "
-      "offset 3)";
-  expect_shared({expected}, 64, [](const HostContext& context) {
-    context.shared_store(context.thread() == 0, 0, Word{1});
-    context.shared_load<std::byte>(context.thread() == 40, 3);
-  });
+  expect_shared({told(40, "reads shared memory in a race with a thread that writes it", 1, 3)}, 64,
+                [](const HostContext& context) {
+                  context.shared_store(context.thread() == 0, 0, Word{1});
+                  context.shared_load<std::byte>(context.thread() == 40, 3);
+                });
 }
 
 TEST(SharedMemory, MustNotBeWrittenWhileAnotherThreadReads) {
-  const std::string expected =
-      "block 0, thread 1: writes shared memory in a race with a thread that reads it (4 bytes at "
-      "offset 0)";
   for (const std::uint32_t readers : {1, 2}) {  // with two of them, the second is the writer
-    expect_shared({expected}, 32, [readers](const HostContext& context) {
-      context.shared_store(context.thread() == 4, 0, Word{1});
-      context.barrier();
-      context.shared_load<Word>(context.thread() < readers, 0);
-      context.shared_store(context.thread() == 1, 0, Word{2});
-    });
+    expect_shared({told(1, "writes shared memory in a race with a thread that reads it", 4, 0)}, 32,
+                  [readers](const HostContext& context) {
+                    context.shared_store(context.thread() == 4, 0, Word{1});
+                    context.barrier();
+                    context.shared_load<Word>(context.thread() < readers, 0);
+                    context.shared_store(context.thread() == 1, 0, Word{2});
+                  });
   }
 }
 
@@ -255,14 +244,13 @@ TEST(AsynchronousCopies, ArriveAfterTheWaitAndTheBarrier) {
 
 TEST(AsynchronousCopies, MustBeCommittedAndWaitedForBeforeTheBarrier) {
   const std::string pending =
-      "block 0, thread 0: reads shared memory before an asynchronous copy to it has arrived (4 "
-      "bytes at offset 128)";
+      told(0, "reads shared memory before an asynchronous copy to it has arrived", 4, 128);
   EXPECT_EQ(RoundTrip{.commits = false}.run().violations.front(), pending);
   EXPECT_EQ(RoundTrip{.waits = false}.run().violations.front(), pending);
   // The first warp's have arrived when the second reads them, yet it was not told so.
   EXPECT_EQ(RoundTrip{.passes_barrier = false}.run().violations.back(), "bytes");
   EXPECT_EQ(RoundTrip{.passes_barrier = false}.run().violations.front(),
-            "block 0, thread 0: reads shared memory before it is written (4 bytes at offset 128)");
+            told(0, "reads shared memory before it is written", 4, 128));
 }
 
 TEST(AsynchronousCopies, ArriveGroupByGroup) {
@@ -287,8 +275,7 @@ TEST(AsynchronousCopies, ArriveGroupByGroup) {
   const Report report = toy.run({.shared_bytes = 256}, kernel);
   ASSERT_EQ(report.violations.size(), kMaxViolations) << "the second group is still under way";
   EXPECT_EQ(report.violations.front(),
-            "block 0, thread 0: reads shared memory before an asynchronous copy to it has arrived "
-            "(4 bytes at offset 128)");
+            told(0, "reads shared memory before an asynchronous copy to it has arrived", 4, 128));
 }
 
 // The first words of runs may begin before an array, the last ones end behind it.
@@ -315,16 +302,13 @@ TEST(AsynchronousCopies, ReadTheFirstBytesOfAWord) {
   expect_copied(-3, 4, {kAnything, kAnything, kAnything, std::byte{0}});
   expect_copied(1, 4, {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}});
   expect_copied(5, 1, {std::byte{5}});
-  EXPECT_EQ(copy(5, 2).violations,
-            (Violations{"block 0, thread 0: loads out of bounds (4 bytes at offset 5)"}));
-  EXPECT_EQ(copy(0, 2).violations.front(),
-            "block 0, thread 0: loads from a misaligned address (4 bytes at offset 0)");
+  EXPECT_EQ(copy(5, 2).violations, (Violations{told(0, "loads out of bounds", 4, 5)}));
+  EXPECT_EQ(copy(0, 2).violations.front(), told(0, "loads from a misaligned address", 4, 0));
 }
 
 TEST(AsynchronousCopies, MustNotMeetWritesOrBeLeftAlone) {
   const Violations expected{
-      "block 0, thread 3: writes shared memory before an asynchronous copy to it has arrived (4 "
-      "bytes at offset 28)",
+      told(3, "writes shared memory before an asynchronous copy to it has arrived", 4, 28),
       "block 0, thread 2: returns without waiting for its asynchronous copies"};
   Toy(kRow).expect(expected, {.shared_bytes = 256}, [](const HostContext& context) {
     copy_word(context);
@@ -336,10 +320,8 @@ TEST(AsynchronousCopies, MustNotMeetWritesOrBeLeftAlone) {
 
 TEST(AsynchronousCopies, MustNotOverwriteWhatOthersStillRead) {
   const Violations expected{
-      "block 0, thread 2: writes shared memory in a race with a thread that reads it (4 bytes at "
-      "offset 0)",
-      "block 0, thread 5: is misaligned in shared memory (8 bytes at offset 4)",
-      "block 0, thread 6: loads out of bounds (4 bytes at offset 256)"};
+      told(2, "writes shared memory in a race with a thread that reads it", 4, 0),
+      told(5, "is misaligned in shared memory", 8, 4), told(6, "loads out of bounds", 4, 256)};
   Toy(kRow).expect(expected, {.shared_bytes = 256}, [](const HostContext& context) {
     copy_word(context);
     context.shared_store(true, 4 * context.thread(), Word{1});

@@ -15,12 +15,6 @@ using enum cuda::Schema;
 
 using Extents = std::vector<std::int64_t>;
 
-cuda::DeviceModel small_device() {
-  cuda::DeviceModel model = analytic_model();
-  model.multiprocessors = 1;  // so that blocks take several slices
-  return model;
-}
-
 struct Case {
   Extents extents;  // the fastest first
   std::vector<int> perm;
@@ -48,18 +42,14 @@ class Packed : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(Packed, RunsMayBeginAtAnyByteOfAWord) {
   const std::int64_t bytes = GetParam();
-  for (const Case& each : kCases) {
-    const Request request = paper_request(each.extents, each.perm, bytes);
+  for (const auto& [extents, perm, slice, coarsened_mode] : kCases) {
+    const Request request = paper_request(extents, perm, bytes);
     for (std::int64_t i = 0; i < 16; i += bytes) {
-      const std::int64_t in = i / 4;
-      const std::int64_t out = i % 4;
-      if (in % bytes != 0) continue;
-      const Misalignments misalignments{static_cast<std::size_t>(in),
-                                        static_cast<std::size_t>(out)};
-      const cuda::Parameters parameters{orthogonal_arbitrary, each.slice, each.coarsened_mode,
-                                        static_cast<int>(1 + (in + out) / bytes % 2)};
-      if (!is_sample()) continue;
-      expect_moved(built(request, alignment_of(misalignments), parameters, small_device()),
+      const Misalignments misalignments{i / 4, i % 4};
+      if (misalignments.in % bytes != 0 || !is_sample()) continue;
+      const int stages = static_cast<int>(1 + (i / 4 + i % 4) / bytes % 2);
+      expect_moved(built(request, alignment_of(misalignments),
+                         {orthogonal_arbitrary, slice, coarsened_mode, stages}, small_model()),
                    misalignments);
     }
   }
@@ -70,10 +60,9 @@ TEST_P(Packed, RunsMayBeginWithinWordsThoughPlannedAtThem) {
   const std::int64_t bytes = GetParam();
   for (const Case& each : kCases) {
     const cuda::Plan plan = built(paper_request(each.extents, each.perm, bytes), 256,
-                                  {orthogonal_arbitrary, each.slice}, small_device());
-    const auto least = static_cast<std::size_t>(bytes);
+                                  {orthogonal_arbitrary, each.slice}, small_model());
     for (const Misalignments& misalignments :
-         {Misalignments{least, 0}, {0, least}, {4 - least, 4 - least}, {0, 0}}) {
+         {Misalignments{bytes, 0}, {0, bytes}, {4 - bytes, 4 - bytes}, {0, 0}}) {
       if (is_sample()) expect_moved(plan, misalignments);
     }
   }
@@ -85,8 +74,8 @@ TEST_P(Packed, TouchFewSectorsMoreThanTheirBytes) {
   for (const Extents& extents : {Extents{225, 71, 3}, {129, 9, 50}}) {
     const Request request = paper_request(extents, {1, 0, 2}, bytes);
     const cuda::Plan plan =
-        built(request, bytes, {orthogonal_arbitrary, {1, 1, 110, extents[1]}}, small_device());
-    const Counts counts = expect_moved(plan, {static_cast<std::size_t>(bytes), 0});
+        built(request, bytes, {orthogonal_arbitrary, {1, 1, 110, extents[1]}}, small_model());
+    const Counts counts = expect_moved(plan, {bytes, 0});
     const auto& [load, store] = std::pair(counts.load, counts.store);
     EXPECT_LE(load.sectors_of_block, load.sectors_of_run * 3 / 2);
     EXPECT_LE(store.sectors_of_block, store.sectors_of_run * 3 / 2);

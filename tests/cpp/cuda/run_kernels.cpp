@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
-#include <variant>
 
-#include "cuda/aligned.hpp"
-#include "cuda/dispatch.hpp"
 #include "moves.hpp"
 #include "plan/cuda/cases.hpp"
 
@@ -17,178 +14,11 @@ using namespace cuda;
 
 namespace {
 
-constexpr std::size_t kBoundary = 256;
+constexpr std::int64_t kBoundary = 256;
 // Slices take time to run, however small they are: of a few plans, the one with the fewest.
 constexpr int kTries = 200;
 constexpr int kFits = 10;
 constexpr std::int64_t kMaxSlices = 1000;
-
-Kernel bind(const Launch&, const AnyGrid&, const CopyArguments& p) {
-  return [&p](const HostContext& context) {
-    p.shift == 0 ? cuda::copy<kMaxAccessBytes>(p, context)
-                 : copy_shifted<kMaxAccessBytes>(p, context);
-  };
-}
-
-// A kernel for slices: body(grid, context).
-template <typename Body>
-Kernel on_grid(const AnyGrid& any_grid, const Body& body) {
-  return with_grid(any_grid, [&](const auto& grid) -> Kernel {
-    return [grid, body](const HostContext& context) { body(grid, context); };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid& any_grid, const MatchLargeArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) {
-    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-      fvi_match_large<kWidth>(grid, p, context);
-    });
-  });
-}
-
-Kernel bind(const Launch&, const AnyGrid& any_grid, const MatchLargeShiftedArguments& p) {
-  return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-    fvi_match_large_shifted<FviMatchLargeShiftedPolicy::kWidth>(grid, p, context);
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid& any_grid, const MatchSmallArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) {
-    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-      fvi_match_small<kWidth>(grid, p, context);
-    });
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid& any_grid, const DistinctArguments& p) {
-  return with_distinct_access(launch, [&](auto width, auto in, auto out) {
-    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-      orthogonal_distinct<decltype(width)::value, decltype(in)::value, decltype(out)::value>(
-          grid, p, context);
-    });
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid& any_grid, const ArbitraryArguments& p) {
-  return with_wide_width(launch, [&](auto any_width) {
-    return with_access(launch, any_width, [&](auto width, auto in, auto out) {
-      return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-        orthogonal_arbitrary<decltype(width)::value, decltype(in)::value, decltype(out)::value>(
-            grid, p, context);
-      });
-    });
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid& any_grid, const PackedArguments& p) {
-  return with_packed_access(launch, [&](auto width, auto aligned) {
-    return on_grid(any_grid, [&p](const auto& grid, const HostContext& context) {
-      orthogonal_arbitrary_packed<decltype(width)::value, decltype(aligned)::value>(grid, p,
-                                                                                    context);
-    });
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const SquareArguments& p) {
-  return with_width(launch, [&](auto any_width) {
-    return with_vectors(launch, any_width, [&](auto width, auto vectors) -> Kernel {
-      constexpr int kWidth = decltype(width)::value;
-      constexpr bool kVectors = decltype(vectors)::value;
-      if (launch.threads == SquarePolicy::kThreads) {
-        return [&p](const HostContext& context) { square<kWidth, kVectors>(p, context); };
-      }
-      return [&p](const HostContext& context) { square_any_threads<kWidth, kVectors>(p, context); };
-    });
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const RowShuffleArguments& p) {
-  return with_row_shuffle(p, launch, [&](auto width, auto in_word, auto forward) -> Kernel {
-    return [&p](const HostContext& context) {
-      row_shuffle<decltype(width)::value, decltype(in_word)::value, decltype(forward)::value>(
-          p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const ColumnShuffleArguments& p) {
-  return with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
-    return [&p](const HostContext& context) {
-      column_shuffle<decltype(width)::value, decltype(access)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const RowGatherArguments& p) {
-  return with_forward(p, launch, [&](auto width, auto forward) -> Kernel {
-    return [&p](const HostContext& context) {
-      row_gather<decltype(width)::value, decltype(forward)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const ColumnGatherArguments& p) {
-  return with_column_access(launch, p.access_bytes, [&](auto width, auto access) -> Kernel {
-    return [&p](const HostContext& context) {
-      column_gather<decltype(width)::value, decltype(access)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const RunsArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { runs<kWidth>(p, context); };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const CutCellsArguments& p) {
-  return with_gaps(p, launch, [&](auto width, auto gaps) -> Kernel {
-    return [&p](const HostContext& context) {
-      cut_cells<decltype(width)::value, decltype(gaps)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const CellsArguments& p) {
-  return with_gaps(p, launch, [&](auto width, auto gaps) -> Kernel {
-    return [&p](const HostContext& context) {
-      cells<decltype(width)::value, decltype(gaps)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const SkinnyArguments& p) {
-  return with_forward(p, launch, [&](auto width, auto forward) -> Kernel {
-    return [&p](const HostContext& context) {
-      skinny<decltype(width)::value, decltype(forward)::value>(p, context);
-    };
-  });
-}
-
-Kernel bind(const Launch& launch, const AnyGrid&, const SkinnyHeadsArguments& p) {
-  return with_width(launch, [&]<int kWidth>(Constant<kWidth>) -> Kernel {
-    return [&p](const HostContext& context) { skinny_heads<kWidth>(p, context); };
-  });
-}
-
-// An array of which element (0, ..., 0) has the wanted address.
-class Array {
- public:
-  Array(const Span& span, std::size_t misalignment)
-      : origin_(-span.first),
-        bytes_(span.bytes(), (misalignment + static_cast<std::size_t>(span.first)) % kBoundary) {}
-
-  std::span<std::byte> bytes() { return bytes_.bytes(); }
-  std::int64_t origin() const { return origin_; }
-  std::byte* first() { return bytes().data() + origin_; }
-  std::size_t index(std::int64_t offset) const {
-    return static_cast<std::size_t>(offset + origin_);
-  }
-
- private:
-  std::int64_t origin_;
-  AlignedBytes bytes_;
-};
 
 // Any part of 1..extent, the whole one half of the time.
 std::int64_t random_block(Random& random, std::int64_t extent) {
@@ -221,42 +51,57 @@ cuda::Parameters random_parameters(Random& random, const Problem& problem, Schem
 }  // namespace
 
 std::int64_t alignment_of(const Misalignments& misalignments) {
-  return std::int64_t{1} << std::countr_zero(misalignments.in | misalignments.out | kBoundary);
+  return std::int64_t{1} << std::countr_zero(
+             static_cast<std::uint64_t>(misalignments.in | misalignments.out | kBoundary));
 }
 
-Kernel kernel_of(const cuda::Launch& launch, const cuda::AnyGrid& grid) {
-  return std::visit([&](const auto& p) { return bind(launch, grid, p); }, launch.arguments);
+cuda::Launch bound(const cuda::LoweredPlan& executable, const Misalignments& misalignments) {
+  const auto at = [](std::int64_t beyond) {
+    return reinterpret_cast<const std::byte*>(kBoundary + beyond);
+  };
+  return executable.bind(at(misalignments.in), at(misalignments.out));
 }
 
 Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
-  Array in(in_span_of(plan.request), misalignments.in);
-  Array out(out_span_of(plan.request), misalignments.out);
-  std::ranges::generate(in.bytes(), [random = std::minstd_rand(1)]() mutable {
-    return static_cast<std::byte>(random() >> 8);
-  });
-  std::vector<std::byte> expected(out.bytes().begin(), out.bytes().end());
-  std::vector<std::uint8_t> expected_writes(expected.size());
+  const Span in = in_span_of(plan.request);
+  const Span out = out_span_of(plan.request);
+  std::vector<std::int64_t> sources(out.bytes(), -1);
   for (const auto& [from, to] : unsorted_moves_of(plan.request)) {
-    expected[out.index(to)] = in.bytes()[in.index(from)];
-    expected_writes[out.index(to)] = 1;
+    sources[static_cast<std::size_t>(to - out.first)] = from - in.first;
   }
   const cuda::LoweredPlan executable(plan);
-  const cuda::Launch launch = executable.bind(in.first(), out.first());
+  const cuda::Launch launch = bound(executable, misalignments);
   if (launch.blocks == 0) return {};
   if (executable.grid.launches != 1) throw std::logic_error("a test's plan takes several launches");
-  const Grid grid{launch.blocks, launch.threads, launch.shared_bytes};
   const cuda::Shift shift = executable.grid.shift(0);
-  const Arrays arrays{in.bytes(), out.bytes(), expected_writes, in.origin() + shift.in,
-                      out.origin() + shift.out};
-  Report report = run_kernel(grid, arrays, kernel_of(launch, executable.grid.grid));
-  if (!std::ranges::equal(out.bytes(), expected)) report.violations.push_back("wrong bytes");
-  return report;
+  const auto beyond = [](std::int64_t misalignment, const Span& span) {
+    return (misalignment + span.first) & (kBoundary - 1);
+  };
+  return run_near({{launch, {.offset = shift.in - in.first}, {.offset = shift.out - out.first}}},
+                  {.in_bytes = in.last - in.first,
+                   .out_bytes = out.last - out.first,
+                   .in_misalignment = beyond(misalignments.in, in),
+                   .out_misalignment = beyond(misalignments.out, out)},
+                  {1, [&](std::int64_t to) { return sources[static_cast<std::size_t>(to)]; }},
+                  {.grid = executable.grid.grid});
 }
 
 Counts expect_moved(const cuda::Plan& plan, const Misalignments& misalignments) {
   const Report report = run_plan(plan, misalignments);
   EXPECT_EQ(report.violations, Violations{}) << describe(plan, misalignments);
   return report.counts;
+}
+
+Counts expect_moved_without_conflicts(const cuda::Plan& plan, const Misalignments& misalignments) {
+  const Counts counts = expect_moved(plan, misalignments);
+  EXPECT_EQ(counts.bank_conflicts, 0) << describe(plan, misalignments);
+  return counts;
+}
+
+cuda::DeviceModel small_model() {
+  cuda::DeviceModel model = analytic_model();
+  model.multiprocessors = 1;
+  return model;
 }
 
 std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
@@ -276,10 +121,8 @@ std::optional<cuda::Plan> random_plan(Random& random, const Request& request,
     fewest = parameters;
   }
   if (!fewest) return std::nullopt;
-  // With few multiprocessors a block takes many slices.
-  cuda::DeviceModel model = analytic_model();
-  if (pick(random, 0, 1) == 0) model.multiprocessors = 1;
-  return built(request, alignment, *fewest, model);
+  const bool is_small = pick(random, 0, 1) == 0;
+  return built(request, alignment, *fewest, is_small ? small_model() : analytic_model());
 }
 
 std::string describe(const cuda::Plan& plan, const Misalignments& misalignments) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "combinations.hpp"
 #include "cuda/lowered_plan.hpp"
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
@@ -25,12 +26,9 @@ void expect_few_sectors(const Counts& counts) {
   }
 }
 
-// An address that is never read.
-const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
-
 template <typename Arguments>
-bool is_bound_to(const cuda::Plan& plan, std::size_t in, std::size_t out) {
-  const Launch launch = LoweredPlan(plan).bind(at(4096 + in), at(8192 + out));
+bool is_bound_to(const cuda::Plan& plan, const Misalignments& misalignments) {
+  const Launch launch = bound(LoweredPlan(plan), misalignments);
   return std::holds_alternative<Arguments>(launch.arguments);
 }
 
@@ -52,35 +50,31 @@ TEST(Shifted, CutsWordsOutOfTwo) {
 TEST(Shifted, WordsLieInsideTheBytes) {
   constexpr int kWidth = 4;
   for (std::int64_t bytes = 0; bytes < 40; ++bytes) {
-    for (std::uint32_t in = 0; in < kWidth; ++in) {
-      for (std::uint32_t out = 0; out < kWidth; ++out) {
-        const ShiftedWords<kWidth> words(bytes, in, out);
-        const std::int64_t left = bytes - words.count * kWidth;
-        ASSERT_LT(left, 3 * kWidth);
-        if (words.count == 0) continue;
-        const std::int64_t low = std::int64_t{words.head} - words.shift;
-        ASSERT_EQ((out + words.head) % kWidth, 0U);
-        ASSERT_EQ((in + low) % kWidth, 0);
-        ASSERT_GE(low, 0);
-        ASSERT_LE(low + (words.count + 1) * kWidth, bytes);
-        ASSERT_EQ(words.left(static_cast<std::uint32_t>(left)), bytes);
-      }
+    for (std::uint32_t i = 0; i < kWidth * kWidth; ++i) {
+      const std::uint32_t in = i / kWidth;
+      const std::uint32_t out = i % kWidth;
+      const ShiftedWords<kWidth> words(bytes, in, out);
+      const std::int64_t left = bytes - words.count * kWidth;
+      ASSERT_LT(left, 3 * kWidth);
+      if (words.count == 0) continue;
+      const std::int64_t low = std::int64_t{words.head} - words.shift;
+      ASSERT_EQ((out + words.head) % kWidth, 0U);
+      ASSERT_EQ((in + low) % kWidth, 0);
+      ASSERT_GE(low, 0);
+      ASSERT_LE(low + (words.count + 1) * kWidth, bytes);
+      ASSERT_EQ(words.left(static_cast<std::uint32_t>(left)), bytes);
     }
   }
 }
 
 // Copies of a few bytes, of several warps, and of several blocks, the last of them incomplete.
 TEST(Shifted, CopiesAtAllAlignments) {
-  std::size_t i = 0;
-  for (std::size_t in = 0; in < 16; ++in) {
-    for (std::size_t out = 0; out < 16; ++out, ++i) {
-      const auto odd = static_cast<std::int64_t>(i);
-      for (const std::int64_t bytes : {1 + odd % 48, 49 + odd % 700, 16384 + odd}) {
-        const cuda::Plan plan = built(contiguous_request({bytes}, {0}, 1), 1, {});
-        const Counts counts = expect_moved(plan, {in, out});
-        ASSERT_FALSE(HasFailure());
-        if (bytes >= 16384) expect_few_sectors(counts);
-      }
+  for (std::int64_t i = 0; i < 16 * 16; ++i) {
+    for (const std::int64_t bytes : {1 + i % 48, 49 + i % 700, 16384 + i}) {
+      const cuda::Plan plan = built(contiguous_request({bytes}, {0}, 1), 1, {});
+      const Counts counts = expect_moved(plan, {i / 16, i % 16});
+      ASSERT_FALSE(HasFailure());
+      if (bytes >= 16384) expect_few_sectors(counts);
     }
   }
 }
@@ -88,41 +82,37 @@ TEST(Shifted, CopiesAtAllAlignments) {
 // Runs of any length, whole and cut into chunks the last of which is shorter, in blocks that go on
 // to other runs and in blocks that do not.
 TEST(Shifted, MovesRunsAtAllAlignments) {
-  std::int64_t i = 0;
+  int i = 0;
   for (const std::int64_t run : {2, 3, 5, 7, 11, 15, 33, 63, 129, 1027}) {
-    for (std::size_t in = 0; in < 4; ++in) {
-      for (std::size_t out = 0; out < 4; ++out, ++i) {
-        const std::int64_t chunk = i % 3 == 0 ? (run + 1) / 2 : run;
-        const Request request = contiguous_request({3, 5, run}, {1, 0, 2}, 1);
-        const int coarsened = i % 2 == 0 ? -1 : 1;
-        const cuda::Plan plan = built(request, 1, {fvi_match_large, {1, 1, chunk, 1}, coarsened});
-        if (run % 2 != 0) {
-          ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, in, out));
-        }
-        expect_moved(plan, {in, out});
-        ASSERT_FALSE(HasFailure());
+    for (int end = i + 16; i < end; ++i) {
+      const Misalignments misalignments{i / 4 % 4, i % 4};
+      const std::int64_t chunk = i % 3 == 0 ? (run + 1) / 2 : run;
+      const Request request = contiguous_request({3, 5, run}, {1, 0, 2}, 1);
+      const int coarsened = i % 2 == 0 ? -1 : 1;
+      const cuda::Plan plan = built(request, 1, {fvi_match_large, {1, 1, chunk, 1}, coarsened});
+      if (run % 2 != 0) {
+        ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, misalignments));
       }
+      expect_moved(plan, misalignments);
+      ASSERT_FALSE(HasFailure());
     }
   }
 }
 
 // Elements of two bytes, whose runs end in the middle of a word. Long runs take several batches.
 TEST(Shifted, MovesLongRunsInFewSectors) {
-  for (const std::int64_t run : {8191, 20001}) {
-    for (const std::size_t out : {0, 2}) {
-      const Request request = contiguous_request({2, 3, run}, {1, 0, 2}, 2);
-      const cuda::Plan plan =
-          built(request, 2, {fvi_match_large, {1, 1, std::min<std::int64_t>(run, 8001), 1}});
-      ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, 0, out));
-      expect_few_sectors(expect_moved(plan, {0, out}));
-    }
+  for (const auto& [run, out] : combinations({8191, 20001}, {0, 2})) {
+    const cuda::Plan plan = built(contiguous_request({2, 3, run}, {1, 0, 2}, 2), 2,
+                                  {fvi_match_large, {1, 1, std::min(run, 8001), 1}});
+    ASSERT_TRUE(is_bound_to<MatchLargeShiftedArguments>(plan, {0, out}));
+    expect_few_sectors(expect_moved(plan, {0, out}));
   }
 }
 
 // Where there are many runs, a lane takes twice the words that it takes of few.
 TEST(Shifted, SharesTheSetUpAmongTheWordsOfManyRuns) {
   const auto lanes_of = [](const cuda::Plan& plan) {
-    const Launch launch = LoweredPlan(plan).bind(at(4096), at(8192));
+    const Launch launch = bound(LoweredPlan(plan), {});
     return 1 << std::get<MatchLargeShiftedArguments>(launch.arguments).group_shift;
   };
   const auto plan_of = [](std::int64_t runs) {
@@ -138,12 +128,12 @@ TEST(Shifted, SharesTheSetUpAmongTheWordsOfManyRuns) {
 TEST(Shifted, LeavesWideWordsAndStridedRunsAsTheyAre) {
   const cuda::Plan wide =
       built(contiguous_request({3, 5, 64}, {1, 0, 2}, 1), 1, {fvi_match_large, {1, 1, 64, 1}});
-  EXPECT_TRUE(is_bound_to<MatchLargeArguments>(wide, 4, 8));
-  EXPECT_TRUE(is_bound_to<MatchLargeShiftedArguments>(wide, 4, 2));
+  EXPECT_TRUE(is_bound_to<MatchLargeArguments>(wide, {4, 8}));
+  EXPECT_TRUE(is_bound_to<MatchLargeShiftedArguments>(wide, {4, 2}));
   Request every_other = contiguous_request({3, 5, 65}, {1, 0, 2}, 1);
   every_other.in_byte_strides = {650, 130, 2};
   const cuda::Plan strided = built(every_other, 1, {fvi_match_large, {1, 1, 65, 1}});
-  ASSERT_TRUE(is_bound_to<MatchLargeArguments>(strided, 0, 0));
+  ASSERT_TRUE(is_bound_to<MatchLargeArguments>(strided, {}));
   expect_moved(strided, {1, 2});
 }
 

@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cuda/inplace/run_c2r.hpp"
+#include "combinations.hpp"
+#include "cuda/inplace/c2r_cases.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
@@ -16,39 +17,13 @@ namespace {
 
 using namespace cuda;
 
-constexpr std::int64_t kHopperBytes = (227 << 10) - (1 << 10);
-
-Launch lower(const C2rCase& c, C2rPass pass, std::int64_t on_chip_bytes) {
-  if (pass == C2rPass::rows) return lower_row_shuffle(c.matrices(), on_chip_bytes);
-  return lower_column_shuffle(
-      c.matrices(), pass == C2rPass::rotation ? ColumnPass::rotation : ColumnPass::shuffle,
-      on_chip_bytes);
-}
-
-Counts expect_pass(const C2rCase& c, C2rPass pass) {
-  return expect_pass(
-      c, pass, [&](C2rArray& array, C2rPass) { return array.run(lower(c, pass, kHopperBytes)); });
-}
-
-void expect_transposed(const C2rCase& c, std::int64_t on_chip_bytes = kHopperBytes) {
-  expect_transposed(c, [&](C2rArray& array, C2rPass pass) {
-    const bool is_needed = pass != C2rPass::rotation || c.matrices().c2r.c > 1;
-    return is_needed ? array.run(lower(c, pass, on_chip_bytes), true) : Report{};
-  });
-}
-
-constexpr C2rPass kPasses[] = {C2rPass::rotation, C2rPass::rows, C2rPass::shuffle};
-
 TEST(C2r, TransposesEverySmallSize) {
   std::size_t number = 0;
   for (std::int64_t rows = 1; rows <= 24; ++rows) {
     for (std::int64_t columns = 1; columns <= 24; ++columns) {
       for (const bool forward : {false, true}) {
-        expect_transposed({.forward = forward,
-                           .rows = rows,
-                           .columns = columns,
-                           .element_bytes = kElementBytes[number++ % std::size(kElementBytes)],
-                           .batch = 1 + columns % 3});
+        const std::int64_t bytes = kElementBytes[number++ % std::size(kElementBytes)];
+        expect_transposed({forward, rows, columns, bytes, 1 + columns % 3});
       }
     }
   }
@@ -64,10 +39,9 @@ class C2rElements : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(C2rElements, EveryPassIsThatOfThePaper) {
   for (const auto& [rows, columns] : kSizes) {
-    for (const bool forward : {false, true}) {
-      const C2rCase c{
-          .forward = forward, .rows = rows, .columns = columns, .element_bytes = GetParam()};
-      for (const C2rPass pass : kPasses) expect_pass(c, pass);
+    for (const auto& [forward, pass] :
+         combinations({false, true}, {C2rPass::rotation, C2rPass::rows, C2rPass::shuffle})) {
+      expect_pass({forward, rows, columns, GetParam()}, pass);
     }
   }
 }
@@ -75,23 +49,15 @@ TEST_P(C2rElements, EveryPassIsThatOfThePaper) {
 // On chips with little memory groups of columns are narrow, and rows move one at a time.
 TEST_P(C2rElements, TransposesWithLittleSharedMemory) {
   for (const bool forward : {false, true}) {
-    const C2rCase c{
-        .forward = forward, .rows = 60, .columns = 84, .element_bytes = GetParam(), .batch = 2};
-    expect_transposed(c, std::max<std::int64_t>(60 * 40, 128 * GetParam()));
+    expect_transposed({forward, 60, 84, GetParam(), 2},
+                      {.on_chip_bytes = std::max<std::int64_t>(60 * 40, 128 * GetParam())});
   }
 }
 
 TEST_P(C2rElements, TransposesAtEveryAddress) {
   for (std::int64_t misalignment = 1; misalignment < 32; misalignment += 3) {
-    for (const bool forward : {false, true}) {
-      for (const std::int64_t columns : {40, 33}) {
-        expect_transposed({.forward = forward,
-                           .rows = 30,
-                           .columns = columns,
-                           .element_bytes = GetParam(),
-                           .batch = 2,
-                           .misalignment = misalignment});
-      }
+    for (const auto& [forward, columns] : combinations({false, true}, {40, 33})) {
+      expect_transposed({forward, 30, columns, GetParam(), 2, misalignment});
     }
   }
 }
@@ -104,23 +70,18 @@ TEST(C2r, TransposesRandomSizes) {
     const std::int64_t common = pick(random, 1, 16);
     const std::int64_t bytes =
         kElementBytes[static_cast<std::size_t>(pick(random, 0, std::ssize(kElementBytes) - 1))];
-    expect_transposed({.forward = pick(random, 0, 1) == 0,
-                       .rows = common * pick(random, 1, 160 / common),
-                       .columns = common * pick(random, 1, 160 / common),
-                       .element_bytes = bytes,
-                       .misalignment = 4 * pick(random, 0, 7)});
+    const bool forward = pick(random, 0, 1) == 0;
+    const std::int64_t rows = common * pick(random, 1, 160 / common);
+    const std::int64_t columns = common * pick(random, 1, 160 / common);
+    expect_transposed({forward, rows, columns, bytes, 1, 4 * pick(random, 0, 7)});
   }
 }
 
 // Rows of whole lines.
 TEST_P(C2rElements, TouchesEverySectorOnce) {
   for (const bool forward : {false, true}) {
-    for (const C2rPass pass : kPasses) {
-      const C2rCase c{.forward = forward,
-                      .rows = 120,
-                      .columns = 256,
-                      .element_bytes = GetParam(),
-                      .misalignment = 64};
+    for (const C2rPass pass : kC2rPasses) {
+      const C2rCase c{forward, 120, 256, GetParam(), 1, 64};
       const Counts counts = expect_pass(c, pass);
       const std::int64_t sectors = c.bytes() / kSectorBytes;
       EXPECT_EQ(counts.load.sectors_of_block, sectors);
@@ -148,23 +109,20 @@ TEST(C2r, MeetsFewBankConflictsInRows) {
     std::int64_t element_bytes;
     double cycles;
   };
-  for (const Size& size : {Size{682, 384, 8, 1},
-                           {341, 384, 16, 1},
-                           {384, 341, 16, 1.9},
-                           {524, 1000, 4, 2.1},
-                           {96, 2048, 8, 1},
-                           {264, 1000, 2, 2.1},
-                           {1000, 97, 1, 2.9}}) {
+  for (const auto& [rows, columns, bytes, most_cycles] : {Size{682, 384, 8, 1},
+                                                          {341, 384, 16, 1},
+                                                          {384, 341, 16, 1.9},
+                                                          {524, 1000, 4, 2.1},
+                                                          {96, 2048, 8, 1},
+                                                          {264, 1000, 2, 2.1},
+                                                          {1000, 97, 1, 2.9}}) {
     for (const bool forward : {false, true}) {
-      const C2rCase c{.forward = forward,
-                      .rows = size.rows,
-                      .columns = size.columns,
-                      .element_bytes = size.element_bytes};
+      const C2rCase c{forward, rows, columns, bytes};
       const Counts counts = expect_pass(c, C2rPass::rows);
-      const std::int64_t width = std::max<std::int64_t>(size.element_bytes, 4);
-      const auto lines = static_cast<double>(size.rows * size.columns * width / kLineBytes);
+      const std::int64_t width = std::max<std::int64_t>(bytes, 4);
+      const auto lines = static_cast<double>(rows * columns * width / kLineBytes);
       const double cycles = 1 + static_cast<double>(counts.bank_conflicts) / lines;
-      EXPECT_LE(cycles, size.cycles) << testing::PrintToString(c);
+      EXPECT_LE(cycles, most_cycles) << testing::PrintToString(c);
     }
   }
 }
@@ -172,7 +130,7 @@ TEST(C2r, MeetsFewBankConflictsInRows) {
 // Rows of 120 bytes that begin at an odd sector: a group begins with a line wherever it can.
 TEST(C2r, BeginsGroupsOfColumnsWithLines) {
   const C2rCase c{.rows = 500, .columns = 96, .misalignment = 32};
-  const Launch launch = lower(c, C2rPass::shuffle, kHopperBytes);
+  const Launch launch = lower_on_chip(c, C2rPass::shuffle, kHopperBytes);
   EXPECT_EQ(std::get<ColumnShuffleArguments>(launch.arguments).first_column, -8);
   EXPECT_EQ(launch.blocks, 4u);
   const Counts counts = expect_pass(c, C2rPass::shuffle);
@@ -183,20 +141,20 @@ TEST(C2r, FitsIntoSharedMemoryUpToItsSize) {
   for (const bool forward : {false, true}) {
     // 4 bytes are for a row that begins within a bank.
     const std::int64_t longest = (kHopperBytes - 4) / 4;
-    const C2rCase rows{.forward = forward, .rows = 2, .columns = longest};
+    const C2rCase rows{forward, 2, longest};
     EXPECT_TRUE(rows_fit(rows.matrices(), kHopperBytes));
     expect_pass(rows, C2rPass::rows);
-    const C2rCase longer{.forward = forward, .rows = 2, .columns = longest + 1};
+    const C2rCase longer{forward, 2, longest + 1};
     EXPECT_FALSE(rows_fit(longer.matrices(), kHopperBytes));
-    EXPECT_THROW(lower(longer, C2rPass::rows, kHopperBytes), std::invalid_argument);
+    EXPECT_THROW(lower_on_chip(longer, C2rPass::rows, kHopperBytes), std::invalid_argument);
 
     const std::int64_t tallest = kHopperBytes / 32;
-    const C2rCase columns{.forward = forward, .rows = tallest, .columns = 9};
+    const C2rCase columns{forward, tallest, 9};
     EXPECT_TRUE(columns_fit(columns.matrices(), kHopperBytes));
     expect_pass(columns, C2rPass::shuffle);
-    const C2rCase taller{.forward = forward, .rows = tallest + 1, .columns = 9};
+    const C2rCase taller{forward, tallest + 1, 9};
     EXPECT_FALSE(columns_fit(taller.matrices(), kHopperBytes));
-    EXPECT_THROW(lower(taller, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
+    EXPECT_THROW(lower_on_chip(taller, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
   }
 }
 
@@ -221,7 +179,7 @@ TEST(C2r, FitsWhereThePlannerSays) {
         const bool fits = !needs_workspace(tall.rows, count);
         EXPECT_EQ(columns_fit(tall.matrices(), on_chip), fits);
         if (fits) {
-          EXPECT_LE(lower(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);
+          EXPECT_LE(lower_on_chip(tall, C2rPass::shuffle, on_chip).shared_bytes, on_chip);
         }
       }
     }
@@ -230,11 +188,12 @@ TEST(C2r, FitsWhereThePlannerSays) {
 
 TEST(C2r, LaunchesABlockForEveryPieceOfRowsOrGroupOfColumns) {
   const C2rCase c{.rows = 1000, .columns = 320, .batch = 3};  // 25 rows in 32 KB
-  EXPECT_EQ(lower(c, C2rPass::rows, kHopperBytes).blocks, 120u);
-  EXPECT_EQ(lower(c, C2rPass::shuffle, kHopperBytes).blocks, 3u * 14);  // groups of 96 bytes
+  EXPECT_EQ(lower_on_chip(c, C2rPass::rows, kHopperBytes).blocks, 120u);
+  EXPECT_EQ(lower_on_chip(c, C2rPass::shuffle, kHopperBytes).blocks,
+            3u * 14);  // groups of 96 bytes
   const C2rCase many{.rows = 2, .columns = 20000, .batch = std::int64_t{1} << 31};
-  EXPECT_THROW(lower(many, C2rPass::rows, kHopperBytes), std::invalid_argument);
-  EXPECT_THROW(lower(many, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
+  EXPECT_THROW(lower_on_chip(many, C2rPass::rows, kHopperBytes), std::invalid_argument);
+  EXPECT_THROW(lower_on_chip(many, C2rPass::shuffle, kHopperBytes), std::invalid_argument);
 }
 
 // Steps along rows of matrices with about 2^31 of them, in the ninth one too.
@@ -243,7 +202,7 @@ TEST(C2r, CountsRowsBeyond32Bits) {
   for (const std::int64_t rows : {INT64_C(2147483647), INT64_C(2147483640), INT64_C(2147480000)}) {
     for (const std::int64_t columns : {7, 700, 6000}) {
       const C2rCase c{.rows = rows, .columns = columns};
-      const Launch launch = lower(c, C2rPass::rows, kHopperBytes);
+      const Launch launch = lower_on_chip(c, C2rPass::rows, kHopperBytes);
       const auto& p = std::get<RowShuffleArguments>(launch.arguments);
       const C2r c2r(rows, columns);
       for (const std::int64_t first : {2 * rows - 9, rows - 3, 9 * rows - columns / 2}) {

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "combinations.hpp"
 #include "cuda/inplace/run_steps.hpp"
 #include "tensor/integer.hpp"
 
@@ -16,12 +17,7 @@ using namespace cuda;
 
 InplaceStep cells_of(std::int64_t rows, std::int64_t columns, std::int64_t bytes,
                      std::int64_t spacing, std::int64_t batch = 1) {
-  return {.kernel = InplaceKernel::cells,
-          .batch = batch,
-          .rows = rows,
-          .columns = columns,
-          .element_bytes = bytes,
-          .width = spacing};
+  return {InplaceKernel::cells, batch, rows, 1, columns, bytes, spacing};
 }
 
 TEST(Cells, TransposesEverySize) {
@@ -36,10 +32,9 @@ TEST(Cells, TransposesEverySize) {
 }
 
 TEST(Cells, TransposesCellsOfAnySize) {
-  for (const std::int64_t bytes : {33, 64, 100, 128, 511, 512, 520, 2000, 5004}) {
-    for (const std::size_t misalignment : {0, 1, 4}) {
-      expect_transposed(cells_of(11, 6, bytes, 4, 3), misalignment);
-    }
+  for (const auto& [bytes, misalignment] :
+       combinations({33, 64, 100, 128, 511, 512, 520, 2000, 5004}, {0, 1, 4})) {
+    expect_transposed(cells_of(11, 6, bytes, 4, 3), misalignment);
   }
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <vector>
 
-#include "cuda/inplace/run_c2r.hpp"
+#include "combinations.hpp"
+#include "cuda/inplace/c2r_cases.hpp"
 #include "requests.hpp"
 
 namespace ttlg::test {
@@ -14,47 +16,14 @@ namespace {
 
 using namespace cuda;
 
-// The bytes of a workspace for `times` rows or groups of columns.
-std::int64_t workspace(const C2rCase& c, C2rPass pass, std::int64_t times) {
-  return times * (pass == C2rPass::rows
-                      ? c.matrices().row_bytes()
-                      : ColumnGatherPolicy::workspace_bytes(c.rows, c.columns, c.element_bytes));
-}
-
-std::vector<InplaceLaunch> lower(const C2rCase& c, C2rPass pass, std::int64_t workspace_bytes) {
-  if (pass == C2rPass::rows) return lower_long_rows(c.matrices(), workspace_bytes);
-  return lower_tall_columns(c.matrices(),
-                            pass == C2rPass::rotation ? ColumnPass::rotation : ColumnPass::shuffle,
-                            workspace_bytes);
-}
-
-C2rRun run_in_workspace(const C2rCase& c, std::int64_t times) {
-  return [=](C2rArray& array, C2rPass pass) {
-    const std::int64_t bytes = workspace(c, pass, times);
-    return array.run(lower(c, pass, bytes), bytes);
-  };
-}
-
-Counts expect_pass(const C2rCase& c, C2rPass pass, std::int64_t times) {
-  return expect_pass(c, pass, run_in_workspace(c, times));
-}
-
-void expect_transposed(const C2rCase& c, std::int64_t times) {
-  expect_transposed(c, run_in_workspace(c, times));
-}
-
 TEST(Gather, TransposesEverySmallSize) {
   std::size_t number = 0;
   for (std::int64_t rows = 1; rows <= 16; ++rows) {
     for (std::int64_t columns = 1; columns <= 16; ++columns) {
       for (const bool forward : {false, true}) {
-        expect_transposed({.forward = forward,
-                           .rows = rows,
-                           .columns = columns,
-                           .element_bytes = kElementBytes[number++ % std::size(kElementBytes)],
-                           .batch = 1 + columns % 3,
-                           .misalignment = rows % 5},
-                          1 + columns % 4);
+        const std::int64_t bytes = kElementBytes[number++ % std::size(kElementBytes)];
+        expect_transposed({forward, rows, columns, bytes, 1 + columns % 3, rows % 5},
+                          {.workspace_parts = 1 + columns % 4});
       }
     }
   }
@@ -65,16 +34,10 @@ class GatherElements : public testing::TestWithParam<std::int64_t> {};
 // Columns of several tiles, and of more than two groups.
 TEST_P(GatherElements, EveryColumnPassIsThatOfThePaper) {
   const std::int64_t columns = 2 * 128 / GetParam();
-  for (const bool forward : {false, true}) {
-    for (const C2rPass pass : {C2rPass::rotation, C2rPass::shuffle}) {
-      for (const std::int64_t rows : {6 * columns + 600, std::int64_t{801}}) {
-        expect_pass({.forward = forward,
-                     .rows = rows,
-                     .columns = columns + rows % 3 * 3,
-                     .element_bytes = GetParam()},
-                    pass, 2);
-      }
-    }
+  for (const auto& [forward, pass, rows] :
+       combinations({false, true}, {C2rPass::rotation, C2rPass::shuffle},
+                    {6 * columns + 600, std::int64_t{801}})) {
+    expect_pass({forward, rows, columns + rows % 3 * 3, GetParam()}, pass, {.workspace_parts = 2});
   }
 }
 
@@ -82,12 +45,8 @@ TEST_P(GatherElements, EveryColumnPassIsThatOfThePaper) {
 TEST_P(GatherElements, EveryRowPassIsThatOfThePaper) {
   for (const bool forward : {false, true}) {
     for (const auto& [rows, columns] : {std::pair{3, 6001}, {6, 2304}, {14, 2100}}) {
-      expect_pass({.forward = forward,
-                   .rows = rows,
-                   .columns = columns,
-                   .element_bytes = GetParam(),
-                   .misalignment = 20},
-                  C2rPass::rows, 2);
+      expect_pass({forward, rows, columns, GetParam(), 1, 20}, C2rPass::rows,
+                  {.workspace_parts = 2});
     }
   }
 }
@@ -96,11 +55,11 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GatherElements, testing::ValuesIn(kElementBytes)
 
 TEST(Gather, TakesAsManyLaunchesAsTheWorkspaceAsksFor) {
   const C2rCase c{.rows = 1000, .columns = 320, .element_bytes = 4, .batch = 3};
-  EXPECT_EQ(workspace(c, C2rPass::shuffle, 1), 1000 * 128);
-  EXPECT_EQ(lower(c, C2rPass::shuffle, 1000 * 128 * 7).size(), 2u * 5);
-  EXPECT_EQ(lower(c, C2rPass::rows, 320 * 4 * 1000).size(), 2u * 3);
-  EXPECT_THROW(lower(c, C2rPass::shuffle, 1000 * 128 - 1), std::invalid_argument);
-  EXPECT_THROW(lower(c, C2rPass::rows, 320 * 4 - 1), std::invalid_argument);
+  EXPECT_EQ(workspace_bytes(c, C2rPass::shuffle, 1), 1000 * 128);
+  EXPECT_EQ(lower_in_workspace(c, C2rPass::shuffle, 1000 * 128 * 7).size(), 2u * 5);
+  EXPECT_EQ(lower_in_workspace(c, C2rPass::rows, 320 * 4 * 1000).size(), 2u * 3);
+  EXPECT_THROW(lower_in_workspace(c, C2rPass::shuffle, 1000 * 128 - 1), std::invalid_argument);
+  EXPECT_THROW(lower_in_workspace(c, C2rPass::rows, 320 * 4 - 1), std::invalid_argument);
 }
 
 // Besides its own rows, a tile reads those among which its columns are rotated. Rotations by the
@@ -109,13 +68,13 @@ TEST(Gather, ReadsFewSectorsTwice) {
   for (const bool forward : {false, true}) {
     const C2rCase c{.forward = forward, .rows = 1664, .columns = 64};  // tiles of 333 rows
     const std::int64_t sectors = c.bytes() / kSectorBytes;
-    Counts counts = expect_pass(c, C2rPass::shuffle, 2);
+    Counts counts = expect_pass(c, C2rPass::shuffle, {.workspace_parts = 2});
     EXPECT_EQ(counts.load.sectors, 2 * sectors + 5 * 2 * 31 * 4);
     EXPECT_EQ(counts.store.sectors, 2 * sectors);
     EXPECT_EQ(counts.bank_conflicts, 0);
     const C2rCase wide{.forward = forward, .rows = 1664, .columns = 96};  // b = 3
     EXPECT_EQ(wide.matrices().c2r.b, 3);
-    counts = expect_pass(wide, C2rPass::rotation, 3);
+    counts = expect_pass(wide, C2rPass::rotation, {.workspace_parts = 3});
     EXPECT_LE(counts.load.sectors, 2 * wide.bytes() / kSectorBytes + 5 * 3 * 11 * 4);
     EXPECT_EQ(counts.store.sectors, 2 * wide.bytes() / kSectorBytes);
   }
@@ -128,11 +87,13 @@ TEST(Gather, FindsPlacesBeyond32Bits) {
   for (const std::int64_t length : {kMax, kMax - 7, INT64_C(2000000000), INT64_C(10000000)}) {
     for (const std::int64_t other : {1, 12, 31, 640}) {
       const C2rCase wide{.rows = other, .columns = length};
-      const auto launches = lower(wide, C2rPass::rows, workspace(wide, C2rPass::rows, other));
+      const auto launches =
+          lower_in_workspace(wide, C2rPass::rows, workspace_bytes(wide, C2rPass::rows, other));
       const auto& rows = std::get<RowGatherArguments>(launches.front().launch.arguments);
       const C2r c2r(other, length);
       const C2rCase tall{.rows = length, .columns = other};
-      const auto groups = lower(tall, C2rPass::shuffle, workspace(tall, C2rPass::shuffle, 1));
+      const auto groups =
+          lower_in_workspace(tall, C2rPass::shuffle, workspace_bytes(tall, C2rPass::shuffle, 1));
       const auto& columns = std::get<ColumnGatherArguments>(groups.front().launch.arguments);
       const std::uint32_t step = columns.drain.rows.divisor();
       for (int n = 0; n < 100; ++n) {
@@ -154,7 +115,7 @@ TEST(Gather, FindsPlacesBeyond32Bits) {
 }
 
 TEST(Gather, TransposesLargeElements) {
-  for (const C2rCase& c : cases_of_large_elements()) expect_transposed(c, 2);
+  for (const C2rCase& c : cases_of_large_elements()) expect_transposed(c, {.workspace_parts = 2});
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "combinations.hpp"
 #include "cuda/inplace/run_steps.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/inplace/policy.hpp"
@@ -23,17 +25,14 @@ using namespace cuda;
 // Structures become fields, or fields structures.
 InplaceStep skinny_of(bool is_tall, std::int64_t structures, std::int64_t fields,
                       std::int64_t bytes, std::int64_t length, std::int64_t batch = 1) {
-  return {.kernel = InplaceKernel::skinny,
-          .batch = batch,
-          .rows = is_tall ? structures : fields,
-          .columns = is_tall ? fields : structures,
-          .element_bytes = bytes,
-          .width = length};
+  const auto [rows, columns] =
+      is_tall ? std::pair(structures, fields) : std::pair(fields, structures);
+  return {InplaceKernel::skinny, batch, rows, 1, columns, bytes, length};
 }
 
 // Both directions.
 void expect_converted(std::int64_t structures, std::int64_t fields, std::int64_t bytes,
-                      std::int64_t length, std::int64_t batch = 1, std::size_t misalignment = 0) {
+                      std::int64_t length, std::int64_t batch = 1, std::int64_t misalignment = 0) {
   for (const bool is_tall : {true, false}) {
     const InplaceStep step = skinny_of(is_tall, structures, fields, bytes, length, batch);
     ASSERT_TRUE(applies(step)) << describe(step, misalignment);
@@ -61,10 +60,9 @@ TEST(Skinny, LeavesAnyRestToTheEndsOfFields) {
 }
 
 TEST(Skinny, ConvertsElementsOfAnySizeAnywhere) {
-  for (const std::int64_t bytes : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 31, 32}) {
-    for (const std::size_t misalignment : {0, 1, 2, 4, 8, 72}) {
-      expect_converted(101, 7, bytes, 33, 1, misalignment);
-    }
+  for (const auto& [bytes, misalignment] :
+       combinations({1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 31, 32}, {0, 1, 2, 4, 8, 72})) {
+    expect_converted(101, 7, bytes, 33, 1, misalignment);
   }
   expect_converted(67, 31, 32, 40, 1, 1);  // structures of 992 words
 }
@@ -78,22 +76,21 @@ TEST(Skinny, ConvertsBatches) {
 }
 
 TEST(Skinny, ConvertsTheLongestPieces) {
-  for (const std::int64_t fields : {2, 31}) {
-    for (const std::int64_t bytes : {1, 8, 32}) {
-      const std::int64_t most = SkinnyPolicy::max_length(fields, bytes, SkinnyPolicy::kSharedBytes);
-      expect_converted(most, fields, bytes, most);
-      expect_converted(2 * most + most - 1, fields, bytes, most);
-      EXPECT_FALSE(applies(skinny_of(true, 3 * most, fields, bytes, most + 1)));
-    }
+  for (const auto& [fields, bytes] : combinations({2, 31}, {1, 8, 32})) {
+    const std::int64_t most = SkinnyPolicy::max_length(fields, bytes, SkinnyPolicy::kSharedBytes);
+    expect_converted(most, fields, bytes, most);
+    expect_converted(2 * most + most - 1, fields, bytes, most);
+    EXPECT_FALSE(applies(skinny_of(true, 3 * most, fields, bytes, most + 1)));
   }
 }
 
-struct Figures {
+struct SkinnyFigures {
   double sectors;  // read and written, in times of the matrices'
   double conflicts_of_line;
 };
 
-Figures figures_of(bool is_tall, std::int64_t structures, std::int64_t fields, std::int64_t bytes) {
+SkinnyFigures figures_of(bool is_tall, std::int64_t structures, std::int64_t fields,
+                         std::int64_t bytes) {
   InplaceStep step = skinny_of(is_tall, structures, fields, bytes, 0);
   step.width = skinny_length(step, analytic_model());
   const Report report = run_step(step);
@@ -107,30 +104,25 @@ Figures figures_of(bool is_tall, std::int64_t structures, std::int64_t fields, s
 // Two passes, of which only the second reads or writes anything else, a cell of 64 to the workspace
 // and back. Out of place there is one.
 TEST(Skinny, MovesEveryByteTwice) {
-  for (const bool is_tall : {true, false}) {
-    for (const std::int64_t fields : {2, 3, 8, 12, 16, 31}) {
-      for (const std::int64_t bytes : {4, 8, 16}) {
-        SCOPED_TRACE(std::to_string(fields) + " fields of " + std::to_string(bytes));
-        const std::int64_t structures = 128 * (1200 / (fields * bytes) + 1);
-        const Figures even = figures_of(is_tall, structures, fields, bytes);
-        EXPECT_LE(even.sectors, 2 * (1 + 1.0 / 64) + 0.02);
-        EXPECT_LE(even.conflicts_of_line, 1);
-        // One more, and few fields begin with a sector.
-        const Figures odd = figures_of(is_tall, structures + 1, fields, bytes);
-        EXPECT_LE(odd.sectors, 2.1 + 1.2 / static_cast<double>(bytes));
-        EXPECT_LE(odd.conflicts_of_line, 1);
-      }
-    }
+  for (const auto& [is_tall, fields, bytes] :
+       combinations({true, false}, {2, 3, 8, 12, 16, 31}, {4, 8, 16})) {
+    SCOPED_TRACE(std::to_string(fields) + " fields of " + std::to_string(bytes));
+    const std::int64_t structures = 128 * (1200 / (fields * bytes) + 1);
+    const SkinnyFigures even = figures_of(is_tall, structures, fields, bytes);
+    EXPECT_LE(even.sectors, 2 * (1 + 1.0 / 64) + 0.02);
+    EXPECT_LE(even.conflicts_of_line, 1);
+    // One more, and few fields begin with a sector.
+    const SkinnyFigures odd = figures_of(is_tall, structures + 1, fields, bytes);
+    EXPECT_LE(odd.sectors, 2.1 + 1.2 / static_cast<double>(bytes));
+    EXPECT_LE(odd.conflicts_of_line, 1);
   }
 }
 
 TEST(Skinny, MovesWhatFitsInSharedMemoryOnce) {
-  for (const bool is_tall : {true, false}) {
-    for (const std::int64_t fields : {2, 5, 16, 31}) {
-      const Figures whole = figures_of(is_tall, 176, fields, 8);
-      EXPECT_EQ(whole.sectors, 1) << fields;
-      EXPECT_LT(whole.conflicts_of_line, 0.7) << fields;
-    }
+  for (const auto& [is_tall, fields] : combinations({true, false}, {2, 5, 16, 31})) {
+    const SkinnyFigures whole = figures_of(is_tall, 176, fields, 8);
+    EXPECT_EQ(whole.sectors, 1) << fields;
+    EXPECT_LT(whole.conflicts_of_line, 0.7) << fields;
   }
 }
 

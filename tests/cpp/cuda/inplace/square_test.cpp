@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "combinations.hpp"
 #include "cuda/inplace/run_steps.hpp"
 #include "tensor/integer.hpp"
 #include "tensor/width.hpp"
@@ -23,11 +24,7 @@ constexpr InplaceKernel kSquareKernels[] = {InplaceKernel::square_v1b, InplaceKe
 
 InplaceStep square(InplaceKernel kernel, std::int64_t order, std::int64_t element_bytes,
                    std::int64_t width = 2) {
-  return {.kernel = kernel,
-          .rows = order,
-          .columns = order,
-          .element_bytes = element_bytes,
-          .width = width};
+  return {kernel, 1, order, 1, order, element_bytes, width};
 }
 
 class Square : public testing::TestWithParam<std::int64_t> {};
@@ -50,21 +47,18 @@ TEST_P(Square, TransposesEverySize) {
 
 TEST_P(Square, TransposesBatchesAndModesBetween) {
   const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
-  for (const std::int64_t order : {std::int64_t{5}, tile, tile + 3}) {
-    for (const InplaceKernel kernel : {InplaceKernel::square_v1b, InplaceKernel::square_sg}) {
-      InplaceStep step = square(kernel, order, GetParam(), 1);
-      step.batch = 2;
-      step.between = 3;
-      expect_transposed(step);
-    }
+  for (const auto& [order, kernel] :
+       combinations({std::int64_t{5}, tile, tile + 3},
+                    {InplaceKernel::square_v1b, InplaceKernel::square_sg})) {
+    expect_transposed({kernel, 2, order, 3, order, GetParam(), 1});
   }
 }
 
 TEST_P(Square, TransposesAtEveryAddress) {
   const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
-  for (std::size_t misalignment = 1; misalignment < 16; misalignment += 2) {
-    const auto aligned = misalignment * static_cast<std::size_t>(GetParam());
-    expect_transposed(square(InplaceKernel::square_v1b, tile + 16, GetParam()), aligned % 256);
+  for (std::int64_t misalignment = 1; misalignment < 16; misalignment += 2) {
+    expect_transposed(square(InplaceKernel::square_v1b, tile + 16, GetParam()),
+                      misalignment * GetParam() % 256);
     expect_transposed(square(InplaceKernel::square_v1b, 19, GetParam()), misalignment);
   }
 }
@@ -73,12 +67,9 @@ TEST_P(Square, TransposesAtEveryAddress) {
 // or of another matrix.
 TEST(Square, LoadsNoByteThatAnotherBlockStores) {
   for (const std::int64_t bytes : {1, 2}) {
-    for (const int order : {5, SquarePolicy(bytes).tile_order + 7}) {
-      for (const std::size_t misalignment : {0, 2}) {
-        InplaceStep step = square(InplaceKernel::square_v1b, order, bytes);
-        step.between = 3;
-        expect_transposed(step, misalignment);
-      }
+    for (const auto& [order, misalignment] :
+         combinations({5, SquarePolicy(bytes).tile_order + 7}, {0, 2})) {
+      expect_transposed({InplaceKernel::square_v1b, 1, order, 3, order, bytes, 2}, misalignment);
     }
   }
 }
@@ -86,18 +77,12 @@ TEST(Square, LoadsNoByteThatAnotherBlockStores) {
 // Fewer threads than a tile's take the shares of several, more of them its parts or other tiles.
 TEST_P(Square, TransposesByBlocksOfAnyNumberOfThreads) {
   const std::int64_t tile = SquarePolicy(GetParam()).tile_order;
-  for (const int threads : {64, 128, 512, 1024}) {
-    for (const InplaceKernel kernel :
-         {InplaceKernel::square_v1b, InplaceKernel::square_sg, InplaceKernel::square_tw}) {
-      InplaceStep step = square(kernel, tile + 5, GetParam());
-      step.threads = threads;
-      expect_transposed(step);
-      step.batch = 3;
-      step.rows = step.columns = 19;
-      step.width =
-          kernel == InplaceKernel::square_v1b || kernel == InplaceKernel::square_sg ? 1 : 0;
-      expect_transposed(step, static_cast<std::size_t>(GetParam()));
-    }
+  for (const auto& [threads, kernel] : combinations(
+           {64, 128, 512, 1024},
+           {InplaceKernel::square_v1b, InplaceKernel::square_sg, InplaceKernel::square_tw})) {
+    expect_transposed({kernel, 1, tile + 5, 1, tile + 5, GetParam(), 2, threads});
+    const int width = kernel == InplaceKernel::square_tw ? 0 : 1;
+    expect_transposed({kernel, 3, 19, 1, 19, GetParam(), width, threads}, GetParam());
   }
 }
 
@@ -124,26 +109,19 @@ TEST_P(Square, LaunchesTheseThreads) {
 INSTANTIATE_TEST_SUITE_P(Widths, Square, testing::ValuesIn(kWidths));
 
 TEST(Runs, TransposesByBlocksOfAnyNumberOfThreads) {
-  for (const int threads : {64, 128, 512, 1024}) {
-    for (const std::int64_t bytes : {6, 96, 1024, 40000}) {
-      InplaceStep step = square(InplaceKernel::runs, 7, bytes, 0);
-      step.batch = 2;
-      step.threads = threads;
-      EXPECT_EQ(lower_square(step, 0)[0].threads, threads);
-      expect_transposed(step, 4);
-    }
+  for (const auto& [threads, bytes] : combinations({64, 128, 512, 1024}, {6, 96, 1024, 40000})) {
+    const InplaceStep step{InplaceKernel::runs, 2, 7, 1, 7, bytes, 0, threads};
+    EXPECT_EQ(lower_square(step, 0)[0].threads, threads);
+    expect_transposed(step, 4);
   }
 }
 
 TEST(Runs, TransposesElementsOfAnySize) {
-  for (const std::int64_t bytes : {3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}) {
-    for (const std::int64_t order : {1, 2, 7, 20}) {
-      InplaceStep step = square(InplaceKernel::runs, order, bytes, 0);
-      expect_transposed(step);
-      step.batch = 2;
-      step.between = 3;
-      expect_transposed(step, 4);
-      expect_transposed(step, 1);
+  for (const auto& [bytes, order] :
+       combinations({3, 6, 12, 20, 24, 48, 96, 100, 520, 1024, 5000}, {1, 2, 7, 20})) {
+    expect_transposed(square(InplaceKernel::runs, order, bytes, 0));
+    for (const std::int64_t misalignment : {4, 1}) {
+      expect_transposed({InplaceKernel::runs, 2, order, 3, order, bytes, 0}, misalignment);
     }
   }
 }

@@ -16,7 +16,7 @@ using Extents = std::vector<std::int64_t>;
 using Perm = std::vector<int>;
 using Rounds = std::vector<KeyRound>;
 
-constexpr std::int64_t power(int n) { return std::int64_t{1} << n; }
+constexpr std::int64_t two_to(int n) { return std::int64_t{1} << n; }
 
 KeyRounds unsorted(const Extents& extents, const Perm& perm, int index_bytes = 8) {
   return key_rounds(extents, perm, index_bytes, false);
@@ -29,12 +29,12 @@ KeyRounds sorted(const Extents& extents, const Perm& perm, int index_bytes = 8) 
 TEST(KeyRounds, CountsTheBitsOfCoordinates) {
   EXPECT_EQ(unsorted({0, 1, 2, 3, 4, 5, 256, 257}, {0, 1, 2, 3, 4, 5, 6, 7}).bits,
             (std::vector{0, 0, 1, 2, 2, 3, 8, 9}));
-  EXPECT_EQ(unsorted({power(31), power(31) + 1, INT64_MAX}, {2, 1, 0}).bits,
+  EXPECT_EQ(unsorted({two_to(31), two_to(31) + 1, INT64_MAX}, {2, 1, 0}).bits,
             (std::vector{63, 32, 31}));
 }
 
 TEST(KeyRounds, SortsByNoBitsThatCoordinatesDoNotHave) {
-  EXPECT_EQ(unsorted({power(40), 5}, {1, 0}, 4).bits, (std::vector{3, 31}));
+  EXPECT_EQ(unsorted({two_to(40), 5}, {1, 0}, 4).bits, (std::vector{3, 31}));
 }
 
 TEST(KeyRounds, SortsByAllModesWhereTheInputIsInAnyOrder) {
@@ -59,7 +59,7 @@ TEST(KeyRounds, DoesNotSortByModesOfExtent1) {
 }
 
 TEST(KeyRounds, FillsTheKeysOfTheLastRound) {
-  const std::int64_t wide = power(30);
+  const std::int64_t wide = two_to(30);
   EXPECT_EQ(unsorted({wide, wide, wide, wide, 16}, {0, 1, 4, 2, 3}).rounds,
             (Rounds{{3, 5, 0, 60}, {0, 3, 0, 64}}));
   EXPECT_EQ(unsorted({wide, wide, wide}, {0, 1, 2}).modes_in_keys(), 2);
@@ -68,7 +68,7 @@ TEST(KeyRounds, FillsTheKeysOfTheLastRound) {
 }
 
 TEST(KeyRounds, NeedsOneRoundWhereTheSortedModesFitInAKey) {
-  const Extents extents{power(30), power(30), power(30), power(30)};
+  const Extents extents{two_to(30), two_to(30), two_to(30), two_to(30)};
   const KeyRounds keys = sorted(extents, {2, 0, 1, 3});
   EXPECT_EQ(keys.rounds, (Rounds{{0, 2, 30, 60}}));
   EXPECT_EQ(keys.modes_in_keys(), 2);
@@ -89,7 +89,7 @@ TEST(KeyRounds, CoversTheSortedModes) {
   std::mt19937_64 random(1);
   for (int repeat = 0; repeat < 2000; ++repeat) {
     Extents extents(1 + random() % 8);
-    for (std::int64_t& extent : extents) extent = power(static_cast<int>(random() % 60));
+    for (std::int64_t& extent : extents) extent = two_to(static_cast<int>(random() % 60));
     Perm perm(extents.size());
     std::iota(perm.begin(), perm.end(), 0);
     std::ranges::shuffle(perm, random);
