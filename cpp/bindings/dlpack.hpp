@@ -27,6 +27,8 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
+inline constexpr std::uint8_t kComplex = 5;  // of the codes of data types
+
 struct DataType {
   std::uint8_t code;
   std::uint8_t bits;

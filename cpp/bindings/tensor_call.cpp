@@ -30,11 +30,12 @@ struct Hooks {
   // more than their memory, or whose library has to know what happens to them.
   PyObject* attributes() const { return item(0); }
   PyObject* methods() const { return item(1); }
-  PyObject* states() const { return item(2); }
-  PyObject* allocate() const { return item(3); }     // name of a method: x.allocate(*shape)
-  PyObject* num_threads() const { return item(4); }  // num_threads(): those of the library
-  PyObject* after_write() const { return item(5); }  // after_write(out)
-  PyObject* model_of() const { return item(6); }     // model_of(device): a GPU's time model
+  PyObject* methods_of_complex() const { return item(2); }
+  PyObject* states() const { return item(3); }
+  PyObject* allocate() const { return item(4); }     // name of a method: x.allocate(*shape)
+  PyObject* num_threads() const { return item(5); }  // num_threads(): those of the library
+  PyObject* after_write() const { return item(6); }  // after_write(out)
+  PyObject* model_of() const { return item(7); }     // model_of(device): a GPU's time model
 
  private:
   PyObject* item(Py_ssize_t number) const { return PyTuple_GET_ITEM(tuple_, number); }
@@ -78,6 +79,7 @@ class ExportedTensor {
 
   const call::Layout& layout() const { return layout_; }
   const dlpack::Device& device() const { return exported_->tensor.device; }
+  bool is_complex() const { return exported_->tensor.dtype.code == dlpack::kComplex; }
   bool is_writable() const { return (exported_->flags & dlpack::kFlagReadOnly) == 0; }
   // Whether the other one has such elements on the same device.
   bool is_like(const ExportedTensor& other) const {
@@ -120,7 +122,8 @@ class TensorCall {
     const auto attribute = [&](PyObject* name) { return PyObject_GetAttr(object, name); };
     const auto method = [&](PyObject* name) { return PyObject_CallMethodNoArgs(object, name); };
     return !is_any(hooks_.attributes(), attribute) && !is_any(hooks_.methods(), method) &&
-           tensor.look_at(*api_, object);
+           tensor.look_at(*api_, object) &&
+           !(tensor.is_complex() && is_any(hooks_.methods_of_complex(), method));
   }
 
   bool read_axes() {

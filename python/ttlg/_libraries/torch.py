@@ -71,12 +71,15 @@ class Torch(Library):
 
     def __init__(self, below_dispatcher: bool = False) -> None:
         self._below_dispatcher = below_dispatcher
+        self._hooks: tuple[Any, ...] = ()
 
     def move_to_new(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
         """Transpose `x` into a new tensor, by an operator where PyTorch has to know of it."""
-        moved = self._move_directly(x, axes, None, stream, threads)
-        if moved is not None:
-            return moved
+        if stream is None and not sys.modules["torch"].compiler.is_dynamo_compiling():
+            hooks = self._hooks or self._find_hooks()
+            moved = _core.transpose_tensor(x, axes, None, threads, hooks)
+            if moved is not None:
+                return moved
         if not self._is_memory(x):
             return _operator(stream).transpose(x, axes, threads)
         return super().move_to_new(x, axes, stream, threads)
@@ -92,8 +95,10 @@ class Torch(Library):
         names: tuple[str, str] = ("x", "out"),
     ) -> None:
         """Transpose `x` into `out`, by an operator where PyTorch traces."""
-        if self._move_directly(x, axes, out, stream, threads) is not None:
-            return
+        if stream is None and not sys.modules["torch"].compiler.is_dynamo_compiling():
+            hooks = self._hooks or self._find_hooks()
+            if _core.transpose_tensor(x, axes, out, threads, hooks) is not None:
+                return
         if self._is_memory(x):
             super().move_into(x, axes, out, out_library, stream, threads, names)
             return
@@ -109,15 +114,11 @@ class Torch(Library):
         """Whether PyTorch need not know what happens to `x`."""
         return self._below_dispatcher or (not _is_compiling() and _state().is_plain(x))
 
-    def _move_directly(
-        self, x: Any, axes: Axes | None, out: Any, stream: Any, threads: int | None
-    ) -> Any:
-        """Transpose by PyTorch's functions for compiled callers; None where that cannot be."""
-        if stream is not None or sys.modules["torch"].compiler.is_dynamo_compiling():
-            return None
-        state = sys.modules.get("ttlg._libraries.torch_state") or _state()
-        hooks = state.HOOKS_BELOW_DISPATCHER if self._below_dispatcher else state.HOOKS
-        return _core.transpose_tensor(x, axes, out, threads, hooks)
+    def _find_hooks(self) -> tuple[Any, ...]:
+        """Find, at the first call, what PyTorch's functions for compiled callers need to ask."""
+        state = _state()
+        self._hooks = state.HOOKS_BELOW_DISPATCHER if self._below_dispatcher else state.HOOKS
+        return self._hooks
 
     def _refuse_unless_plain(self, x: Any, name: str) -> None:
         state = _state()

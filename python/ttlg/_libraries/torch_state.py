@@ -20,14 +20,15 @@ from ttlg._libraries.torch_private import (
 # their memory: what is false for these and while nothing is at work, and what to call.
 HOOKS = (
     ("requires_grad",),
-    ("is_neg", "is_conj"),
+    ("is_neg",),
+    ("is_conj",),  # of complex numbers
     (are_transforms_active, count_of_modes, is_forward_differentiating, is_tracing),
     "new_empty",
     get_num_threads,
     increment_version,
     lambda device: _models.model_of(device),
 )
-HOOKS_BELOW_DISPATCHER = (*HOOKS[:2], (), *HOOKS[3:])
+HOOKS_BELOW_DISPATCHER = (*HOOKS[:3], (), *HOOKS[4:])
 
 
 def is_plain(x: Any) -> bool:

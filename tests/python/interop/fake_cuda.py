@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ttlg import _core, _models
+from ttlg import _core, _libraries, _models
 
 from .producer import CUDA, Producer
 
@@ -103,7 +103,8 @@ def install_torch(monkeypatch, current):
     monkeypatch.setitem(sys.modules, "torch", library)
     hooks = (
         ("requires_grad",),
-        ("is_neg", "is_conj"),
+        ("is_neg",),
+        ("is_conj",),
         (),
         "new_empty",
         library.get_num_threads,
@@ -112,6 +113,7 @@ def install_torch(monkeypatch, current):
     )
     state = SimpleNamespace(is_plain=lambda x: True, HOOKS=hooks)
     monkeypatch.setitem(sys.modules, "ttlg._libraries.torch_state", state)
+    monkeypatch.setattr(_libraries._TORCH, "_hooks", ())
     return library
 
 

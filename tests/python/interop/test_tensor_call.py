@@ -26,7 +26,16 @@ def state(torch):
 
 
 def hooks_with(state, **changed):
-    names = ("attributes", "methods", "states", "allocate", "threads", "after_write", "model_of")
+    names = (
+        "attributes",
+        "methods",
+        "methods_of_complex",
+        "states",
+        "allocate",
+        "threads",
+        "after_write",
+        "model_of",
+    )
     return tuple(changed.get(name, hook) for name, hook in zip(names, state.HOOKS, strict=True))
 
 

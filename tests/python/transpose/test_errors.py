@@ -223,7 +223,7 @@ def test_stream_on_the_host():
         ({"device": "cuda:-1"}, ValueError, "cannot plan for device 'cuda:-1'"),
         ({"device": "cuda:12345"}, ValueError, "cannot plan for device 'cuda:12345'"),
         ({"dtype": "banana"}, TypeError, "'banana' is no dtype; pass one of NumPy's"),
-        ({"dtype": object()}, TypeError, "is no dtype"),
+        ({"dtype": ...}, TypeError, "is no dtype"),
         ({"strides": (4,)}, ValueError, r"strides \(4,\) do not fit shape \(2, 3\): give one per"),
         ({"strides": ()}, ValueError, r"strides \(\) do not fit shape \(2, 3\)"),
         ({"strides": (4, 8, 4)}, ValueError, r"do not fit shape \(2, 3\)"),

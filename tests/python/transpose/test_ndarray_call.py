@@ -136,7 +136,7 @@ def test_axes_of_the_fast_path(axes):
         (2, False, True),
         range(3),
         {2: 0, 0: 0, 1: 0},
-        object(),
+        ...,
     ],
     ids=repr,
 )

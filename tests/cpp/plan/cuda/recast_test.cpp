@@ -34,7 +34,7 @@ TEST(RecastProblem, FoldsRunsThatAThreadMoves) {
 
 TEST(RecastProblem, CutsOtherElementsIntoWords) {
   const Problem wide = paper_problem({5, 7}, {1, 0}, 24);
-  EXPECT_EQ(wide.element_bytes, 8);
+  EXPECT_EQ(wide.element_bytes(), 8);
   EXPECT_EQ(extents_of(wide), (Extents{3, 5, 7}));
   EXPECT_EQ(wide.perm, (std::vector{0, 2, 1}));
   EXPECT_EQ(paper_problem({5, 7}, {1, 0}, 3).element_bytes(), 1);
