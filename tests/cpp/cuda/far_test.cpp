@@ -37,20 +37,20 @@ void move_far(const std::vector<std::int64_t>& extents, const std::vector<int>& 
   for (std::int64_t& stride : request.in_byte_strides) stride *= gaps;
   const cuda::Plan plan = built(request, alignment_of(misalignments), parameters);
   SCOPED_TRACE(describe(plan, misalignments));
-  const LoweredPlan executable(plan);
-  Launch launch = bound(executable, misalignments);
-  ASSERT_EQ(executable.grid.launches, 1);
+  const LoweredPlan lowered(plan);
+  Launch launch = bound(lowered, misalignments);
+  ASSERT_EQ(lowered.grid.launches, 1);
   EXPECT_TRUE(std::holds_alternative<Arguments>(launch.arguments));
   // A slice for each block, of those that walk through several.
   if (parameters.schema == orthogonal_distinct || parameters.schema == orthogonal_arbitrary) {
-    launch.blocks = executable.grid.grid.slices;
+    launch.blocks = lowered.grid.grid.slices;
   }
   expect_permuted_far({launch},
                       {.in_bytes = in_span_of(request).last,
                        .out_bytes = plan.problem.bytes(),
                        .in_misalignment = misalignments.in,
                        .out_misalignment = misalignments.out},
-                      problem_source(plan.recast), {.grid = executable.grid.grid});
+                      problem_source(plan.recast), {.grid = lowered.grid.grid});
 }
 
 TEST(Far, Copies) {

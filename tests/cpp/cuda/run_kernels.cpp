@@ -55,11 +55,11 @@ std::int64_t alignment_of(const Misalignments& misalignments) {
              static_cast<std::uint64_t>(misalignments.in | misalignments.out | kBoundary));
 }
 
-cuda::Launch bound(const cuda::LoweredPlan& executable, const Misalignments& misalignments) {
+cuda::Launch bound(const cuda::LoweredPlan& plan, const Misalignments& misalignments) {
   const auto at = [](std::int64_t beyond) {
     return reinterpret_cast<const std::byte*>(kBoundary + beyond);
   };
-  return executable.bind(at(misalignments.in), at(misalignments.out));
+  return plan.bind(at(misalignments.in), at(misalignments.out));
 }
 
 Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
@@ -69,11 +69,11 @@ Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
   for (const auto& [from, to] : unsorted_moves_of(plan.request)) {
     sources[static_cast<std::size_t>(to - out.first)] = from - in.first;
   }
-  const cuda::LoweredPlan executable(plan);
-  const cuda::Launch launch = bound(executable, misalignments);
+  const cuda::LoweredPlan lowered(plan);
+  const cuda::Launch launch = bound(lowered, misalignments);
   if (launch.blocks == 0) return {};
-  if (executable.grid.launches != 1) throw std::logic_error("a test's plan takes several launches");
-  const cuda::Shift shift = executable.grid.shift(0);
+  if (lowered.grid.launches != 1) throw std::logic_error("a test's plan takes several launches");
+  const cuda::Shift shift = lowered.grid.shift(0);
   const auto beyond = [](std::int64_t misalignment, const Span& span) {
     return (misalignment + span.first) & (kBoundary - 1);
   };
@@ -83,7 +83,7 @@ Report run_plan(const cuda::Plan& plan, const Misalignments& misalignments) {
                    .in_misalignment = beyond(misalignments.in, in),
                    .out_misalignment = beyond(misalignments.out, out)},
                   {1, [&](std::int64_t to) { return sources[static_cast<std::size_t>(to)]; }},
-                  {.grid = executable.grid.grid});
+                  {.grid = lowered.grid.grid});
 }
 
 Counts expect_moved(const cuda::Plan& plan, const Misalignments& misalignments) {

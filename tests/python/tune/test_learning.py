@@ -49,7 +49,11 @@ def test_calls_settle_on_a_plan_and_move_the_same_bytes(x):
     assert calls > 2
     kept = ttlg.plan_for(x, AXES, out=out, threads=1)
     least = min(seconds for _, _, seconds in kept._compiled.measured)
-    own = [s for k, p, s in kept._compiled.measured if (k, p) == (kept.kernel, kept._compiled.parameters)]
+    own = [
+        s
+        for k, p, s in kept._compiled.measured
+        if (k, p) == (kept.kernel, kept._compiled.parameters)
+    ]
     assert own[0] <= least / 0.97
     assert ttlg.predict_time(SHAPE, AXES, threads=1) == predicted
     ttlg.cache_clear()
