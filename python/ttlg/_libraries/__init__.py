@@ -7,6 +7,7 @@ library at import (``*_operator``, ``torch_state``) is imported when such an arr
 
 import sys
 from collections.abc import Hashable
+from types import ModuleType
 from typing import Any
 
 from ttlg._libraries.cupy import CuPy
@@ -23,7 +24,13 @@ def transpose(x: Any, axes: Axes, stream: Any = None, threads: int | None = None
     return library_of(x).move_to_new(x, axes, stream, threads)
 
 
-_TORCH = Torch()
+def _find_torch_operators() -> ModuleType:
+    from ttlg._libraries import torch_operator
+
+    return torch_operator
+
+
+_TORCH = Torch(_find_torch_operators)
 _LIBRARIES = (_TORCH, NumPy(), CuPy(), Jax(), Xarray(transpose))
 _BUFFERS = Buffers()
 _ANY = Library()

@@ -77,3 +77,9 @@ def _known(x: Any) -> str | None:
         if known:
             return known
     return None
+
+
+def refuse_tensor(name: str, what: str, method: str) -> NoReturn:
+    """Refuse a tensor of PyTorch that another one, which `method` of it gives, may stand for."""
+    hint = f"another {name}, such as a fresh tensor" if name in OUTPUTS else f"{name}{method}"
+    raise BufferError(f"{name} {what}; pass {hint}")

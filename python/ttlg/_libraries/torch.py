@@ -1,18 +1,14 @@
 """PyTorch: which tensors are memory alone, and which go through a registered operator."""
 
 import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NoReturn
 
 from ttlg import _core
-from ttlg._libraries.advice import OUTPUTS
+from ttlg._libraries.advice import OUTPUTS, refuse_tensor
 from ttlg._libraries.dlpack import DEFAULT_STREAM, Library, handle_of
 from ttlg._typing import Axes
-
-
-def refuse(name: str, what: str, method: str) -> NoReturn:
-    """Refuse a tensor that another one, which `method` of it gives, may stand for."""
-    hint = f"another {name}, such as a fresh tensor" if name in OUTPUTS else f"{name}{method}"
-    raise BufferError(f"{name} {what}; pass {hint}")
 
 
 def _refuse_layout(name: str, layout: Any) -> NoReturn:
@@ -21,7 +17,7 @@ def _refuse_layout(name: str, layout: Any) -> NoReturn:
     if name not in OUTPUTS and str(layout).startswith("torch.sparse_"):
         call = f"ttlg.sparse.transpose({name}, axes)"
         raise BufferError(f"{name} {what}; call {call}, or pass {name}.to_dense()")
-    refuse(name, what, ".to_dense()")
+    refuse_tensor(name, what, ".to_dense()")
 
 
 def refuse_lazy_output(out: Any, name: str) -> None:
@@ -64,13 +60,14 @@ def _backwards(x: Any) -> Any:
 class Torch(Library):
     """PyTorch's tensors, and their stand-ins with ``__torch_function__``.
 
-    `below_dispatcher`: for the operators, of which PyTorch knows already.
+    `find_operators`: imports the module of the operators by which PyTorch knows of what happens to a
+    tensor; None for these operators themselves.
     """
 
     array_class = ("torch", "Tensor")
 
-    def __init__(self, below_dispatcher: bool = False) -> None:
-        self._below_dispatcher = below_dispatcher
+    def __init__(self, find_operators: Callable[[], ModuleType] | None = None) -> None:
+        self._find_operators = find_operators
         self._hooks: tuple[Any, ...] = ()
 
     def move_to_new(self, x: Any, axes: Axes | None, stream: Any, threads: int | None) -> Any:
@@ -81,7 +78,7 @@ class Torch(Library):
             if moved is not None:
                 return moved
         if not self._is_memory(x):
-            return _operator(stream).transpose(x, axes, threads)
+            return self._operators(stream).transpose(x, axes, threads)
         return super().move_to_new(x, axes, stream, threads)
 
     def move_into(
@@ -104,25 +101,41 @@ class Torch(Library):
             return
         if not (_is_compiling() or _state().is_traced(x)):
             _state().refuse_special(x, names[0])
-        _operator(stream, names[0]).transpose_into(x, axes, out, threads, names)
+        self._operators(stream, names[0]).transpose_into(x, axes, out, threads, names)
 
     def inplace_operator(self, stream: Any) -> Any:
         """Return the operator under `torch.compile`."""
-        return _operator(stream).transpose_inplace if _is_compiling() else None
+        return self._operators(stream).transpose_inplace if _is_compiling() else None
+
+    def _operators(self, stream: Any, name: str = "x") -> Any:
+        """Return the module of operators, which work on PyTorch's own stream."""
+        if stream is not None:
+            raise ValueError(
+                "stream= is for tensors that PyTorch neither differentiates nor traces; make the "
+                "stream the current one with torch.cuda.stream(...)"
+            )
+        assert self._find_operators  # whose own tensors are memory
+        try:
+            return self._find_operators()
+        except ImportError as error:
+            raise BufferError(
+                f"{name} is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
+                f"PyTorch 2.5 or newer ({error}); pass {name}.detach(), outside of tracing"
+            ) from error
 
     def _is_memory(self, x: Any) -> bool:
         """Whether PyTorch need not know what happens to `x`."""
-        return self._below_dispatcher or (not _is_compiling() and _state().is_plain(x))
+        return self._find_operators is None or (not _is_compiling() and _state().is_plain(x))
 
     def _find_hooks(self) -> tuple[Any, ...]:
         """Find, at the first call, what PyTorch's functions for compiled callers need to ask."""
         state = _state()
-        self._hooks = state.HOOKS_BELOW_DISPATCHER if self._below_dispatcher else state.HOOKS
+        self._hooks = state.HOOKS if self._find_operators else state.HOOKS_BELOW_DISPATCHER
         return self._hooks
 
     def _refuse_unless_plain(self, x: Any, name: str) -> None:
         state = _state()
-        if not (self._below_dispatcher or state.is_plain(x)):
+        if self._find_operators is not None and not state.is_plain(x):
             state.refuse_special(x, name)
 
     def threads_for(self, x: _core.TensorView, threads: int | None) -> int | None:
@@ -243,20 +256,3 @@ def _is_compiling() -> bool:
     """Whether `torch.compile` traces this very code."""
     compiling: bool = sys.modules["torch"].compiler.is_dynamo_compiling()
     return compiling
-
-
-def _operator(stream: Any, name: str = "x") -> Any:
-    """Return the module of operators, which work on PyTorch's own stream."""
-    if stream is not None:
-        raise ValueError(
-            "stream= is for tensors that PyTorch neither differentiates nor traces; make the "
-            "stream the current one with torch.cuda.stream(...)"
-        )
-    try:
-        from ttlg._libraries import torch_operator
-    except ImportError as error:
-        raise BufferError(
-            f"{name} is differentiated, traced or a subclass of torch.Tensor, for which ttlg needs "
-            f"PyTorch 2.5 or newer ({error}); pass {name}.detach(), outside of tracing"
-        ) from error
-    return torch_operator

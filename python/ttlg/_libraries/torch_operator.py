@@ -13,13 +13,14 @@ import torch
 from torch.library import Library, custom_op, fallthrough_kernel, register_fake, register_vmap
 
 from ttlg import _core
+from ttlg._libraries.advice import refuse_tensor
 from ttlg._libraries.dlpack import inplace_plan_for, known_extents
-from ttlg._libraries.torch import Torch, refuse, refuse_lazy_output
+from ttlg._libraries.torch import Torch, refuse_lazy_output
 from ttlg._libraries.torch_private import operator_names
 from ttlg._libraries.torch_state import refuse_special
 from ttlg._typing import Axes
 
-_MEMORY = Torch(below_dispatcher=True)
+_MEMORY = Torch()
 _PRIVATE = operator_names()
 _SingleLevelFunction: Any = _PRIVATE.single_level_function
 _LIBRARY = Library("ttlg", "FRAGMENT")
@@ -44,7 +45,7 @@ def transpose_into(
 ) -> None:
     """Transpose `x` into `out` by an operator that PyTorch knows to write to it."""
     if x.requires_grad and torch.is_grad_enabled():
-        refuse(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
+        refuse_tensor(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
     # Here, because the compiler's own operator around one that writes takes no lazy bits.
     source = x.resolve_conj().resolve_neg()
     _operator_into(source, _order_of(x, axes), out, threads)
@@ -53,7 +54,9 @@ def transpose_into(
 def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int | None) -> Any:
     """Transpose `x` in its memory by an operator that writes to it, and view that memory."""
     if x.requires_grad and torch.is_grad_enabled():
-        refuse("x", "requires grad, which a transposition in place cannot carry", ".detach()")
+        refuse_tensor(
+            "x", "requires grad, which a transposition in place cannot carry", ".detach()"
+        )
     order = _order_of(x, axes)
     fortran = not x.is_contiguous()
     _operator_inplace(x, order, threads, workspace)

@@ -7,8 +7,7 @@ from torch.autograd.graph import increment_version
 from torch.nn import Parameter
 
 from ttlg import _models
-from ttlg._libraries.advice import type_name
-from ttlg._libraries.torch import refuse
+from ttlg._libraries.advice import refuse_tensor, type_name
 from ttlg._libraries.torch_private import (
     are_transforms_active,
     count_of_modes,
@@ -54,14 +53,16 @@ def is_traced(x: Any) -> bool:
 def refuse_special(x: Any, name: str) -> NoReturn:
     """Say why `x` is not memory alone, and what to pass instead."""
     if x.is_nested:
-        refuse(
+        refuse_tensor(
             name, "is a nested tensor, whose parts have shapes of their own", ".unbind()'s parts"
         )
     if type(x) not in (Tensor, Parameter):
         what = f"is a {type_name(x)}, not a torch.Tensor"
-        refuse(name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)")
+        refuse_tensor(
+            name, f"{what}, and may lack memory or hold more", ".as_subclass(torch.Tensor)"
+        )
     if x.requires_grad and is_grad_enabled():
-        refuse(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
+        refuse_tensor(name, "requires grad, which a bitwise copy cannot carry", ".detach()")
     raise BufferError(
         f"{name} is a meta tensor, or under a transform, mode or tracer of PyTorch, such as vmap, "
         "forward-mode differentiation or make_fx, which has to see what is done to it; call "

@@ -7,7 +7,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._functions.transpose import transpose as dense_transpose
-from ttlg._libraries.torch import refuse
+from ttlg._libraries.advice import refuse_tensor
 from ttlg.sparse._adapter import COMMON_FORMATS, Adapter, Source
 from ttlg.sparse._arrays import as_indices
 from ttlg.sparse._layout import Layout, check_matrix, layout_of
@@ -153,9 +153,11 @@ def _refuse_device(x: Any) -> None:
     from ttlg._libraries.torch_state import is_plain
 
     if x.device.type not in ("cpu", "cuda"):
-        refuse("A", f"is on device {x.device}, which is neither the CPU nor CUDA's", ".cpu()")
+        refuse_tensor(
+            "A", f"is on device {x.device}, which is neither the CPU nor CUDA's", ".cpu()"
+        )
     if x.requires_grad and sys.modules["torch"].is_grad_enabled():
-        refuse("A", "requires grad, which the result could not carry", ".detach()")
+        refuse_tensor("A", "requires grad, which the result could not carry", ".detach()")
     if not is_plain(x):
         raise BufferError(
             "A is of a subclass of torch.Tensor, or under a transform, mode or tracer of PyTorch, "

@@ -1,6 +1,5 @@
 #include "cuda/dispatch.hpp"
 #include "cuda/enqueue.hpp"
-#include "cuda/kernels/inplace/column_shuffle.hpp"
 #include "cuda/kernels/inplace/row_shuffle.hpp"
 
 namespace ttlg::cuda {
@@ -13,24 +12,11 @@ __global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksP
   row_shuffle<kWidth, kPer, kForward>(p, InplaceDeviceContext(in, out));
 }
 
-template <int kWidth, int kAccess>
-__global__ void __launch_bounds__(C2rPolicy::kMaxThreads, C2rPolicy::kMinBlocksPerSm)
-    column_shuffle_kernel(const __grid_constant__ ColumnShuffleArguments p, const std::byte* in,
-                          std::byte* out) {
-  column_shuffle<kWidth, kAccess>(p, InplaceDeviceContext(in, out));
-}
-
 }  // namespace
 
 cudaError_t enqueue_kernel(const RowShuffleArguments& p, const Launching& to) {
   return with_row_shuffle(p, to.launch, [&](auto width, auto in_word, auto forward) {
     return launch_kernel(row_shuffle_kernel<width(), in_word(), forward()>, to, p);
-  });
-}
-
-cudaError_t enqueue_kernel(const ColumnShuffleArguments& p, const Launching& to) {
-  return with_column_access(to.launch, p.access_bytes, [&](auto width, auto access) {
-    return launch_kernel(column_shuffle_kernel<width(), access()>, to, p);
   });
 }
 
