@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <type_traits>
+
 #include "cuda/launch.hpp"
 
 namespace ttlg::cuda {
@@ -19,9 +21,9 @@ struct Launching {
 };
 
 // Launches a kernel and returns this launch's own error, not one that an earlier call left behind.
-template <typename... Arguments>
-cudaError_t launch_kernel(void (*kernel)(Arguments..., const std::byte*, std::byte*), Launching to,
-                          Arguments... arguments) {
+template <typename Kernel, typename... Arguments>
+cudaError_t launch_kernel(Kernel* kernel, Launching to, Arguments... arguments) {
+  static_assert(std::is_same_v<Kernel, void(Arguments..., const std::byte*, std::byte*)>);
   const Launch& launch = to.launch;
   // What a kernel may take without being asked, since shared memory is shared with the L1 cache.
   constexpr int kUsualSharedBytes = 48 << 10;

@@ -45,7 +45,7 @@ struct Movers {
   std::array<std::optional<VectorTile>, 3> vector_tiles{};  // of vectors of 16, 32 and 64 bytes
   ShuffleTables program{};
 
-  // That of vectors with so many lanes.
+  // That of vectors with this number of lanes.
   const std::optional<VectorTile>& vector_tile(int lanes) const {
     return vector_tiles[static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(lanes)))];
   }

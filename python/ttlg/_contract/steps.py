@@ -12,7 +12,7 @@ from ttlg._contract.operands import Extents, distinct_elements, in_memory_order
 from ttlg._contract.pairs import Pair
 from ttlg._contract.ways import Call, Way, elementwise_way, matrix_way, sum_ways
 
-# What is tried on the calls of a contraction that takes longer than so many seconds: ways predicted
+# What is tried on the calls of a contraction that takes longer than this many seconds: ways predicted
 # to take up to so many times as long as the best.
 _MIN_TRIED_SECONDS = 3e-5
 _WORTH_TRYING = 1.6
