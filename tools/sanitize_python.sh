@@ -23,8 +23,8 @@ bindings=(tests/python/{inplace,memory,transpose} tests/python/plan/test_kernels
 others=(tests/python/{plan,sparse,threads,tune} tests/python/project/test_{config,docs,import}.py)
 case ${1:-} in
   "") tests=("${bindings[@]}" --ignore-glob='*/test_torch_tracing.py'
-    --ignore-glob='*/test_jax_transforms.py') ;;
-  others) tests=("${others[@]}" --ignore=tests/python/plan/test_kernels.py --ignore-glob='*/test_gpu_cases.py'
+    --ignore-glob='*/test_jax_transforms.py' --ignore-glob='*/test_gpu_cases.py') ;;
+  others) tests=("${others[@]}" --ignore=tests/python/plan/test_kernels.py
     --deselect=tests/python/plan/test_predict.py::test_fork_while_other_threads_predict) ;;
   *) tests=("$@") ;;
 esac
