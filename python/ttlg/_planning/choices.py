@@ -44,7 +44,10 @@ def core_plan(
     core: AnyPlan
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
-        request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
+        if model is None and not inplace:
+            request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
+        else:
+            request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
         if inplace and model is not None:
             core = _core.cached_cuda_inplace_plan(request, workspace, model, kernel)
         elif inplace:
@@ -52,7 +55,6 @@ def core_plan(
         elif model is not None:
             core = _core.cached_cuda_plan(request, model, kernel)
         else:
-            request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
             core = _core.cached_cpu_plan(request, threads, kernel, machine)
     except ValueError as error:
         raise ValueError(f"cannot plan shape {extents} by axes {order}: {error}") from None
