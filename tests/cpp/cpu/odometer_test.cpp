@@ -13,11 +13,12 @@
 namespace ttlg::cpu {
 namespace {
 
-using Offsets = std::vector<std::pair<std::int64_t, std::int64_t>>;  // of the input and the output
+using OffsetPairs =
+    std::vector<std::pair<std::int64_t, std::int64_t>>;  // of the input and the output
 
 // Carries the nest out as it is written down: a loop in a loop.
 void run_nest(const Problem& problem, std::span<const int> order, std::int64_t in, std::int64_t out,
-              Offsets& visited) {
+              OffsetPairs& visited) {
   if (order.empty()) {
     visited.emplace_back(in, out);
     return;
@@ -42,10 +43,10 @@ TEST(Odometer, VisitsTheAddressesOfTheNestInItsOrder) {
     const Plan plan = build_plan(request, {.kernel = Kernel::strided_copy,
                                            .block = std::vector<std::int64_t>(order.size(), 1),
                                            .loop_order = order});
-    Offsets expected;
+    OffsetPairs expected;
     run_nest(folded, order, 0, 0, expected);
     ASSERT_EQ(plan.blocks(), std::ssize(expected));
-    Offsets stepped;
+    OffsetPairs stepped;
     Odometer odometer(plan, 0);
     for (std::int64_t block = 0; block < plan.blocks(); ++block, odometer.step()) {
       stepped.emplace_back(odometer.in_offset(), odometer.out_offset());
