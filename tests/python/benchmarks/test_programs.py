@@ -96,7 +96,7 @@ PROGRAMS = [
         rotating("generated", f"{name} --repeats 1", "times as fast as .* in the median", "rows")
         for name in FIGURES
     ),
-    rotating("generated", "ends --repeats 1", "^blocks fit", "ends"),
+    rotating("generated", "ends --repeats 1", "^  blocks fit ", "ends"),
 ]
 
 
