@@ -111,10 +111,10 @@ def test_a_kernel_added_by_the_recipe_is_planned_and_tested(sources):
     def run_tests(moved):
         """Build the kernel, which moves that many bytes of an element, and run every kernel."""
         (sources / "cpp/cpu/simd/triple.hpp").write_text(TRIPLE.replace("BYTES", str(moved)))
-        build = ("cmake", "--build", "build", "-j2", "--target", "cpu_execute_test")
+        build = ("cmake", "--build", "build", "-j2", "--target", "cpu_threads_test")
         built = _run(*build, cwd=sources)
         assert built.returncode == 0, built.stdout[-4000:]
-        test = sources / "build/tests/cpp/cpu_execute_test"
+        test = sources / "build/tests/cpp/cpu_threads_test"
         return _run(str(test), "--gtest_filter=Execute.RandomRequests", cwd=sources)
 
     assert "kernel triple" in run_tests(2).stdout
