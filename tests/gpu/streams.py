@@ -27,6 +27,19 @@ def filled_late(x, contents):
     x.copy_(contents)
 
 
+def zeros(shape=OUT_SHAPE):
+    return torch.zeros(shape, dtype=torch.int32, device="cuda")
+
+
+def late(stream, shape=SHAPE):
+    """Queue on a stream, when all else is done: an array is filled late. Return contents and array."""
+    contents, x = values(shape), zeros(shape)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        filled_late(x, contents)
+    return contents, x
+
+
 def allocations():
     return torch.cuda.memory_stats()["allocation.all.allocated"]
 

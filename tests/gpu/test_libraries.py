@@ -92,14 +92,6 @@ def test_torch_counts_writes():
         loss.backward()
 
 
-def test_torch_refusals():
-    x = torch.ones((3, 4), device="cuda", requires_grad=True)
-    with pytest.raises(BufferError, match=r"requires grad.*x\.detach\(\)"):
-        ttlg.transpose(x, out=torch.zeros((4, 3), device="cuda"))
-    with pytest.raises(BufferError, match="conjugate"):
-        ttlg.transpose(torch.ones((3, 4), dtype=torch.complex64, device="cuda").conj())
-
-
 def test_jax_jit_leaves_the_work_to_jax(jax):
     x = jax.numpy.arange(12.0).reshape(3, 4)
     assert bool((jax.jit(ttlg.transpose)(x) == x.T).all())
@@ -193,12 +185,6 @@ def test_host_memory_said_to_be_the_devices_is_refused():
     assert not bool(out.view(torch.uint8).any())  # PyTorch has no any() for uint32
     usable = torch.arange(12, device="cuda").view(3, 4)
     assert torch.equal(ttlg.transpose(usable), usable.t())
-
-
-def test_overlap_is_refused():
-    x = torch.arange(100, dtype=torch.int32, device="cuda").view(10, 10)
-    with pytest.raises(ValueError, match="overlap"):
-        ttlg.transpose(x, out=x)
 
 
 def test_device_that_is_not_there():

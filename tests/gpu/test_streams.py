@@ -7,7 +7,7 @@ import pytest
 
 import ttlg
 
-from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, run_script, values
+from .streams import AXES, SHAPE, late, run_script, values, zeros
 
 torch = pytest.importorskip("torch")
 
@@ -22,10 +22,8 @@ PROBLEMS = [
 
 
 def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         y = ttlg.transpose(x, AXES)
         assert not stream.query(), "the call has waited for the stream"
         x.zero_()
@@ -36,13 +34,10 @@ def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream
 
 
 def test_out_and_plans_are_ordered_on_the_current_stream(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
-    planned = torch.zeros_like(out)
+    out, planned = zeros(), zeros()
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         ttlg.transpose(x, AXES, out=out)
         plan(x, planned)
         x.zero_()
@@ -62,12 +57,8 @@ def cupy_stream(stream):
     ids=["torch.cuda.Stream", "handle", "cupy.cuda.Stream"],
 )
 def test_stream_argument(stream, spelling):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
-    spelled = spelling(stream)
-    torch.cuda.synchronize()
-    with torch.cuda.stream(stream):
-        filled_late(x, contents)
+    out, spelled = zeros(), spelling(stream)
+    contents, x = late(stream)
     ttlg.transpose(x, AXES, out=out, stream=spelled)
     assert not stream.query(), "the call has waited for the stream"
     with torch.cuda.stream(stream):
@@ -78,20 +69,15 @@ def test_stream_argument(stream, spelling):
 
 @pytest.mark.parametrize("default", [0, 1, torch.cuda.default_stream], ids=["0", "1", "torch"])
 def test_default_stream_beside_another_current_one(stream, default):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         y = ttlg.transpose(x, AXES, stream=default if isinstance(default, int) else default())
     torch.cuda.synchronize()
     assert torch.equal(y, contents.permute(AXES))
 
 
 def test_memory_is_not_reused_before_the_stream_has_read_it(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
-    with torch.cuda.stream(stream):
-        filled_late(x, contents)
+    contents, x = late(stream)
     y = ttlg.transpose(x, AXES, stream=stream)
     pointer = x.data_ptr()
     del x
@@ -121,8 +107,7 @@ def test_graph_replays_on_changed_contents():
 
 
 def test_graph_of_plans_into_given_outputs():
-    x = values()
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
+    x, out = values(), zeros()
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

@@ -71,12 +71,6 @@ def test_a_signal_leaves_nothing(transpose, folder, number, call, kind):
     assert names(folder) == ["in.npy"]
 
 
-def test_a_kill_leaves_nothing(transpose, folder):
-    _, error = transpose(sending(signal.SIGKILL, "pwritev"), status=-signal.SIGKILL)
-    assert error == ""
-    assert names(folder) == ["in.npy"]
-
-
 @any_signal
 def test_a_second_signal_waits_for_the_cleaning_up(transpose, folder, number):
     signals = sending(signal.SIGTERM, "pwritev") + sending(number, "unlink")

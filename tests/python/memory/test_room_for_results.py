@@ -94,19 +94,12 @@ def fake_distributed(workers):
     return SimpleNamespace(Worker=SimpleNamespace(_instances=workers))
 
 
-@pytest.mark.parametrize(
-    ("workers", "limits"),
-    [
-        ([], []),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=5))], [5]),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=None))], []),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=0))], []),
-        ([SimpleNamespace()], []),  # of another version, or not set up yet
-    ],
-)
-def test_workers_of_dask(monkeypatch, workers, limits):
+def test_workers_of_dask(monkeypatch):
+    managers = [SimpleNamespace(memory_limit=limit) for limit in (5, None, 0)]
+    # The last is of another version, or not set up yet.
+    workers = [*(SimpleNamespace(memory_manager=each) for each in managers), SimpleNamespace()]
     monkeypatch.setitem(sys.modules, "distributed.worker", fake_distributed(workers))
-    assert _memory._limits_of_dask_workers() == limits
+    assert _memory._limits_of_dask_workers() == [5]
 
 
 def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
@@ -125,8 +118,7 @@ def test_the_limit_follows_at_most_once_a_second(as_plan):
     x = np.ones((1024, 1024))
     plan = ttlg.plan_for(x)
     call = plan if as_plan else ttlg.transpose
-    asked = []
-    room = [GIB]
+    room, asked = [GIB], []
 
     def ask():
         asked.append(1)
@@ -152,6 +144,7 @@ def test_the_limit_follows_at_most_once_a_second(as_plan):
     assert (limit(), len(asked)) == (5 << 20, count)
 
 
+@pytest.mark.usefixtures("default_pool")
 def test_calls_that_pool_nothing_do_not_ask():
     asked = []
 
@@ -162,16 +155,13 @@ def test_calls_that_pool_nothing_do_not_ask():
     x = np.ones((1000, 1000))
     out = np.empty_like(x)
     ttlg._core.set_result_pool(ask)
-    try:
-        end = time.monotonic() + 1.2
-        while time.monotonic() < end:
-            ttlg.transpose(x[:100])
-            ttlg.transpose(x, out=out)
-        assert len(asked) == 1
-        ttlg.transpose(x)
-        assert len(asked) == 2
-    finally:
-        ttlg.set_result_pool(None)
+    end = time.monotonic() + 1.2
+    while time.monotonic() < end:
+        ttlg.transpose(x[:100])
+        ttlg.transpose(x, out=out)
+    assert len(asked) == 1
+    ttlg.transpose(x)
+    assert len(asked) == 2
 
 
 def test_an_error_of_the_source_is_passed_on():

@@ -11,6 +11,8 @@ import pytest
 
 import ttlg
 
+from .conftest import names
+
 MEMORY = 5000  # about forty tiles
 OLD = b"what was there before"
 
@@ -33,10 +35,6 @@ def target(request, tmp_path):
     if request.param:
         path.write_bytes(OLD)
     return path
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def contents(folder):
@@ -162,14 +160,14 @@ import ttlg
 from ttlg._files import npy as _npy
 
 _npy.MIN_MEMORY = 1
-kind, number, name, count, source, target, memory = sys.argv[1:]
+kind, name, count, source, target, memory = sys.argv[1:]
 if kind == "named":
     os.O_TMPFILE = os.O_DIRECTORY
 real, calls = getattr(os, name), iter(range(1, 10**6))
 
 def call(*args, **options):
     if next(calls) == int(count):
-        signal.raise_signal(int(number))
+        signal.raise_signal(signal.SIGKILL)
     return real(*args, **options)
 
 setattr(os, name, call)
@@ -178,30 +176,22 @@ ttlg.transpose_file(source, target, (2, 0, 1), memory=int(memory))
 CALLS = [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
 
 
-def kill(run_python, kind, number, name, count, source, target):
-    arguments = (kind, str(int(number)), name, str(count), source, target, str(MEMORY))
-    run_python(KILLED, *arguments, status=-number)
+def kill(run_python, kind, name, count, source, target):
+    arguments = (kind, name, str(count), source, target, str(MEMORY))
+    run_python(KILLED, *arguments, status=-signal.SIGKILL)
 
 
 @pytest.mark.parametrize(("name", "count"), [*CALLS, ("link", 1), ("fsync", 1), ("link", 2)])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
-def test_kill_leaves_nothing(run_python, source, target, number, name, count):
+def test_kill_leaves_nothing(run_python, source, target, name, count):
     before = contents(target.parent)
-    kill(run_python, "unnamed", number, name, count, source, target)
+    kill(run_python, "unnamed", name, count, source, target)
     assert contents(target.parent) == before
-
-
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT], ids=["SIGHUP", "SIGINT"])
-def test_other_signals_leave_nothing(run_python, tmp_path, source, number):
-    (tmp_path / "folder").mkdir()
-    kill(run_python, "unnamed", number, "pwritev", 9, source, tmp_path / "folder" / "out.npy")
-    assert names(tmp_path / "folder") == []
 
 
 @pytest.mark.parametrize(("name", "count"), CALLS)
 def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, target, name, count):
     before = contents(target.parent)
-    kill(run_python, "named", signal.SIGKILL, name, count, source, target)
+    kill(run_python, "named", name, count, source, target)
     (left,) = (path for path in target.parent.iterdir() if path != target)
     assert left.name.startswith(".out.npy.")
     assert left.suffix == ".partial"
@@ -209,14 +199,8 @@ def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, targ
         ttlg.transpose_file(left, tmp_path / "other.npy")
     with pytest.raises(ValueError, match="pickle"):
         np.load(left)
-    left.unlink()
-    assert contents(target.parent) == before
-
-
-def test_a_killed_run_does_not_disturb_the_next(run_python, tmp_path, source):
-    target = tmp_path / "out.npy"
-    kill(run_python, "named", signal.SIGKILL, "pwritev", 9, source, target)
-    ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)
+    assert contents(target.parent) == before | {left.name: left.read_bytes()}
+    ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)  # which it does not disturb
     np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
 
 
@@ -250,16 +234,6 @@ def test_the_mode_follows_the_umask_or_the_old_file(tmp_path, source):
         os.umask(umask)
 
 
-def test_a_target_that_is_no_regular_file(tmp_path, source):
-    (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("folder", "pipe"):
-        with pytest.raises(ValueError, match=f"{name} exists and is not a regular file"):
-            ttlg.transpose_file(source, tmp_path / name)
-    assert names(tmp_path) == ["folder", "in.npy", "pipe"]
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-
-
 def test_a_read_only_target_is_kept(tmp_path, source):
     target = tmp_path / "out.npy"
     target.write_bytes(OLD)
@@ -271,9 +245,7 @@ def test_a_read_only_target_is_kept(tmp_path, source):
     assert target.read_bytes() == OLD
 
 
-def test_missing_files_are_named(tmp_path, source):
-    with pytest.raises(FileNotFoundError, match=r"missing\.npy"):
-        ttlg.transpose_file(tmp_path / "missing.npy", tmp_path / "out.npy")
+def test_a_missing_folder_is_named(tmp_path, source):
     with pytest.raises(FileNotFoundError, match=r"nowhere/out\.npy'"):
         ttlg.transpose_file(source, tmp_path / "nowhere" / "out.npy")
 
