@@ -30,29 +30,23 @@ def loaded_stream(stream):
 
 
 @problems
-def test_current_stream(loaded_stream, shape, axes):
+@pytest.mark.parametrize("given", ["current", "argument", "plan"])
+def test_streams(loaded_stream, shape, axes, given):
+    plan = planned(shape, axes, 4)
     contents, x = late(loaded_stream, shape)
+    if given == "current":
+        with torch.cuda.stream(loaded_stream):
+            y = ttlg.transpose_inplace(x, axes)
+    elif given == "argument":
+        y = ttlg.transpose_inplace(x, axes, stream=loaded_stream.cuda_stream)
+    else:
+        y = plan(x, stream=loaded_stream)
+    assert not loaded_stream.query(), "the call has waited for the stream"
     with torch.cuda.stream(loaded_stream):
-        y = ttlg.transpose_inplace(x, axes)
-        assert not loaded_stream.query(), "the call has waited for the stream"
         y_then = y.clone()
         y.zero_()
     loaded_stream.synchronize()
     assert torch.equal(y_then, contents.permute(axes))
-
-
-@problems
-@pytest.mark.parametrize("with_plan", [False, True], ids=["call", "plan"])
-def test_stream_argument(loaded_stream, shape, axes, with_plan):
-    plan = planned(shape, axes, 4)
-    contents, x = late(loaded_stream, shape)
-    if with_plan:
-        y = plan(x, stream=loaded_stream)
-    else:
-        y = ttlg.transpose_inplace(x, axes, stream=loaded_stream.cuda_stream)
-    assert not loaded_stream.query(), "the call has waited for the stream"
-    loaded_stream.synchronize()
-    assert torch.equal(y, contents.permute(axes))
 
 
 def test_stream_of_cupy(loaded_stream):

@@ -52,25 +52,6 @@ def test_torch_dtypes(name):
     assert torch_bits(x) == bits(array)
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda x: x.permute(2, 0, 1),
-        lambda x: x[1:, ::2, 3:],
-        lambda x: x[:, :1].expand(-1, 40, -1),
-        lambda x: x.unfold(1, 5, 3),
-        lambda x: x[:0],
-    ],
-    ids=["permuted", "sliced", "broadcast", "unfolded", "empty"],
-)
-def test_torch_views(view):
-    x = view(torch.empty((24, 30, 36), dtype=torch.int32, device="cuda").random_())
-    axes = tuple(reversed(range(x.dim())))
-    y = ttlg.transpose(x, axes)
-    assert y.is_contiguous()
-    assert torch.equal(y, x.permute(axes))
-
-
 def test_torch_gradients_and_tracing():
     x = torch.rand((3, 40, 50), device="cuda", requires_grad=True)
     result = ttlg.transpose(x, (2, 0, 1))

@@ -142,15 +142,3 @@ def test_dask(tmp_path, scheduler):
             **options,
         )
     assert np.array_equal(zarr.open_array(tmp_path / "out", mode="r")[:], x.T)
-
-
-def test_cubed(tmp_path):
-    cubed = pytest.importorskip("cubed")
-    xp = pytest.importorskip("cubed.array_api")
-    x = values("f8")
-    write(tmp_path / "in", "permuted", x)
-    spec = cubed.Spec(str(tmp_path), allowed_mem="500MB", reserved_mem="100MB")
-    with ttlg.zarr.enabled():
-        read = cubed.from_zarr(str(tmp_path / "in"), spec=spec)
-        cubed.to_zarr(xp.permute_dims(read, (2, 0, 1)), str(tmp_path / "out"))
-    assert np.array_equal(zarr.open_array(tmp_path / "out", mode="r")[:], x.transpose(2, 0, 1))

@@ -173,6 +173,7 @@ def test_explain(capsys, line, problem):
         ("generate --shape 8,8 --name 8x", "--name='8x' cannot be the name"),
         ("explain --shape 2,3 --threads 0", "'0' is not a number from 1 up"),
         ("explain --shape 2,3 --threads ²", "'²' is not a number from 1 up"),
+        ("calibrate --reset --force", "not allowed with"),
         ("transpose in.npy", "required: OUT.npy"),
         ("transpose in.npy out.npy --axes 1;0", "'1;0' is not a list of integers"),
         ("transpose in.npy out.npy --memory lots", "'lots' is not a size such as 268435456"),

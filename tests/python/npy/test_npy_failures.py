@@ -41,14 +41,18 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def fail_at(monkeypatch, name, count, error):
-    """Let the `count`-th call of os.`name` raise `error`."""
-    real, calls = getattr(os, name), iter(range(1, 10**6))
+def fail_at(monkeypatch, name, count, error, *, done=False):
+    """Let the `count`-th call of os.`name` raise `error`, before its work or when that is `done`."""
+    real, calls = getattr(os, name), itertools.count(1)
 
     def call(*args, **options):
-        if next(calls) == count:
+        is_wrong = next(calls) == count
+        if is_wrong and not done:
             raise error
-        return real(*args, **options)
+        result = real(*args, **options)
+        if is_wrong:
+            raise error
+        return result
 
     monkeypatch.setattr(os, name, call)
 
@@ -95,15 +99,7 @@ def test_a_file_that_gets_no_name_at_the_end(monkeypatch, tmp_path, source):
     indirect=["kind"],
 )
 def test_an_interrupt_just_after_a_call(monkeypatch, tmp_path, source, kind, name, count):
-    real, calls = getattr(os, name), itertools.count(1)
-
-    def call(*args, **options):
-        result = real(*args, **options)
-        if next(calls) == count:
-            raise KeyboardInterrupt
-        return result
-
-    monkeypatch.setattr(os, name, call)
+    fail_at(monkeypatch, name, count, KeyboardInterrupt(), done=True)
     with pytest.raises(KeyboardInterrupt):
         ttlg.transpose_file(source, tmp_path / "out.npy", memory=MEMORY)
     done = name == "replace"

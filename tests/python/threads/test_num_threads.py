@@ -230,36 +230,20 @@ def test_tensors_use_the_number_of_pytorch(run_python):
         import ttlg
 
         x = torch.rand(2000, 2000)
-        array = x.numpy()
+        torch.set_num_threads(3)
 
         def numbers():
-            planned = [
-                ttlg.plan_for(x).parameters["threads"],
-                ttlg.plan_for(x, inplace=True).parameters["threads"],
-                ttlg.plan_for(array).parameters["threads"],
-            ]
+            plans = ttlg.plan_for(x), ttlg.plan_for(x, inplace=True), ttlg.plan_for(x.numpy())
             ttlg.cache_clear()
-            assert torch.equal(ttlg.transpose(x), x.T)
+            ttlg.transpose(x)
             ttlg.plan_for(x)
-            return *planned, ttlg.cache_info().hits
+            return *(plan.parameters["threads"] for plan in plans), ttlg.cache_info().hits
 
-        for torch_threads in (1, 3):
-            torch.set_num_threads(torch_threads)
+        print(*numbers())
+        with ttlg.threads(5):
             print(*numbers())
         ttlg.set_num_threads(4)
         print(*numbers())
-        ttlg.set_num_threads(None)
-        with ttlg.threads(5):
-            print(*numbers())
-        print(*numbers())
-        print(ttlg.plan_for(x, threads=7).parameters["threads"])
     """
     result = run_python(script, OMP_NUM_THREADS="2")
-    assert result.stdout.splitlines() == [
-        "1 1 2 1",
-        "3 3 2 1",
-        "4 4 4 1",
-        "5 5 5 1",
-        "3 3 2 1",
-        "7",
-    ], result.stderr
+    assert result.stdout.splitlines() == ["3 3 2 1", "5 5 5 1", "4 4 4 1"], result.stderr
