@@ -6,7 +6,7 @@ import math
 import random
 import timeit
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ _PIECE_BYTES = 1 << 20
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
+# Returns the seconds of so many calls, by a clock (`timeit.Timer.timeit`) or a device's events.
+Timer = Callable[[int], float]
 TunedT = TypeVar("TunedT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
 
 
@@ -220,18 +222,10 @@ def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
     return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 
 
-class Timer(Protocol):
-    """What times calls: `timeit.Timer`, or a device's events."""
-
-    def timeit(self, number: int, /) -> float:
-        """Return the seconds of `number` calls."""
-        ...
-
-
 def calls_in_a_sample(timer: Timer, seconds: float) -> int:
     """Count the calls, by doubling, that last at least `seconds`."""
     calls = 1
-    while timer.timeit(calls) < seconds:
+    while timer(calls) < seconds:
         calls *= 2
     return calls
 
@@ -241,15 +235,16 @@ def steady_seconds(timer: Timer, calls: int) -> float:
 
     That one finds in the caches what others have left there, as no later call does.
     """
-    timer.timeit(1)
-    return timer.timeit(calls) / calls
+    timer(1)
+    return timer(calls) / calls
 
 
 def _sample(
     plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
 ) -> list[float]:
     """Time plans on the CPU, as `least_seconds` does."""
-    return least_seconds([timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans])
+    calls = (functools.partial(plan.run, x, out) for plan in plans)
+    return least_seconds([timeit.Timer(call).timeit for call in calls])
 
 
 def least_seconds(timers: Sequence[Timer]) -> list[float]:

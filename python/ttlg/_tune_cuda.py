@@ -149,15 +149,8 @@ def _changed(
     return found
 
 
-class _DeviceTimer:
-    """Times calls of a plan by the events of a device, as `timeit.Timer` does by a clock."""
-
-    def __init__(self, seconds: Callable[[int], float]) -> None:
-        self.timeit = seconds
-
-
 def _sample(seconds: Callable[[CudaT, int], float], plans: Sequence[CudaT]) -> list[float]:
-    return least_seconds([_DeviceTimer(functools.partial(seconds, plan)) for plan in plans])
+    return least_seconds([functools.partial(seconds, plan) for plan in plans])
 
 
 @contextlib.contextmanager

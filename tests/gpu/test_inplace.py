@@ -211,21 +211,6 @@ def test_c_and_fortran_order(device, library, axes):
             assert library.equal(result, expected)
 
 
-def test_orders_and_fields(library):
-    x = library.make(48, 20, 30)
-    kept = library.copy(x, (0, 1, 2))
-    there = ttlg.asorder(x, "F", inplace=True)
-    assert library.address(there) == library.address(x)
-    assert library.equal(there, kept)
-    assert library.equal(ttlg.asorder(there, "C", inplace=True), kept)
-    structures = library.make(5000, 7)
-    kept, expected = library.copy(structures, (0, 1)), library.copy(structures, (1, 0))
-    fields = ttlg.aos_to_soa(structures)
-    assert library.address(fields) == library.address(structures)
-    assert library.equal(fields, expected)
-    assert library.equal(ttlg.soa_to_aos(fields), kept)
-
-
 def test_every_candidate_moves_the_same_bytes(device):
     from ttlg.benchmarks.gpu.calibrate import plan_of
 

@@ -79,7 +79,7 @@ def test_random_tensors(rank, dtype, is_sorted):
 def test_every_permutation(axes, is_sorted):
     check(random_sparse((1000, 1, 77), 20_000, is_sorted=is_sorted), axes)
     check(random_sparse((100, 200, 300), 20_000, is_sorted=is_sorted), axes)
-    check(random_sparse((2**31, 2, 2**31), 4000, is_sorted=is_sorted), axes)
+    check(random_sparse((2**31, 1, 2**31), 4000, is_sorted=is_sorted), axes)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "complex128"])

@@ -114,17 +114,6 @@ def test_what_others_allocate_is_left_alone(x):
     assert {get_handler_name(other) for other in others} == {NUMPYS}
 
 
-def test_a_result_in_a_loop_alternates_between_two_blocks(x):
-    addresses = set()
-    result = None
-    for _ in range(10):
-        result = ttlg.transpose(x)
-        addresses.add(result.ctypes.data)
-    assert np.array_equal(result, x.T)
-    assert len(addresses) == 2
-    assert waiting() == BYTES
-
-
 def test_the_last_view_frees_the_memory(x):
     result = ttlg.transpose(x)
     view = result[5:7, 3]

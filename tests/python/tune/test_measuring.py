@@ -42,7 +42,7 @@ class Paced:
         self.seconds, self.after_others = seconds, after_others or seconds
         self.samples = 0
 
-    def timeit(self, calls):
+    def __call__(self, calls):
         first = self.seconds if Paced.last is self else self.after_others
         Paced.last = self
         self.samples += 1
@@ -137,10 +137,9 @@ def test_the_plan_knows_what_was_measured(slowest_wins):
     timed = [each for each in candidates if each.measured_seconds is not None]
     assert len(timed) == len(kernels) + len(counts) - 1
     own, *others = [each.measured_seconds for each in timed]
-    assert own == 1e-6
     assert others == sorted(others)
     # The winner of the first round was timed again, beside other numbers of threads.
-    assert sorted([own, *others]) == pytest.approx(
+    assert [own, *others] == pytest.approx(
         sorted([1e-6 * n for n in range(2, len(kernels) + 1)] + [1e-6, 2e-6, 3e-6])
     )
     assert all(each.seconds > 0 for each in candidates)
@@ -148,7 +147,6 @@ def test_the_plan_knows_what_was_measured(slowest_wins):
     text = plan.explain()
     assert f"measured, the fastest of {len(timed)}:" in text
     assert f"->       1.0 microseconds  {plan.kernel} " in text
-    assert f"{len(kernels):9.1f} microseconds  tile" in text
     assert text.count("(the planner's choice)") == 1
     assert text.endswith(f"gain over the planner's choice: {len(kernels)}.00 times the speed")
     # Here the planner prefers tiles; with some models the least of all its choices are others.
@@ -249,9 +247,7 @@ def test_among_equals_the_planners_choice_wins(monkeypatch):
     plan = tuned()
     assert plan == ttlg.plan(SHAPE, AXES, threads=2, kernel=plan.kernel)
     assert plan.gain == 1
-    text = plan.explain()
-    assert "->  1000000.0 microseconds  tile" in text
-    assert "gain over" not in text
+    assert "gain over" not in plan.explain()
 
 
 @pytest.mark.parametrize(
