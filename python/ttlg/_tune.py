@@ -43,7 +43,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
         return model
     best = find_or_measure(
         _key(model, threads, kernel),
-        lambda entry: _rebuilt(model, entry),
+        functools.partial(build_measured, request_of(model)),
         lambda: _measure(model, threads, kernel),
     )
     _core.cache_put(best, threads, kernel)
@@ -60,7 +60,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
 
 
 def find_or_measure(
-    key: Entry, rebuild: Callable[[Entry], TunedT], measure: Callable[[], TunedT]
+    key: Entry, rebuild: Callable[..., TunedT], measure: Callable[[], TunedT]
 ) -> TunedT:
     """Rebuild the plan of a key from the file of measured plans, or measure and keep it there."""
     file = TuneFile.from_environment()
@@ -69,7 +69,7 @@ def find_or_measure(
         # One that this version cannot carry out is measured again.
         with contextlib.suppress(KeyError, TypeError, ValueError):
             if entry is not None:
-                return rebuild(entry)
+                return rebuild(entry["kernel"], entry["parameters"], entry["measured"])
         file.check_writable()
     best = measure()
     if file is not None:
@@ -108,13 +108,6 @@ def _with_out(
         out_alignment=alignment,
     )
     return build_measured(request, plan.kernel, plan.parameters, plan.measured)
-
-
-def _rebuilt(model: _core.CpuPlan, entry: Entry) -> _core.CpuPlan:
-    """Rebuild a plan from disk."""
-    return build_measured(
-        request_of(model), entry["kernel"], entry["parameters"], entry["measured"]
-    )
 
 
 def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:

@@ -30,6 +30,18 @@ def sleep_on(other):
         torch.cuda._sleep(SLEEP_CYCLES)
 
 
+def test_cupy_on_its_own_stream(cupy_beside):
+    cupy, other = cupy_beside
+    contents, x = cupy.asarray(values()), cupy.zeros(SHAPE, "i4")
+    sleep_on(other)
+    with other:
+        x[...] = contents
+        y = ttlg.transpose(x, AXES)
+        x[...] = 0
+    other.synchronize()
+    assert bool((y == contents.transpose(AXES)).all())
+
+
 @pytest.mark.parametrize("planned", [False, True], ids=["call", "plan"])
 def test_cupy_reads_what_was_written_to_out_on_the_stream_of_pytorch(stream, cupy_beside, planned):
     cupy, other = cupy_beside

@@ -1,7 +1,6 @@
 """Assignments and selections behave as with Zarr's own buffer: same elements, same errors."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -283,24 +282,3 @@ def test_writes_go_to_ttlg(moved):
     )
     again[...] = x
     assert moved == [x.size] * 2
-
-
-@pytest.mark.parametrize("order", [(0, 0), (0, 1, 2), (0, 2), "ab", 3])
-def test_orders_that_are_no_permutation(order):
-    def made(codec):
-        return outcome(
-            lambda: zarr.create_array({}, shape=(4, 4), dtype="u1", filters=[codec(order=order)])
-        )
-
-    ours, theirs = made(ttlg.zarr.TransposeCodec), made(zarr.codecs.TransposeCodec)
-    assert ours == theirs
-    assert ours[0] in (ValueError, TypeError)
-
-
-def test_pickling():
-    buffer = pickle.loads(pickle.dumps(ttlg.zarr.NDBuffer(np.arange(6).reshape(2, 3))))
-    assert type(buffer) is ttlg.zarr.NDBuffer
-    assert buffer.as_numpy_array().tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert pickle.loads(pickle.dumps(ttlg.zarr.NDBuffer)) is ttlg.zarr.NDBuffer
-    codec = ttlg.zarr.TransposeCodec(order=(1, 0))
-    assert pickle.loads(pickle.dumps(codec)) == codec

@@ -94,25 +94,6 @@ def test_tensorstore(tmp_path, layout, dtype):
         assert np.array_equal(zarr.open_array(tmp_path / "theirs", mode="r")[:], x)
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_xarray(tmp_path, zarr_format):
-    xarray = pytest.importorskip("xarray")
-    x = values("f4")
-    encoding = {"chunks": CHUNKS}
-    if zarr_format == 3:
-        encoding["filters"] = [transposed(2, 1, 0)]
-    data = xarray.Dataset({"t": (("z", "y", "x"), x)}, coords={"z": np.arange(SHAPE[0])})
-    with ttlg.zarr.enabled():
-        data.to_zarr(
-            tmp_path / "x", zarr_format=zarr_format, encoding={"t": encoding}, consolidated=False
-        )
-    again = xarray.open_zarr(tmp_path / "x", chunks=None, consolidated=False)
-    with ttlg.zarr.enabled():
-        read = again["t"].values
-    assert np.array_equal(read, x)
-    assert np.array_equal(zarr.open_group(tmp_path / "x", mode="r")["t"][:], x)
-
-
 def enable_for_all_sizes():
     ttlg.zarr._MIN_BYTES = 0
     ttlg.zarr.enable()

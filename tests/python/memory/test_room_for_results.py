@@ -15,10 +15,16 @@ GIB = 1 << 30
 
 
 @pytest.fixture
-def default_pool():
-    """Let the pool follow the memory, as it does until a limit is set."""
-    ttlg.set_result_pool(None)
-    yield
+def room():
+    """Let the pool ask how much may wait: list the answers, the last of which is to come again."""
+    answers = [GIB]
+
+    def ask():
+        answers.append(answers[-1])
+        return answers[-1]
+
+    ttlg._core.set_result_pool(ask)
+    yield answers
     ttlg.set_result_pool(None)
 
 
@@ -112,56 +118,42 @@ def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
     assert _memory.room_for_waiting_results() == 0
 
 
-@pytest.mark.usefixtures("default_pool")
 @pytest.mark.parametrize("as_plan", [False, True])
-def test_the_limit_follows_at_most_once_a_second(as_plan):
+def test_the_limit_follows_at_most_once_a_second(room, as_plan):
     x = np.ones((1024, 1024))
     plan = ttlg.plan_for(x)
     call = plan if as_plan else ttlg.transpose
-    room, asked = [GIB], []
-
-    def ask():
-        asked.append(1)
-        return room[0]
 
     def limit():
         return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
 
-    ttlg._core.set_result_pool(ask)
-    assert (limit(), len(asked)) == (GIB, 1)
+    assert (limit(), len(room)) == (GIB, 2)
     for _ in range(100):
         call(x)
-    assert len(asked) < 10
-    room[0] = 3 << 20
+    assert len(room) < 11
+    room.append(3 << 20)
     end = time.monotonic() + 20
     while limit() == GIB and time.monotonic() < end:
         call(x)
     assert limit() == 3 << 20
-    count = len(asked)
+    count = len(room)
     ttlg.set_result_pool(5 << 20)
     for _ in range(100):
         call(x)
-    assert (limit(), len(asked)) == (5 << 20, count)
+    assert (limit(), len(room)) == (5 << 20, count)
 
 
-@pytest.mark.usefixtures("default_pool")
-def test_calls_that_pool_nothing_do_not_ask():
-    asked = []
-
-    def ask():
-        asked.append(1)
-        return GIB
-
+def test_calls_that_pool_nothing_do_not_ask(room):
     x = np.ones((1000, 1000))
     out = np.empty_like(x)
-    ttlg._core.set_result_pool(ask)
+    count = len(room)
     end = time.monotonic() + 1.2
     while time.monotonic() < end:
         ttlg.transpose(x[:100])
         ttlg.transpose(x, out=out)
-    assert len(asked) == 1
+    assert len(room) == count
     ttlg.transpose(x)
-    assert len(asked) == 2
+    assert len(room) == count + 1
 
 
 def test_an_error_of_the_source_is_passed_on():

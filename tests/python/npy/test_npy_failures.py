@@ -1,4 +1,4 @@
-"""What is left on disk when the transposition of a ``.npy`` file fails or is killed."""
+"""What is left on disk when the transposition of a ``.npy`` file fails."""
 
 import errno
 import itertools
@@ -148,56 +148,6 @@ def test_a_system_without_unnamed_files(monkeypatch, spy, tmp_path, source, call
     assert given == "in.npy"
     assert names(tmp_path) == ["in.npy", "out.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
-
-
-KILLED = """
-import os, signal, sys
-import ttlg
-from ttlg._files import npy as _npy
-
-_npy.MIN_MEMORY = 1
-kind, name, count, source, target, memory = sys.argv[1:]
-if kind == "named":
-    os.O_TMPFILE = os.O_DIRECTORY
-real, calls = getattr(os, name), iter(range(1, 10**6))
-
-def call(*args, **options):
-    if next(calls) == int(count):
-        signal.raise_signal(signal.SIGKILL)
-    return real(*args, **options)
-
-setattr(os, name, call)
-ttlg.transpose_file(source, target, (2, 0, 1), memory=int(memory))
-"""
-CALLS = [("preadv", 1), ("pwritev", 1), ("pwritev", 100), ("pwrite", 1)]
-
-
-def kill(run_python, kind, name, count, source, target):
-    arguments = (kind, name, str(count), source, target, str(MEMORY))
-    run_python(KILLED, *arguments, status=-signal.SIGKILL)
-
-
-@pytest.mark.parametrize(("name", "count"), [*CALLS, ("link", 1), ("fsync", 1), ("link", 2)])
-def test_kill_leaves_nothing(run_python, source, target, name, count):
-    before = contents(target.parent)
-    kill(run_python, "unnamed", name, count, source, target)
-    assert contents(target.parent) == before
-
-
-@pytest.mark.parametrize(("name", "count"), CALLS)
-def test_kill_leaves_no_file_that_looks_whole(run_python, tmp_path, source, target, name, count):
-    before = contents(target.parent)
-    kill(run_python, "named", name, count, source, target)
-    (left,) = (path for path in target.parent.iterdir() if path != target)
-    assert left.name.startswith(".out.npy.")
-    assert left.suffix == ".partial"
-    with pytest.raises(ValueError, match="not a readable"):
-        ttlg.transpose_file(left, tmp_path / "other.npy")
-    with pytest.raises(ValueError, match="pickle"):
-        np.load(left)
-    assert contents(target.parent) == before | {left.name: left.read_bytes()}
-    ttlg.transpose_file(source, target, (2, 0, 1), memory=MEMORY)  # which it does not disturb
-    np.testing.assert_array_equal(np.load(target), np.load(source).transpose(2, 0, 1))
 
 
 def test_source_and_target_may_be_the_same(source):

@@ -68,10 +68,6 @@ def test_the_next_process_begins_with_what_the_last_one_learned(run_python, tmp_
     assert first.stdout.startswith("True ")
     assert second.stdout == first.stdout.replace("True", "False", 1)
     assert first.stderr == second.stderr == ""
-    third = run_python(
-        LEARN.replace("calls < 1500", "calls < 2"), **environment | {"TTLG_LEARN": "0"}
-    )
-    assert third.stdout.startswith("True ")  # nothing was read
 
 
 def test_factors_of_costs_come_back(file, monkeypatch):

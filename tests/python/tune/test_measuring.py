@@ -13,7 +13,7 @@ import ttlg
 from ttlg import _tune
 
 from ..arrays import bits, problems, random_array, random_raw, zeros_in_line
-from .tuned import AXES, SHAPE, tuned
+from .conftest import AXES, SHAPE, tuned
 
 
 @pytest.fixture
