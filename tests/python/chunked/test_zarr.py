@@ -3,7 +3,6 @@
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("zarr", minversion="3.1")
