@@ -32,7 +32,7 @@ def zeros(shape=OUT_SHAPE):
 
 
 def late(stream, shape=SHAPE):
-    """Queue on a stream, when all else is done: an array is filled late. Return contents and array."""
+    """Fill an array late on a stream, when all else is done; return the contents and the array."""
     contents, x = values(shape), zeros(shape)
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):

@@ -109,23 +109,20 @@ def test_graph_replays_on_changed_contents():
         assert torch.equal(planned, results[0])
 
 
-FIRST_CALL_CAPTURED = """
-    import torch
-    import ttlg
-
-    x = torch.arange(64 * 96, dtype=torch.int32, device="cuda").view(64, 96)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = ttlg.transpose(x)
-    y.zero_()
-    graph.replay()
-    torch.cuda.synchronize()
-    assert torch.equal(y, x.t())
-"""
-
-
 def test_first_call_of_a_process_can_be_captured():
-    done = run_script(FIRST_CALL_CAPTURED)
+    done = run_script("""
+        import torch
+        import ttlg
+
+        x = torch.arange(64 * 96, dtype=torch.int32, device="cuda").view(64, 96)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = ttlg.transpose(x)
+        y.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(y, x.t())
+    """)
     assert done.returncode == 0, done.stderr
 
 

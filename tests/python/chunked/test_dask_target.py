@@ -301,11 +301,15 @@ def test_other_objects_are_refused():
             Target(each)
 
 
-def test_arrays_in_memory_are_not_sent_to_processes(processes):
+def test_what_lies_in_no_shared_file_is_not_sent_to_processes(processes, tmp_path):
     target = np.zeros(RESULT, "f4")
     with pytest.raises(TypeError, match=r"array in memory, .* cannot be shared between processes"):
         store(X, target, scheduler=processes)
     assert not target.any()
+    copied = open_npy(tmp_path / "y.npy").copy()
+    for each in (copied, np.load(tmp_path / "y.npy", mmap_mode="c")):
+        with pytest.raises(TypeError, match="of mode 'c', cannot be shared"):
+            pickle.dumps(Target(each))
 
 
 def test_a_memmap_of_a_file_that_was_removed(tmp_path):
@@ -313,11 +317,3 @@ def test_a_memmap_of_a_file_that_was_removed(tmp_path):
     os.unlink(tmp_path / "y.npy")
     store(X, array)
     assert bits(array) == bits(EXPECTED)
-
-
-def test_memmaps_without_a_shared_file_are_not_sent_to_processes(tmp_path):
-    open_npy(tmp_path / "y.npy")
-    with pytest.raises(TypeError, match="of mode 'c', cannot be shared"):
-        pickle.dumps(Target(np.load(tmp_path / "y.npy", mmap_mode="c")))
-    with pytest.raises(TypeError, match="cannot be shared between processes"):
-        pickle.dumps(Target(open_npy(tmp_path / "y.npy").copy()))

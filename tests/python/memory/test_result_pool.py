@@ -69,10 +69,9 @@ CALLS = {
     "subclass": lambda x: ttlg.transpose(x.view(Subclass)),
     "plan, subclass": lambda x: ttlg.plan(x.shape, None, x.dtype)(x.view(Subclass)),
 }
-every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
-@every_call
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_results_come_from_the_pool_and_go_back(x, call):
     result = call(x)
     assert get_handler_name(memory_of(result)) == POOL

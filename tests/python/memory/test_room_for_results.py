@@ -15,16 +15,16 @@ GIB = 1 << 30
 
 
 @pytest.fixture
-def room():
+def answers():
     """Let the pool ask how much may wait: list the answers, the last of which is to come again."""
-    answers = [GIB]
+    given = [GIB]
 
     def ask():
-        answers.append(answers[-1])
-        return answers[-1]
+        given.append(given[-1])
+        return given[-1]
 
     ttlg._core.set_result_pool(ask)
-    yield answers
+    yield given
     ttlg.set_result_pool(None)
 
 
@@ -119,7 +119,7 @@ def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
 
 
 @pytest.mark.parametrize("as_plan", [False, True])
-def test_the_limit_follows_at_most_once_a_second(room, as_plan):
+def test_the_limit_follows_at_most_once_a_second(answers, as_plan):
     x = np.ones((1024, 1024))
     plan = ttlg.plan_for(x)
     call = plan if as_plan else ttlg.transpose
@@ -127,33 +127,33 @@ def test_the_limit_follows_at_most_once_a_second(room, as_plan):
     def limit():
         return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
 
-    assert (limit(), len(room)) == (GIB, 2)
+    assert (limit(), len(answers)) == (GIB, 2)
     for _ in range(100):
         call(x)
-    assert len(room) < 11
-    room.append(3 << 20)
+    assert len(answers) < 11
+    answers.append(3 << 20)
     end = time.monotonic() + 20
     while limit() == GIB and time.monotonic() < end:
         call(x)
     assert limit() == 3 << 20
-    count = len(room)
+    count = len(answers)
     ttlg.set_result_pool(5 << 20)
     for _ in range(100):
         call(x)
-    assert (limit(), len(room)) == (5 << 20, count)
+    assert (limit(), len(answers)) == (5 << 20, count)
 
 
-def test_calls_that_pool_nothing_do_not_ask(room):
+def test_calls_that_pool_nothing_do_not_ask(answers):
     x = np.ones((1000, 1000))
     out = np.empty_like(x)
-    count = len(room)
+    count = len(answers)
     end = time.monotonic() + 1.2
     while time.monotonic() < end:
         ttlg.transpose(x[:100])
         ttlg.transpose(x, out=out)
-    assert len(room) == count
+    assert len(answers) == count
     ttlg.transpose(x)
-    assert len(room) == count + 1
+    assert len(answers) == count + 1
 
 
 def test_an_error_of_the_source_is_passed_on():
