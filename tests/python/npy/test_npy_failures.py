@@ -42,15 +42,14 @@ def contents(folder):
 
 
 def fail_at(monkeypatch, name, count, error, *, done=False):
-    """Let the `count`-th call of os.`name` raise `error`, before its work or when that is `done`."""
+    """Let the `count`-th call of os.`name` raise `error`: of all, or of those that are `done`."""
     real, calls = getattr(os, name), itertools.count(1)
 
     def call(*args, **options):
-        is_wrong = next(calls) == count
-        if is_wrong and not done:
+        if not done and next(calls) == count:
             raise error
         result = real(*args, **options)
-        if is_wrong:
+        if done and next(calls) == count:
             raise error
         return result
 
