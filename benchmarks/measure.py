@@ -105,7 +105,8 @@ def time_calls(
     a call that is not timed. Returns the medians, in seconds a call.
     """
     timers = {
-        entrant.name: timeit.Timer(entrant.call, entrant.prepare or "pass") for entrant in entrants
+        entrant.name: timeit.Timer(entrant.call, entrant.prepare or "pass").timeit
+        for entrant in entrants
     }
     calls = {name: calls_in_a_sample(timer, sample_seconds) for name, timer in timers.items()}
     samples: dict[str, list[float]] = {name: [] for name in timers}

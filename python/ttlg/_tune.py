@@ -6,7 +6,7 @@ import math
 import random
 import timeit
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ _PIECE_BYTES = 1 << 20
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
+# Returns the seconds of so many calls, by a clock (`timeit.Timer.timeit`) or a device's events.
+Timer = Callable[[int], float]
 TunedT = TypeVar("TunedT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
 
 
@@ -41,7 +43,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
         return model
     best = find_or_measure(
         _key(model, threads, kernel),
-        lambda entry: _rebuilt(model, entry),
+        functools.partial(build_measured, request_of(model)),
         lambda: _measure(model, threads, kernel),
     )
     _core.cache_put(best, threads, kernel)
@@ -58,7 +60,7 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
 
 
 def find_or_measure(
-    key: Entry, rebuild: Callable[[Entry], TunedT], measure: Callable[[], TunedT]
+    key: Entry, rebuild: Callable[..., TunedT], measure: Callable[[], TunedT]
 ) -> TunedT:
     """Rebuild the plan of a key from the file of measured plans, or measure and keep it there."""
     file = TuneFile.from_environment()
@@ -67,7 +69,7 @@ def find_or_measure(
         # One that this version cannot carry out is measured again.
         with contextlib.suppress(KeyError, TypeError, ValueError):
             if entry is not None:
-                return rebuild(entry)
+                return rebuild(entry["kernel"], entry["parameters"], entry["measured"])
         file.check_writable()
     best = measure()
     if file is not None:
@@ -106,13 +108,6 @@ def _with_out(
         out_alignment=alignment,
     )
     return build_measured(request, plan.kernel, plan.parameters, plan.measured)
-
-
-def _rebuilt(model: _core.CpuPlan, entry: Entry) -> _core.CpuPlan:
-    """Rebuild a plan from disk."""
-    return build_measured(
-        request_of(model), entry["kernel"], entry["parameters"], entry["measured"]
-    )
 
 
 def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
@@ -220,18 +215,10 @@ def _span(shape: Sequence[int], byte_strides: Sequence[int]) -> tuple[int, int]:
     return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 
 
-class Timer(Protocol):
-    """What times calls: `timeit.Timer`, or a device's events."""
-
-    def timeit(self, number: int, /) -> float:
-        """Return the seconds of `number` calls."""
-        ...
-
-
 def calls_in_a_sample(timer: Timer, seconds: float) -> int:
     """Count the calls, by doubling, that last at least `seconds`."""
     calls = 1
-    while timer.timeit(calls) < seconds:
+    while timer(calls) < seconds:
         calls *= 2
     return calls
 
@@ -241,15 +228,16 @@ def steady_seconds(timer: Timer, calls: int) -> float:
 
     That one finds in the caches what others have left there, as no later call does.
     """
-    timer.timeit(1)
-    return timer.timeit(calls) / calls
+    timer(1)
+    return timer(calls) / calls
 
 
 def _sample(
     plans: Sequence[_core.CpuPlan], x: _core.TensorView, out: _core.TensorView
 ) -> list[float]:
     """Time plans on the CPU, as `least_seconds` does."""
-    return least_seconds([timeit.Timer(functools.partial(plan.run, x, out)) for plan in plans])
+    calls = (functools.partial(plan.run, x, out) for plan in plans)
+    return least_seconds([timeit.Timer(call).timeit for call in calls])
 
 
 def least_seconds(timers: Sequence[Timer]) -> list[float]:

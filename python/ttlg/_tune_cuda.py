@@ -37,7 +37,7 @@ def tune_cuda(model: _core.CudaPlan, device: int, kernel: str | None) -> _core.C
     build = cuda_builder(request_of(model), model.model, model.pointer_alignment)
     best = find_or_measure(
         _key(model, kernel, alignment=model.pointer_alignment),
-        lambda entry: _rebuilt(build, entry),
+        functools.partial(build_with_measured, build),
         lambda: _measure(model, build, device, kernel),
     )
     _core.cuda_cache_put(best, kernel)
@@ -53,7 +53,7 @@ def tune_cuda_inplace(
     build = cuda_inplace_builder(request_of(model), model.model)
     best = find_or_measure(
         _key(model, kernel, inplace=True, workspace=workspace),
-        lambda entry: _rebuilt(build, entry),
+        functools.partial(build_with_measured, build),
         lambda: _measure_inplace(model, build, device, kernel),
     )
     _core.cuda_inplace_cache_put(best, workspace, kernel)
@@ -71,11 +71,6 @@ def _key(
         "kernel": kernel,
         **more,
     }
-
-
-def _rebuilt(build: Build[CudaT], entry: Entry) -> CudaT:
-    """Rebuild a plan from disk."""
-    return build_with_measured(build, entry["kernel"], entry["parameters"], entry["measured"])
 
 
 def _measure(
@@ -149,15 +144,8 @@ def _changed(
     return found
 
 
-class _DeviceTimer:
-    """Times calls of a plan by the events of a device, as `timeit.Timer` does by a clock."""
-
-    def __init__(self, seconds: Callable[[int], float]) -> None:
-        self.timeit = seconds
-
-
 def _sample(seconds: Callable[[CudaT, int], float], plans: Sequence[CudaT]) -> list[float]:
-    return least_seconds([_DeviceTimer(functools.partial(seconds, plan)) for plan in plans])
+    return least_seconds([functools.partial(seconds, plan) for plan in plans])
 
 
 @contextlib.contextmanager

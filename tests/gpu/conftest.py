@@ -5,23 +5,17 @@ import pytest
 import ttlg
 
 
-def _missing():
-    """Say what is missing for these tests, or return None."""
-    cuda = ttlg.show_config()["cuda"]
-    if not cuda["built"]:
-        return "ttlg was built without CUDA"
-    if not cuda["devices"]:
-        return f"no CUDA device: {cuda['status']}"
-    import torch
-
-    return None if torch.cuda.is_available() else "PyTorch finds no CUDA device"
-
-
 @pytest.fixture(autouse=True, scope="session")
 def _needs_cuda():
-    missing = _missing()
-    if missing is not None:
-        pytest.skip(missing)
+    cuda = ttlg.show_config()["cuda"]
+    if not cuda["built"]:
+        pytest.skip("ttlg was built without CUDA")
+    if not cuda["devices"]:
+        pytest.skip(f"no CUDA device: {cuda['status']}")
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
 
 
 @pytest.fixture(autouse=True)

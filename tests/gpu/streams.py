@@ -27,6 +27,19 @@ def filled_late(x, contents):
     x.copy_(contents)
 
 
+def zeros(shape=OUT_SHAPE):
+    return torch.zeros(shape, dtype=torch.int32, device="cuda")
+
+
+def late(stream, shape=SHAPE):
+    """Fill an array late on a stream, when all else is done; return the contents and the array."""
+    contents, x = values(shape), zeros(shape)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        filled_late(x, contents)
+    return contents, x
+
+
 def allocations():
     return torch.cuda.memory_stats()["allocation.all.allocated"]
 

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ttlg
-
 from ..python.arrays import layouts, problems, random_raw
 from .moves import ODD_WIDTHS, WIDTHS, TorchMemory, check, check_move
 
@@ -87,19 +85,6 @@ def test_misaligned_pointers(itemsize, leads):
         ((20, 8, 20, 8), (2, 1, 0, 3)),
     ):
         check(shape, axes, itemsize, lead=lead, out_lead=out_lead)
-
-
-@pytest.mark.parametrize("offset", [0, 1, 2, 4, 8, 15])
-def test_views_of_bytes_at_an_offset(offset):
-    count = 96 * 160
-    source = torch.empty(count + 16, dtype=torch.uint8, device="cuda").random_()
-    target = torch.full((count + 16,), 0xA5, dtype=torch.uint8, device="cuda")
-    x = source[offset : offset + count].view(96, 160)
-    out = target[15 - offset : 15 - offset + count].view(160, 96)
-    assert ttlg.transpose(x, out=out) is out
-    assert torch.equal(out, x.t())
-    before, after = target[: 15 - offset], target[15 - offset + count :]
-    assert torch.all(torch.cat((before, after)) == 0xA5)
 
 
 @settings(max_examples=150, deadline=None)

@@ -8,7 +8,7 @@ import pytest
 import ttlg
 
 from .moves import of_unknown_library
-from .streams import run_script
+from .streams import AXES, run_script, values, zeros
 
 torch = pytest.importorskip("torch")
 
@@ -71,12 +71,10 @@ def current_context():
 
 
 def test_a_thread_without_a_context_stays_without_one():
-    x = torch.arange(64 * 96, dtype=torch.int32, device="cuda").view(64, 96)
-    out = torch.zeros((96, 64), dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
+    x, out = values(), zeros()
     # Exports of PyTorch might make a context current to the thread.
     arrays = of_unknown_library(x), of_unknown_library(out)
-    ttlg.transpose(arrays[0], out=arrays[1])  # asks the driver for what is kept
+    ttlg.transpose(arrays[0], AXES, out=arrays[1])  # asks the driver for what is kept
     torch.cuda.synchronize()
     out.zero_()
     torch.cuda.synchronize()
@@ -84,7 +82,7 @@ def test_a_thread_without_a_context_stays_without_one():
 
     def work():
         found.append(current_context())
-        ttlg.transpose(arrays[0], out=arrays[1])
+        ttlg.transpose(arrays[0], AXES, out=arrays[1])
         found.append(current_context())
 
     thread = threading.Thread(target=work)
@@ -92,4 +90,4 @@ def test_a_thread_without_a_context_stays_without_one():
     thread.join()
     assert found == [None, None]
     torch.cuda.synchronize()
-    assert torch.equal(out, x.t())
+    assert torch.equal(out, x.permute(AXES))

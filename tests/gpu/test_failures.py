@@ -45,17 +45,12 @@ FORKED = """
 """
 
 
-def output_of(program):
-    done = run_script(program)
-    return done.stdout + done.stderr
-
-
 def test_a_failure_left_behind():
     pytest.importorskip("cupy")
-    assert "launched before, by any library" in output_of(LEFT_BEHIND)
+    assert "launched before, by any library" in run_script(LEFT_BEHIND).stdout
 
 
 def test_a_forked_child_is_told_so():
-    output = output_of(FORKED)
+    output = run_script(FORKED).stdout
     assert "fork" in output
     assert "spawn" in output

@@ -5,7 +5,7 @@ import pytest
 import ttlg
 
 from .moves import of_unknown_library
-from .streams import AXES, OUT_SHAPE, SHAPE, SLEEP_CYCLES, filled_late, values
+from .streams import AXES, OUT_SHAPE, SHAPE, SLEEP_CYCLES, late, values, zeros
 
 torch = pytest.importorskip("torch")
 
@@ -23,16 +23,33 @@ def cupy_beside(stream):
     return cupy, cupy.cuda.Stream(non_blocking=True)
 
 
+def sleep_on(other):
+    """Let a stream of CuPy wait long, when all else is done."""
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.ExternalStream(other.ptr)):
+        torch.cuda._sleep(SLEEP_CYCLES)
+
+
+def test_cupy_on_its_own_stream(cupy_beside):
+    cupy, other = cupy_beside
+    contents, x = cupy.asarray(values()), cupy.zeros(SHAPE, "i4")
+    sleep_on(other)
+    with other:
+        x[...] = contents
+        y = ttlg.transpose(x, AXES)
+        x[...] = 0
+    other.synchronize()
+    assert bool((y == contents.transpose(AXES)).all())
+
+
 @pytest.mark.parametrize("planned", [False, True], ids=["call", "plan"])
 def test_cupy_reads_what_was_written_to_out_on_the_stream_of_pytorch(stream, cupy_beside, planned):
     cupy, other = cupy_beside
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
     out = cupy.full(OUT_SHAPE, -1, "i4")
     read = cupy.zeros_like(out)
     call = ttlg.plan(SHAPE, AXES, "int32", device="cuda") if planned else None
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with other, torch.cuda.stream(stream):
-        filled_late(x, contents)
         if planned:
             call(x, out)
         else:
@@ -48,10 +65,8 @@ def test_out_is_written_to_after_what_cupy_had_queued(stream, cupy_beside):
     x = values()
     out = cupy.full(OUT_SHAPE, -1, "i4")
     read = cupy.zeros_like(out)
-    torch.cuda.synchronize()
+    sleep_on(other)
     with other, torch.cuda.stream(stream):
-        with torch.cuda.stream(torch.cuda.ExternalStream(other.ptr)):
-            torch.cuda._sleep(SLEEP_CYCLES)
         read[...] = out
         ttlg.transpose(x, AXES, out=out)
     assert not stream.query(), "the stream of PyTorch has not waited"
@@ -66,10 +81,8 @@ def test_pytorch_reads_what_was_written_to_out_on_the_stream_of_cupy(stream, cup
     x = cupy.zeros(SHAPE, "i4")
     out = torch.full(OUT_SHAPE, -1, dtype=torch.int32, device="cuda")
     read = torch.zeros_like(out)
-    torch.cuda.synchronize()
+    sleep_on(other)
     with other, torch.cuda.stream(stream):
-        with torch.cuda.stream(torch.cuda.ExternalStream(other.ptr)):
-            torch.cuda._sleep(SLEEP_CYCLES)
         x[...] = contents
         ttlg.transpose(x, AXES, out=out)
         read.copy_(out)
@@ -80,11 +93,9 @@ def test_pytorch_reads_what_was_written_to_out_on_the_stream_of_cupy(stream, cup
 
 def test_only_the_named_stream_is_ordered(stream, cupy_beside):
     cupy, other = cupy_beside
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
     out = cupy.full(OUT_SHAPE, -1, "i4")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with other, torch.cuda.stream(stream):
-        filled_late(x, contents)
         ttlg.transpose(x, AXES, out=out, stream=stream)
     other.synchronize()
     assert not stream.query(), "CuPy's stream waits, although the caller has named another one"
@@ -110,8 +121,7 @@ def test_graph_of_a_call_into_an_array_of_cupy():
 
 
 def test_a_capture_of_one_stream_of_two_is_refused():
-    x = values()
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
+    x, out = values(), zeros()
     # Its library counts as using the default stream, which is not captured.
     unknown = of_unknown_library(out)
     graph = torch.cuda.CUDAGraph()

@@ -23,14 +23,6 @@ def test_second_call_hits_the_cache(x):
     assert (ttlg.cache_info().hits, ttlg.cache_info().misses) == (4, 1)
 
 
-def test_alignment_is_part_of_the_key():
-    ttlg.cache_clear()
-    raw = torch.zeros(64 * 64 + 16, dtype=torch.uint8, device="cuda")
-    for offset in (0, 1):
-        ttlg.transpose(raw[offset : offset + 64 * 64].view(64, 64))
-    assert ttlg.cache_info().misses == 2
-
-
 def test_a_call_allocates_its_result_alone(x):
     y = ttlg.transpose(x, AXES)
     before, count = torch.cuda.memory_allocated(), allocations()
@@ -39,6 +31,13 @@ def test_a_call_allocates_its_result_alone(x):
     assert allocations() - count == 1
     del again
     assert torch.cuda.memory_allocated() == before
+
+
+def test_a_prediction_is_no_less_than_moving_takes():
+    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
+    model = plan._compiled.model.to_dict()
+    moving = 2 * plan.nbytes / model["memory_bytes_per_second"]
+    assert plan.predicted_time > model["launch_seconds"] + moving
 
 
 def test_calls_into_out_allocate_nothing_on_the_device(x):
@@ -54,20 +53,3 @@ def test_calls_into_out_allocate_nothing_on_the_device(x):
     torch.cuda.synchronize()
     assert allocations() == count
     assert torch.cuda.mem_get_info()[0] == free
-
-
-def test_predicted_time_and_explanation():
-    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
-    assert plan.schema in plan.explain()
-    assert ttlg.Plan.from_json(plan.to_json()) == plan
-    seconds = [each.seconds for each in plan.candidates() if each.kernel == plan.schema]
-    assert plan.predicted_time == min(seconds)
-    model = plan._compiled.model.to_dict()
-    moving = 2 * plan.nbytes / model["memory_bytes_per_second"]
-    assert plan.predicted_time > model["launch_seconds"] + moving
-
-
-def test_a_plan_refuses_another_layout(x):
-    plan = ttlg.plan(SHAPE, AXES, "float32", device="cuda")
-    with pytest.raises(ValueError, match=r"layout|shape"):
-        plan(x[:, ::2])

@@ -7,7 +7,7 @@ import pytest
 
 import ttlg
 
-from .streams import AXES, OUT_SHAPE, SHAPE, filled_late, run_script, values
+from .streams import AXES, SHAPE, late, run_script, values, zeros
 
 torch = pytest.importorskip("torch")
 
@@ -22,10 +22,8 @@ PROBLEMS = [
 
 
 def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         y = ttlg.transpose(x, AXES)
         assert not stream.query(), "the call has waited for the stream"
         x.zero_()
@@ -36,13 +34,10 @@ def test_reads_after_what_its_stream_wrote_and_before_what_it_writes_next(stream
 
 
 def test_out_and_plans_are_ordered_on_the_current_stream(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
-    planned = torch.zeros_like(out)
+    out, planned = zeros(), zeros()
     plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         ttlg.transpose(x, AXES, out=out)
         plan(x, planned)
         x.zero_()
@@ -62,12 +57,8 @@ def cupy_stream(stream):
     ids=["torch.cuda.Stream", "handle", "cupy.cuda.Stream"],
 )
 def test_stream_argument(stream, spelling):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
-    spelled = spelling(stream)
-    torch.cuda.synchronize()
-    with torch.cuda.stream(stream):
-        filled_late(x, contents)
+    out, spelled = zeros(), spelling(stream)
+    contents, x = late(stream)
     ttlg.transpose(x, AXES, out=out, stream=spelled)
     assert not stream.query(), "the call has waited for the stream"
     with torch.cuda.stream(stream):
@@ -78,20 +69,15 @@ def test_stream_argument(stream, spelling):
 
 @pytest.mark.parametrize("default", [0, 1, torch.cuda.default_stream], ids=["0", "1", "torch"])
 def test_default_stream_beside_another_current_one(stream, default):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
+    contents, x = late(stream)
     with torch.cuda.stream(stream):
-        filled_late(x, contents)
         y = ttlg.transpose(x, AXES, stream=default if isinstance(default, int) else default())
     torch.cuda.synchronize()
     assert torch.equal(y, contents.permute(AXES))
 
 
 def test_memory_is_not_reused_before_the_stream_has_read_it(stream):
-    contents, x = values(), torch.zeros(SHAPE, dtype=torch.int32, device="cuda")
-    torch.cuda.synchronize()
-    with torch.cuda.stream(stream):
-        filled_late(x, contents)
+    contents, x = late(stream)
     y = ttlg.transpose(x, AXES, stream=stream)
     pointer = x.data_ptr()
     del x
@@ -102,54 +88,41 @@ def test_memory_is_not_reused_before_the_stream_has_read_it(stream):
 
 
 def test_graph_replays_on_changed_contents():
+    plan, planned = ttlg.plan(*PROBLEMS[0], "int32", device="cuda"), zeros((96, 64))
     ttlg.cache_clear()  # planning takes part in the capture
     inputs = [values(shape) for shape, _ in PROBLEMS]
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         results = [ttlg.transpose(x, axes) for x, (_, axes) in zip(inputs, PROBLEMS, strict=True)]
         again = ttlg.transpose(results[0])
+        plan(inputs[0], planned)
     for _ in range(3):
         for x in inputs:
             x.random_()
-        for result in (*results, again):
+        for result in (*results, again, planned):
             result.fill_(-1)
         graph.replay()
         torch.cuda.synchronize()
         for x, (_, axes), result in zip(inputs, PROBLEMS, results, strict=True):
             assert torch.equal(result, x.permute(axes))
         assert torch.equal(again, inputs[0])
-
-
-def test_graph_of_plans_into_given_outputs():
-    x = values()
-    out = torch.zeros(OUT_SHAPE, dtype=torch.int32, device="cuda")
-    plan = ttlg.plan(SHAPE, AXES, "int32", device="cuda")
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        plan(x, out)
-    x.random_()
-    graph.replay()
-    torch.cuda.synchronize()
-    assert torch.equal(out, x.permute(AXES))
-
-
-FIRST_CALL_CAPTURED = """
-    import torch
-    import ttlg
-
-    x = torch.arange(64 * 96, dtype=torch.int32, device="cuda").view(64, 96)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = ttlg.transpose(x)
-    y.zero_()
-    graph.replay()
-    torch.cuda.synchronize()
-    assert torch.equal(y, x.t())
-"""
+        assert torch.equal(planned, results[0])
 
 
 def test_first_call_of_a_process_can_be_captured():
-    done = run_script(FIRST_CALL_CAPTURED)
+    done = run_script("""
+        import torch
+        import ttlg
+
+        x = torch.arange(64 * 96, dtype=torch.int32, device="cuda").view(64, 96)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = ttlg.transpose(x)
+        y.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(y, x.t())
+    """)
     assert done.returncode == 0, done.stderr
 
 

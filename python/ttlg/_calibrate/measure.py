@@ -13,7 +13,7 @@ from ttlg import _core
 from ttlg._calibrate.data import Case, Row
 from ttlg._calibrate.problems import Problem
 from ttlg._calibrate.sample import sample
-from ttlg._tune import Array, arrays_for, calls_in_a_sample, steady_seconds
+from ttlg._tune import Array, Timer, arrays_for, calls_in_a_sample, steady_seconds
 
 # A sample repeats calls until it lasts this long, so that the clock weighs little.
 _SAMPLE_SECONDS = 0.0002
@@ -27,18 +27,18 @@ _HOPELESS = 2.0
 _FRESH_PLANS = 6
 
 
-def _timer(plan: _core.CpuPlan, x: Array, out: Array | None) -> timeit.Timer:
+def _timer(plan: _core.CpuPlan, x: Array, out: Array | None) -> Timer:
     """Time a whole call, which writes to `out` or returns a new array."""
-    return timeit.Timer(functools.partial(_core.run_ndarray, plan, x, out))
+    return timeit.Timer(functools.partial(_core.run_ndarray, plan, x, out)).timeit
 
 
-def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
+def _copies(x: Array, out: Array, threads: int) -> list[Timer]:
     """Copy as many bytes as `out` has, plainly and past the caches."""
     buffers = np.asarray(x.base), np.asarray(out.base)
     source, target = (buffer[: out.nbytes] for buffer in buffers)
     request = _core.Request(target.shape, (1,), 1, (0,))
     plan = _core.cached_cpu_plan(request, threads, "copy")
-    timers = [timeit.Timer(functools.partial(np.copyto, target, source))]
+    timers: list[Timer] = [timeit.Timer(functools.partial(np.copyto, target, source)).timeit]
     for streaming in (False, True):
         parameters = plan.parameters | {"streaming": streaming, "threads": threads}
         built = _core.build_cpu_plan(request, kernel="copy", **parameters)
@@ -47,7 +47,7 @@ def _copies(x: Array, out: Array, threads: int) -> list[timeit.Timer]:
 
 
 def _alternate(
-    plans: Sequence[timeit.Timer], copies: Sequence[timeit.Timer], rounds: int, draw: random.Random
+    plans: Sequence[Timer], copies: Sequence[Timer], rounds: int, draw: random.Random
 ) -> tuple[list[list[float]], float]:
     """Sample all in a new random order each round.
 

@@ -45,3 +45,9 @@ def rows(truth):
             counts = fit.design([row], machine).counts[0]
             made.append(replace(row, samples=(float(counts @ truth),)))
     return made
+
+
+@pytest.fixture(scope="session")
+def points(rows):
+    """Return the same as numbers."""
+    return fit.design(rows, _core.this_cpu_machine())

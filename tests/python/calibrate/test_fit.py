@@ -25,41 +25,32 @@ def reported(rows):
     return fit_rows(rows, _core.this_cpu_machine(), Noise(0.1, 0.0, 2))
 
 
-def _off(rows, seconds, machine):
-    tested = fit.design(rows, machine)
-    return errors(tested.seconds, tested.counts @ seconds)
-
-
-def test_known_seconds_are_found_again(rows, truth):
-    machine = _core.this_cpu_machine()
-    fitted = [row for row in rows if row.case.problem.fold != 0]
-    seconds = fit.solve(fit.design(fitted, machine), np.zeros(len(truth)))
+def test_known_seconds_are_found_again(points, truth):
+    held_out = np.array([row.case.problem.fold == 0 for row in points.rows])
+    seconds = fit.solve(points.part(~held_out), np.zeros(len(truth)))
     assert (seconds >= 0).all()
-    found = _off([row for row in rows if row.case.problem.fold == 0], seconds, machine)
+    tested = points.part(held_out)
+    found = errors(tested.seconds, tested.counts @ seconds)
     assert found.mean < 0.05
     assert abs(found.signed) < 0.02
 
 
-def test_outliers_do_not_move_the_fit(rows, truth):
-    machine = _core.this_cpu_machine()
+def test_outliers_do_not_move_the_fit(points, truth):
     draw = random.Random(0)
-    disturbed = [
-        replace(row, samples=(row.seconds * draw.choice((1,) * 19 + (20,)),)) for row in rows
-    ]
-    seconds = fit.solve(fit.design(disturbed, machine), np.zeros(len(truth)))
-    assert abs(_off(rows, seconds, machine).signed) < 0.05
+    disturbed = [seconds * draw.choice((1,) * 19 + (20,)) for seconds in points.seconds]
+    data = fit.Design(points.rows, points.counts, np.array(disturbed))
+    seconds = fit.solve(data, np.zeros(len(truth)))
+    assert abs(errors(points.seconds, points.counts @ seconds).signed) < 0.05
 
 
-def test_what_no_row_has_is_as_before_in_the_new_scale(rows, truth):
-    machine = _core.this_cpu_machine()
-    data = fit.design(rows, machine)
-    unseen = ~data.counts.any(axis=0)
+def test_what_no_row_has_is_as_before_in_the_new_scale(points, truth):
+    unseen = ~points.counts.any(axis=0)
     assert unseen.any()
     prior = truth + 1e-10
-    slower = fit.Design(data.rows, data.counts, 3 * (data.counts @ prior))
+    slower = fit.Design(points.rows, points.counts, 3 * (points.counts @ prior))
     seconds = fit.solve(slower, prior)
     assert seconds[unseen] == pytest.approx(3 * prior[unseen], rel=0.01)
-    assert seconds @ data.counts.T == pytest.approx(slower.seconds, rel=0.02)
+    assert seconds @ points.counts.T == pytest.approx(slower.seconds, rel=0.02)
 
 
 def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(reported):
@@ -117,9 +108,8 @@ def test_lines_are_read_as_they_are_written(tmp_path, rows):
 
 
 @pytest.fixture(scope="module")
-def misjudged(rows):
+def misjudged(points):
     """Return times that grow faster than any sum of terms, but are in the same order."""
-    points = fit.design(rows, _core.this_cpu_machine())
     return fit.Design(points.rows, points.counts, 100 * points.seconds**1.3)
 
 
@@ -134,13 +124,12 @@ def test_choices_lose_less_than_by_times_alone(misjudged, truth):
     assert lost[1] < 0.5 * lost[0]
 
 
-def test_choices_are_right_in_the_median(rows, truth):
-    points = fit.design(rows, _core.this_cpu_machine())
-    noise = np.exp(0.3 * np.random.default_rng(3).standard_normal(len(rows)))
+def test_choices_are_right_in_the_median(points, truth):
+    noise = np.exp(0.3 * np.random.default_rng(3).standard_normal(len(points.rows)))
     noisy = fit.Design(points.rows, points.counts * noise[:, None], points.seconds)
     chosen = fit.chosen(noisy, noisy.counts @ truth)
     cases = [row.case for row in noisy.part(chosen).rows]
-    assert len(set(cases)) == len(cases) == len({row.case for row in rows})
+    assert len(set(cases)) == len(cases) == len({row.case for row in points.rows})
     # Of plans predicted with errors, the one predicted to be fastest takes longer than that.
     assert np.median((noisy.seconds / (noisy.counts @ truth))[chosen]) > 1.1
     seconds = fit.scale_to_choices(noisy, truth)
@@ -153,9 +142,8 @@ def test_choices_are_right_in_the_median(rows, truth):
 
 def test_choices_of_the_model_that_is_written_are_right_in_the_median(misjudged):
     names = _core.cpu_term_names()
-    nothing = np.zeros(len(names))
     machine = _core.this_cpu_machine()
-    model = cpu_model.model_of(misjudged, nothing, misjudged.seconds, machine)
+    model = cpu_model.model_of(misjudged, np.zeros(len(names)), misjudged.seconds, machine)
     seconds = np.array([model["coefficients"].get(name, 0.0) for name in names])
     predicted = misjudged.counts @ seconds
     chosen = fit.chosen(misjudged, predicted)
@@ -163,8 +151,7 @@ def test_choices_of_the_model_that_is_written_are_right_in_the_median(misjudged)
     assert off == pytest.approx(1, abs=0.01)
 
 
-def test_nothing_predicted_is_not_scaled(rows, truth):
-    points = fit.design(rows, _core.this_cpu_machine())
+def test_nothing_predicted_is_not_scaled(points, truth):
     nothing = np.zeros(len(truth))
     assert (fit.scale_to_choices(points, nothing) == nothing).all()
 

@@ -24,8 +24,7 @@ def measured(rows, tmp_path):
     return file, [*map(str, caches)]
 
 
-def test_one_model_serves_machines_of_different_speed(rows):
-    points = fit.design(rows, _core.this_cpu_machine())
+def test_one_model_serves_machines_of_different_speed(points):
     slower = fit.Design(points.rows, points.counts, 3 * points.seconds)
     seconds = generic_model.fit_generic([points, slower], cases=1000)
     ratios = [fit.ratio_of_choices(each, seconds) for each in (points, slower)]
@@ -45,20 +44,16 @@ def test_the_generic_model_is_printed_as_its_source_has_it(measured, capsys):
     assert printed.count("blocks.jsonl: loses") == 2
 
 
-def test_caches_are_asked_for(measured):
+def test_wrong_usage(measured, capsys):
     file, caches = measured
-    with pytest.raises(SystemExit):
-        generic_model.main(["--machine", str(file), *caches[:2]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["--keep", "call"], "needs --prior"), (["--keep", "calling"], "invalid choice: 'calling'")],
-)
-def test_terms_to_keep_are_those_of_a_prior(measured, capsys, arguments, message):
-    with pytest.raises(SystemExit):
-        cpu_model.main(["evaluate", str(measured[0]), *arguments])
-    assert message in capsys.readouterr().err
+    for program, arguments, message in (
+        (generic_model, ["--machine", str(file), *caches[:2]], "--machine"),
+        (cpu_model, ["evaluate", str(file), "--keep", "call"], "needs --prior"),
+        (cpu_model, ["evaluate", str(file), "--keep", "calling"], "invalid choice: 'calling'"),
+    ):
+        with pytest.raises(SystemExit):
+            program.main(arguments)
+        assert message in capsys.readouterr().err
 
 
 def test_terms_that_no_row_tells_of_are_those_of_the_prior(measured, tmp_path):

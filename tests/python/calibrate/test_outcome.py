@@ -160,17 +160,6 @@ def test_a_machine_that_gets_busy_meanwhile_keeps_its_model(machine, directory):
     assert not kept(directory)
 
 
-def test_a_model_that_was_kept_before_is_compared_too(machine, directory):
-    machine(disturbed=0.6)
-    assert ttlg.calibrate(force=True).path is not None
-    assert ttlg.calibrate().comparison.in_use == "cpu-calibrated"
-    bad = _core.cpu_time_model()
-    machine(in_use=bad.coefficients)
-    report = ttlg.calibrate()
-    assert report.objections == []
-    assert report.comparison.off < 1.2
-
-
 def test_an_interruption_of_the_comparison_leaves_the_model(machine, directory, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -213,13 +202,6 @@ def test_reset_empties_a_damaged_file_and_needs_none(directory):
     assert str(ttlg.reset_calibration()) == path
     _models.install_default_cpu_model()  # and warns of nothing
     assert _models.saved_models().entries() == []
-
-
-def test_reset_and_force_exclude_each_other(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["calibrate", "--reset", "--force"])
-    assert ended.value.code == 2
-    assert "not allowed with" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -21,19 +21,15 @@ def drawn():
 
 
 def test_every_rank_size_width_and_layout_is_drawn(drawn):
-    assert {len(problem.shape) for problem in drawn} >= set(RANKS)
+    ranks = collections.Counter(len(problem.shape) for problem in drawn)
+    # Half of the problems are of strata, an eighth of these of each rank.
+    assert all(ranks[rank] >= 0.8 * len(drawn) / 2 / len(RANKS) for rank in RANKS), ranks
     assert {problem.itemsize for problem in drawn} >= {1, 2, 3, 4, 8, 12, 16}
     powers = {math.floor(math.log(problem.bytes / MIN_BYTES, 4)) for problem in drawn}
     assert powers >= set(range(math.floor(math.log(MAX_BYTES / MIN_BYTES, 4))))
     strided = sum(problem.strides is not None for problem in drawn)
     assert 0.15 < strided / len(drawn) < 0.35
     assert max(problem.bytes for problem in drawn) <= MAX_BYTES
-
-
-def test_strata_are_drawn_about_equally_often(drawn):
-    ranks = collections.Counter(len(problem.shape) for problem in drawn)
-    # Half of the problems are of strata, an eighth of these of each rank.
-    assert all(ranks[rank] >= 0.8 * len(drawn) / 2 / len(RANKS) for rank in RANKS), ranks
 
 
 def test_orderings_are_those_of_the_paper():

@@ -7,8 +7,6 @@ from ..arrays import bits, random_array
 
 da = pytest.importorskip("dask.array")
 
-import dask
-
 import ttlg
 import ttlg.dask
 
@@ -109,13 +107,3 @@ def test_what_is_refused_before_anything_is_computed():
         ttlg.dask.transpose(da.from_array(np.zeros((2, 3), object), chunks=2))
     with pytest.raises(TypeError, match="masked array"):
         ttlg.dask.transpose(da.ma.masked_array(da.zeros((2, 3))))
-
-
-def test_progress_is_dasks(capsys):
-    from dask.diagnostics import ProgressBar
-
-    x = da.zeros((4, 6), chunks=2)
-    with ProgressBar(), dask.config.set(scheduler="threads"):
-        ttlg.dask.transpose(x).compute()
-        da.store(x.T, ttlg.dask.Target(np.empty((6, 4))), lock=False)
-    assert capsys.readouterr().out.count("100% Completed") >= 2

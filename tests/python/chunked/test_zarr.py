@@ -1,10 +1,8 @@
 """Switching ttlg on and off in Zarr, by functions, by the environment, and not by installing it."""
 
-import concurrent.futures
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("zarr", minversion="3.1")
@@ -18,7 +16,6 @@ import ttlg.zarr
 from ..project import test_docs
 
 pytestmark = pytest.mark.usefixtures("default_settings_of_zarr")
-TRANSPOSED = {"name": "transpose", "configuration": {"order": [2, 1, 0]}}
 
 
 def used():
@@ -59,14 +56,10 @@ def test_enabled_is_undone_at_the_end():
             assert used() == OURS
         assert used() == OURS
     assert used() == ZARRS
-    assert dict(zarr.config.config) == before
-
-
-def test_enabled_is_undone_after_an_error():
-    array = zarr.create_array({}, shape=(4, 4), dtype="u1")
-    with pytest.raises(ValueError, match="broadcast"), ttlg.zarr.enabled():
-        array[:] = np.ones((3, 3), "u1")
+    with pytest.raises(KeyError), ttlg.zarr.enabled():
+        raise KeyError
     assert used() == ZARRS
+    assert dict(zarr.config.config) == before
 
 
 def test_enabled_puts_back_what_was_set_before():
@@ -89,23 +82,6 @@ def test_buffers_on_a_gpu_are_refused(switch):
         ):
             switch()
         assert zarr.config.get("ndbuffer") == "zarr.buffer.gpu.NDBuffer"
-
-
-def test_threads_read_and_write_at_once():
-    chunk = np.arange(64**3, dtype="f8").reshape(64, 64, 64)
-    with ttlg.zarr.enabled():
-        array = zarr.create_array(
-            {}, shape=(512, 64, 64), chunks=chunk.shape, dtype="f8", filters=[TRANSPOSED]
-        )
-
-        def write_and_read(index):
-            rows = slice(64 * index, 64 * index + 64)
-            array[rows] = chunk + index
-            return np.array_equal(array[rows], chunk + index)
-
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(write_and_read, range(8)))
-        assert np.array_equal(array[:].reshape(8, -1)[:, 0], np.arange(8))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Assignments and selections behave as with Zarr's own buffer: same elements, same errors."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -13,6 +12,8 @@ from zarr.core.buffer import cpu
 
 import ttlg.zarr
 
+from ..arrays import random_array
+
 # Chunks of 80 x 80 x 80 exceed the size from which ttlg is used for every dtype but the smallest.
 SHAPE, CHUNKS = (100, 90, 110), (80, 80, 80)
 DTYPES = ["?", "u1", ">u2", "i4", "f4", ">f8", "c16", "M8[ns]", "m8[s]", "S5", "U3"]
@@ -22,17 +23,6 @@ DTYPES = ["?", "u1", ">u2", "i4", "f4", ">f8", "c16", "M8[ns]", "m8[s]", "S5", "
 def moved(spy):
     """Count the elements that ttlg moves in place of NumPy."""
     return spy(ttlg.zarr, "copyto", lambda _, dst, src, **options: src.size)
-
-
-def random_array(shape, dtype):
-    dtype = np.dtype(dtype)
-    generator = np.random.default_rng(0)
-    if dtype.kind in "SU":
-        return generator.integers(0, 999, shape).astype(dtype)
-    if dtype.kind == "b":
-        return generator.integers(0, 2, shape).astype(dtype)
-    count = int(np.prod(shape)) * dtype.itemsize
-    return np.frombuffer(generator.bytes(count), dtype).reshape(shape)
 
 
 def outcome(call):
@@ -96,18 +86,13 @@ KEYS = {
     "integer": (3,),
     "integers": (3, slice(None), -1),
     "NumPy's integer": (np.int64(3), slice(None)),
-    "element": (1, 2, 3),
     "new axis": (None, slice(2, 4)),
     "nothing": (slice(4, 4),),
     "list": ([1, 3, 1],),
-    "ix_": np.ix_([0, 2], [3, 1, 5], [0, 9]),
     "mask": np.arange(1000).reshape(10, 10, 10) % 3 == 0,
     "True": (True, slice(2, 5)),
     "too large": (10,),
-    "too many": (0, 0, 0, 0),
     "a float": 1.5,
-    "slice of floats": slice(0.5, 3),
-    "None in the list": [None],
 }
 
 
@@ -121,15 +106,8 @@ def test_every_kind_of_key(everything_is_large, key, order):
     assert_assigns_as_zarr(target, key, value)
 
 
-def read_only():
-    x = np.zeros((6, 7))
-    x.flags.writeable = False
-    return x
-
-
 ASSIGNMENTS = {
     "a scalar": (np.zeros((6, 7)), 3.5),
-    "of rank 0": (np.zeros((6, 7)), np.array(3.5)),
     "to rank 0": (np.zeros(()), np.array(3.5)),
     "a list": (np.zeros((2, 2)), [[1, 2], [3, 4]]),
     "broadcast": (np.zeros((6, 7)), np.arange(7.0)),
@@ -139,8 +117,6 @@ ASSIGNMENTS = {
     "another rank": (np.zeros((6, 7)), np.ones((6, 7, 2))),
     "another dtype": (np.zeros((6, 7)), np.ones((7, 6), "f4").T),
     "another byte order": (np.zeros((6, 7)), np.ones((7, 6), ">f8").T),
-    "no number": (np.zeros((6, 7)), "ab"),
-    "a memoryview": (np.zeros((6, 7)), memoryview(np.ones((6, 7)))),
     "strings cut": (np.zeros((6, 7), "S2"), np.full((7, 6), "abc", "S3").T),
     "objects": (np.full((6, 7), None), np.full((7, 6), "x", object).T),
     "a string to objects": (np.full((6, 7), None), np.full((7, 6), "x").T),
@@ -187,30 +163,19 @@ def test_padding_is_left_to_numpy(everything_is_large, moved, dtype, elements):
     assert moved == elements
 
 
-def test_read_only_targets(everything_is_large):
-    for kind in (ttlg.zarr.NDBuffer, cpu.NDBuffer):
-        target = read_only()
-        with pytest.raises(ValueError, match="assignment destination is read-only"):
-            kind(target)[...] = np.ones((7, 6)).T
-        assert not target.any()
-
-
-def test_targets_that_overlap_the_value(everything_is_large):
-    for kind in (ttlg.zarr.NDBuffer, cpu.NDBuffer):
-        x = np.arange(36.0).reshape(6, 6)
-        kind(x)[...] = x.T
-        assert np.array_equal(x, np.arange(36.0).reshape(6, 6).T)
-
-
-def test_targets_whose_elements_overlap(everything_is_large):
-    results = []
-    for kind in (ttlg.zarr.NDBuffer, cpu.NDBuffer):
-        memory = np.zeros(12)
-        target = np.lib.stride_tricks.as_strided(memory, (6, 7), (8, 8))
-        kind(target)[...] = np.ones((7, 6)).T
-        results.append(memory)
-    assert results[0].tobytes() == results[1].tobytes()
-    assert results[0].all()
+@pytest.mark.parametrize("kind", [ttlg.zarr.NDBuffer, cpu.NDBuffer])
+def test_targets_that_ttlg_refuses(everything_is_large, kind):
+    x = np.arange(36.0).reshape(6, 6)
+    kind(x)[...] = x.T
+    assert np.array_equal(x, np.arange(36.0).reshape(6, 6).T), "overlaps the value"
+    memory = np.zeros(12)
+    target = np.lib.stride_tricks.as_strided(memory, (6, 7), (8, 8))
+    kind(target)[...] = np.ones((7, 6)).T
+    assert memory.all(), "its elements overlap"
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        kind(x)[...] = np.ones((6, 6)).T
+    assert x[5, 0] == 5
 
 
 SELECTIONS = {
@@ -221,13 +186,9 @@ SELECTIONS = {
     "a plane of the last axis": lambda z: z[..., 100],
     "an element": lambda z: z[1, 2, 3],
     "out of bounds": lambda z: z[100],
-    "negative step": lambda z: z[::-1],
     "oindex": lambda z: z.oindex[[1, 5, 99], :, [0, 2]],
-    "oindex of a mask": lambda z: z.oindex[np.arange(100) % 2 == 0, 3:80],
     "vindex": lambda z: z.vindex[[1, 5, 99], [0, 2, 89], [7, 7, 109]],
     "mask": lambda z: z.get_mask_selection(np.indices(SHAPE).sum(0) % 7 == 0),
-    "blocks": lambda z: z.blocks[1, 0],
-    "lists of other lengths": lambda z: z.vindex[[1, 5], [0, 2, 3], [1]],
     "out of another shape": lambda z: z.get_basic_selection(
         ..., out=ttlg.zarr.NDBuffer(np.empty((3, 3), z.dtype))
     ),
@@ -282,8 +243,6 @@ WRITES = {
     "a scalar": (..., lambda: 7.0),
     "the fill value": (..., lambda: np.zeros(SHAPE)),
     "another dtype": (..., lambda: np.ones(SHAPE, "i4")),
-    "no numbers": (..., lambda: np.full(SHAPE, "x")),
-    "another shape": (..., lambda: np.ones((3, 4))),
     "too large": (np.s_[:3], lambda: np.ones((4, *SHAPE[1:]))),
     "broadcast": (..., lambda: np.arange(110.0)),
     "a plane": (np.s_[4], lambda: random_array(SHAPE[1:], "f8")),
@@ -323,24 +282,3 @@ def test_writes_go_to_ttlg(moved):
     )
     again[...] = x
     assert moved == [x.size] * 2
-
-
-@pytest.mark.parametrize("order", [(0, 0), (0, 1, 2), (0, 2), "ab", 3])
-def test_orders_that_are_no_permutation(order):
-    def made(codec):
-        return outcome(
-            lambda: zarr.create_array({}, shape=(4, 4), dtype="u1", filters=[codec(order=order)])
-        )
-
-    ours, theirs = made(ttlg.zarr.TransposeCodec), made(zarr.codecs.TransposeCodec)
-    assert ours == theirs
-    assert ours[0] in (ValueError, TypeError)
-
-
-def test_pickling():
-    buffer = pickle.loads(pickle.dumps(ttlg.zarr.NDBuffer(np.arange(6).reshape(2, 3))))
-    assert type(buffer) is ttlg.zarr.NDBuffer
-    assert buffer.as_numpy_array().tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert pickle.loads(pickle.dumps(ttlg.zarr.NDBuffer)) is ttlg.zarr.NDBuffer
-    codec = ttlg.zarr.TransposeCodec(order=(1, 0))
-    assert pickle.loads(pickle.dumps(codec)) == codec

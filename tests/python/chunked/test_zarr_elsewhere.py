@@ -94,25 +94,6 @@ def test_tensorstore(tmp_path, layout, dtype):
         assert np.array_equal(zarr.open_array(tmp_path / "theirs", mode="r")[:], x)
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_xarray(tmp_path, zarr_format):
-    xarray = pytest.importorskip("xarray")
-    x = values("f4")
-    encoding = {"chunks": CHUNKS}
-    if zarr_format == 3:
-        encoding["filters"] = [transposed(2, 1, 0)]
-    data = xarray.Dataset({"t": (("z", "y", "x"), x)}, coords={"z": np.arange(SHAPE[0])})
-    with ttlg.zarr.enabled():
-        data.to_zarr(
-            tmp_path / "x", zarr_format=zarr_format, encoding={"t": encoding}, consolidated=False
-        )
-    again = xarray.open_zarr(tmp_path / "x", chunks=None, consolidated=False)
-    with ttlg.zarr.enabled():
-        read = again["t"].values
-    assert np.array_equal(read, x)
-    assert np.array_equal(zarr.open_group(tmp_path / "x", mode="r")["t"][:], x)
-
-
 def enable_for_all_sizes():
     ttlg.zarr._MIN_BYTES = 0
     ttlg.zarr.enable()
@@ -142,15 +123,3 @@ def test_dask(tmp_path, scheduler):
             **options,
         )
     assert np.array_equal(zarr.open_array(tmp_path / "out", mode="r")[:], x.T)
-
-
-def test_cubed(tmp_path):
-    cubed = pytest.importorskip("cubed")
-    xp = pytest.importorskip("cubed.array_api")
-    x = values("f8")
-    write(tmp_path / "in", "permuted", x)
-    spec = cubed.Spec(str(tmp_path), allowed_mem="500MB", reserved_mem="100MB")
-    with ttlg.zarr.enabled():
-        read = cubed.from_zarr(str(tmp_path / "in"), spec=spec)
-        cubed.to_zarr(xp.permute_dims(read, (2, 0, 1)), str(tmp_path / "out"))
-    assert np.array_equal(zarr.open_array(tmp_path / "out", mode="r")[:], x.transpose(2, 0, 1))

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import ttlg
 from ttlg import _cli
 
 SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
@@ -17,12 +18,12 @@ any_signal = pytest.mark.parametrize("number", SIGNALS, ids=lambda number: numbe
 SEND = """
 import os, signal, sys
 
-def send(number, name):
-    real = getattr(os, name)
-    def call(*args):
-        setattr(os, name, real)
-        os.kill(os.getpid(), number)
-        return real(*args)
+def send(number, name, count):
+    real, calls = getattr(os, name), iter(range(1, 10**6))
+    def call(*args, **options):
+        if next(calls) == count:
+            os.kill(os.getpid(), number)
+        return real(*args, **options)
     setattr(os, name, call)
 """
 # What systems without unnamed files take it for: the result is written to a file with a name.
@@ -33,9 +34,9 @@ sys.exit(main())
 """
 
 
-def sending(number, name):
-    """Let the first call of os.`name` send a signal to its own process before it does its work."""
-    return f"send({int(number)}, {name!r})\n"
+def sending(number, name, count=1):
+    """Let one call of os.`name` send a signal to its own process before it does its work."""
+    return f"send({int(number)}, {name!r}, {count})\n"
 
 
 @pytest.fixture
@@ -71,10 +72,30 @@ def test_a_signal_leaves_nothing(transpose, folder, number, call, kind):
     assert names(folder) == ["in.npy"]
 
 
-def test_a_kill_leaves_nothing(transpose, folder):
-    _, error = transpose(sending(signal.SIGKILL, "pwritev"), status=-signal.SIGKILL)
-    assert error == ""
-    assert names(folder) == ["in.npy"]
+@pytest.mark.parametrize("old", [[], ["out.npy"]], ids=["new", "old"])
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [("preadv", 1), ("pwritev", 1), ("pwrite", 1), ("link", 1), ("fsync", 1), ("link", 2)],
+)
+def test_a_kill_leaves_nothing(transpose, folder, call, count, old):
+    for name in old:
+        (folder / name).write_bytes(b"what was there before")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    printed = transpose(sending(signal.SIGKILL, call, count), status=-signal.SIGKILL)
+    assert printed == ("", "")
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("call", ["preadv", "pwritev", "pwrite"])
+def test_a_kill_leaves_no_file_that_looks_whole(transpose, folder, call):
+    transpose(NAMED + sending(signal.SIGKILL, call), status=-signal.SIGKILL)
+    (left,) = folder.glob(".out.npy.*.partial")
+    with pytest.raises(ValueError, match="not a readable"):
+        ttlg.transpose_file(left, folder / "other.npy")
+    with pytest.raises(ValueError, match="pickle"):
+        np.load(left)
+    transpose("")  # which it does not disturb
+    np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "in.npy").T)
 
 
 @any_signal
@@ -104,11 +125,6 @@ def test_ignored_signals_stay_ignored(transpose, folder, ignored):
 def test_handlers_of_the_program_stay(transpose, number):
     own = f"signal.signal({int(number)}, lambda *_: print('own'))"
     assert transpose(sending(number, "pwritev") + own) == ("own\n", "")
-
-
-def test_signals_end_the_children_of_tests_that_ignore_them(ignored, run_python):
-    run_python(f"import signal\nsignal.raise_signal({int(ignored)})", status=-ignored)
-    assert signal.raise_signal(ignored) is None
 
 
 def test_a_terminal_that_has_hung_up(default_signals, folder):

@@ -13,7 +13,6 @@ from ...gpu import moves, sanitize_cases, test_inplace_calls, test_large
 
 # All tests there, with the fixtures here.
 from ...gpu.test_inplace import *
-from ...gpu.test_inplace import torch_library
 
 
 class Host(moves.Gpu):
@@ -43,11 +42,6 @@ def device():
     host = Host()
     yield host
     assert host.plans_run > 0
-
-
-@pytest.fixture
-def library():
-    return torch_library("cpu")
 
 
 def test_the_last_problem_of_the_calls_has_a_workspace():

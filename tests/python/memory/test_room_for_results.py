@@ -15,10 +15,16 @@ GIB = 1 << 30
 
 
 @pytest.fixture
-def default_pool():
-    """Let the pool follow the memory, as it does until a limit is set."""
-    ttlg.set_result_pool(None)
-    yield
+def answers():
+    """Let the pool ask how much may wait: list the answers, the last of which is to come again."""
+    given = [GIB]
+
+    def ask():
+        given.append(given[-1])
+        return given[-1]
+
+    ttlg._core.set_result_pool(ask)
+    yield given
     ttlg.set_result_pool(None)
 
 
@@ -94,19 +100,12 @@ def fake_distributed(workers):
     return SimpleNamespace(Worker=SimpleNamespace(_instances=workers))
 
 
-@pytest.mark.parametrize(
-    ("workers", "limits"),
-    [
-        ([], []),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=5))], [5]),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=None))], []),
-        ([SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=0))], []),
-        ([SimpleNamespace()], []),  # of another version, or not set up yet
-    ],
-)
-def test_workers_of_dask(monkeypatch, workers, limits):
+def test_workers_of_dask(monkeypatch):
+    managers = [SimpleNamespace(memory_limit=limit) for limit in (5, None, 0)]
+    # The last is of another version, or not set up yet.
+    workers = [*(SimpleNamespace(memory_manager=each) for each in managers), SimpleNamespace()]
     monkeypatch.setitem(sys.modules, "distributed.worker", fake_distributed(workers))
-    assert _memory._limits_of_dask_workers() == limits
+    assert _memory._limits_of_dask_workers() == [5]
 
 
 def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
@@ -119,59 +118,42 @@ def test_a_worker_that_comes_meanwhile_leaves_no_room(monkeypatch):
     assert _memory.room_for_waiting_results() == 0
 
 
-@pytest.mark.usefixtures("default_pool")
 @pytest.mark.parametrize("as_plan", [False, True])
-def test_the_limit_follows_at_most_once_a_second(as_plan):
+def test_the_limit_follows_at_most_once_a_second(answers, as_plan):
     x = np.ones((1024, 1024))
     plan = ttlg.plan_for(x)
     call = plan if as_plan else ttlg.transpose
-    asked = []
-    room = [GIB]
-
-    def ask():
-        asked.append(1)
-        return room[0]
 
     def limit():
         return ttlg.show_config()["cpu"]["result_pool_limit_bytes"]
 
-    ttlg._core.set_result_pool(ask)
-    assert (limit(), len(asked)) == (GIB, 1)
+    assert (limit(), len(answers)) == (GIB, 2)
     for _ in range(100):
         call(x)
-    assert len(asked) < 10
-    room[0] = 3 << 20
+    assert len(answers) < 11
+    answers.append(3 << 20)
     end = time.monotonic() + 20
     while limit() == GIB and time.monotonic() < end:
         call(x)
     assert limit() == 3 << 20
-    count = len(asked)
+    count = len(answers)
     ttlg.set_result_pool(5 << 20)
     for _ in range(100):
         call(x)
-    assert (limit(), len(asked)) == (5 << 20, count)
+    assert (limit(), len(answers)) == (5 << 20, count)
 
 
-def test_calls_that_pool_nothing_do_not_ask():
-    asked = []
-
-    def ask():
-        asked.append(1)
-        return GIB
-
+def test_calls_that_pool_nothing_do_not_ask(answers):
     x = np.ones((1000, 1000))
     out = np.empty_like(x)
-    ttlg._core.set_result_pool(ask)
-    try:
-        end = time.monotonic() + 1.2
-        while time.monotonic() < end:
-            ttlg.transpose(x[:100])
-            ttlg.transpose(x, out=out)
-        assert len(asked) == 1
-        ttlg.transpose(x)
-        assert len(asked) == 2
-    finally:
-        ttlg.set_result_pool(None)
+    count = len(answers)
+    end = time.monotonic() + 1.2
+    while time.monotonic() < end:
+        ttlg.transpose(x[:100])
+        ttlg.transpose(x, out=out)
+    assert len(answers) == count
+    ttlg.transpose(x)
+    assert len(answers) == count + 1
 
 
 def test_an_error_of_the_source_is_passed_on():

@@ -15,6 +15,10 @@ def source(tmp_path):
     return path
 
 
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Let small files be moved in many pieces."""

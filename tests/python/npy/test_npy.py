@@ -99,11 +99,6 @@ def test_zero_dimensions_and_empty_arrays(tmp_path, shape, dtype):
     assert (tmp_path / "out.npy").read_bytes() == saved(x.T)
 
 
-def test_axes_are_reversed_by_default(source, tmp_path):
-    ttlg.transpose_file(source, tmp_path / "out.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(source).T)
-
-
 @pytest.mark.parametrize("writer", ["write_array_header_1_0", "write_array_header_2_0"])
 def test_header_versions(tmp_path, writer):
     x = random_array((3, 4), "<i2")

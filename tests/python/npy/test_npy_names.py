@@ -13,61 +13,49 @@ import ttlg
 from ttlg import _cli
 from ttlg._files import replacing
 
-X = np.arange(24, dtype="<f4").reshape(2, 3, 4)
+from .conftest import names
 
 
-@pytest.fixture
-def source(tmp_path):
-    np.save(tmp_path / "in.npy", X)
-    return tmp_path / "in.npy"
+def assert_transposed(source, target):
+    np.testing.assert_array_equal(np.load(target), np.load(source).T)
 
 
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-@pytest.fixture(params=["file", "link", "broken link", "folder"])
-def there(request, tmp_path):
-    """Something that has the name of the result already."""
-    target = tmp_path / "out.npy"
-    if request.param == "file":
-        target.write_bytes(b"mine")
-    elif request.param == "folder":
-        target.mkdir()
-    else:
-        target.symlink_to("in.npy" if request.param == "link" else "nowhere")
-    return target
-
-
-def test_what_is_there_is_kept(source, there, monkeypatch):
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda target: target.write_bytes(b"mine"),
+        lambda target: target.symlink_to("in.npy"),
+        lambda target: target.symlink_to("nowhere"),
+        lambda target: target.mkdir(),
+    ],
+    ids=["file", "link", "broken link", "folder"],
+)
+def test_what_is_there_is_kept(source, put, monkeypatch):
+    there = source.with_name("out.npy")
+    put(there)
     monkeypatch.setattr(replacing, "_reserve", None)  # refused before any work
-    before = source.read_bytes(), names_in(source.parent), there.lstat()
+    before = source.read_bytes(), names(source.parent), there.lstat()
     with pytest.raises(FileExistsError, match="is not to be replaced") as caught:
         ttlg.transpose_file(source, there, overwrite=False)
     assert caught.value.filename == str(there)
-    assert (source.read_bytes(), names_in(source.parent), there.lstat()) == before
-
-
-def unnamed_files_fail(directory, name):
-    raise OSError
-
-
-def links_fail(*args, **options):
-    raise PermissionError
+    assert (source.read_bytes(), names(source.parent), there.lstat()) == before
 
 
 @pytest.fixture(params=["unnamed", "named", "no links"])
 def file_system(request, monkeypatch):
+    def fail(*arguments, **options):
+        raise PermissionError
+
     if request.param != "unnamed":
-        monkeypatch.setattr(replacing, "_open_unnamed", unnamed_files_fail)
+        monkeypatch.setattr(replacing, "_open_unnamed", fail)
     if request.param == "no links":
-        monkeypatch.setattr(os, "link", links_fail)
+        monkeypatch.setattr(os, "link", fail)
 
 
 def test_a_new_file_where_none_may_be_replaced(source, tmp_path, file_system):
     ttlg.transpose_file(source, tmp_path / "out.npy", overwrite=False)
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), X.T)
-    assert names_in(tmp_path) == ["in.npy", "out.npy"]
+    assert_transposed(source, tmp_path / "out.npy")
+    assert names(tmp_path) == ["in.npy", "out.npy"]
 
 
 def test_a_file_that_appears_during_the_work_is_kept(source, tmp_path, file_system, monkeypatch):
@@ -82,9 +70,9 @@ def test_a_file_that_appears_during_the_work_is_kept(source, tmp_path, file_syst
     with pytest.raises(FileExistsError, match="is not to be replaced"):
         ttlg.transpose_file(source, target, overwrite=False)
     assert target.read_bytes() == b"theirs"
-    assert names_in(tmp_path) == ["in.npy", "out.npy"]
+    assert names(tmp_path) == ["in.npy", "out.npy"]
     ttlg.transpose_file(source, target)
-    np.testing.assert_array_equal(np.load(target), X.T)
+    assert_transposed(source, target)
 
 
 def test_no_clobber(source, tmp_path, capsys):
@@ -111,7 +99,7 @@ class BytesPath:
 @pytest.mark.parametrize("kind", [str, os.fsencode, pathlib.Path, BytesPath])
 def test_every_kind_of_path(source, tmp_path, kind):
     ttlg.transpose_file(kind(source), kind(tmp_path / "out.npy"))
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), X.T)
+    assert_transposed(source, tmp_path / "out.npy")
     with pytest.raises(FileNotFoundError, match="none"):
         ttlg.transpose_file(kind(tmp_path / "none"), kind(tmp_path / "out.npy"))
 
@@ -126,14 +114,15 @@ def test_names_that_are_no_paths(source, tmp_path, wrong):
 
 def test_pipes_are_refused_and_not_waited_for(source, tmp_path):
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
     with pytest.raises(ValueError, match=r"pipe is not a regular file.* to a file first"):
         ttlg.transpose_file(tmp_path / "pipe", tmp_path / "out.npy")
-    for name in (tmp_path / "pipe", "/dev/null"):
-        with pytest.raises(ValueError, match=r"is not a regular file.* name another one"):
+    for name in (tmp_path / "pipe", tmp_path / "folder", "/dev/null"):
+        with pytest.raises(ValueError, match=r"exists and is not a regular file.* name another"):
             ttlg.transpose_file(source, name)
     with pytest.raises(ValueError, match="/dev/zero is not a regular file"):
         ttlg.transpose_file("/dev/zero", tmp_path / "out.npy")
-    assert names_in(tmp_path) == ["in.npy", "pipe"]
+    assert names(tmp_path) == ["folder", "in.npy", "pipe"]
 
 
 def run(source, target, **streams):
@@ -152,4 +141,4 @@ def test_standard_streams(source, tmp_path):
     with source.open("rb") as stdin:  # A file is one by this name too.
         done = run("/dev/stdin", target, stdin=stdin)
     assert (done.returncode, done.stderr) == (0, b"")
-    np.testing.assert_array_equal(np.load(target), X.T)
+    assert_transposed(source, target)

@@ -3,14 +3,13 @@
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import ttlg
 
-from ..arrays import bits, random_array, random_raw
+from ..arrays import bits, random_array
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
@@ -21,46 +20,6 @@ from ..arrays import bits, random_array, random_raw
 def test_any_number_of_threads_gives_the_same_bits(shape, axes, threads):
     x = random_array(shape, "<f8")
     assert bits(ttlg.transpose(x, axes, threads=threads)) == bits(x.transpose(axes))
-
-
-def test_many_threads_share_one_plan():
-    x = random_array((61, 43, 97), "<u2")
-    plan = ttlg.plan(x.shape, (2, 0, 1), x.dtype)
-    expected = bits(x.transpose(2, 0, 1))
-    with ThreadPoolExecutor(8) as pool:
-        results = pool.map(lambda _: bits(plan(x)) == expected, range(200))
-        assert all(results)
-
-
-def test_many_threads_transpose_with_many_threads():
-    arrays = [random_array((700 + n, 1201), "<f4", seed=n) for n in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        for _ in range(3):
-            results = pool.map(lambda x: ttlg.transpose(x, threads=2), arrays)
-            for x, y in zip(arrays, results, strict=True):
-                assert bits(y) == bits(x.T)
-
-
-def test_settings_may_change_while_others_transpose():
-    x = random_array((40, 50, 60), "<f4")
-    expected = bits(x.T)
-    done = threading.Event()
-
-    def change_settings():
-        n = 0
-        while not done.is_set():
-            n += 1
-            ttlg.set_num_threads(1 + n % 3)
-            ttlg.cache_clear()
-            ttlg.cache_resize(n % 5)
-
-    with ThreadPoolExecutor(4) as pool:
-        changes = pool.submit(change_settings)
-        try:
-            assert all(pool.map(lambda _: bits(ttlg.transpose(x)) == expected, range(150)))
-        finally:
-            done.set()
-        changes.result()
 
 
 def ticks_while(call):
@@ -172,63 +131,3 @@ def test_multiprocessing(run_python, method):
                     assert all(np.array_equal(y, x.T) for y in pair)
     """
     run_python(script, method)
-
-
-def test_overlapping_inputs_are_read_by_many_threads_at_once():
-    raw = random_raw(1 << 20)
-    views = [raw[n:][: 1 << 19].reshape(512, 1024) for n in range(0, 4096, 512)]
-    with ThreadPoolExecutor(8) as pool:
-        for x, y in zip(views, pool.map(ttlg.transpose, views), strict=True):
-            assert bits(y) == bits(x.T)
-
-
-def test_many_python_threads_in_small_calls(run_python):
-    # No more workers than the largest call asks for, from any number of threads.
-    run_python("""
-        import sys
-        from concurrent.futures import ThreadPoolExecutor
-        from pathlib import Path
-        import numpy as np
-        import ttlg
-
-        x = np.random.default_rng(0).integers(0, 256, (800, 601), np.uint8)
-        plan = ttlg.plan(x.shape, dtype="u1", threads=3)
-        most = plan.parameters["threads"]
-        assert most > 1
-
-        def work(_):
-            out = np.empty(x.T.shape, x.dtype)
-            for _ in range(1000):
-                out[:] = 0
-                plan(x, out)
-                assert np.array_equal(out, x.T)
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(work, range(8)))
-
-        def name_of(path):
-            try:
-                return path.read_text()
-            except OSError:  # a thread of the pool that has just ended
-                return ""
-
-        names = map(name_of, Path("/proc/self/task").glob("*/comm"))
-        assert sum(name.startswith("ttlg-") for name in names) < most
-    """)
-
-
-def test_a_call_leaves_no_thread_at_work(run_python):
-    result = run_python("""
-        import time
-        import numpy as np
-        import ttlg
-
-        x = np.ones((2000, 2000))
-        for _ in range(5):
-            ttlg.transpose(x, threads=2)
-        time.sleep(0.001)
-        before = time.process_time()
-        time.sleep(0.2)
-        print(time.process_time() - before)
-    """)
-    assert float(result.stdout) < 0.005, result.stderr

@@ -5,6 +5,13 @@ import pytest
 import ttlg
 from ttlg import _tune
 
+# The plan that most tests measure.
+SHAPE, AXES = (40, 50, 60), (2, 0, 1)
+
+
+def tuned(shape=SHAPE, axes=AXES, **options):
+    return ttlg.plan(shape, axes, **{"threads": 2, "tune": "measure"} | options)
+
 
 @pytest.fixture(autouse=True)
 def _no_traces(monkeypatch):
