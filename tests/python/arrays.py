@@ -171,3 +171,9 @@ def saved(x):
         {"descr": np.lib.format.dtype_to_descr(x.dtype), "fortran_order": False, "shape": x.shape},
     )
     return stream.getvalue() + bits(x)
+
+
+def examples(count):
+    """Return how many examples of Hypothesis to run: fewer than its profile asks for by default."""
+    factor = {"brief": 0.25, "thorough": 20}.get(os.environ.get("HYPOTHESIS_PROFILE"), 1)
+    return max(int(count * factor), 5)

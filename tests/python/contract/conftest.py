@@ -1,5 +1,7 @@
 """What tests of contractions share."""
 
+import sys
+
 import pytest
 
 import ttlg
@@ -11,3 +13,12 @@ def _nothing_planned():
     ttlg.cache_clear()
     yield
     ttlg.cache_clear()
+
+
+@pytest.fixture
+def frequent_switches():
+    """Let Python's threads take turns at every few steps."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)

@@ -6,12 +6,13 @@ results are compared for equality, and an element that is left out or taken twic
 
 import itertools
 import math
-import os
 import string
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
+
+import ttlg
 
 FLOATS = ("float32", "float64", "complex64", "complex128")
 # Contractions of two tensors that are published as hard to bring into the form of matrices, and
@@ -41,13 +42,6 @@ NAMED = {
 }
 
 
-def examples(count):
-    """Return how many examples of Hypothesis to run: fewer than its profile asks for by default."""
-    return {"brief": max(count // 10, 5), "thorough": 20 * count}.get(
-        os.environ.get("HYPOTHESIS_PROFILE"), count
-    )
-
-
 def random_values(shape, dtype, seed=0):
     """Return a C-contiguous array of whole numbers from -2 to 2, complex ones with both parts."""
     random = np.random.default_rng(seed)
@@ -58,17 +52,23 @@ def random_values(shape, dtype, seed=0):
 
 
 def named_operands(equation, dtype="float64", least=None):
-    """Return arrays for an equation, whose extents all differ and have some 20000 products."""
+    """Return arrays for an equation, whose extents all differ: from `least`, or of 20000 products."""
     labels = sorted(set(equation) - set(",->"))
     if least is None:
         least = {2: 150, 3: 28, 4: 11, 5: 6}.get(len(labels), 4)
+        assert math.prod(range(least, least + len(labels))) > 2**14
     extents = {label: least + number for number, label in enumerate(labels)}
-    assert math.prod(extents.values()) > 2**14
     terms = equation.split("->")[0].split(",")
     return [
         random_values([extents[label] for label in term], dtype, seed)
         for seed, term in enumerate(terms)
     ]
+
+
+def planned(equation, operands, **options):
+    """Plan a contraction for the shapes, strides and dtype of the operands."""
+    shapes, strides = zip(*((x.shape, x.strides) for x in operands), strict=True)
+    return ttlg.contraction(equation, *shapes, strides=strides, dtype=operands[0].dtype, **options)
 
 
 def check(result, expected):

@@ -7,7 +7,7 @@ import pytest
 
 import ttlg
 
-from .equations import FLOATS, NAMED, check, named_operands, random_values
+from .equations import check, random_values
 
 FLOPS = 1e10
 # (64, 65, 66) and (66, 67): matrices as they are.
@@ -32,18 +32,6 @@ def test_what_the_equation_leaves_open_is_filled_in():
     (first, second), output = filled.split("->")[0].split(","), filled.split("->")[1]
     assert first[1:] + "," + second + "->" + output[1:] == "ab,bc->ac"
     assert first[0] == output[0] not in "abc"
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
-def test_calls(equation, dtype):
-    operands = named_operands(equation, dtype)
-    contraction = ttlg.contraction(equation, *(x.shape for x in operands), dtype=dtype)
-    expected = np.asarray(np.einsum(equation, *operands))
-    check(np.asarray(contraction(*operands)), expected)
-    # Other strides than those planned for.
-    turned = [np.asfortranarray(x) for x in operands]
-    check(np.asarray(contraction(*turned)), expected)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "bool", "float16"])
@@ -178,15 +166,6 @@ def test_steps_of_three_operands_stay_together():
         path = [first, (0, 1)]
         contraction = ttlg.contraction("ab,bc,cd,de->ea", *shapes, optimize=path, flops=FLOPS)
         assert frozenset(first) == _products(contraction.path, 4)[1]
-
-
-def test_a_search_by_predicted_time():
-    from ttlg.opt_einsum import TimeOptimizer
-
-    search = TimeOptimizer(flops=FLOPS, max_repeats=4)
-    for _ in range(2):
-        result = ttlg.einsum("ab,bc,cd,de->ea", *CHAIN, optimize=search)
-        check(result, np.einsum("ab,bc,cd,de->ea", *CHAIN))
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import ttlg
 
+from ..arrays import examples
 from .equations import (
     FLOATS,
     NAMED,
     Layout,
     Problem,
     check,
-    examples,
     named_operands,
     problems,
     random_values,
@@ -110,25 +110,14 @@ def test_operands_and_lists_of_labels_in_turns(problem, dtype):
 @pytest.mark.parametrize(
     ("equation", "shapes"),
     [
-        ("aa->", [(5, 5)]),
-        ("aba->b", [(4, 3, 4)]),
-        ("ab->ba", [(3, 4)]),
-        ("ab->", [(3, 0)]),
-        ("a,b->ba", [(3,), (4,)]),
-        ("ab,ab->ab", [(3, 4), (3, 4)]),
         ("ab,ba->ab", [(30, 400), (400, 30)]),  # one is moved first
         ("abc,bd->bdac", [(20, 30, 40), (30, 5)]),
         ("ab,bc,cd->ad", [(30, 31), (31, 32), (32, 33)]),
-        ("ab,bc,ca->", [(3, 4), (4, 5), (5, 3)]),
         ("ab,ac,ad->bcd", [(9, 3), (9, 4), (9, 5)]),
         ("ab,ac,ad->abcd", [(9, 3), (9, 4), (9, 5)]),
         ("abc,bcd,be,ef->af", [(20, 5, 6), (5, 6, 7), (5, 30), (30, 20)]),
-        ("ab,bc->ac", [(3, 0), (0, 4)]),
-        ("ab,bc->ac", [(0, 3), (3, 4)]),
         ("ab,bc->ac", [(300, 1), (300, 40)]),  # broadcast
         ("lab,lbc->lac", [(1, 50, 20), (30, 20, 40)]),
-        (",ab,->ba", [(), (3, 4), ()]),
-        (",", [(), ()]),
     ],
 )
 def test_well_known_equations(equation, shapes, dtype):
@@ -142,7 +131,7 @@ def test_equations_with_a_choice_of_ways(equation, dtype):
     expected = np.einsum(equation, *operands)
     check(ttlg.einsum(equation, *operands), expected)
     turned = [x.copy(order="F") for x in operands]
-    check(ttlg.einsum(equation, *turned), expected)
+    check(ttlg.einsum(equation, *turned, threads=2), expected)
     # Of the same shapes, so that a plan for other strides would be found for them.
     backwards = [x[::-1, ...][::-1, ...][..., ::-1] for x in operands]
     check(ttlg.einsum(equation, *backwards), np.einsum(equation, *backwards))
@@ -159,14 +148,6 @@ def test_lists_and_numbers():
     assert isinstance(ttlg.einsum("ab,ab", x, x), np.float32)  # a scalar, as NumPy's
 
 
-def test_matrices_are_taken_as_arrays():
-    with pytest.warns(PendingDeprecationWarning):
-        x = np.matrix([[1.0, 2.0], [3.0, 4.0]])
-    result = ttlg.einsum("ab,bc->ac", x, x)
-    assert type(result) is np.ndarray
-    check(result, np.asarray(x) @ np.asarray(x))
-
-
 @pytest.mark.parametrize("extent", [5, 200])
 def test_another_byte_order_gives_native_results_at_every_call(extent):
     swapped = np.dtype("float64").newbyteorder()
@@ -174,13 +155,6 @@ def test_another_byte_order_gives_native_results_at_every_call(extent):
     y = random_values((extent, extent), swapped, 1)
     for _ in range(3):
         check(ttlg.einsum("ab,bc->ac", x, y), np.einsum("ab,bc->ac", x, y))
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, None])
-def test_threads(threads):
-    x, y = named_operands("abcd,dbea->ec")
-    result = ttlg.einsum("abcd,dbea->ec", x, y, threads=threads)
-    check(result, np.einsum("abcd,dbea->ec", x, y))
 
 
 A, B = np.ones((3, 4)), np.ones((4, 5))
@@ -212,10 +186,3 @@ def test_what_does_not_fit_is_refused(operands, error, match):
     for _ in range(2):
         with pytest.raises(error, match=match):
             ttlg.einsum(*operands)
-
-
-def test_errors_do_not_depend_on_the_search():
-    for extent in (4, 100):
-        x, y = np.ones((extent, extent)), np.ones((extent, extent + 1))
-        with pytest.raises(ValueError, match=f"extent {extent + 1} in operand 1|and {extent + 1}"):
-            ttlg.einsum("ab,cb->ac", x, y)

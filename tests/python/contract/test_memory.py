@@ -12,7 +12,7 @@ import ttlg
 from ttlg._contract import costs, kept, libraries, pairs, steps
 from ttlg._contract.operands import distinct_elements
 
-from .equations import check, named_operands, random_values
+from .equations import check, named_operands, planned, random_values
 
 IMAGE = random_values((60, 70), "float64", 1)
 SIGNAL = random_values((3000,), "float64", 2)
@@ -59,14 +59,18 @@ def spanned(*operands):
     return sum(end - begin for begin, end in bounds)
 
 
-def planned(equation, operands, flops):
-    return ttlg.contraction(
-        equation,
-        *(x.shape for x in operands),
-        strides=[x.strides for x in operands],
-        dtype=operands[0].dtype,
-        flops=flops,
-    )
+def peak_of(call):
+    """Return what a call returns, and the most bytes that it allocates at a time."""
+    tracemalloc.start()
+    result = call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return result, peak
+
+
+def allowed_bytes(operands, result):
+    most = steps._MAX_TIMES_OPERAND * (spanned(*operands) + result.nbytes)
+    return max(most, steps._BYTES_OF_PART)
 
 
 def test_distinct_elements_of_small_arrays():
@@ -105,20 +109,14 @@ def test_distinct_elements_of_windows_are_exact():
 def test_every_way_is_bounded(name, flops):
     equation, *operands = SHARED[name]
     expected = np.asarray(np.einsum(equation, *operands))
-    contraction = planned(equation, operands, flops)
-    ((_, _, pairing),) = contraction._steps
-    most = max(
-        steps._MAX_TIMES_OPERAND * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART
-    )
+    ((_, _, pairing),) = planned(equation, operands, flops=flops)._steps
+    most = allowed_bytes(operands, expected)
     assert pairing.ways
     for way in pairing.ways:
         assert way.workspace <= most
         contract = pairing._compiled(way)
         with ttlg.set_result_pool(0), ttlg.learning(False):
-            tracemalloc.start()
-            result = contract(*operands, None)
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
+            result, peak = peak_of(lambda contract=contract: contract(*operands, None))
         check(np.asarray(result), expected)
         # Parts are joined to a second result, and take objects of Python.
         assert peak < most + 3 * expected.nbytes + 2**16
@@ -134,13 +132,11 @@ def test_calls_are_bounded(name):
     equation, *operands = SHARED[name]
     expected = np.asarray(np.einsum(equation, *operands))
     kept.costs_for(str(operands[0].dtype), "cpu", None, None).pass_over(1)  # which copies much
-    tracemalloc.start()
     for _ in range(4):
-        check(np.asarray(ttlg.einsum(equation, *operands)), expected)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # Measured products have this many elements at most, in three arrays.
-    assert peak < 2 * 16 * costs._MAX_ELEMENTS
+        result, peak = peak_of(lambda: ttlg.einsum(equation, *operands))
+        check(np.asarray(result), expected)
+        # Measured products have this many elements at most, in three arrays.
+        assert peak < 2 * 16 * costs._MAX_ELEMENTS
 
 
 @pytest.mark.parametrize("name", ["correlation", "moving average", "broadcast"])
@@ -149,19 +145,13 @@ def test_calls_of_what_was_planned_for_contiguous_arrays(name):
     expected = np.asarray(np.einsum(equation, *operands))
     # Whose products are so fast that all is laid out for them.
     contraction = ttlg.contraction(equation, *(x.shape for x in operands), flops=1e18)
-    most = max(
-        steps._MAX_TIMES_OPERAND * (spanned(*operands) + expected.nbytes), steps._BYTES_OF_PART
-    )
     copies = [x.copy() for x in operands]
     for _ in range(3):
         check(np.asarray(contraction(*copies)), expected)
         with ttlg.set_result_pool(0):
-            tracemalloc.start()
-            result = contraction(*operands)
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
+            result, peak = peak_of(lambda: contraction(*operands))
         check(np.asarray(result), expected)
-        assert peak < most + 3 * expected.nbytes + 2**16
+        assert peak < allowed_bytes(operands, expected) + 3 * expected.nbytes + 2**16
 
 
 @pytest.mark.parametrize("equation", ["abij,i,j->ab", "abij,ij,a->b", "abij,kj,ik->ab"])
@@ -171,10 +161,7 @@ def test_networks_and_whole_numbers(equation, dtype):
     extents = dict(zip("abij", windows.shape, strict=True)) | {"k": 3}
     terms = equation.partition("->")[0].split(",")[1:]
     others = [random_values([extents[label] for label in term], dtype, 2) for term in terms]
-    tracemalloc.start()
-    result = ttlg.einsum(equation, windows, *others)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    result, peak = peak_of(lambda: ttlg.einsum(equation, windows, *others))
     check(result, np.einsum(equation, windows, *others))
     if dtype == "int64":
         assert peak < windows.size * 8 / 4
@@ -183,17 +170,16 @@ def test_networks_and_whole_numbers(equation, dtype):
 def test_no_dense_contraction_is_done_in_parts():
     for equation in ("abcd,dbea->ec", "ab,bc->ac", "lab,lbc->cla"):
         x, y = named_operands(equation)
-        for _, _, pairing in planned(equation, (x, y), 1e9)._steps:
+        for _, _, pairing in planned(equation, (x, y), flops=1e9)._steps:
             assert all(way.cut is None for way in pairing.ways)
 
 
 def test_tensordot():
     expected = np.einsum("abij,ij->ab", WINDOWS, WEIGHTS)
     check(ttlg.tensordot(WINDOWS, WEIGHTS, 2), expected)
-    tracemalloc.start()
-    check(ttlg.tensordot(WINDOWS, WEIGHTS, 2), expected)
-    assert tracemalloc.get_traced_memory()[1] < WINDOWS.size * 8 / 4
-    tracemalloc.stop()
+    result, peak = peak_of(lambda: ttlg.tensordot(WINDOWS, WEIGHTS, 2))
+    check(result, expected)
+    assert peak < WINDOWS.size * 8 / 4
 
 
 def refuse_more_than(monkeypatch, most, calls):
@@ -216,7 +202,7 @@ def test_another_way_where_memory_runs_out(monkeypatch, equation, most):
     refuse_more_than(monkeypatch, most, calls)
     operands = named_operands(equation, least=9 if "f" in equation else 16)
     expected = np.einsum(equation, *operands)
-    contraction = planned(equation, operands, 1.0)
+    contraction = planned(equation, operands, flops=1.0)
     with ttlg.learning(False):
         check(contraction(*operands), expected)
         calls.clear()
@@ -242,9 +228,8 @@ def test_no_way_is_left(monkeypatch):
         raise MemoryError
 
     x, y = named_operands("ab,bc->ac")
-    contraction = planned("ab,bc->ac", (x, y), 1e9)
     monkeypatch.setattr(libraries.NumPyProducts, "multiplier", lambda self, *args: fail)
-    contraction = planned("ab,cb->ac", (x, y.T), 1.0)
+    contraction = planned("ab,cb->ac", (x, y.T), flops=1.0)
     out = np.full((x.shape[0], y.shape[1]), 77.0)
     with pytest.raises(MemoryError):
         contraction(x, y.T, out=out)

@@ -37,17 +37,8 @@ def test_with_flops_it_is_the_same_every_time(equation):
     shapes = shapes_of(equation, 9)
     first = ttlg.predict_contraction(equation, *shapes, flops=FLOPS)
     ttlg.cache_clear()
-    assert ttlg.predict_contraction(equation, *shapes, flops=FLOPS) == first
+    assert ttlg.predict_contraction(equation, *map(list, shapes), flops=FLOPS) == first
     assert ttlg.contraction(equation, *shapes, flops=FLOPS).estimate() == first
-
-
-def test_a_repeated_question_has_the_same_answer():
-    first = ttlg.predict_contraction("abcd,dbea->ec", *shapes_of("abcd,dbea->ec", 9))
-    for _ in range(3):
-        assert ttlg.predict_contraction("abcd,dbea->ec", *shapes_of("abcd,dbea->ec", 9)) == first
-    # Lists are taken as tuples are.
-    lists = [list(shape) for shape in shapes_of("abcd,dbea->ec", 9)]
-    assert ttlg.predict_contraction("abcd,dbea->ec", *lists) == first
 
 
 def test_questions_that_differ_are_told_apart():

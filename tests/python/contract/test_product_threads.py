@@ -28,19 +28,16 @@ class Number:
 
 
 @pytest.fixture
-def products(monkeypatch):
-    """Return the numbers of threads that products are called with, on a machine of 64 processors."""
+def many_cpus(monkeypatch):
     monkeypatch.setattr(product_threads, "_CPUS", 64)
-    blas, called = Number(16), []
+
+
+@pytest.fixture
+def products(monkeypatch, many_cpus, spy):
+    """Return the numbers of threads that products are called with, on a machine of 64 processors."""
+    blas = Number(16)
     monkeypatch.setattr(libraries.NUMPY, "limiter", Limiter([blas.pool]), raising=False)
-    matmul = np.matmul
-
-    def counted(*args, **kwargs):
-        called.append(blas.number)
-        return matmul(*args, **kwargs)
-
-    monkeypatch.setattr(np, "matmul", counted)
-    yield called
+    yield spy(np, "matmul", lambda *_, **__: blas.number)
     assert blas.number == 16
 
 
@@ -127,6 +124,7 @@ def test_calls_that_end_in_another_order_than_they_begin():
     assert blas.number == 8
 
 
+@pytest.mark.usefixtures("frequent_switches")
 def test_threads_that_limit_at_once():
     blas = Number(8)
     limiter = Limiter([blas.pool])
@@ -138,30 +136,19 @@ def test_threads_that_limit_at_once():
             with limiter.at_most(limit):
                 assert blas.number <= limit
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            for done in [pool.submit(call, limit) for limit in (1, 2, 3, 3)]:
-                done.result()
-    finally:
-        sys.setswitchinterval(interval)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(call, limit) for limit in (1, 2, 3, 3)]:
+            done.result()
     assert blas.number == 8
 
 
-def test_blas_of_numpy(monkeypatch):
+def test_blas_of_numpy(many_cpus, spy):
     pytest.importorskip("threadpoolctl")
-    monkeypatch.setattr(product_threads, "_CPUS", 64)
     pools = product_threads.blas_pools()
     if not pools:
         pytest.skip("NumPy's BLAS is unknown to threadpoolctl")
     before = [pool.get() for pool in pools]
-    matmul, called = np.matmul, []
-    monkeypatch.setattr(
-        np,
-        "matmul",
-        lambda *a, **k: called.append([pool.get() for pool in pools]) or matmul(*a, **k),
-    )
+    called = spy(np, "matmul", lambda *_, **__: [pool.get() for pool in pools])
     check(ttlg.einsum("ab,bc->ac", X, Y, threads=1), X @ Y)
     assert called
     assert all(number == 1 for each in called for number in each)
@@ -175,16 +162,10 @@ def test_without_threadpoolctl(monkeypatch):
         pass
 
 
-def test_pytorch(monkeypatch):
+def test_pytorch(many_cpus, spy):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(product_threads, "_CPUS", 64)
-    before, called, matmul = torch.get_num_threads(), [], torch.matmul
-
-    def counted(*args):
-        called.append(torch.get_num_threads())
-        return matmul(*args)
-
-    monkeypatch.setattr(torch, "matmul", counted)
+    before = torch.get_num_threads()
+    called = spy(torch, "matmul", lambda *_: torch.get_num_threads())
     torch.set_num_threads(2)
     try:
         x, y = torch.from_numpy(X), torch.from_numpy(Y)

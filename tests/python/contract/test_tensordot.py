@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import ttlg
 
-from .equations import FLOATS, check, examples, layouts, random_values
+from ..arrays import examples
+from .equations import FLOATS, check, layouts, random_values
 
 
 @st.composite

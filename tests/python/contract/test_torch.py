@@ -168,20 +168,6 @@ def test_tensordot(axes, dtype):
         check(ttlg.tensordot(x, y, axes), expected)
 
 
-def test_out():
-    x, y = tensors([(40, 50), (50, 60)], "float64")
-    out = torch.zeros(60, 40, dtype=torch.float64)
-    for target in (out, out.t().contiguous().t()):
-        assert ttlg.einsum("ab,bc->ca", x, y, out=target) is target
-        check(target, (x @ y).t())
-    before = out.clone()
-    with pytest.raises(ValueError, match=r"\(60, 40\).*\(40, 60\)"):
-        ttlg.einsum("ab,bc->ac", x, y, out=out)
-    with pytest.raises(TypeError, match="float32"):
-        ttlg.einsum("ab,bc->ca", x, y, out=out.float())
-    assert torch.equal(out, before)
-
-
 def test_a_planned_contraction_is_of_numpy_and_einsum_of_either():
     x, y = tensors([(40, 50), (50, 60)], "float64")
     a, b = x.numpy(), y.numpy()

@@ -1,6 +1,5 @@
 """Every way that the search compares has the right result, and so has every call that tries ways."""
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,25 +11,19 @@ from hypothesis import strategies as st
 import ttlg
 from ttlg._contract import costs, functions, kept, pairs, steps
 
+from ..arrays import examples
 from .equations import (
     FLOATS,
     NAMED,
     check,
-    examples,
     named_operands,
+    planned,
     products_of_matrices,
     random_values,
 )
 
 # At one operation a second, transpositions count for nothing, and no way is left out as too slow.
 SLOW = 1
-
-
-def planned(equation, operands, **options):
-    shapes = [x.shape for x in operands]
-    strides = [x.strides for x in operands]
-    dtype = operands[0].dtype
-    return ttlg.contraction(equation, *shapes, strides=strides, dtype=dtype, **options)
 
 
 def results_of_all_ways(contraction, operands):
@@ -51,39 +44,18 @@ def all_ways(monkeypatch):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
 def test_every_way(equation, dtype):
-    least = 3 if len(set(equation)) > 6 else 5
-    operands = [x[..., : x.shape[-1]] for x in named_small(equation, dtype, least)]
+    operands = named_operands(equation, dtype, least=3 if len(set(equation)) > 6 else 5)
     contraction = planned(equation, operands, flops=SLOW)
     expected = np.einsum(equation, *operands)
     for _, result in results_of_all_ways(contraction, operands):
         check(np.asarray(result), np.asarray(expected))
 
 
-def named_small(equation, dtype, least):
-    labels = sorted(set(equation) - set(",->"))
-    extents = {label: least + number for number, label in enumerate(labels)}
-    terms = equation.split("->")[0].split(",")
-    return [
-        random_values([extents[label] for label in term], dtype, seed)
-        for seed, term in enumerate(terms)
-    ]
-
-
-@pytest.mark.parametrize("equation", NAMED.values(), ids=NAMED)
-def test_ways_by_measured_time(equation):
-    operands = named_operands(equation)
-    contraction = planned(equation, operands)
-    for _, result in results_of_all_ways(contraction, operands):
-        check(np.asarray(result), np.asarray(np.einsum(equation, *operands)))
-    estimate = contraction.estimate()
-    assert estimate.alternatives[0][0] == min(estimate.alternatives[0])
-
-
 @pytest.mark.usefixtures("all_ways")
 def test_ways_are_of_every_kind():
     kinds = set()
     for equation in NAMED.values():
-        operands = named_small(equation, "float64", 3)
+        operands = named_operands(equation, least=3)
         for way, _ in results_of_all_ways(planned(equation, operands, flops=SLOW), operands):
             moved = [factor.moved is not None for factor in way.factors]
             kinds.add((way.order, sum(moved)))
@@ -187,6 +159,7 @@ def test_trials_end_where_threads_have_called_one_way_more_often():
     assert pairing.call != pairing._try
 
 
+@pytest.mark.usefixtures("frequent_switches")
 @pytest.mark.parametrize("learns", [True, False])
 def test_threads_that_call_at_once(monkeypatch, learns):
     monkeypatch.setattr(steps, "_MIN_TRIED_SECONDS", 0)
@@ -204,14 +177,9 @@ def test_threads_that_call_at_once(monkeypatch, learns):
             equation, operands, expected = work[(number // 4 + first) % len(work)]
             check(ttlg.einsum(equation, *operands), expected)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        with ttlg.learning(learns), ThreadPoolExecutor(6) as pool:
-            for done in [pool.submit(call, thread // 3) for thread in range(6)]:
-                done.result()
-    finally:
-        sys.setswitchinterval(interval)
+    with ttlg.learning(learns), ThreadPoolExecutor(6) as pool:
+        for done in [pool.submit(call, thread // 3) for thread in range(6)]:
+            done.result()
 
 
 def test_a_repeated_call_is_planned_once_until_plans_are_forgotten(spy):
@@ -241,35 +209,21 @@ def test_no_more_contractions_are_kept_than_allowed(monkeypatch):
             assert len(kept.contractions) <= 5
 
 
-def test_operands_of_the_same_shapes_and_other_strides():
-    x, y = random_values((40, 40, 40), "float64"), random_values((40, 40), "float64", 1)
+def alike():
+    """Yield calls of which each differs from others in its strides, its shapes or its equation."""
+    cube, square = random_values((40, 40, 40), "float64"), random_values((40, 40), "float64", 1)
     for axes in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:
         for step in (1, -1):
-            view = x.transpose(axes)[::step]
-            for _ in range(2):
-                check(ttlg.einsum("abc,bd->adc", view, y), np.einsum("abc,bd->adc", view, y))
-                check(ttlg.tensordot(view, y, (1, 0)), np.tensordot(view, y, (1, 0)))
+            yield "abc,bd->adc", cube.transpose(axes)[::step], square, (1, 0)
+    for equation in ("ab,bc->ac", "ab,bc->ca", "ab,cb->ac", "ba,bc", "ba,bc->", "ab,ab->ba"):
+        yield equation, square, square[::-1], 1
+    yield "aa,bb", square, square, 1
+    for rows, columns in [(40, 40), (39, 40), (40, 38), (1, 40)]:
+        yield "ab,bcd->dca", square[:rows, :30], cube[:30, :columns], 1
 
 
-def test_equations_that_are_alike():
-    x, y = random_values((30, 30), "float64"), random_values((30, 30), "float64", 1)
-    for equation in (
-        "ab,bc->ac",
-        "ab,bc->ca",
-        "ab,cb->ac",
-        "ba,bc",
-        "ba,bc->",
-        "ab,ab->ba",
-        "aa,bb",
-    ):
+def test_plans_of_calls_that_are_alike_are_told_apart():
+    for equation, x, y, axes in alike():
         for _ in range(2):
             check(ttlg.einsum(equation, x, y), np.einsum(equation, x, y))
-
-
-def test_operands_of_the_same_strides_and_other_shapes():
-    x, y = random_values((40, 30), "float64"), random_values((30, 40, 20), "float64", 1)
-    for rows, columns in [(40, 40), (39, 40), (40, 38), (1, 40)]:
-        for _ in range(2):
-            a, b = x[:rows], y[:, :columns, :]
-            check(ttlg.einsum("ab,bcd->dca", a, b), np.einsum("ab,bcd->dca", a, b))
-            check(ttlg.tensordot(a, b, 1), np.tensordot(a, b, 1))
+            check(ttlg.tensordot(x, y, axes), np.tensordot(x, y, axes))

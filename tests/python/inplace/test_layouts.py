@@ -7,39 +7,12 @@ import ttlg
 
 from ..arrays import bits, random_array
 
-ORDERS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
-
-
-@pytest.mark.parametrize("inplace", [False, True])
-@pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("given", "CF")
-@pytest.mark.parametrize("shape", [(20, 30, 7), (5, 9), (6,), (), (0, 4), (1, 8, 1)])
-def test_asorder(shape, given, order, inplace):
-    x = ORDERS[given](random_array(shape, "<i4")).reshape(shape)
-    expected = x.copy()
-    result = ttlg.asorder(x, order, inplace=inplace)
-    assert bits(result) == bits(expected)
-    assert result.flags[f"{order}_CONTIGUOUS"]
-    assert np.shares_memory(result, x) == (x.size > 0 and (inplace or result is x))
-    if order == given:
-        assert result is x
-    elif not inplace:
-        assert bits(x) == bits(expected)
-
-
-def test_asorder_copies_strided_arrays():
-    x = random_array((6, 8, 10), "<f8")[::2, ::-1]
-    for order in "CF":
-        result = ttlg.asorder(x, order)
-        assert bits(result) == bits(x)
-        assert result.flags[f"{order}_CONTIGUOUS"]
-    with pytest.raises(ValueError, match="does not fill its memory"):
-        ttlg.asorder(x, "F", inplace=True)
-
 
 def test_asorder_refuses():
     with pytest.raises(ValueError, match="unknown order 'K'"):
         ttlg.asorder(np.ones((2, 3)), "K")
+    with pytest.raises(ValueError, match="does not fill its memory"):
+        ttlg.asorder(np.ones((2, 6))[:, ::2], "F", inplace=True)
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match="no order of its axes"):
         ttlg.asorder(jax.numpy.ones((2, 3)), "F")

@@ -1,17 +1,13 @@
 """Transposition in place: NumPy's result in the same memory, or nothing changed."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttlg
-from ttlg import _core
 
-from ..arrays import SIZES, bits, random_array, shapes
+from ..arrays import SIZES, random_array, shapes
 from .checks import check
 
 
@@ -25,47 +21,11 @@ def test_equals_numpy(data):
     check(order(x).reshape(shape), axes, threads=data.draw(st.sampled_from([1, 2, 3])))
 
 
-@pytest.mark.parametrize("dtype", ["u1", "<f4", "<f8", "V12"])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_larger_arrays(dtype, threads):
-    for shape in [(700, 900), (900, 700), (640, 640), (600, 1200), (997, 499), (3, 50000)]:
-        check(random_array(shape, dtype), (1, 0), threads=threads)
-    for axes in itertools.permutations(range(4)):
-        check(random_array((20, 35, 30, 25), dtype), axes, threads=threads)
-
-
-def test_there_and_back():
-    x = random_array((123, 45, 67), "<f8")
-    expected = x.copy()
-    there = ttlg.transpose_inplace(x, (2, 0, 1))
-    back = ttlg.transpose_inplace(there, (1, 2, 0))
-    assert bits(back) == bits(expected)
-    assert bits(x) == bits(expected)
-
-
-def test_axes_are_reversed_by_default():
-    assert ttlg.transpose_inplace(np.zeros((2, 3, 4))).shape == (4, 3, 2)
-
-
 def test_a_subclass_keeps_its_class():
     x = np.arange(6.0).reshape(2, 3).view(np.recarray)
     result = ttlg.transpose_inplace(x)
     assert type(result) is np.recarray
     assert result.tolist() == [[0, 3], [1, 4], [2, 5]]
-
-
-def test_a_workspace_is_a_limit():
-    shape = (60, 61, 62, 63)
-    view = _core.view(np.zeros(shape), "x")
-    before = None
-    for limit in (40_000, 1_000_000, 200_000_000):
-        plan = _core.cpu_inplace_plan_for(view, (3, 2, 1, 0), 1, limit)
-        assert 0 < plan.workspace_bytes <= limit
-        assert before is None or plan.predicted_seconds < before.predicted_seconds
-        check(random_array(shape, "<f8"), (3, 2, 1, 0), workspace=limit, threads=1)
-        before = plan
-    default = _core.cpu_inplace_plan_for(view, (3, 2, 1, 0), 1, None)
-    assert default.workspace_bytes <= math.prod(shape) * 8 // 20
 
 
 def test_a_plan_is_kept():
@@ -114,15 +74,10 @@ def test_out_that_overlaps_is_told_of_the_call_in_place():
 
 def test_pytorch():
     torch = pytest.importorskip("torch")
-    x = torch.arange(2 * 3 * 50.0).reshape(2, 3, 50)
-    expected = x.permute(2, 0, 1).clone()
-    version = x._version
-    result = ttlg.transpose_inplace(x, (2, 0, 1))
-    assert torch.equal(result, expected)
-    assert result.data_ptr() == x.data_ptr()
-    assert x._version == version + 1
     backwards = torch.arange(6.0).reshape(2, 3).t()
+    version = backwards._version
     assert torch.equal(ttlg.transpose_inplace(backwards), torch.arange(6.0).reshape(2, 3))
+    assert backwards._version == version + 1
     with pytest.raises(BufferError, match="requires grad"):
         ttlg.transpose_inplace(torch.ones(2, 3, requires_grad=True))
 

@@ -10,8 +10,7 @@ from ttlg import _core
 
 from . import fake_cuda
 from .fake_cuda import CupyArray, OnCuda, Tensor
-
-DEFAULT = 1  # CUDA's default stream, in DLPack's numbering
+from .test_cuda import DEFAULT
 
 
 @pytest.mark.parametrize("through_plan", [False, True], ids=["call", "plan"])

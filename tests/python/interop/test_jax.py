@@ -7,7 +7,7 @@ import ttlg
 from ttlg import _libraries
 
 from ..arrays import bits
-from .kinds import JAX_DTYPES, random_of
+from .kinds import random_of
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -34,12 +34,6 @@ def check_result(result, x, expected):
     assert result.device == x.device
     assert result.shape == expected.shape
     assert bits(np.asarray(result)) == bits(expected)
-
-
-def test_result_works_in_jax():
-    x = jnp.arange(12.0).reshape(3, 4)
-    result = ttlg.transpose(x)
-    assert float(jax.jit(lambda y: (y @ x).sum())(result)) == float((x.T @ x).sum())
 
 
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float8_e5m2", "float32", "complex64"])
@@ -90,16 +84,6 @@ def test_calls_without_a_program_leave_threads_to_the_device(spy):
     ttlg.transpose(x)
     ttlg.transpose(x, threads=2)
     assert asked == [None, 2]  # a GPU takes no number
-
-
-@pytest.mark.parametrize("dtype", JAX_DTYPES)
-def test_every_dtype_without_and_with_a_program(direct_calls, dtype):
-    x, array = random_jax((5, 3, 7), dtype)
-    for _ in range(CALLS):
-        check_result(ttlg.transpose(x, (2, 0, 1)), x, array.transpose(2, 0, 1))
-    assert len(direct_calls) < CALLS
-    check_result(ttlg.permute_dims(x, (1, 0, 2)), x, array.transpose(1, 0, 2))
-    assert bits(np.asarray(x)) == bits(array)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])

@@ -43,16 +43,6 @@ def test_random_keys_are_left_to_jax(transform):
     check_same(jax.random.key_data(result), jax.random.key_data(expected))
 
 
-def test_the_plan_is_made_once_and_kept():
-    compiled = jax.jit(by_ttlg)
-    x = floats((31, 41, 59))
-    ttlg.cache_clear()
-    compiled(x).block_until_ready()
-    assert ttlg.cache_info()[:2] == (0, 1)
-    compiled(x).block_until_ready()
-    assert ttlg.cache_info()[:2] == (1, 1)
-
-
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_threads(threads):
     x, array = random_jax((300, 20, 400), "float32")
@@ -83,15 +73,6 @@ def test_many_threads_call_one_function():
         for _ in range(10):
             for x, y in zip(arrays, pool.map(compiled, arrays), strict=True):
                 assert bits(np.asarray(y)) == bits(x.transpose(AXES))
-
-
-def test_among_other_operations():
-    def chain(transpose):
-        return lambda x, y: jnp.tanh(transpose(x + y)) @ transpose(transpose(x)).mT
-
-    arguments = floats((4, 4, 4)), floats((4, 4, 4)) + 1
-    expected = jax.jit(chain(by_jax))(*arguments)
-    np.testing.assert_allclose(jax.jit(chain(by_ttlg))(*arguments), expected, rtol=1e-5)
 
 
 def test_donated_argument():
@@ -173,22 +154,6 @@ def test_several_devices(run_python):
             assert (np.asarray(compiled(x)) == array.T).all()
     """
     run_python(script, XLA_FLAGS="--xla_force_host_platform_device_count=2")
-
-
-def test_spawned_children(run_python):
-    run_python("""
-        import multiprocessing
-        import jax, numpy as np, ttlg
-
-        def work(x):
-            return np.asarray(jax.jit(lambda x: ttlg.transpose(x, threads=2))(x))
-
-        if __name__ == "__main__":
-            x = np.random.default_rng(0).integers(0, 256, (1100, 1201), np.uint8)
-            assert np.array_equal(work(x), x.T)
-            with multiprocessing.get_context("spawn").Pool(2) as pool:
-                assert all(np.array_equal(y, x.T) for y in pool.map(work, [x] * 3))
-    """)
 
 
 @pytest.mark.usefixtures("plain_malloc")

@@ -1,5 +1,6 @@
 """Every array library has one module with the same functions, and none of them is imported."""
 
+import importlib
 import inspect
 import sys
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from ttlg._libraries.cupy import CuPy
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.jax import Jax
 from ttlg._libraries.numpy import Buffers, NumPy
+from ttlg._libraries.private_names import find
 from ttlg._libraries.torch import Torch
 from ttlg._libraries.xarray import Xarray
 
@@ -137,3 +139,23 @@ def test_errors_of_the_library_pass(monkeypatch):
     monkeypatch.setattr(Namespace, "empty", full)
     with pytest.raises(MemoryError, match="no room"):
         ttlg.transpose(Array(np.zeros((2, 3))))
+
+
+def test_a_missing_name_is_refused_with_the_release():
+    message = f"ttlg uses numpy.linalg._no, which numpy {np.__version__} lacks: install a release"
+    with pytest.raises(ImportError, match=message):
+        find("numpy.linalg", "_no")
+    with pytest.raises(ImportError, match=r"ttlg uses numpy\.ndarray\._no, which numpy"):
+        find(np.ndarray, "_no")
+    with pytest.raises(ImportError, match=r"ttlg uses numpy\._no\.name, which numpy"):
+        find("numpy._no", "name")
+
+
+def test_a_release_of_pytorch_without_a_name_is_refused(monkeypatch):
+    torch = pytest.importorskip("torch")
+    private = importlib.import_module("ttlg._libraries.torch_private")
+    monkeypatch.delattr(torch._C, "_is_tracing")
+    with pytest.raises(ImportError, match=r"ttlg uses torch\._C\._is_tracing, which torch 2"):
+        importlib.reload(private)
+    monkeypatch.undo()
+    importlib.reload(private)

@@ -43,12 +43,6 @@ def test_new_tensors_ask_for_huge_pages(torch, mib):
     assert is_advised(y.data_ptr() + mib * MIB // 2)
 
 
-def test_small_tensors_are_left_alone(torch):
-    script_sized = torch.ones(1023, 1024, dtype=torch.float32)
-    kept = [ttlg.transpose(script_sized) for _ in range(3)]
-    assert all(torch.equal(each, script_sized.T) for each in kept)
-
-
 def test_tensors_of_out_keep_the_pages_that_they_have(torch):
     x = torch.ones(33 * MIB // 8, dtype=torch.float64).reshape(-1, 512)
     out = torch.empty(x.T.shape, dtype=x.dtype)

@@ -110,21 +110,6 @@ def test_quantized_tensors_are_refused_with_what_to_pass(name, scheme):
     assert torch.equal(x.int_repr(), before)
 
 
-@pytest.mark.parametrize("axes", [(0, 2, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0)])
-def test_channels_last(axes):
-    x, array = random_tensor((2, 3, 4, 5), torch.bfloat16)
-    x = x.contiguous(memory_format=torch.channels_last)
-    assert not x.is_contiguous()
-    check_result(ttlg.transpose(x, axes), array.transpose(axes), torch.bfloat16)
-
-
-@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
-def test_gradient_modes(mode):
-    x, array = random_tensor((4, 6), torch.float32)
-    with mode():
-        check_result(ttlg.transpose(x), array.T, torch.float32)
-
-
 def test_default_dtype_and_device_do_not_matter():
     x, array = random_tensor((4, 6), torch.float32)
     torch.set_default_dtype(torch.float64)
@@ -133,13 +118,6 @@ def test_default_dtype_and_device_do_not_matter():
             check_result(ttlg.transpose(x), array.T, torch.float32)
     finally:
         torch.set_default_dtype(torch.float32)
-
-
-def test_parameter_after_detach():
-    x = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
-    result = ttlg.transpose(x.detach())
-    assert torch.equal(result, x.detach().T)
-    assert not result.requires_grad
 
 
 def test_parameters_are_tensors_while_no_graph_is_kept():

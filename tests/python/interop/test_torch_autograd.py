@@ -5,22 +5,11 @@ import pytest
 import ttlg
 
 torch = pytest.importorskip("torch", minversion="2.5")
-from torch.autograd import forward_ad
-
 import ttlg.torch
 
 from .tensors import AXES, WARNINGS_OF_PYTORCH, check_equal, ours, own, random_tensor, weighted
 
 pytestmark = WARNINGS_OF_PYTORCH
-
-
-def test_backward():
-    x = random_tensor(2, 3, 4, requires_grad=True)
-    result = ours(x)
-    check_equal(result, own(x))
-    assert result.requires_grad
-    weighted(ours)(x).backward()
-    check_equal(x.grad, torch.autograd.grad(weighted(own)(x), x)[0])
 
 
 def test_no_grad_mode_keeps_no_graph():
@@ -35,19 +24,13 @@ def test_no_grad_mode_keeps_no_graph():
     check_equal(out, result)
 
 
-def test_parameter_and_linear_layer():
-    layer = torch.nn.Linear(3, 5)
-    x = random_tensor(4, 3).float()
-    (x @ ttlg.transpose(layer.weight)).sum().backward()
-    check_equal(layer.weight.grad, x.sum(0).expand(5, 3).contiguous())
-
-
 @pytest.mark.parametrize("axes", [None, (0, 1, 2), (1, 2, 0), (-1, 0, 1)])
 def test_gradcheck(axes):
     def function(x):
         return ttlg.transpose(x, axes)
 
     x = random_tensor(2, 3, 4, requires_grad=True)
+    check_equal(function(x), x.permute(axes or (2, 1, 0)).contiguous())
     assert torch.autograd.gradcheck(
         function, x, check_forward_ad=True, check_batched_grad=True, check_batched_forward_grad=True
     )
@@ -119,14 +102,6 @@ def test_transforms(transform):
     assert torch.equal(transform(ours)(x), transform(own)(x))
 
 
-def test_forward_mode_keeps_the_tangent():
-    x, tangent = random_tensor(2, 3, 4), random_tensor(2, 3, 4).cos()
-    with forward_ad.dual_level():
-        result = forward_ad.unpack_dual(ours(forward_ad.make_dual(x, tangent)))
-        check_equal(result.primal, own(x))
-        check_equal(result.tangent, own(tangent))
-
-
 def stale_value(write):
     """Write to what autograd has kept for the gradient."""
     kept = torch.zeros(4, 2, 3, dtype=torch.float64)
@@ -136,19 +111,19 @@ def stale_value(write):
     loss.backward()
 
 
-@pytest.mark.parametrize("kind", ["transpose", "from NumPy", "plan", "plan from NumPy", "operator"])
-def test_writes_are_counted(kind):
+def test_writes_are_counted():
     x = random_tensor(2, 3, 4)
     plan = ttlg.plan(x.shape, AXES, x.dtype)
-    write = {
-        "transpose": lambda out: ttlg.transpose(x, AXES, out=out),
-        "from NumPy": lambda out: ttlg.transpose(x.numpy(), AXES, out=out),
-        "plan": lambda out: plan(x, out),
-        "plan from NumPy": lambda out: plan(x.numpy(), out),
-        "operator": lambda out: torch.ops.ttlg.transpose_into(x, AXES, out),
-    }[kind]
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        stale_value(write)
+    for write in (
+        lambda out: ttlg.transpose(x, AXES, out=out),
+        lambda out: ttlg.transpose(x.numpy(), AXES, out=out),
+        lambda out: ttlg.copyto(out, x[0, :, 0].numpy()),
+        lambda out: plan(x, out),
+        lambda out: plan(x.numpy(), out),
+        lambda out: torch.ops.ttlg.transpose_into(x, AXES, out),
+    ):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            stale_value(write)
 
 
 def test_writes_to_inference_tensors():
@@ -190,20 +165,14 @@ def test_nested_tensors(name):
         SPECIAL[name](ours)
 
 
-@pytest.mark.parametrize(
-    ("axes", "error", "match"),
-    [
-        ((0, 0, 1), ValueError, "axis 0 appears twice"),
-        ((0, 1), ValueError, "name each of the 3 axes once"),
-        ((0, 1, 3), ValueError, "axis 3 is out of range"),
-        ("abc", TypeError, "sequence of 3 integers"),
-        ((0.0, 1, 2), TypeError, "0.0 is not an axis number"),
-    ],
-)
-def test_errors_are_those_of_plain_tensors(axes, error, match):
+@pytest.mark.parametrize("axes", [(0, 0, 1), (0, 1), "abc", (0.0, 1, 2)])
+def test_errors_are_those_of_plain_tensors(axes):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        ttlg.transpose(random_tensor(2, 3, 4), axes)
     for transform in (lambda f: f, lambda f: lambda x: torch.func.vmap(f)(x[None])):
-        with pytest.raises(error, match=match):
+        with pytest.raises(expected.type) as told:
             transform(lambda x: ttlg.transpose(x, axes))(random_tensor(2, 3, 4, requires_grad=True))
+        assert str(told.value) == str(expected.value)
 
 
 def test_streams_are_pytorch_s_own():

@@ -1,9 +1,7 @@
 """Tensors that PyTorch traces, and subclasses: what was traced computes with new values."""
 
 import sys
-import warnings
 
-import numpy as np
 import pytest
 
 import ttlg
@@ -245,10 +243,3 @@ def test_an_old_pytorch_is_told(monkeypatch):
     with pytest.raises(BufferError, match=r"needs PyTorch 2\.5 or newer.*x\.detach\(\)"):
         ours(random_tensor(2, 3, 4, requires_grad=True))
     check_equal(ours(random_tensor(2, 3, 4)), own(random_tensor(2, 3, 4)))
-
-
-def test_numpy_arrays_know_nothing_of_all_this():
-    x = np.arange(24.0).reshape(2, 3, 4)
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.array_equal(ttlg.transpose(x, AXES), x.transpose(AXES))

@@ -17,12 +17,6 @@ def test_version():
     assert ttlg.__version__ == installed
 
 
-def test_public_names_exist():
-    assert sorted(ttlg.__all__) == ttlg.__all__
-    for name in ttlg.__all__:
-        assert hasattr(ttlg, name), name
-
-
 def test_sections():
     config = ttlg.show_config()
     assert list(config) == ["ttlg", "cpu", "cuda"]

@@ -1,7 +1,6 @@
 """Links in Markdown files lead to files and headings of the repository that exist."""
 
 import re
-import subprocess
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -68,37 +67,3 @@ def test_there_are_links_to_files_and_headings():
     assert len(targets) > 100
     assert sum("#" in target for target in targets) > 5
     assert "docs/hardware.md#the-instruction-budget" in targets
-
-
-def test_broken_links_are_found(tmp_path, monkeypatch):
-    monkeypatch.setitem(globals(), "REPOSITORY", tmp_path)
-    (tmp_path / "other.md").write_text(
-        "# A `heading`, with code\n\n```sh\n# none\n```\n# Twice\n# Twice\n"
-    )
-    page = tmp_path / "page.md"
-    page.write_text(
-        "[a](other.md) [b](other.md#a-heading-with-code) [c](other.md#twice-1) [d](https://x.org/y)"
-        " [e](missing.md) [f](other.md#none) [g](other.md#twice-2) [h](#nowhere) [i](/etc/hosts)"
-    )
-    assert broken(page) == [
-        "missing.md",
-        "other.md#none",
-        "other.md#twice-2",
-        "#nowhere",
-        "/etc/hosts",
-    ]
-
-
-def test_linked_files_are_committed():
-    """And not only present in this working tree."""
-    if not (REPOSITORY / ".git").exists():
-        pytest.skip("not a checkout")
-    listed = subprocess.run(
-        ["git", "-C", REPOSITORY, "ls-files"], capture_output=True, text=True, check=True
-    ).stdout.split("\n")
-    for page in PAGES:
-        for target in links(page):
-            name = unquote(target).partition("#")[0]
-            file = (page.parent / name).resolve() if name else page
-            if file.is_file():
-                assert str(file.relative_to(REPOSITORY)) in listed, f"{page}: {target}"

@@ -140,19 +140,5 @@ def test_what_took_no_part_is_said(claims):
     assert "not measured: bands of 8 tiles and NVIDIA's order" in ours
 
 
-def test_no_page_says_that_kernels_have_run_on_no_gpu():
-    pages = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml")]
-    pages += [*DOCS.rglob("*.md"), *(REPOSITORY / "notebooks").glob("*.ipynb")]
-    before = re.compile(r"not run on hardware|has run on GPU hardware yet|On a GPU: nothing yet")
-    assert [page.name for page in pages if before.search(page.read_text())] == []
-
-
-def test_sparse_pages_agree_about_what_is_refused():
-    """CuPy's COO matrices are taken; test_cupy.py transposes one."""
-    for page in ("howto/sparse.md", "limits.md"):
-        text = " ".join((DOCS / page).read_text().split())
-        assert "JAX's sparse arrays and CuPy's compressed ones are refused" in text
-
-
 def test_the_costs_of_ends_are_those_of_the_record(claims):
     assert claims.gentt.ends_table() in (DOCS / "papers/gentt.md").read_text()

@@ -1,7 +1,5 @@
 """Sparse tensors to test with, and what NumPy makes of them."""
 
-import os
-
 import numpy as np
 from hypothesis import strategies as st
 
@@ -84,9 +82,3 @@ def problems(draw, **options):
     """Draw a tensor, and axes to permute it by."""
     tensor = draw(tensors(**options))
     return tensor, tuple(draw(st.permutations(range(len(tensor[2])))))
-
-
-def examples(count):
-    """Scale a number of examples as the Hypothesis profile of this run says."""
-    factor = {"brief": 0.25, "thorough": 25}.get(os.environ.get("HYPOTHESIS_PROFILE"), 1)
-    return max(int(count * factor), 5)

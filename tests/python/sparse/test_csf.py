@@ -8,7 +8,8 @@ from hypothesis import given, settings
 
 from ttlg import sparse
 
-from .tensors import check, examples, problems, random_coords, transposed
+from ..arrays import examples
+from .tensors import check, problems, random_coords, transposed
 
 
 @settings(max_examples=examples(80))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ttlg import sparse
 
-from .tensors import dense, examples, random_coords
+from ..arrays import examples
+from .tensors import dense, random_coords
 
 pydata = pytest.importorskip("sparse")
 

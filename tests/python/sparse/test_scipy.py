@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ttlg import sparse
 
-from .tensors import check, examples, problems, random_coords, transposed
+from ..arrays import examples
+from .tensors import check, problems, random_coords, transposed
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 

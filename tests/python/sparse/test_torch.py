@@ -8,7 +8,8 @@ from hypothesis import given, settings
 
 from ttlg import sparse
 
-from .tensors import check, dense, examples, problems, random_coords, transposed
+from ..arrays import examples
+from .tensors import check, dense, problems, random_coords, transposed
 
 torch = pytest.importorskip("torch")
 
@@ -179,13 +180,6 @@ def test_coordinates_to_compressed_matrices():
         sparse.transpose(random_coo((2, 3, 4), 5), format="csr")
     with pytest.raises(ValueError, match=r"unknown format 'bsr' for PyTorch; choose one of 'coo'"):
         sparse.transpose(x, format="bsr")
-
-
-def test_empty():
-    x = coo(np.empty((2, 0)), torch.empty(0), (3, 0))
-    result = sparse.transpose(x)
-    assert result.shape == (0, 3)
-    assert result.is_coalesced()
 
 
 def test_other_formats():

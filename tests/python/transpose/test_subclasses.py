@@ -49,14 +49,6 @@ def test_attributes_are_kept(shape):
         assert bits(result) == bits(x.T)
 
 
-def test_a_copy_of_a_memory_map_is_no_memory_map(tmp_path):
-    x = np.memmap(tmp_path / "x", "f4", "w+", shape=(3, 4))
-    x[:] = random_array((3, 4), "f4")
-    result = ttlg.transpose(x)
-    assert type(result) is np.ndarray
-    assert bits(result) == bits(x.T)
-
-
 @pytest.mark.parametrize(("cls", "dtype"), [(np.matrix, "f8"), (np.recarray, "i4,f8")])
 def test_classes_of_numpy(cls, dtype):
     x = random_array((3, 4), dtype).view(cls)
