@@ -10,8 +10,6 @@ import pytest
 
 from ttlg.benchmarks import cli, command, machine
 from ttlg.benchmarks.ablations import ABLATIONS
-from ttlg.benchmarks.contraction.suites import PARTS
-from ttlg.benchmarks.inplace.suites import RANDOM_SUITES
 from ttlg.benchmarks.suites import DEFAULT_SUITES, SUITES, cases
 
 from .conftest import TINY, main_of
@@ -54,15 +52,6 @@ def test_lists(options, count, first, capsys):
     assert re.match(first, rows[0])
     if not options:
         assert [row.split()[0] for row in rows] == [*SUITES, "ablations", *ABLATIONS]
-
-
-def test_help_has_a_line_for_each_suite_in_place_and_for_each_part_of_contractions(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["--help"])
-    printed = capsys.readouterr().out
-    for name, suite in (RANDOM_SUITES | PARTS).items():
-        line = re.escape(suite.__doc__.splitlines()[0])
-        assert re.search(rf"^  {name} +{line}$", printed, re.MULTILINE)
 
 
 RUN_OF = '{{"machine": {{"command": "python -m ttlg.benchmarks.{}"}}, "results": []}}'.format

@@ -17,12 +17,11 @@ def elsewhere(monkeypatch, tmp_path):
     """Look for modules in a folder of this test alone, with none of the peers loaded."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for name in [*sys.modules]:
-        if name.partition(".")[0] in ("hptt", NAME):
-            monkeypatch.delitem(sys.modules, name)
+    for name in ("hptt", NAME):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     yield tmp_path
-    sys.modules.pop("hptt", None)
-    sys.modules.pop(NAME, None)
+    for name in ("hptt", NAME):
+        sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Plots and panels show what was measured."""
 
 import itertools
-from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from ttlg.benchmarks.plots import plot
 from ttlg.benchmarks.report import Report
 from ttlg.benchmarks.suites import SUITES
 
-from .conftest import NINE, module
+from .conftest import module
 from .test_report import REPORT
 
 
@@ -175,26 +174,13 @@ def test_panels_side_by_side(drawn, count, cells):
 
 def recorded():
     """List programs, records, and the cases and curves of their panels."""
-    case = {"suite": "gentt", "name": "A", "shape": [4, 5], "axes": [1, 0], "dtype": "float32"}
-    times = dict(zip((*COPIES, "a", "b"), (1.0, 2.0, 4.0, 2.0, 4.0), strict=True))
-    row = {"ablation": "loops", "case": case, "threads": 1, "chosen": "b", "seconds": times}
-    row["predicted"] = {"a": 10.0, "b": 5.0}
-    shares = {"measured": [0.5, 0.25], "predicted": [0.1, 0.2]}
-    yield "ablations", {"ablations": [row]}, ["a", "b (chosen)"], [shares]
     calls = {"default": {"mean": 3.0, "p90": 8.0}, "one": {"mean": 2.0, "p90": 4.0}}
-    results = [case | {"inplace": True, "microseconds": calls}]
+    results = [{"shape": [4, 5], "dtype": "float32", "inplace": True, "microseconds": calls}]
     yield "busy", {"results": results}, ["4x5 float32 in place"], [{"mean": [1.5], "p90": [2.0]}]
     learned = (("a", [0.5, 0.25]), ("a", [0.25, 0.25]), ("b", [0.125, 0.0]))
     results = [{"model": model, "threads": 1, "regrets": each} for model, each in learned]
     labels = ["after 1 calls", "after 10 calls"]
     yield "learning", {"results": results}, labels, [{"a": [37.5, 25], "b": [12.5, 0]}]
-    took = {"threads": 1, "first": 1.0, "predicted": 1.0, "layout": ""}
-    results = [
-        took | {"case": asdict(replace(NINE[0], name=name)), "seconds": {"ttlg": 1.0, **others}}
-        for name, others in (("A", {"numpy": 3.0, "torch": 4.0}), ("B", {"numpy": 2.0}))
-    ]
-    values = {"numpy": [2, 3], "torch": [None, 4]}
-    yield "contraction.report", {"results": results}, ["B", "A"], [values]
     trees = {"operations": {"predicted": 0.004, "measured": 0.002}}
     trees["time"] = {"predicted": 0.003, "measured": 0.001}
     values = {
@@ -211,13 +197,6 @@ def recorded():
     ]
     memory = {name: [100.0] for name in methods}
     yield "dask_store", {"runs": runs}, ["run 1"], [methods, memory]
-    rows = [
-        {"case": {"name": name}, "seconds": {"generated": 1e-6, **others}}
-        for name, others in (("A", {"numpy": 4e-6}), ("B", {"numpy": 2e-6, "torch": 4e-6}))
-    ]
-    machine = {"command": "python -m ttlg.benchmarks.generated shapes --plot shapes.png"}
-    values = {"generated": [4, 2], "numpy": [1, 1], "torch": [None, 0.5]}
-    yield "generated.report", {"machine": machine, "rows": rows}, ["A", "B"], [values]
     seconds = {each: {"zarr": 4.0, "ttlg": 1.0, "zarr again": 2.0} for each in ("read", "write")}
     results = [{"order": "F", "dtype": "u1", "seconds": seconds}]
     values = [{"ttlg": [4.0], "zarr again": [2.0]}] * 2

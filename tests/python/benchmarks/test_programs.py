@@ -70,7 +70,7 @@ PROGRAMS = [
         "^zen5, learned +1 +1 ",
     ),
     Program("loops", "--repeats 1", "^  all +4 "),
-    Program("zarr_io", "--repeats 1", "^all reordered, raw, field, 1 case", needs="zarr"),
+    Program("zarr_io", "--repeats 1", "^all reordered, zstd, field, 4 cases", needs="zarr"),
     rotating(
         "dask_store",
         "--folder . --shape 6 20 30 3 --axes 0 3 1 2 --chunks 4 20 30 3",
@@ -92,7 +92,9 @@ def shrink_optional(monkeypatch, program):
     if program == "zarr_io":
         zarr_io = module(program)
         monkeypatch.setattr(zarr_io, "_MIN_ARRAY_MB", 2)
-        monkeypatch.setattr(zarr_io, "cases", lambda quick: [zarr_io.Case("F", "u1", False, 1)])
+        made = [zarr_io.Case(order, "u2", True, 1) for order in zarr_io.ORDERS]
+        made.append(zarr_io.Case("F", "u1", True, 1, store="local"))
+        monkeypatch.setattr(zarr_io, "cases", lambda quick: made)
     if program == "contraction.networks":
         networks = module(program)
         made = (

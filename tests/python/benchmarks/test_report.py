@@ -1,12 +1,11 @@
 """Reports say what was measured."""
 
-import csv
 import json
-import platform
 import shutil
 import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
+from platform import python_version
 
 import numpy as np
 import pytest
@@ -30,14 +29,8 @@ from ttlg.benchmarks.sparse.measure import SparseResult
 
 from .conftest import NINE, TENSOR
 
-MACHINE = {
-    "command": "ttlg bench --suite big",
-    "cpu": "Some CPU",
-    "cores": 2,
-    "caches": {"L1 data": "48K", "L2": "1024K"},
-    "versions": {"numpy": "2.0", "hptt": None},
-    "commit": None,
-}
+MACHINE = {"command": "bench", "cpu": "A CPU", "cores": 2, "caches": {"L2": "1024K"}}
+MACHINE |= {"versions": {"numpy": "2.0", "hptt": None}, "commit": None}
 A = Case("big", "A", (1000, 500), (1, 0), "float32")
 B = Case("big", "B", (1000, 250), (1, 0), "float64")
 SMALL = Case("latency", "C", (8, 8), (1, 0), "float32")
@@ -66,7 +59,7 @@ def text_of(lines):
 def dense():
     lines = (report.line(REPORT.results[number]) for number in (1, 3))
     rows = """
-        Some CPU, 2 cores, L1 data 48K, L2 1024K
+        A CPU, 2 cores, L2 1024K
         numpy 2.0, hptt -; commit -
         big, 1 thread, 2 cases
         copy ceiling 40.0 GB/s in the median
@@ -136,7 +129,10 @@ def contracted():
         other - 0.90 at other second float64 1 of 1 0.30
         all 2.50 of 2 0.90 at other second float64 1 of 3 0.20
         nine first float64, 1 thread: ttlg 100 ms (first 200, predicted 0.80), numpy 400, torch 300; ratio 3.00"""
-    return text_of([contractions.table(MACHINE, results), contractions.line(results[0])]), rows
+    record = {"results": [*map(contractions.to_entry, results)]}
+    curves = {"numpy": [2, 4], "torch": [None, 3]}, {"numpy": [0.9], "torch": [5]}
+    text = [contractions.table(MACHINE, results), contractions.line(results[0])]
+    return text_of(text), rows, contractions.panels(record), curves
 
 
 def loop_orders():
@@ -168,7 +164,9 @@ def ablated():
         loops: A float32, threads 2, copy 4000.0 GB/s
         a 50.0% predicted 40.0%
         -> bc 25.0% predicted 100.0%"""
-    return ablations.table(row), rows
+    panels = ablations.panels({"ablations": [asdict(row)]})
+    assert panels[0].labels == ["a", "bc (chosen)"]
+    return ablations.table(row), rows, panels, [{"measured": [0.5, 0.25], "predicted": [0.4, 1]}]
 
 
 def functions():
@@ -201,7 +199,10 @@ def functions():
         twos avx2 12.0 14.0
         twos neon 16.0 -
         generated is 4.00 times as fast as numpy in the median, 2.00 at least, where calls do not weigh"""
-    return text_of(generated.table(FIGURES["levels"], measured, passes)), rows
+    record = {"machine": {"command": "python -m ttlg.benchmarks.generated levels"}}
+    panels = generated.panels(record | {"rows": [*map(asdict, measured)]})
+    curves = {"generated": [4, 4, 2, 9], "numpy": [1] * 4, "torch": [None, None, 2, None]}
+    return text_of(generated.table(FIGURES["levels"], measured, passes)), rows, panels, [curves]
 
 
 def ends_of_rows():
@@ -213,44 +214,35 @@ def ends_of_rows():
     rows = """
         blocks fit 1x48x48 100% 50% 6.0 2 (1.00) 1 (2.00)
         blocks fit 1x48x48 100% 50% 6.0 1 (2.00) 0 (4.00)"""
-    return text_of(ends.table(record)), rows
+    curves = {"at a line": [2, 1], "4 bytes behind": [1, 0.5]}
+    return text_of(ends.table(record)), rows, generated.panels(record), [curves]
 
 
 @pytest.mark.parametrize(
     "table",
     [dense, in_place, sparse, contracted, loop_orders, ablated, functions, ends_of_rows],
 )
-def test_tables(table):
+def test_tables_and_panels(table):
     """Numbers of threads are kept apart; latencies are in nanoseconds."""
-    text, rows = ([" ".join(line.split()) for line in each.splitlines()] for each in table())
+    *texts, panels, curves = (*table(), (), ())[:4]
+    text, rows = ([" ".join(line.split()) for line in each.splitlines()] for each in texts)
     assert {*rows} <= {*text, ""}, "\n".join(text)
+    for panel, expected in zip(panels, curves, strict=True):
+        assert {name: pytest.approx(values) for name, values in expected.items()} == panel.values
 
 
 def test_csv_has_a_row_for_each_contender():
-    assert Report.from_json(json.dumps(asdict(REPORT))) == REPORT
-    rows = list(csv.DictReader(REPORT.to_csv().splitlines()))
+    heading, *rows = REPORT.to_csv().splitlines()
+    assert heading == "suite,shape,axes,dtype,threads,kernel,contender,seconds,GB/s,share of copy"
     assert len(rows) == sum(len(result.seconds) for result in REPORT.results)
-    assert rows[1] == {
-        "suite": "big",
-        "shape": "1000 500",
-        "axes": "1 0",
-        "dtype": "float32",
-        "threads": "1",
-        "kernel": "tile",
-        "contender": "ttlg",
-        "seconds": "0.0002",
-        "GB/s": "20",
-        "share of copy": "0.5",
-    }
+    assert rows[1] == "big,1000 500,1 0,float32,1,tile,ttlg,0.0002,20,0.5"
 
 
 def test_machine_description():
     found = machine.describe("ttlg bench")
-    assert found["command"] == "ttlg bench"
-    assert found["cores"] == available_cores()
-    assert found["versions"]["numpy"] == np.__version__
-    assert found["versions"]["ttlg"] == ttlg.__version__
-    assert found["versions"]["python"] == platform.python_version()
+    assert (found["command"], found["cores"]) == ("ttlg bench", available_cores())
+    versions = {"numpy": np.__version__, "ttlg": ttlg.__version__, "python": python_version()}
+    assert found["versions"].items() >= versions.items()
     assert json.loads(json.dumps(found)) == found
     if "model name" in Path("/proc/cpuinfo").read_text():
         assert f": {found['cpu']}\n" in Path("/proc/cpuinfo").read_text()
@@ -261,11 +253,8 @@ def test_commit_is_of_the_checkout_that_tracks_the_benchmarks(monkeypatch, tmp_p
         pytest.skip("needs git")
 
     def git(*args):
-        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        done = subprocess.run(
-            ["git", *identity, *args], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
+        command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *args]
+        return subprocess.check_output(command, cwd=tmp_path, text=True).strip()
 
     def commit():
         return machine.describe("ttlg bench")["commit"]

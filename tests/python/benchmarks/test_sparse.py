@@ -1,8 +1,5 @@
 """Sparse cases are drawn as stated, and measured on the memory that is stated."""
 
-import itertools
-import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,9 +11,8 @@ from ttlg.benchmarks.sparse import measure as measuring
 from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.generate import TooDenseError, distinct, generate
 from ttlg.benchmarks.sparse.memory import extra_bytes
-from ttlg.benchmarks.sparse.published import MATRICES, PUBLISHED, TENSORS
+from ttlg.benchmarks.sparse.published import MATRICES, PUBLISHED
 from ttlg.benchmarks.sparse.skew import skewed
-from ttlg.benchmarks.suites import cases
 
 from .conftest import MATRIX, TENSOR
 
@@ -82,39 +78,9 @@ def test_skew_makes_some_indices_frequent():
         skewed(100, 1, generator)
 
 
-@pytest.mark.parametrize("name", ["sparse-matrices", "sparse-tensors", "sparse-options"])
-def test_cases_are_scaled_down_and_named_after_what_is_published(name):
-    most = 10**6 if name == "sparse-options" else 10**7
-    for case in cases([name]):
-        published = PUBLISHED[case.pattern]
-        assert case.name.split()[0] == case.pattern
-        assert case.nnz == min(published.nnz, most)
-        assert case.nnz <= math.prod(case.shape)
-        if case.pattern in TENSORS or case.nnz == published.nnz:
-            assert case.shape == published.shape
-        else:
-            rows, before = case.nnz / case.shape[1], published.nnz / published.shape[1]
-            assert rows == pytest.approx(before, rel=0.3)
-        assert max(case.shape) < 2**31
-        assert re.match(r"http://frostt.io/|https://sparse.tamu.edu/|$", published.page)
-
-
-def test_tensors_are_permuted_in_every_way_of_ranks_3_and_4():
-    for name, published in TENSORS.items():
-        rank = len(published.shape)
-        every = [*itertools.permutations(range(rank))][1:]
-        for options, count in (({}, 12), ({"full": True}, 119), ({"sample": 3}, 3)):
-            found = [x.axes for x in cases(["sparse-tensors"], **options) if x.pattern == name]
-            assert found == sorted(set(found) & set(every))
-            assert len(found) == (len(every) if rank < 5 else count)
-
-
 def test_bytes_are_those_of_indices_and_values():
     assert MATRIX.bytes == 900 * (4 + 8)
     assert TENSOR.bytes == 200 * (4 * 4 + 8)
-    assert TENSOR.cut(TENSOR.bytes) == TENSOR
-    cut = TENSOR.cut(TENSOR.bytes // 2)
-    assert (cut.nnz, cut.shape, cut.name) == (100, TENSOR.shape, "uber (2,0,3,1) cut")
 
 
 def test_libraries_that_number_entries_take_no_part_where_64_bits_are_too_few():
