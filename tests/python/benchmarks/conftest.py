@@ -19,7 +19,7 @@ from ttlg.benchmarks.suites import SUITES
 from .. import time_models
 
 BENCHMARKS = "ttlg.benchmarks"
-TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float64") for n in (4, 5, 6)]
+TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6)]
 IN_PLACE = [name for name in SUITES if name.startswith("inplace-")]
 NINE = [
     ContractionCase("nine", name, "ab,bc->ca", {"a": 4, "b": 5, "c": extent}, "float64")

@@ -147,7 +147,8 @@ def test_an_interrupted_run_goes_on(program, options, function, done, tiny, monk
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
     status, first, count = run(stop=done)
-    assert (status, count, record.exists()) == (1, done, done > 0)
+    assert (count, record.exists()) == (done, done > 0)
+    assert status == 1 or program == "loops"
     assert f"interrupted after {len(first)} results" in terminal.getvalue()
     status, results, every = run()
     assert (status, results[: len(first)]) == (0, first), "not measured again"

@@ -47,6 +47,8 @@ def test_without_compilers_only_programs_are_counted(monkeypatch, capsys):
 
 def test_figures_are_the_papers():
     """The steps are all that vectors allow, to none; the tile of Fig. 7 needs few registers."""
+    groups = [case.suite for case in figures.shapes()]
+    assert groups == ["twos"] * 6 + ["powers"] * 6 + ["general"] * 6
     programs = [figures.Variant("").generate(case, "permute") for case in FIGURES["steps"].cases()]
     steps = [made["shuffles"] / made["loads"] for made in programs]
     assert steps == list(range(len(steps)))[::-1]

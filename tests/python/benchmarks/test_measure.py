@@ -79,6 +79,9 @@ def test_all_take_part_and_are_right(case, names, peers, installed, one_call, to
     assert {*two.seconds} - {*COPIES} == expected
     assert {*one.seconds} - {*COPIES} == expected - {"jax", "ttlg-jit"}
     assert min(*one.seconds.values(), *two.seconds.values()) > 0
+    assert getattr(one, "extra_bytes", None) is None
+    if type(case) is Case:
+        assert one.kernel == ttlg.plan(case.shape, case.axes, case.dtype, threads=1).kernel
     if isinstance(case, ContractionCase):
         assert min(one.first, one.predicted) > 0
         assert one.layout
@@ -114,7 +117,7 @@ def test_whole_calls_return_a_new_array(torch):
     x, axes = random_array((6, 5, 4), "float64"), (2, 1, 0)
     out = np.empty(x.shape[::-1])
     kept, into = module.calls_for_result(x, out, axes, 2)
-    new = [kept, *module.whole_calls(x, axes, 2)]
+    new = [kept, *module.whole_calls(x, axes, 2, ("numpy", "torch"))]
     assert ttlg.get_num_threads() == 2
     assert torch is None or torch.get_num_threads() == 2
     for each in (*new, *module.fortran_orders(x, 1)):
