@@ -66,7 +66,7 @@ def measured(case, *threads):
 
 
 @pytest.mark.parametrize("installed", [True, False], ids=["installed", "absent"])
-@pytest.mark.parametrize(("case", "names", "peers"), taking_part())
+@pytest.mark.parametrize(("case", "names", "peers"), [*taking_part()])
 def test_all_take_part_and_are_right(case, names, peers, installed, one_call, torch, monkeypatch):
     """As measuring verifies them; JAX takes part with all cores only."""
     if not installed:

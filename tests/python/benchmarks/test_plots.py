@@ -204,7 +204,7 @@ def recorded():
     yield "zarr_io", {"large": seconds}, ["4 GB, f4"], values
 
 
-@pytest.mark.parametrize(("program", "record", "labels", "values"), recorded())
+@pytest.mark.parametrize(("program", "record", "labels", "values"), [*recorded()])
 def test_panels_of_programs(program, record, labels, values):
     if program == "zarr_io":
         pytest.importorskip("zarr")

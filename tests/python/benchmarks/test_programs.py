@@ -273,7 +273,7 @@ def liars():
 NEEDED = {"networks": "cotengra", "dask": "dask.array", "webbase": "scipy.sparse", "zarr": "zarr"}
 
 
-@pytest.mark.parametrize(("line", "function", "wrong", "message"), liars())
+@pytest.mark.parametrize(("line", "function", "wrong", "message"), [*liars()])
 def test_a_liar_is_found(line, function, wrong, message, tiny, monkeypatch, capsys):
     program, *options = line.split()
     owner, _, name = function.rpartition(".")
