@@ -182,15 +182,7 @@ def test_forced_kernels_are_planned_once(suite, spy):
     assert not any(options.get("inplace") for _, options in asked[2:])
 
 
-@pytest.mark.parametrize(
-    ("case", "kernel"),
-    [
-        (MATRIX, "buffered"),
-        (Case("inplace-square", "square", (64, 64), (1, 0), "float32"), "square"),
-        (Case("inplace-tensors", "kept", (2, 3), (0, 1), "float32"), "none"),
-    ],
-)
-def test_measure_times_every_contender_and_names_the_kernels(case, kernel, one_call):
-    (result,) = measure(case, [1], 1)
-    assert result.kernel == kernel
+def test_measure_times_every_contender_and_names_the_kernel(one_call):
+    (result,) = measure(MATRIX, [1], 1)
+    assert result.kernel == "buffered"
     assert {*COPIES, "ttlg", "numpy-back", "ttlg-back"} <= set(result.seconds)

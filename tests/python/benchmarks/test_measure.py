@@ -15,7 +15,7 @@ from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, Contender, optional
 from ttlg.benchmarks.contraction.case import ContractionCase
 from ttlg.benchmarks.contraction.measure import measure as measure_contraction
-from ttlg.benchmarks.measure import Result, bandwidth, measure, random_array, time_calls
+from ttlg.benchmarks.measure import measure, random_array, time_calls
 from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.contenders import OPTIONS
 from ttlg.benchmarks.sparse.measure import measure as measure_sparse
@@ -158,15 +158,6 @@ def test_time_calls_repeats_short_calls_in_a_sample():
     assert seconds < 0.001
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8", "uint16"])
-def test_random_arrays_are_numbers_and_the_same_every_time(dtype):
-    x = random_array((50, 50), dtype)
-    assert x.dtype == dtype
-    assert not np.isnan(x).any()
-    assert len(np.unique(x)) > 200
-    np.testing.assert_array_equal(x, random_array((50, 50), dtype))
-
-
 def test_copies_stream_and_use_the_threads_as_named(spy):
     made = spy(ttlg.Plan, "from_json", lambda plan, text: plan)
     assert [each.name for each in module.copies(np.zeros(6), np.zeros(6), 2)] == list(COPIES)
@@ -185,12 +176,3 @@ def test_cold_call_plans_again_and_the_other_does_not():
         entrants["ttlg"].call()
         entrants["ttlg-plan"].call()
     assert ttlg.cache_info()[:2] == (3, 1)
-
-
-def test_rates():
-    seconds = {"copy-numpy": 3.0, "copy-plain": 2.0, "copy-streaming": 4.0, "ttlg": 5.0, "torch": 8}
-    result = Result(TINY, 1, "tile", seconds)
-    assert result.ceiling == 2.0
-    assert result.share("ttlg") == 0.4
-    assert result.speed_up("torch") == 1.6
-    assert bandwidth(TINY, 1e-6) == pytest.approx(2 * 60 * 31 * 17 * 8 / 1e3)

@@ -14,7 +14,7 @@ from ttlg.benchmarks.sparse.memory import extra_bytes
 from ttlg.benchmarks.sparse.published import MATRICES, PUBLISHED
 from ttlg.benchmarks.sparse.skew import skewed
 
-from .conftest import MATRIX, TENSOR
+from .conftest import TENSOR
 
 EXTENTS = (43, 37, 31, 29, 23)
 
@@ -76,11 +76,6 @@ def test_skew_makes_some_indices_frequent():
     assert skew.max() > 3000
     with pytest.raises(ValueError, match="skew"):
         skewed(100, 1, generator)
-
-
-def test_bytes_are_those_of_indices_and_values():
-    assert MATRIX.bytes == 900 * (4 + 8)
-    assert TENSOR.bytes == 200 * (4 * 4 + 8)
 
 
 def test_libraries_that_number_entries_take_no_part_where_64_bits_are_too_few():
