@@ -208,13 +208,13 @@ def functions():
 def ends_of_rows():
     case = Case("ends", "blocks fit", (1, 48, 48), (0, 2, 1), "float32")
     counts = {"elements": 256, "lanes": 16, "loads": 16, "stores": 32, "instructions": 96}
-    byte = case.bytes / 1e9
+    byte = case.bytes / 1e10
     seconds = [{"at a line": at * byte, "4 bytes behind": 2 * at * byte} for at in (1, 2)]
     record = {"ends": [asdict(ends.Row(case, counts, each)) for each in seconds]}
     rows = """
-        blocks fit 1x48x48 100% 50% 6.0 2 (1.00) 1 (2.00)
-        blocks fit 1x48x48 100% 50% 6.0 1 (2.00) 0 (4.00)"""
-    curves = {"at a line": [2, 1], "4 bytes behind": [1, 0.5]}
+        blocks fit 1x48x48 100% 50% 6.0 20 (1.00) 10 (2.00)
+        blocks fit 1x48x48 100% 50% 6.0 10 (2.00) 5 (4.00)"""
+    curves = {"at a line": [20, 10], "4 bytes behind": [10, 5]}
     return text_of(ends.table(record)), rows, generated.panels(record), [curves]
 
 
