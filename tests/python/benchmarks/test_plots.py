@@ -1,4 +1,4 @@
-"""Plots show what was measured."""
+"""Plots and panels show what was measured."""
 
 import itertools
 
@@ -8,11 +8,24 @@ import pytest
 from ttlg.benchmarks.case import Case, named, scaled_rank
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.measure import Result
+from ttlg.benchmarks.panels import Panel, draw
 from ttlg.benchmarks.plots import plot
 from ttlg.benchmarks.report import Report
 from ttlg.benchmarks.suites import SUITES
 
+from .conftest import module
 from .test_report import REPORT
+
+
+@pytest.fixture
+def plotted(drawn):
+    """Return a function that plots results and returns the axes."""
+
+    def axes(results):
+        plot(Report({}, tuple(results)), "figure.png")
+        return drawn[-1].axes
+
+    return axes
 
 
 def at_rate(suite, rows, columns, **rates):
@@ -22,9 +35,13 @@ def at_rate(suite, rows, columns, **rates):
     return Result(case, 1, "c2r", seconds | dict.fromkeys(COPIES, 2 * case.bytes / 20e9))
 
 
-def test_shares_of_each_contender(tmp_path, drawn, curves):
-    plot(Report({}, REPORT.results[:3]), tmp_path / "shares.svg")
-    one, two = drawn[0].axes
+def permuted(suite, axes, **seconds):
+    case = named(suite, (4,) * len(axes), axes, "float64")
+    return Result(case, 1, "tile", seconds | dict.fromkeys(COPIES, 1e-6))
+
+
+def test_shares_of_each_contender(plotted, curves):
+    one, two = plotted(REPORT.results[:3])
     assert [axes.get_title() for axes in (one, two)] == ["big, 1 thread", "big, 2 threads"]
     found = curves(one)
     assert found.keys() == {"ttlg-plan", "ttlg", "ttlg-cold", "numpy", "hptt"}
@@ -36,68 +53,50 @@ def test_shares_of_each_contender(tmp_path, drawn, curves):
 
 
 @pytest.mark.parametrize("suite", ["inplace-random", "inplace-aos"])
-def test_histograms_of_throughput_and_share(tmp_path, drawn, suite):
+def test_histograms_of_throughput_and_share(plotted, suite):
     results = [at_rate(suite, 1000 + n, 1000, ttlg=n, openblas=2.1) for n in (5, 6, 10)]
     results[0].seconds.pop("openblas")
-    plot(Report({}, tuple(results)), tmp_path / "histograms.png")
-    throughput, share = drawn[0].axes
-    for axes, unit in ((throughput, 1), (share, 20)):
-        assert axes.get_title() == f"{suite}, 1 thread"
+    for axes, unit in zip(plotted(results), (1, 20), strict=True):
         medians = [line.get_xdata()[0] for line in axes.lines]
         assert medians == pytest.approx([6 / unit, 2.1 / unit])
         labels = [text.get_text() for text in axes.get_legend().get_texts()]
         assert labels == ["ttlg", "openblas"]
-        heights = [patch.get_xy()[:, 1].max() for patch in axes.patches]
-        assert heights == [1, 2]
-    assert throughput.get_xlabel() == "GB/s, median dashed"
+        assert [patch.get_xy()[:, 1].max() for patch in axes.patches] == [1, 2]
 
 
 def heat(axes):
-    return np.ma.filled(axes.collections[0].get_array().astype(float), np.nan).reshape(8, 8)
+    return np.ma.filled(axes.collections[0].get_array().astype(float), np.nan)
 
 
-def test_landscape_is_a_heat_map_for_each_kernel(tmp_path, drawn):
+def test_landscape_is_a_heat_map_for_each_kernel(plotted):
     suite = "inplace-landscape"
-    results = (
-        at_rate(suite, 1500, 24000, ttlg=5, c2r=3, r2c=1),
-        at_rate(suite, 24000, 1500, ttlg=6, c2r=2, r2c=4),
-        at_rate(suite, 24500, 1600, ttlg=8, c2r=2, r2c=4),
+    maps = plotted(
+        [
+            at_rate(suite, 1500, 24000, ttlg=5, c2r=3, r2c=1),
+            at_rate(suite, 24000, 1500, ttlg=6, c2r=2, r2c=4),
+            at_rate(suite, 24500, 1600, ttlg=8, c2r=2, r2c=4),
+        ]
     )
-    plot(Report({}, results), tmp_path / "maps.png")
-    c2r, r2c, rule, chosen = drawn[0].axes[:4]
-    assert [axes.get_title() for axes in (c2r, r2c, rule, chosen)] == [
-        "c2r, GB/s",
-        "r2c, GB/s",
-        "m > n, GB/s",
-        "ttlg, GB/s",
-    ]
-    for axes, few_rows, many_rows in ((c2r, 3, 2), (r2c, 1, 4), (rule, 1, 2)):
-        cells = heat(axes)
-        assert cells[0, 7] == pytest.approx(few_rows, rel=0.03)
-        assert cells[7, 0] == pytest.approx(many_rows, rel=0.03)
+    titles = [f"{name}, GB/s" for name in ("c2r", "r2c", "m > n", "ttlg")]
+    assert [axes.get_title() for axes in maps[:4]] == titles
+    for axes, wide, tall in zip(maps[:4], (3, 1, 1, 5), (2, 4, 2, 7), strict=True):
+        cells = heat(axes).reshape(8, 8)
+        assert (cells[0, 7], cells[7, 0]) == pytest.approx((wide, tall), rel=0.03)
         assert np.isnan(cells).sum() == 62
-    assert heat(chosen)[7, 0] == pytest.approx(7, rel=0.03)
 
 
-def test_landscape_clamps_what_is_above_the_99th_percentile(tmp_path, drawn):
-    results = [at_rate("inplace-landscape", 1500, 1000 + n, ttlg=10) for n in range(200)]
-    fast = at_rate("inplace-landscape", 24000, 24000, ttlg=1000)
-    plot(Report({}, (*results, fast)), tmp_path / "map.png")
-    assert heat(drawn[0].axes[0])[7, 7] == pytest.approx(10)
+def test_landscape_clamps_what_is_above_the_99th_percentile_and_has_fine_cells_for_thousands(
+    plotted,
+):
+    suite = "inplace-landscape"
+    results = [at_rate(suite, 1500, 1000 + n, ttlg=10) for n in range(200)]
+    fast = at_rate(suite, 24000, 24000, ttlg=1000)
+    assert heat(plotted([*results, fast])[0]).reshape(8, 8)[7, 7] == pytest.approx(10)
+    many = [at_rate(suite, 1000 + 20 * n, 5000, ttlg=10) for n in range(1000)]
+    assert heat(plotted(many)[0]).size == 50 * 50
 
 
-def test_thousands_of_matrices_are_drawn_in_fine_cells(tmp_path, drawn):
-    results = [at_rate("inplace-landscape", 1000 + 20 * n, 5000, ttlg=10) for n in range(1000)]
-    plot(Report({}, tuple(results)), tmp_path / "map.png")
-    assert drawn[0].axes[0].collections[0].get_array().size == 50 * 50
-
-
-def permuted(suite, axes, **seconds):
-    case = named(suite, (4,) * len(axes), axes, "float64")
-    return Result(case, 1, "tile", seconds | dict.fromkeys(COPIES, 1e-6))
-
-
-def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn, curves):
+def test_bandwidths_are_sorted_by_scaled_rank(plotted, curves):
     """Of scaled ranks 4, 1 and 2, which is not the order of the axes."""
     every = [(0, 2, 1, 3, 4, 5), (0, 1, 2, 3, 4, 5), (4, 5, 0, 1, 2, 3)]
     assert [scaled_rank(axes) for axes in every] == [4, 1, 2]
@@ -105,17 +104,16 @@ def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn, curves):
         permuted("sixd", axes, **{"ttlg-plan": at, "ttlg": 9, "ttlg-cold": 2 * at, "numpy": 4 * at})
         for at, axes in enumerate(every, 1)
     ]
-    plot(Report({}, tuple(results)), tmp_path / "ranks.png")
-    repeated, single, *ranks = drawn[0].axes
-    gigabytes = 2 * results[0].case.bytes / 1e9
+    repeated, single, *ranks = plotted(results)
+    rates = 2 * results[0].case.bytes / 1e9 / np.array([2, 3, 1])
     assert curves(repeated) == {
-        "ttlg-plan": pytest.approx([gigabytes / 2, gigabytes / 3, gigabytes]),
-        "numpy": pytest.approx([gigabytes / 8, gigabytes / 12, gigabytes / 4]),
+        "ttlg-plan": pytest.approx(rates),
+        "numpy": pytest.approx(rates / 4),
     }
-    assert curves(single).keys() == {"ttlg-cold", "numpy"}
-    assert curves(single)["ttlg-cold"] == pytest.approx(
-        [gigabytes / 4, gigabytes / 6, gigabytes / 2]
-    )
+    assert curves(single) == {
+        "ttlg-cold": pytest.approx(rates / 2),
+        "numpy": pytest.approx(rates / 4),
+    }
     assert [list(axes.lines[0].get_ydata()) for axes in ranks] == [[1, 2, 4]] * 2
     assert repeated.get_title() == "4^6, repeated use, sixd, 1 thread"
 
@@ -130,26 +128,86 @@ def test_bandwidths_are_sorted_by_scaled_rank(tmp_path, drawn, curves):
         ("sparse-matrices", [1, 1], [2, 4]),
     ],
 )
-def test_case_by_case(tmp_path, drawn, curves, suite, ours, theirs):
+def test_case_by_case(plotted, curves, suite, ours, theirs):
     results = [
         permuted(suite, (1, 0), ttlg=5e-7, numpy=1e-6, torch=1e-6),
         permuted(suite, (2, 1, 0), ttlg=2.5e-7, numpy=1e-6),
     ]
-    plot(Report({}, tuple(results)), tmp_path / "cases.png")
-    (axes,) = drawn[0].axes
-    assert curves(axes)["ttlg"] == pytest.approx(ours)
-    assert curves(axes)["numpy"] == pytest.approx(theirs)
-    assert len(curves(axes)["torch"]) == 1
+    (axes,) = plotted(results)
+    found = curves(axes)
+    assert (found["ttlg"], found["numpy"]) == (pytest.approx(ours), pytest.approx(theirs))
+    assert len(found["torch"]) == 1
     names = [label.get_text() for label in axes.get_xticklabels()]
     assert names == ["4^2 (1,0) float64", "4^3 (2,1,0) float64"]
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_every_suite_has_a_figure(drawn, suite):
+def test_every_suite_has_a_figure(plotted, suite):
     """From stand-ins for what two of its cases took."""
     kernels = ("c2r", "r2c") if suite in ("inplace-random", "inplace-landscape") else ()
-    seconds = dict.fromkeys(("ttlg-plan", "ttlg", "ttlg-cold", *kernels, "numpy"), 2.0)
-    seconds |= dict.fromkeys(COPIES, 1.0)
-    chosen = [*itertools.islice(SUITES[suite](), 2)]
-    plot(Report({}, tuple(Result(case, 1, "tile", seconds) for case in chosen)), "figure.png")
-    assert any(axes.has_data() for axes in drawn[0].axes)
+    names = ("ttlg-plan", "ttlg", "ttlg-cold", *kernels, "numpy", *COPIES)
+    chosen = itertools.islice(SUITES[suite](), 2)
+    found = plotted([Result(case, 1, "tile", dict.fromkeys(names, 2.0)) for case in chosen])
+    assert any(axes.has_data() for axes in found)
+
+
+@pytest.mark.parametrize(("count", "named"), [(4, True), (200, False)])
+def test_a_curve_for_each_contender_with_gaps_and_few_names(drawn, count, named):
+    labels = [f"case {number} of a name that is longer than that" for number in range(count)]
+    values = {"a": [*range(count)], "b": [None, *range(1, count)]}
+    draw([Panel("some", labels, values, "seconds", "log")], "figure.svg")
+    (axes,) = drawn[0].axes
+    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+    points = [[at, at] for at in range(count)]
+    assert lines == {"a": points, "b": points[1:]}
+    assert (axes.get_title(), axes.get_ylabel(), axes.get_yscale()) == ("some", "seconds", "log")
+    assert (axes.get_xticklabels()[0].get_text() == "case 0 of a name that is ...") == named
+
+
+@pytest.mark.parametrize(("count", "cells"), [(1, 1), (3, 3), (5, 6), (9, 9)])
+def test_panels_side_by_side(drawn, count, cells):
+    draw([Panel(str(number), ["A"], {"a": [1]}, "") for number in range(count)], "figure.png")
+    axes = drawn[0].axes
+    assert [each.get_title() for each in axes[:count]] == [*map(str, range(count))]
+    assert (len(axes), any(each.axison for each in axes[count:])) == (cells, False)
+
+
+def recorded():
+    """List programs, records, and the cases and curves of their panels."""
+    calls = {"default": {"mean": 3.0, "p90": 8.0}, "one": {"mean": 2.0, "p90": 4.0}}
+    results = [{"shape": [4, 5], "dtype": "float32", "inplace": True, "microseconds": calls}]
+    yield "busy", {"results": results}, ["4x5 float32 in place"], [{"mean": [1.5], "p90": [2.0]}]
+    learned = (("a", [0.5, 0.25]), ("a", [0.25, 0.25]), ("b", [0.125, 0.0]))
+    results = [{"model": model, "threads": 1, "regrets": each} for model, each in learned]
+    labels = ["after 1 calls", "after 10 calls"]
+    yield "learning", {"results": results}, labels, [{"a": [37.5, 25], "b": [12.5, 0]}]
+    trees = {"operations": {"predicted": 0.004, "measured": 0.002}}
+    trees["time"] = {"predicted": 0.003, "measured": 0.001}
+    values = {
+        f"tree of the least {name}, {kind}": [1000 * tree[kind]]
+        for name, tree in trees.items()
+        for kind in ("measured", "predicted")
+    }
+    results = [{"name": "ring", "bond": 2, **trees}]
+    yield "contraction.networks", {"results": results}, ["ring, bond 2"], [values]
+    methods = {"copy": [1.0], "ttlg": [2.0], "dask": [3.0]}
+    runs = [
+        {"method": name, "seconds": seconds, "anonymous_peak": 10**8}
+        for name, (seconds,) in methods.items()
+    ]
+    memory = {name: [100.0] for name in methods}
+    yield "dask_store", {"runs": runs}, ["run 1"], [methods, memory]
+    seconds = {each: {"zarr": 4.0, "ttlg": 1.0, "zarr again": 2.0} for each in ("read", "write")}
+    results = [{"order": "F", "dtype": "u1", "seconds": seconds}]
+    values = [{"ttlg": [4.0], "zarr again": [2.0]}] * 2
+    yield "zarr_io", {"results": results}, ["F, u1"], values
+    yield "zarr_io", {"large": seconds}, ["4 GB, f4"], values
+
+
+@pytest.mark.parametrize(("program", "record", "labels", "values"), [*recorded()])
+def test_panels_of_programs(program, record, labels, values):
+    if program == "zarr_io":
+        pytest.importorskip("zarr")
+    found = module(program).panels(record)
+    assert [each.labels for each in found] == [labels] * len(values)
+    assert [each.values for each in found] == values

@@ -1,47 +1,28 @@
-"""Every program runs once on tiny cases: it measures, prints, records, draws, and draws again."""
+"""Every program runs once on tiny cases: it measures, prints, records, draws, and finds liars."""
 
+import copy
 import importlib
 import itertools
 import json
 import re
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import ttlg
-from ttlg._calibrate.problems import Problem
-from ttlg.benchmarks import cli, command, redraw
-from ttlg.benchmarks.ablations import ABLATIONS, Ablation
-from ttlg.benchmarks.case import Case, named
-from ttlg.benchmarks.contenders import Contender
-from ttlg.benchmarks.contraction.case import ContractionCase
+from ttlg.benchmarks import cli, redraw
 from ttlg.benchmarks.generated import compiled
 from ttlg.benchmarks.generated.figures import FIGURES
-from ttlg.benchmarks.inplace.suites import RANDOM_SUITES
+from ttlg.benchmarks.measure import WrongResultError
 from ttlg.benchmarks.report import Report
 from ttlg.benchmarks.suites import SUITES
 
-from .. import time_models
-from .test_sparse import TENSOR
+from .conftest import BENCHMARKS, IN_PLACE, main_of, module
 
-TINY = [Case("tiny", str(n), (n, 3, 2), (1, 2, 0), "float32") for n in (4, 5, 6)]
-IN_PLACE = [name for name in SUITES if name.startswith("inplace-")]
-CONTRACTION = ContractionCase("nine", "first", "ab,bc->ca", {"a": 4, "b": 5, "c": 6}, "float64")
 ONCE = "--threads 1 --repeats 1"
-BENCHMARKS = "ttlg.benchmarks"
-
-
-def module(name):
-    return importlib.import_module(f"{BENCHMARKS}.{name}")
-
-
-def main_of(program):
-    if program.startswith("gpu"):
-        pytest.importorskip("torch")
-    return module(f"{program}.__main__" if program in ("generated", "loops") else program).main
 
 
 @dataclass(frozen=True)
@@ -67,6 +48,7 @@ def rotating(*arguments, **options):
 
 PROGRAMS = [
     Program("cli", "--suite tiny --threads 1 2 --repeats 1", "^tiny, 2 threads, 3 cases$"),
+    Program("cli", f"--suite call orders fresh {ONCE}", r"^  ttlg-kept +\d"),
     rotating("cli", f"--suite latency gentt cubes --quick {ONCE}", "^cubes, 1 thread, 8 cases$"),
     rotating("cli", f"--suite {' '.join(IN_PLACE)} {ONCE}", r"^  ttlg-back +\d"),
     Program(
@@ -75,15 +57,20 @@ PROGRAMS = [
     rotating("cli", f"--suite sparse-options --only uber --memory {ONCE}", "extra bytes/nonzero"),
     Program("cli", f"--suite contractions --only first {ONCE}", "^nine first .*; ratio "),
     Program("cli", "--ablation loops --threads 1 2 --repeats 1", r"^  -> \w+ ", "ablations"),
-    Program("busy", "--busy 0 --seconds 0.01", "^32x32 float32 out=: of one thread's mean"),
-    Program("learning", "--models zen5 --threads 1 --problems 1 --calls 1", "^zen5 +1 +1 "),
+    rotating("cli", f"--ablation levels {ONCE}", r"^  -> \w+ +\d", "ablations"),
+    Program("busy", "--busy 0 --seconds 0.01", "^300x300 float32 in place: of one thread's mean"),
+    Program(
+        "learning",
+        "--models generic zen5 --threads 1 --problems 1 --calls 10",
+        r"^zen5 +1 +1 +\d+\.\d% \( *\d+%\) +\d+\.\d% \(",
+    ),
     Program(
         "learning",
         "--models zen5 --threads 1 --problems 1 --calls 1 --unseen 1",
         "^zen5, learned +1 +1 ",
     ),
     Program("loops", "--repeats 1", "^  all +4 "),
-    Program("zarr_io", "--repeats 1", "^all reordered, raw, field, 1 case", needs="zarr"),
+    Program("zarr_io", "--repeats 1", "^all reordered, zstd, field, 4 cases", needs="zarr"),
     rotating(
         "dask_store",
         "--folder . --shape 6 20 30 3 --axes 0 3 1 2 --chunks 4 20 30 3",
@@ -100,52 +87,22 @@ PROGRAMS = [
 ]
 
 
-@pytest.fixture
-def tiny(monkeypatch, tmp_path):
-    """Let programs measure few and small cases, in a folder of the test."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(SUITES, "tiny", lambda: iter(TINY))
-    monkeypatch.setitem(SUITES, "sparse-options", lambda: iter([TENSOR]))
-    for name in IN_PLACE:
-        made = [Case(name, str(n), (30 + n, 20), (1, 0), "float64") for n in range(2)]
-        for suites in (SUITES, RANDOM_SUITES):
-            monkeypatch.setitem(suites, name, lambda *_, made=made: iter(made))
-    parts = {"nine": lambda *_: iter([CONTRACTION]), "tccg": lambda *_: (), "random": lambda *_: ()}
-    monkeypatch.setattr(f"{BENCHMARKS}.contraction.suites.PARTS", parts)
-    loops = Ablation("", (TINY[0],), ABLATIONS["kernels"].variants)
-    monkeypatch.setitem(ABLATIONS, "loops", loops)
-    monkeypatch.setattr(f"{BENCHMARKS}.busy.CASES", module("busy").CASES[:1])
-    drawn = [Problem((300, 400), (1, 0), "f4")] * 2
-    monkeypatch.setattr(f"{BENCHMARKS}.learning.draw_problems", lambda seed, count: drawn[:count])
-    shapes = {3: (5, 6, 7), 4: (3, 4, 5, 6), 5: (2, 3, 2, 3, 4)}
-    monkeypatch.setattr(f"{BENCHMARKS}.loops.measure.SHAPES", shapes)
-    loops = importlib.import_module(f"{BENCHMARKS}.loops.measure").cases
-    monkeypatch.setattr(f"{BENCHMARKS}.loops.__main__.cases", lambda: [*loops()][::20])
-    figure = named("few", (5, 3, 7, 24), (3, 0, 2, 1), "float32")
-    for name, each in FIGURES.items():
-        monkeypatch.setitem(FIGURES, name, replace(each, cases=lambda: (figure,)))
-    monkeypatch.setattr(f"{BENCHMARKS}.measure.calls_in_a_sample", lambda timer, seconds: 1)
-    for owner in ("loops.measure", "generated.measure", "generated.ends"):
-        monkeypatch.setattr(
-            f"{BENCHMARKS}.{owner}.time_calls", lambda entrants, *_: {e.name: 2.0 for e in entrants}
-        )
-    with time_models.restored():
-        yield
-
-
 def shrink_optional(monkeypatch, program):
-    if program.module == "zarr_io":
-        monkeypatch.setattr(module("zarr_io"), "_MIN_ARRAY_MB", 2)
-        cases = [module("zarr_io").Case("F", "u1", False, 1)]
-        monkeypatch.setattr(module("zarr_io"), "cases", lambda quick: cases)
-    if program.module == "contraction.networks":
-        networks = module("contraction.networks")
+    """Let a program that needs optional libraries measure little, or skip the test."""
+    if program == "zarr_io":
+        zarr_io = module(program)
+        monkeypatch.setattr(zarr_io, "_MIN_ARRAY_MB", 2)
+        made = [zarr_io.Case(order, "u2", True, 1) for order in zarr_io.ORDERS]
+        made.append(zarr_io.Case("F", "u1", True, 1, store="local"))
+        monkeypatch.setattr(zarr_io, "cases", lambda quick: made)
+    if program == "contraction.networks":
+        networks = module(program)
         made = (
             networks.Network("tiny", 2, 8, 3, seed=1),
             networks.Network("grid", 2, lattice=(2, 3)),
         )
         monkeypatch.setattr(networks, "NETWORKS", made)
-    if program.module == "generated" and compiled.compiler() is None:
+    if program == "generated" and compiled.compiler() is None:
         pytest.skip("there is no C++ compiler")
 
 
@@ -153,7 +110,7 @@ def shrink_optional(monkeypatch, program):
 def test_it_measures_prints_records_and_draws(program, tiny, monkeypatch, capsys):
     for name in ("matplotlib", *program.needs.split()):
         pytest.importorskip(name)
-    shrink_optional(monkeypatch, program)
+    shrink_optional(monkeypatch, program.module)
     more = " --json 'a b.json' --plot figure.png"
     assert main_of(program.module)(shlex.split(program.options + more)) == 0
     printed = capsys.readouterr()
@@ -168,120 +125,6 @@ def test_it_measures_prints_records_and_draws(program, tiny, monkeypatch, capsys
     assert Path("again.png").read_bytes() == image
 
 
-def wrong_nest(plan, order):
-    return lambda x, out: out.fill(0)
-
-
-def wrong_loops(case, name, right=compiled.loops):
-    return right(replace(case, axes=tuple(range(len(case.shape)))), name)
-
-
-def wrong_contraction(*arguments, right=ttlg.contraction, **options):
-    """Return one whose result differs from that along the tree before."""
-    made = right(*arguments, **options)
-    made.run = lambda operands, out: np.float64(next(wrong_contraction.results))
-    return made
-
-
-wrong_contraction.results = itertools.count()
-
-
-@pytest.mark.parametrize(
-    ("program", "options", "owner", "lie", "message"),
-    [
-        (
-            "cli",
-            "--suite tiny --threads 1 --json record.json",
-            "ttlg.benchmarks.measure.contenders",
-            lambda *_: [Contender("liar", lambda: None)],
-            "ttlg bench: liar gave a wrong result for Case(",
-        ),
-        (
-            "cli",
-            "--suite contractions --threads 1 --json record.json",
-            "ttlg.einsum",
-            lambda *_: np.zeros((6, 4)),
-            "ttlg bench: ttlg gave a wrong result, off by",
-        ),
-        (
-            "contraction.networks",
-            "--trials 1 --repeats 1",
-            "ttlg.contraction",
-            wrong_contraction,
-            "the results along the two trees differ",
-        ),
-        (
-            "generated",
-            "shapes --repeats 1",
-            "ttlg.benchmarks.generated.compiled.loops",
-            wrong_loops,
-            "gcc loops gave a wrong result",
-        ),
-        (
-            "loops",
-            "--json record.json",
-            "ttlg.benchmarks.loops.measure._nest",
-            wrong_nest,
-            "nests 0 1 2 gave a wrong result",
-        ),
-    ],
-)
-def test_a_wrong_result_fails_it(program, options, owner, lie, message, tiny, monkeypatch, capsys):
-    shrink_optional(monkeypatch, Program(program, options, ""))
-    monkeypatch.setattr(owner, lie)
-    assert main_of(program)(options.split()) == 1
-    assert message in capsys.readouterr().err
-    assert not Path("record.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("program", "options", "message"),
-    [
-        ("cli", "--suite nonsense", "invalid choice: 'nonsense'"),
-        ("cli", "--threads 0", "'0' is not a number from 1 up"),
-        ("cli", "--repeats many", "'many' is not a number from 1 up"),
-        ("cli", "--json absent/results.json", "absent is not a directory"),
-        ("cli", "--json .", ". is a directory"),
-        ("cli", "--ablation nonsense", "invalid choice: 'nonsense'"),
-        ("cli", "--ablation loops --suite cubes", "not allowed with argument"),
-        ("cli", "--ablation loops --csv a.csv", "--csv is for suites"),
-        ("cli", "--suite cubes --only nonsense", "no case's name contains nonsense"),
-        ("cli", "--plot shares.nonsense", "shares.nonsense must end in one of"),
-        ("cli", "--suite contractions cubes", "contractions are measured alone"),
-        ("cli", "--suite contractions --memory", "contractions are measured alone"),
-        ("cli", "--suite contractions --only nonsense", "no case's name contains nonsense"),
-        ("redraw", "nonsense.json a.png", "nonsense.json cannot be drawn"),
-        ("redraw", "empty.json a.png", "empty.json cannot be drawn"),
-        ("redraw", "other.json a.png", "other.json cannot be drawn"),
-        ("gpu.draw", "nonsense.json a.png", "Expecting"),
-        ("gpu.draw", "empty.json a.png", "is no record of ttlg.benchmarks.gpu, ttlg.benchmarks"),
-        ("gpu.draw", "busy.json a.png", "is no record of"),
-        ("gpu.draw", "other.json a.png", "has no results"),
-        ("gpu.draw", "absent.json a.png", "No such file"),
-    ],
-)
-def test_wrong_options_and_files_are_refused(
-    program, options, message, tmp_path, monkeypatch, capsys
-):
-    pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)
-    of = '{{"machine": {{"command": "python -m ttlg.benchmarks.{}"}}, "results": []}}'.format
-    texts = {"nonsense": "{", "empty": "{}", "busy": of("busy"), "other": of("gpu.structures")}
-    for name, text in texts.items():
-        Path(f"{name}.json").write_text(text)
-    with pytest.raises(SystemExit) as stopped:
-        main_of(program)(options.split())
-    assert stopped.value.code == 2
-    assert message in capsys.readouterr().err
-
-
-def test_plots_without_matplotlib_are_refused(monkeypatch, capsys):
-    monkeypatch.setattr(command, "optional", lambda name: None)
-    with pytest.raises(SystemExit):
-        cli.main(["--plot", "shares.png"])
-    assert "pip install 'ttlg[plot]'" in capsys.readouterr().err
-
-
 def test_suites_write_rows_and_who_takes_part_in_place(tiny):
     options = f"--suite inplace-random {ONCE} --json a.json --csv a.csv"
     assert cli.main(options.split()) == 0
@@ -291,3 +134,162 @@ def test_suites_write_rows_and_who_takes_part_in_place(tiny):
         *report.machine["inplace"]
     }
     assert Path("a.csv").read_text() == report.to_csv()
+
+
+# What is put in the place of a right result, by this and what was there before; None changes it there.
+
+
+def one_bit(right, before):
+    right.reshape(-1).view(np.uint8)[-1] ^= 1
+
+
+def last_element(right, before):
+    right.reshape(-1)[-1] = before.reshape(-1)[-1]
+
+
+def nothing(right, before):
+    right.reshape(-1)[:] = before.reshape(-1)
+
+
+def half(right, before):
+    right.reshape(-1)[right.size // 2 :] = before.reshape(-1)[right.size // 2 :]
+
+
+def inverse(right, before):
+    right.reshape(-1)[:] = right.transpose(1, 2, 0).ravel()
+
+
+def rows_shifted(right, before):
+    right.indptr[1:-1] += 1
+
+
+def exchanged(part):
+    return part[[*range(5), 6, 5, *range(7, len(part))]]
+
+
+NUMBERS = {
+    "transposed": lambda right, before: right.T,
+    "other type": lambda right, before: right.astype(np.float32),
+    "less precise": lambda right, before: right.astype(np.float32).astype(np.float64),
+    "one element": lambda right, before: right + np.eye(*right.shape) * 1e-12,
+    "no numbers": lambda right, before: right * np.nan,
+    "off by 1": lambda right, before: right + 1,
+}
+# Of a list of the coordinates of each mode and, last, of the values.
+NONZEROS = [
+    lambda parts: [*parts[:-1], exchanged(parts[-1])],
+    lambda parts: [*parts[:-1], np.nextafter(parts[-1], np.inf)],
+    lambda parts: [*parts[:-1], parts[-1].astype(np.float32)],
+    lambda parts: [*map(exchanged, parts)],
+    lambda parts: [part[:-1] for part in parts],
+    lambda parts: [np.r_[part[:1], part[:-1]] for part in parts],
+]
+
+
+def of_nonzeros(change):
+    def lie(right, before):
+        *coords, values = change([*right[0], right[1]])
+        return coords, values, right[2]
+
+    return lie
+
+
+def after(calls, lie):
+    """Let a function lie from a call on."""
+
+    def replaced(right):
+        numbers = itertools.count()
+
+        def lying(x, *arguments, **options):
+            before = copy.deepcopy(options.get("out", x))
+            result = right(x, *arguments, **options)
+            wrong = lie(result, before) if next(numbers) >= calls else None
+            return result if wrong is None else wrong
+
+        return lying
+
+    return replaced
+
+
+def wrong_contraction(right):
+    results = itertools.count()
+
+    def made(*arguments, **options):
+        plan = right(*arguments, **options)
+        plan.run = lambda operands, out: np.float64(next(results))
+        return plan
+
+    return made
+
+
+def wrong_loops(right):
+    return lambda case, name: right(replace(case, axes=tuple(range(len(case.shape)))), name)
+
+
+def wrong_store(files):
+    stored = np.load(files.source).transpose(files.axes).copy()
+    stored[3, 2] = stored[3, 3]
+    np.save(files.result, stored)
+
+
+def liars():
+    """List programs, a function that is replaced, by what, and what the program says of it."""
+    tiny, moving = "cli --suite tiny --threads 1", "ttlg.transpose"
+    for lie in (one_bit, last_element, nothing, inverse):
+        yield tiny, moving, after(0, lie), r"ttlg gave .* Case\(suite='tiny'.* 1 thread$"
+    yield tiny, moving, after(1, one_bit), "ttlg-cold gave"
+    for lie in (one_bit, NUMBERS["other type"]):
+        yield "cli --suite call --threads 1", moving, after(0, lie), "ttlg gave"
+    for lie in (one_bit, half, nothing):
+        line = "cli --suite inplace-aos --threads 1"
+        yield line, f"{moving}_inplace", after(0, lie), "ttlg gave .* 1 thread$"
+    sparse = "ttlg.sparse.transpose"
+    for lie in (*map(of_nonzeros, NONZEROS), lambda right, before: before):
+        for calls, name in enumerate(("ttlg", "ttlg-fresh")):
+            line = "cli --suite sparse-options --only uber --threads 1"
+            yield line, sparse, after(calls, lie), f"{name} gave .*uber.* on 1 thread$"
+    line = "cli --suite sparse-options --only webbase --threads 1"
+    yield line, sparse, after(0, rows_shifted), "ttlg gave"
+    line = "cli --suite contractions --threads 1"
+    for lie in NUMBERS.values():
+        yield line, "ttlg.einsum", after(0, lie), "ttlg gave .*first.* 1 thread$"
+    yield line, "ttlg.einsum", after(9, NUMBERS["off by 1"]), "ttlg gave .* off by 1;"
+    yield line, "opt_einsum.contract", after(0, NUMBERS["one element"]), "opt_einsum gave"
+    yield "busy --busy 0 --seconds 0.01", moving, after(0, one_bit), "default gave"
+    line = "learning --models zen5 --threads 1 --problems 1 --calls 2"
+    yield line, moving, after(0, one_bit), "wrong result for Problem"
+    line = "contraction.networks --trials 1 --repeats 1"
+    yield line, "ttlg.contraction", wrong_contraction, "along the two trees differ"
+    line = "dask_store --folder . --shape 5 7 --axes 1 0 --chunks 5 7"
+    yield line, f"{BENCHMARKS}.dask_store.METHODS", lambda _: {"ttlg": wrong_store}, "is wrong"
+    line = "generated shapes --repeats 1"
+    yield line, f"{BENCHMARKS}.generated.compiled.loops", wrong_loops, "gcc loops gave"
+    nest = lambda _: lambda plan, order: lambda x, out: out.fill(0)
+    yield "loops", f"{BENCHMARKS}.loops.measure._nest", nest, "nests 0 1 2 gave"
+    copyto = lambda _: lambda dst, src, **_: np.copyto(dst, src[::-1])
+    yield "zarr_io --repeats 1", "ttlg.zarr.copyto", copyto, "ttlg read other elements"
+
+
+NEEDED = {"networks": "cotengra", "dask": "dask.array", "webbase": "scipy.sparse", "zarr": "zarr"}
+
+
+@pytest.mark.parametrize(("line", "function", "wrong", "message"), [*liars()])
+def test_a_liar_is_found(line, function, wrong, message, tiny, monkeypatch, capsys):
+    program, *options = line.split()
+    owner, _, name = function.rpartition(".")
+    for part, needed in NEEDED.items():
+        if part in line:
+            pytest.importorskip(needed)
+    pytest.importorskip(owner)
+    shrink_optional(monkeypatch, program)
+    if program == "dask_store":  # Another process would not lie.
+        here = lambda count, mp_context: ThreadPoolExecutor(count)
+        monkeypatch.setattr(module(program), "ProcessPoolExecutor", here)
+    monkeypatch.setattr(function, wrong(getattr(importlib.import_module(owner), name)))
+    try:
+        assert main_of(program)([*options, "--json", "record.json"]) == 1
+        said = capsys.readouterr().err
+    except (WrongResultError, AssertionError, RuntimeError, SystemExit) as error:
+        said = str(error)
+    assert re.search(message, said, re.MULTILINE), said
+    assert not Path("record.json").exists()
