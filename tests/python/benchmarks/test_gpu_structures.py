@@ -14,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ttlg
-from ttlg.benchmarks.gpu import baselines, conversion, structures
+from ttlg.benchmarks.gpu import baselines, conversion, draw, structures
 from ttlg.benchmarks.gpu.structures import CEILING, OPERATIONS, WAYS
 
 SECONDS = {
@@ -176,12 +176,13 @@ def test_a_program_tells_failures_and_what_it_has_not_measured(
     figure = ("--plot", str(tmp_path / "figure.svg"))
     status, found = run(program, *figure)
     assert (status, len(drawn)) == (1, 1)
+    assert draw.main([str(tmp_path / "record.json"), figure[1]]) == 0
     assert found["table"][-1].startswith("failed: ")
     assert found["table"] == capsys.readouterr().out.splitlines()[-len(found["table"]) :]
     assert {"16", "bytes"} <= {line.split()[0] for line in found["table"]}
     count = len(found["results"])
     assert run(program, *figure, "--budget", "0")[1]["table"] == [f"not measured: {count}"]
-    assert len(drawn) == 1, "there is nothing to draw"
+    assert len(drawn) == 2, "there is nothing to draw"
 
     def interrupted(*case):
         raise KeyboardInterrupt
