@@ -16,7 +16,7 @@ from ttlg.benchmarks.gpu import fit_costs
 from ttlg.benchmarks.gpu.dataset import problems, sample
 from ttlg.benchmarks.gpu.fit_costs import NAMES, Costs, counts_of
 from ttlg.benchmarks.gpu.models import fits_of, main
-from ttlg.benchmarks.gpu.points import Point, PointFile, name_of, problem_of, recounted
+from ttlg.benchmarks.gpu.points import Point, PointFile, problem_of, recounted
 
 pytest.importorskip("scipy")
 
@@ -39,8 +39,10 @@ def truth(seed):
     }
 
 
-def plans(model, count):
-    """Return slices of the calibration's problems, and their cases."""
+@functools.cache
+def plans(count, seed=0, overlap=4):
+    """Return slices of the calibration's problems with the costs of `truth`, and their cases."""
+    model = _core.DeviceModel(**PROPERTIES, costs=truth(seed), overlap=overlap)
     result = []
     for number, case in enumerate(itertools.islice(problems(0), count)):
         request = Problem(case.shape, case.axes, case.dtype).request()
@@ -57,27 +59,22 @@ def plans(model, count):
                     kernel=kernel,
                     **parameters,
                 )
-                result.append((name_of(case), plan))
+                result.append((f"{case.label} {case.shape} {case.axes}", plan))
     return result
 
 
-@functools.cache
-def launches():
-    """Return launches that were not measured."""
-    return [
-        Point(plan.kernel, plan.features, 1.0, case, plan.parameters, plan.terms())
-        for case, plan in plans(_core.DeviceModel(**PROPERTIES), 150)
-    ]
-
-
 def synthetic(count, *, noise, seed=0, overlap=4):
-    """Measure slices on a device of the costs of `truth`."""
     draw = random.Random(seed)
-    points = launches()[:count]
-    seconds = Costs(np.array([*truth(seed).values()]), overlap, LAUNCH).predict(counts_of(points))
     return [
-        replace(point, seconds=each * (1 + draw.gauss(0, noise)))
-        for point, each in zip(points, seconds.tolist(), strict=True)
+        Point(
+            plan.kernel,
+            plan.features,
+            plan.predicted_seconds * (1 + draw.gauss(0, noise)),
+            case,
+            plan.parameters,
+            plan.terms(),
+        )
+        for case, plan in plans(count, seed, overlap)
     ]
 
 
@@ -93,8 +90,7 @@ def test_predictions_are_the_planners(overlap):
     """The one place that counts terms is the planner; the fit sums them up as it does."""
     values = np.array([*truth(overlap).values()])
     found = Costs(values, overlap, LAUNCH)
-    model = _core.DeviceModel(**PROPERTIES, costs=truth(overlap), overlap=overlap)
-    own = [plan for _, plan in plans(model, 10)]
+    own = [plan for _, plan in plans(10, seed=overlap, overlap=overlap)]
     counts = counts_of([Point(plan.kernel, {}, 1.0, terms=plan.terms()) for plan in own])
     expected = [plan.predicted_seconds for plan in own]
     np.testing.assert_allclose(found.predict(counts), expected, rtol=1e-12)
@@ -102,7 +98,7 @@ def test_predictions_are_the_planners(overlap):
 
 @pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])
 def test_noisy_times_give_the_costs_back(overlap, seed):
-    points = synthetic(1500, noise=0.03, seed=seed, overlap=overlap)
+    points = synthetic(200, noise=0.03, seed=seed, overlap=overlap)
     found = fit_costs.fit_costs(points, LAUNCH, seed=0)
     true = truth(seed)
     assert found.overlap == overlap
@@ -120,16 +116,21 @@ def test_noisy_times_give_the_costs_back(overlap, seed):
     seconds = np.array([point.seconds for point in points])
     by_defaults = Costs(DEFAULTS, overlap, LAUNCH).predict(counts_of(points))
     assert np.mean(np.abs(by_defaults / seconds - 1)) > found.test["all"].mean + 0.02
-    measured = {name for point in points for name in point.terms}
-    unmeasured = {
+
+
+def test_what_was_not_measured_keeps_its_default():
+    points = synthetic(100, noise=0, seed=1)
+    found = fit_costs.fit_costs(points, LAUNCH, seed=0)
+    seen = {name for point in points for name in point.terms}
+    ratios = {
         name: found.costs[name] / default
         for name, default in zip(NAMES, DEFAULTS, strict=True)
-        if name not in measured
+        if name not in seen
     }
-    assert unmeasured.keys() > {"issue.copy.lines_1", "issue.copy.set_up"}
+    assert ratios.keys() > {"issue.copy.lines_1", "issue.copy.set_up"}
     # All by the same factor, that of a device which is as fast in everything.
-    assert max(unmeasured.values()) == pytest.approx(min(unmeasured.values()), rel=1e-4)
-    assert 0.5 < min(unmeasured.values()) < 2
+    assert max(ratios.values()) == pytest.approx(min(ratios.values()), rel=1e-4)
+    assert 0.5 < min(ratios.values()) < 2
 
 
 def test_costs_are_never_negative():
@@ -193,7 +194,7 @@ def test_the_better_of_both_models_predicts_a_kernel():
         )
         if point.schema == regressed
         else point
-        for point in synthetic(1000, noise=0.02)
+        for point in synthetic(150, noise=0.02)
     ]
     found = fits_of(points, LAUNCH)
     assert found.regressed() == [regressed]
@@ -214,7 +215,7 @@ def test_the_better_of_both_models_predicts_a_kernel():
 
 
 def test_points_are_counted_again():
-    points = synthetic(100, noise=0.1)
+    points = synthetic(20, noise=0.1)
     stale = [replace(point, features={"Old": 1.0}, terms={"old": 1.0}) for point in points]
     unknown = [replace(points[0], schema="no_such_kernel"), replace(points[0], parameters={})]
     assert list(recounted([*stale, *unknown], PROPERTIES)) == points
@@ -226,7 +227,7 @@ def test_points_are_counted_again():
 
 def test_a_record_is_fitted_again(tmp_path, capsys):
     file = tmp_path / "calibrate.json"
-    points = [asdict(point) for point in synthetic(400, noise=0.02)]
+    points = [asdict(point) for point in synthetic(60, noise=0.02)]
     machine = {"device": "Some GPU", "commit": "c0ffee"}
     record = {"machine": machine, "properties": PROPERTIES, "points": points}
     file.write_text(json.dumps({"results": record}))
