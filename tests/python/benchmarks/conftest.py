@@ -138,3 +138,34 @@ def a_gpu(monkeypatch):
 def no_synchronize(monkeypatch):
     """Let what waits for a device that is not there return at once."""
     monkeypatch.setattr(pytest.importorskip("torch").cuda, "synchronize", lambda: None)
+
+
+@pytest.fixture
+def host_device(a_gpu, no_synchronize, monkeypatch):
+    """Let the host stand in for a device: its memory, a clock and plans, but of no kernel r2c."""
+    import torch
+
+    import ttlg
+    from ttlg.benchmarks.gpu import inplace
+
+    def here(make):
+        return lambda *args, device=None, **more: make(*args, **more)
+
+    def plan(*args, device=None, kernel=None, parameters=None, **more):
+        if kernel == "r2c":
+            raise ValueError("the rows are too long")
+        return plan_for(*args, **more)
+
+    for name in ("empty", "randint", "randperm"):
+        monkeypatch.setattr(torch, name, here(getattr(torch, name)))
+    device = types.SimpleNamespace(L2_cache_size=0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: device)
+    event = types.SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+    event.elapsed_time = lambda end: 0.5
+    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: event)
+    plan_for = ttlg.plan
+    monkeypatch.setattr(ttlg, "plan", plan)
+    monkeypatch.setattr(inplace, "with_bands", lambda plan, width: plan)
+    for library in ("cupy", "jax", "nvmath.bindings.cutensor"):
+        monkeypatch.setitem(sys.modules, library, None)
+    return device

@@ -51,13 +51,27 @@ def compiler():
     return shutil.which("c++")
 
 
+def buffers_of(dtype, shape, axes):
+    """Return buffers of random bytes, the last of which are a NaN's, in memory of the host."""
+    import torch
+
+    from ttlg.benchmarks.gpu.device import Buffers
+
+    size = dtype.itemsize * int(np.prod(shape))
+    bytes_ = [np.random.default_rng(n).integers(0, 256, size, np.uint8) for n in range(2)]
+    bytes_[0][-dtype.itemsize :] = 0xFF
+    inputs = [torch.from_numpy(each).view(dtype).view(shape) for each in bytes_]
+    out = tuple(shape[axis] for axis in axes)
+    return Buffers(inputs, [torch.zeros(out, dtype=dtype) for _ in range(2)])
+
+
 class HostCupy(types.ModuleType):
     """Arrays of NumPy, and kernels in a shared library that is built in a folder."""
 
     def __init__(self, folder):
         super().__init__("cupy")
         self._folder = folder
-        self.allocated = []
+        self.allocated, self.launched = [], []
 
     def _array(self, host):
         self.allocated.append(host)
@@ -90,6 +104,7 @@ class HostCupy(types.ModuleType):
 
             def launch(grid, block, arguments):
                 assert block == (1,)
+                self.launched.append(name.partition("<")[0])
                 given = (ctypes.c_longlong * len(arguments))(*arguments)
                 entry(ctypes.c_longlong(*grid), given)
 

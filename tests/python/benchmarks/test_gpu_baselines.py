@@ -1,17 +1,15 @@
 """The kernels that others are measured against, on the host: their indices and their launches."""
 
-import math
 import sys
 
 import pytest
 
-from .host_cuda import HostCupy, compiler
+from .host_cuda import HostCupy, buffers_of, compiler
 
 torch = pytest.importorskip("torch")
 
 from ttlg.benchmarks.gpu import baselines
 from ttlg.benchmarks.gpu.contenders import contender
-from ttlg.benchmarks.gpu.device import Buffers
 from ttlg.benchmarks.gpu.measure import verify
 from ttlg.benchmarks.inplace.libraries import LeftOutError
 
@@ -35,17 +33,6 @@ def on_the_host(tmp_path_factory):
         yield cupy
 
 
-def buffers_of(shape, axes, dtype):
-    size = math.prod(shape) * dtype.itemsize
-    generator = torch.Generator().manual_seed(size)
-    inputs = [torch.randint(256, (size,), generator=generator, dtype=torch.uint8) for _ in range(2)]
-    out = tuple(shape[axis] for axis in axes)
-    return Buffers(
-        [each.view(dtype).view(shape) for each in inputs],
-        [torch.zeros(out, dtype=dtype) for _ in range(2)],
-    )
-
-
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_naive_moves_elements_of_any_size(on_the_host, dtype):
     for shape, axes in [
@@ -58,7 +45,7 @@ def test_naive_moves_elements_of_any_size(on_the_host, dtype):
         ((2, 3, 2, 3, 2, 3), (4, 1, 5, 0, 3, 2)),
         ((2,) * 9, (8, 0, 7, 1, 6, 2, 5, 3, 4)),
     ]:
-        buffers = buffers_of(shape, axes, dtype)
+        buffers = buffers_of(dtype, shape, axes)
         made = contender("naive", buffers, axes)
         for i, (x, y) in enumerate(zip(buffers.inputs, buffers.outputs, strict=True)):
             made.call(i)
@@ -72,43 +59,30 @@ def test_naive_moves_elements_of_any_size(on_the_host, dtype):
 def test_matrices_in_place(on_the_host, monkeypatch, name, dtype, workers):
     monkeypatch.setattr(baselines, "_WORKERS", workers)
     for shape in MATRICES:
-        buffers = buffers_of(shape, (1, 0), dtype)
+        buffers = buffers_of(dtype, shape, (1, 0))
         made = contender(name, buffers, (1, 0))
         for _ in range(2):  # what the first call has left is an array for the second
             verify(made, buffers, (1, 0))
 
 
-def test_what_they_allocate(on_the_host):
+def test_what_they_allocate_and_launch(on_the_host):
     """A bit for each element, or a row or column for each thread block; both papers say as much."""
+    x = torch.zeros((37, 41))
     on_the_host.allocated.clear()
     baselines.algorithm_1(1500, 70, 8)
     baselines.algorithm_1(20, 70, 8)
-    assert [each.nbytes for each in on_the_host.allocated] == [1024 * 1500 * 8, 70 * 70 * 8]
-    on_the_host.allocated.clear()
-    buffers = buffers_of((10, 33), (1, 0), torch.float32)
-    baselines.cycles(10, 33, 4)(buffers.inputs[0].data_ptr())
-    assert [each.nbytes for each in on_the_host.allocated] == [44]
-
-
-def test_columns_are_rotated_only_where_they_have_to_be(on_the_host, monkeypatch):
-    launched = []
-    compiled = baselines._compiled
-
-    def noted(name, itemsize):
-        kernel = compiled(name, itemsize)
-        return lambda *launch: (launched.append(name), kernel(*launch))
-
-    monkeypatch.setattr(baselines, "_compiled", noted)
+    baselines.cycles(10, 33, 4)(x.data_ptr())
+    assert [each.nbytes for each in on_the_host.allocated] == [1024 * 1500 * 8, 70 * 70 * 8, 44]
+    on_the_host.launched.clear()
     for shape in ((37, 41), (4, 8)):
-        x = torch.zeros(shape)
         baselines.algorithm_1(*shape, 4)(x.data_ptr())
-    passes = list(baselines._PASSES)
-    assert launched == [*passes[1:], *passes]
+    shuffles = ["shuffle_rows", "shuffle_columns"]
+    assert on_the_host.launched == [*shuffles, "rotate_columns", *shuffles]
 
 
 def test_who_cannot_take_part_says_why(on_the_host, monkeypatch):
-    tensor = buffers_of((2, 3, 4), (2, 1, 0), torch.float32)
-    matrix = buffers_of((2, 3), (1, 0), torch.uint8)
+    tensor = buffers_of(torch.float32, (2, 3, 4), (2, 1, 0))
+    matrix = buffers_of(torch.uint8, (2, 3), (1, 0))
     for name in baselines.IN_PLACE:
         with pytest.raises(LeftOutError, match="it transposes matrices only"):
             contender(name, tensor, (2, 1, 0))
@@ -117,10 +91,4 @@ def test_who_cannot_take_part_says_why(on_the_host, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     for name in (*baselines.NAMES, "cupy", "copy-cupy"):
         with pytest.raises(LeftOutError, match="CuPy is not installed"):
-            contender(name, buffers_of((2, 3), (1, 0), torch.float32), (1, 0))
-
-
-def test_the_kernels_compile(nvrtc):
-    names = list(baselines.kernels().values())
-    ptx, log = nvrtc.compile(baselines.SOURCE.read_text(), *baselines.OPTIONS, kernels=names)
-    assert (log, ptx.count(".entry")) == ("", len(names))
+            contender(name, buffers_of(torch.float32, (2, 3), (1, 0)), (1, 0))

@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import types
 
 import pytest
 
@@ -12,11 +11,10 @@ from ttlg.benchmarks.case import Case
 torch = pytest.importorskip("torch")
 
 from ttlg.benchmarks.gpu import __main__ as cli
-from ttlg.benchmarks.gpu import baselines, failures, report, session
+from ttlg.benchmarks.gpu import baselines, report, session
 from ttlg.benchmarks.gpu import measure as measuring
 from ttlg.benchmarks.gpu.baselines import OUT_OF_PLACE
 from ttlg.benchmarks.gpu.contenders import COPIES, OURS, PEERS, Contender
-from ttlg.benchmarks.gpu.device import Memory
 from ttlg.benchmarks.gpu.measure import Result, measure
 
 CASE = Case("calls", "A", (3, 4), (1, 0), "float64")
@@ -66,11 +64,9 @@ def test_only_ttlg_is_at_fault_for_its_failures_and_want_of_memory_is_none(takes
     found = measure(CASE, device, 2)
     assert set(found.failures) == {"torch", "copy-memcpy", "ttlg"}
     assert not found.faulty
-    takes_part(copy_ttlg=crash)
-    assert measure(CASE, device, 2).faulty
-    for name in (*baselines.NAMES, *PEERS):
+    for name in ("copy-ttlg", *baselines.NAMES, *PEERS):
         found = Result(CASE, failures={name: "WrongResultError: wrong"})
-        assert found.faulty == (name in baselines.NAMES), "the baselines are ours"
+        assert found.faulty == (name not in PEERS), "the baselines are ours"
 
 
 @pytest.mark.parametrize("calls", [3, 1889, 1895])
@@ -90,36 +86,15 @@ def test_reports_of_partial_results(device):
     failed = measure(CASE, device, 2)
     assert (failed.failures, failed.seconds) == ({"case": "OutOfMemoryError: out of memory"}, {})
     assert not failed.faulty
-    assert report.line(failed) == (
-        "calls A float64, no plan: case failed: OutOfMemoryError: out of memory"
-    )
-    assert report.record({}, [failed], {})["table"] == [
-        "failed: calls A float64: case: OutOfMemoryError: out of memory"
-    ]
+    assert report.line(failed).endswith("no plan: case failed: OutOfMemoryError: out of memory")
     copied = Result(CASE, failures={"ttlg": "WrongResultError: ttlg"}, seconds={"copy-ttlg": 1e-6})
     compared = Result(CASE, seconds={"copy-ttlg": 1e-6, "torch": 2e-6})
-    lines = report.record({}, [copied, compared, Result(CASE, "copy", 1.0, {"ttlg": 1.0})], {})
-    assert "predicted time unknown" in lines["table"][0]
-    assert "torch 0 0.50 0.50 0 of 0 A" in [" ".join(line.split()) for line in lines["table"]]
-    assert lines["table"][-1] == "failed: calls A float64: ttlg: WrongResultError: ttlg"
-    assert "; ttlg failed: WrongResultError" in report.line(copied)
+    every = [copied, compared, Result(CASE, "copy", 1.0, {"ttlg": 1.0})]
+    lines = report.record({}, every, {})["table"]
+    assert "predicted time unknown" in lines[0]
+    assert "torch 0 0.50 0.50 0 of 0 A" in [" ".join(line.split()) for line in lines]
+    assert lines[-1] == "failed: calls A float64: ttlg: WrongResultError: ttlg"
     assert len(report.failure_lines({str(n): "x\ny" * 300 for n in range(30)})) == 21
-    assert report.failure_lines({"a": "first\nsecond"}) == ["failed: a: first"]
-
-
-def test_memory_that_did_not_suffice_is_none(monkeypatch):
-    properties = types.SimpleNamespace(L2_cache_size=0)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: properties)
-    empty, full = torch.empty, [True]
-    monkeypatch.setattr(torch, "empty", lambda *args, device, **kwargs: empty(*args, **kwargs))
-    monkeypatch.setattr(
-        torch, "empty_like", lambda x: oom(0) if full else empty(x.shape, dtype=x.dtype)
-    )
-    memory = Memory()
-    with pytest.raises(torch.OutOfMemoryError):
-        memory.buffers(CASE)
-    full.clear()
-    assert [y.shape for y in memory.buffers(CASE).outputs] == [(4, 3)] * 2
 
 
 @pytest.fixture
@@ -151,15 +126,6 @@ def test_exit_status_and_what_is_left_out(bench, device, takes_part, capsys):
     status, found = bench(lambda case: measure(CASE, device, 2))
     assert (status, found["left_out"]) == (1, {"calls": 1, "varying": 12}), "the device is lost"
     assert found["results"][0]["failures"].keys() == {"ttlg", "device"}
-    results = iter([Result(CASE)] * 3)
-
-    def interrupted(case):
-        for result in results:
-            return result
-        raise KeyboardInterrupt
-
-    status, found = bench(interrupted)
-    assert (status, len(found["results"]), sum(found["left_out"].values())) == (130, 3, 11)
 
 
 def test_results_are_written_as_the_run_goes(bench, monkeypatch, tmp_path):
@@ -214,7 +180,3 @@ def test_a_program_that_is_terminated_keeps_its_results(run_python, tmp_path):
     file = tmp_path / "results.json"
     run_python(KILLED, "--suite", "varying", "--json", file, status=130)
     assert len(json.loads(file.read_text())["results"]) == 2
-    noted = {}
-    with pytest.raises(KeyboardInterrupt), failures.noting(noted, "a"):
-        raise KeyboardInterrupt
-    assert noted == {}, "interrupts are no failures"

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ttlg import _core
-from ttlg._calibrate.problems import ORDERINGS, Problem
+from ttlg._calibrate.problems import ORDERINGS
 from ttlg.benchmarks.gpu.dataset import DTYPES, RANKS, VOLUMES, held_out, problems, sample
 from ttlg.benchmarks.gpu.fit import MIN_POINTS, fit, regress, table
 from ttlg.benchmarks.gpu.points import Point
@@ -56,13 +55,6 @@ def test_noisy_times_give_them_back_within_their_errors():
     assert 2 < found.test_error < 3
 
 
-def test_features_that_do_not_matter_are_dropped():
-    matters = {name: TRUTH[name] for name in ("Volume", "NumBlocks")}
-    found = regressed(synthetic(matters, 2000, noise=0.05, seed=3))
-    assert set(found.coefficients) == set(matters)
-    assert set(found.dropped) == set(TRUTH) - set(matters)
-
-
 def test_short_times_weigh_as_much_as_long_ones():
     """A line through points that no line fits: the relative error decides."""
     points = [
@@ -90,43 +82,10 @@ def test_schemas_are_fitted_apart_and_need_points():
     assert lines[1].split()[:2] == ["orthogonal_distinct", "100"]
 
 
-def device_model(coefficients):
-    return _core.DeviceModel(name="some-gpu", launch_seconds=1e-12, coefficients=coefficients)
-
-
-def test_times_that_the_planner_predicts_give_its_coefficients_back():
-    """The planner's features of real slices are independent enough to be told apart."""
-    known = device_model({"orthogonal_distinct": TRUTH})
-    points = []
-    for case in itertools.islice(problems(seed=0), 120):
-        request = Problem(case.shape, case.axes, case.dtype).request()
-        plan = _core.cached_cuda_plan(request, known, None)
-        for kernel, parameters, features, seconds in plan.candidates():
-            by_regression = sum(TRUTH.get(name, 0) * value for name, value in features.items())
-            # Where the regression promises more than a copy, the analytic model answers.
-            if kernel == "orthogonal_distinct" and seconds == pytest.approx(by_regression):
-                points.append(Point(kernel, features, seconds, case.label, parameters))
-    found = fit(points, 0, seed=1)["orthogonal_distinct"]
-    assert found.dropped == []
-    for name, value in TRUTH.items():
-        assert found.coefficients[name].estimate == pytest.approx(value, rel=1e-4)
-    assert found.test_error < 0.01
-
-
-@pytest.mark.parametrize("count", [0, 4, 5, 41, 1000])
-def test_a_fifth_of_the_problems_is_held_out_and_the_same_each_time(count):
-    cases = [f"{number}" for number in range(count) for _ in range(3)]
-    tested = held_out(cases, seed=7)
-    assert tested <= set(cases)
-    assert len(tested) == count // 5
-    assert tested == held_out(cases, seed=7)
-    if count == 1000:
-        assert tested != held_out(cases, seed=8)
-
-
 def test_problems_are_fitted_to_or_tested_not_both():
     points = synthetic(TRUTH, 400, noise=0.02)
-    tested = held_out([point.case for point in points], seed=1)
+    tested, other = (held_out([point.case for point in points], seed=seed) for seed in (1, 2))
+    assert tested != other
     found = regressed(points)
     assert (found.train_points, found.test_points) == (320, 80)
     spoilt = [
@@ -141,6 +100,8 @@ def test_strata():
     round_length = len(RANKS) * len(VOLUMES) * len(ORDERINGS) * len(DTYPES)
     cases = list(itertools.islice(problems(seed=0), 2 * round_length))
     assert cases == list(itertools.islice(problems(seed=0), 2 * round_length))
+    early = {(len(case.shape), case.dtype) for case in cases[: len(RANKS) * len(DTYPES)]}
+    assert early == set(itertools.product(RANKS, DTYPES))
     for part in (cases[:round_length], cases[round_length:]):
         assert len({(case.name, case.dtype) for case in part}) == round_length
     assert {case.axes for case in cases if len(case.shape) == 3} == set(
@@ -157,26 +118,25 @@ def test_strata():
 
 def test_sample_keeps_the_predicted_best():
     assert sample([1], 5, seed=0) == [1]
-    drawn = sample(list(range(100)), 6, seed=0)
-    assert drawn[0] == 0
-    assert len(set(drawn)) == 6
-    assert drawn == sample(list(range(100)), 6, seed=0)
     assert sample([], 6, seed=0) == []
+    drawn = sample(range(100), 6, seed=0)
+    assert (drawn[0], len(set(drawn))) == (0, 6)
+    assert drawn == sample(range(100), 6, seed=0)
 
 
-def test_features_that_say_the_same_are_not_both_kept():
+def test_features_that_do_not_matter_or_say_the_same_are_dropped():
+    matters = {name: TRUTH[name] for name in ("Volume", "NumBlocks")}
     points = [
-        Point(
-            point.schema,
-            point.features | {"Twice": 2 * point.features["Volume"], "Nothing": 0.0},
-            point.seconds,
-            point.case,
+        replace(
+            point,
+            features=point.features | {"Twice": 2 * point.features["Volume"], "Nothing": 0.0},
         )
-        for point in synthetic(TRUTH, 300)
+        for point in synthetic(matters, 2000, noise=0.05, seed=3)
     ]
     found = regressed(points)
-    assert found.dropped == ["Twice", "Nothing"]
-    assert found.coefficients["Volume"].estimate == pytest.approx(TRUTH["Volume"], rel=1e-6)
+    assert set(found.coefficients) == set(matters)
+    assert set(found.dropped) == {"Twice", "Nothing", *TRUTH} - set(matters)
+    assert found.coefficients["Volume"].estimate == pytest.approx(TRUTH["Volume"], rel=0.05)
 
 
 def test_no_prediction_is_below_a_launch():

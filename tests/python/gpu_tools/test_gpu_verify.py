@@ -88,143 +88,105 @@ def test_no_compiler_or_gpu(tmp_path, missing, scripts):
     assert not (tmp_path / "out").exists()
 
 
-def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
-    done = verify("--dry-run", tmp_path / "out")
+def dry_run(*arguments):
+    """List the stages with their seconds, and return what was printed."""
+    done = verify("--dry-run", *arguments)
     assert done.returncode == 0
-    headings = [line.split(",")[0] for line in done.stdout.splitlines()[1:] if line[0] != " "]
-    assert headings == STAGES
-    assert "-m pytest tests/gpu" in done.stdout
-    assert all(f"--tool {tool}" in done.stdout for tool in ("memcheck", "racecheck", "initcheck"))
-    assert "inplace" not in done.stdout, "it has no time among all others"
-    one = verify("--dry-run", tmp_path / "out", "calibrate")
-    assert str(tmp_path / "out") in one.stdout
-    assert "-m pytest" not in one.stdout
-    assert not (tmp_path / "out").exists()
+    lines = [line.split() for line in done.stdout.splitlines() if line.endswith(" seconds:")]
+    return {name.rstrip(","): int(seconds) for name, seconds, _ in lines}, done.stdout
 
 
-def limits(*arguments):
-    lines = verify("--dry-run", *arguments).stdout.splitlines()
-    return [int(line.split(", ")[1].split()[0]) for line in lines if line.endswith(" seconds:")]
+def test_dry_run_lists_the_stages_in_order_and_does_nothing(tmp_path):
+    out = tmp_path / "out"
+    every, printed = dry_run(out)
+    assert [*every] == STAGES, "in place has no time among all others"
+    assert "-m pytest tests/gpu" in printed
+    assert all(f"--tool {tool}" in printed for tool in ("memcheck", "racecheck", "initcheck"))
+    assert 535 <= sum(every.values()) <= 540
+    assert max(every.values()) - min(every.values()) < 30
+    one, printed = dry_run(out, "bench")
+    assert one.keys() <= {"build", "bench"}
+    assert "-m pytest" not in printed
+    assert not out.exists()
+    assert str(out) in printed
+    budgets = [int(budget) for budget in re.findall(r"--budget (\d+) ", printed)]
+    assert budgets == [174, 43, 43], "together 40 seconds below the stage's 300"
 
 
 def test_stages_share_the_time(tmp_path):
-    assert limits(tmp_path, "build", "test") == [240, 240]
-    assert limits("--seconds", 100, tmp_path, "build", "bench") == [44, 56]
-    every = limits(tmp_path, *STAGES)
-    assert 535 <= sum(every) <= 540
-    assert max(every) - min(every) < 30
-    bench = verify("--dry-run", tmp_path, "bench").stdout
-    budgets = [int(budget) for budget in re.findall(r"--budget (\d+) ", bench)]
-    assert budgets == [174, 43, 43], "together 40 seconds below the stage's 300"
-    assert limits("--package", "p", tmp_path) == [120, 120, 150, 150]
-
-
-def test_the_benchmarks_in_place_run_all_their_suites(tmp_path):
+    assert dry_run(tmp_path, "build", "test")[0] == {"build": 240, "test": 240}
+    assert dry_run("--seconds", 100, tmp_path, "build", "bench")[0] == {"build": 44, "bench": 56}
+    built, _ = dry_run("--package", "p", tmp_path)
+    assert built == {"test": 120, "sanitize": 120, "calibrate": 150, "bench": 150}
     pytest.importorskip("torch")
     from ttlg.benchmarks.gpu.inplace import SUITES
 
-    listed = verify("--dry-run", "--package", "p", tmp_path, "bench-inplace").stdout
-    assert "bench-inplace, 300 seconds:" in listed
-    assert f" --suite {' '.join(SUITES)} --budget 260 " in listed
+    own, printed = dry_run("--package", "p", tmp_path, "bench-inplace")
+    assert own == {"bench-inplace": 300}
+    assert f" --suite {' '.join(SUITES)} --budget 260 " in printed
 
 
-def record(recorder, folder, stage, status=0, log="first\nlast\n"):
-    out = folder / "out"
-    out.mkdir(exist_ok=True)
-    (folder / "log").write_text(log)
-    told = ["--seconds", "3", "--commit", "c0ffee", "--device", "Some GPU", "--driver", "580"]
-    arguments = ["record", str(out), stage, str(folder), "--status", str(status), *told]
-    code = recorder.main(arguments)
-    found = json.loads((out / f"{stage}.json").read_text())
-    assert found["passed"] == (code == 0)
-    return found
-
-
-def junit(folder, *cases):
-    counts = {
-        "tests": len(cases),
-        "failures": sum("<failure" in case for case in cases),
-        "errors": 0,
-        "skipped": sum("<skipped" in case for case in cases),
-    }
+def junit(*cases):
+    counts = {"tests": len(cases), "errors": 0}
+    for name in ("failure", "skipped"):
+        counts[name.replace("ure", "ures")] = sum(f"<{name}" in case for case in cases)
     text = " ".join(f'{name}="{value}"' for name, value in counts.items())
     body = "".join(f'<testcase classname="m" name="t">{case}</testcase>' for case in cases)
-    (folder / "junit.xml").write_text(
-        f"<testsuites><testsuite {text}>{body}</testsuite></testsuites>"
-    )
+    return f"<testsuites><testsuite {text}>{body}</testsuite></testsuites>"
 
 
-def test_tests_pass_only_if_some_ran(recorder, tmp_path):
-    junit(tmp_path, "", "", '<skipped message="no CuPy"/>')
-    found = record(recorder, tmp_path, "test")
-    assert found["passed"]
-    assert (found["stage"], found["commit"], found["device"]) == ("test", "c0ffee", "Some GPU")
-    assert (found["driver"], found["seconds"]) == ("580", 3)
-    assert found["results"]["skip_reasons"] == ["no CuPy"]
-    junit(tmp_path, '<skipped message="no GPU"/>')
-    assert not record(recorder, tmp_path, "test")["passed"]
-    junit(tmp_path, "", '<failure message="x"/>')
-    assert record(recorder, tmp_path, "test", status=1)["results"]["failing"] == ["m::t"]
-
-
-def test_sanitizers_pass_only_without_findings(recorder, tmp_path):
-    (tmp_path / "memcheck.log").write_text("========= ERROR SUMMARY: 0 errors\n")
-    summary = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
-    (tmp_path / "racecheck.log").write_text(summary.format(0, 0))
-    assert record(recorder, tmp_path, "sanitize")["passed"]
-    (tmp_path / "racecheck.log").write_text(summary.format(2, 2))
-    found = record(recorder, tmp_path, "sanitize")
-    assert not found["passed"]
-    assert found["results"]["table"] == ["memcheck: 0, racecheck: 2"]
-    (tmp_path / "racecheck.log").write_text("killed\n")
-    assert not record(recorder, tmp_path, "sanitize")["passed"]
-
-
-def test_results_of_a_program_and_of_one_that_failed(recorder, tmp_path):
-    (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"], "results": []}))
-    assert record(recorder, tmp_path, "bench")["passed"]
-    stopped = record(recorder, tmp_path, "bench", status=124)
-    assert stopped["timed_out"]
-    assert stopped["log"] == ["first", "last"]
-    (tmp_path / "results.json").unlink()
-    lost = record(recorder, tmp_path, "calibrate")
-    assert not lost["passed"]
-    assert "left no results" in lost["results"]["table"][0]
-
-
-def test_table(recorder, tmp_path, capsys):
-    (tmp_path / "results.json").write_text(json.dumps({"table": ["a line"]}))
-    record(recorder, tmp_path, "bench")
-    record(recorder, tmp_path, "calibrate", status=1)
-    assert recorder.main(["table", str(tmp_path / "out"), "calibrate", "bench"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[1:] == [
-        ["calibrate", "FAILED", "3"],
-        ["a", "line"],
-        ["bench", "passed", "3"],
-        ["a", "line"],
-    ]
-
-
-def test_tests_of_a_run_without_a_report_are_read_from_its_log(recorder, tmp_path):
-    log = """collected 9 items
+SUMMARY = {
+    "memcheck.log": "========= ERROR SUMMARY: 0 errors\n",
+    "racecheck.log": "========= RACECHECK SUMMARY: {0} hazards displayed ({0} errors, 0 warnings)\n",
+}
+SKIPPED, FAILED = '<skipped message="no GPU"/>', '<failure message="x"/>'
+RESULTS = json.dumps({"table": ["a line"], "results": []})
+CRASHED = """collected 9 items
 tests/gpu/test_a.py::test_one[(3, 4)-a] PASSED                 [ 11%]
 tests/gpu/test_a.py::test_two FAILED                           [ 22%]
 tests/gpu/test_a.py::test_three SKIPPED (no CuPy)              [ 33%]
 tests/gpu/test_a.py::test_four """
-    found = record(recorder, tmp_path, "test", status=137, log=log)
-    assert found["timed_out"]
-    assert found["results"] == {
-        "passed": 1,
-        "skipped": 1,
-        "failing": ["tests/gpu/test_a.py::test_two"],
-        "last": "tests/gpu/test_a.py::test_four",
-        "table": [
-            "1 passed, 1 failed, 1 skipped",
-            "ended without a report in tests/gpu/test_a.py::test_four",
-        ],
-    }
-    assert "has run no test" in record(recorder, tmp_path, "test")["results"]["table"][0]
+
+
+@pytest.mark.parametrize(
+    ("stage", "files", "status", "passed", "table"),
+    [
+        ("test", {"junit.xml": junit("", "", SKIPPED)}, 0, True, "2 passed, 0 failed, 1 skipped"),
+        ("test", {"junit.xml": junit(SKIPPED)}, 0, False, "0 passed, 0 failed, 1 skipped"),
+        ("test", {"junit.xml": junit("", FAILED)}, 1, False, "1 passed, 1 failed, 0 skipped"),
+        ("test", {"log": CRASHED}, 137, False, "1 passed, 1 failed, 1 skipped"),
+        ("test", {}, 0, False, "left no results: pytest has run no test"),
+        ("sanitize", SUMMARY, 0, True, "memcheck: 0, racecheck: 0"),
+        ("sanitize", SUMMARY, 9, False, "memcheck: 0, racecheck: 2"),
+        ("sanitize", SUMMARY | {"memcheck.log": "killed"}, 0, False, "memcheck: no summary, "),
+        ("bench", {"results.json": RESULTS}, 0, True, "a line"),
+        ("bench", {"results.json": RESULTS}, 124, False, "a line"),
+        ("calibrate", {}, 0, False, "left no results"),
+    ],
+)
+def test_a_stage_passes_only_if_its_results_say_so(
+    recorder, tmp_path, capsys, stage, files, status, passed, table
+):
+    files = {"log": "first\nlast\n"} | files
+    for name, text in files.items():
+        (tmp_path / name).write_text(text.format(2 if status else 0) if "check" in name else text)
+    told = ["--seconds", "3", "--commit", "c0ffee", "--device", "Some GPU", "--driver", "580"]
+    arguments = ["record", str(tmp_path), stage, str(tmp_path), "--status", str(status), *told]
+    assert recorder.main(arguments) == (not passed)
+    found = json.loads((tmp_path / f"{stage}.json").read_text())
+    assert (found["stage"], found["passed"], found["seconds"]) == (stage, passed, 3)
+    assert [found[name] for name in ("commit", "device", "driver")] == ["c0ffee", "Some GPU", "580"]
+    assert found["results"]["table"][0].startswith(table)
+    assert found["timed_out"] == (status in (124, 137))
+    assert found.get("log") == (None if passed else files["log"].splitlines())
+    assert recorder.main(["table", str(tmp_path), stage]) == 0
+    outcome = "passed" if passed else "timed" if found["timed_out"] else "FAILED"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:2] == [stage, outcome]
+    assert lines[2].strip().startswith(table)
+    if files["log"] == CRASHED:
+        assert found["results"]["last"] == "tests/gpu/test_a.py::test_four"
+        assert found["results"]["failing"] == ["tests/gpu/test_a.py::test_two"]
 
 
 def test_packages_that_are_missing_or_too_old(recorder):
