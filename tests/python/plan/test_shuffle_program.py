@@ -65,11 +65,7 @@ def test_programs_permute(itemsize):
         except ValueError:
             continue
         assert carry_out(plan, x) == bits(x.transpose(axes)), (shape, axes)
-        program = plan.shuffle_program()
-        kinds.append(bool(program["sums"]))
-        assert plan._compiled.shuffle["steps"] == (
-            1 if program["sums"] else len(program["rounds"]) + (program["first"] != (*range(16),))
-        )
+        kinds.append(bool(plan.shuffle_program()["sums"]))
     assert len(kinds) > 15
     assert False in kinds
     assert (True in kinds) == (itemsize < 8)  # two elements a vector: powers of two
