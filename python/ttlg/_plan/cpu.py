@@ -9,7 +9,7 @@ from ttlg._plan.candidates import Candidate
 from ttlg._plan.plan import Plan
 
 
-class CpuPlan(Plan[Candidate], cores=(CorePlan,)):
+class CpuPlan(Plan[Candidate], core=CorePlan):
     """How one transposition is carried out on the CPU."""
 
     __slots__ = ()

@@ -8,7 +8,7 @@ from ttlg._plan.plan import Plan
 from ttlg._typing import CudaKernel
 
 
-class CudaPlan(Plan[CudaCandidate], cores=(CorePlan,)):
+class CudaPlan(Plan[CudaCandidate], core=CorePlan):
     """How one transposition is carried out on a GPU."""
 
     __slots__ = ()

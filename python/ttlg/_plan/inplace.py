@@ -10,7 +10,7 @@ from ttlg._plan.candidates import Candidate
 from ttlg._plan.plan import Plan
 
 
-class InplacePlan(Plan[Candidate], cores=(CpuCore, CudaCore)):
+class InplacePlan(Plan[Candidate]):
     """How one transposition is carried out in the memory of its input."""
 
     __slots__ = ()
@@ -72,3 +72,15 @@ class InplacePlan(Plan[Candidate], cores=(CpuCore, CudaCore)):
             each._replace(parameters={"steps": describe_steps(each.parameters)})
             for each in self.candidates()
         ]
+
+
+class CpuInplacePlan(InplacePlan, core=CpuCore):
+    """A plan in place on the CPU."""
+
+    __slots__ = ()
+
+
+class CudaInplacePlan(InplacePlan, core=CudaCore):
+    """A plan in place on a GPU."""
+
+    __slots__ = ()

@@ -39,9 +39,10 @@ class Plan(Generic[CandidateT_co]):
     _dtype: str
     _given: tuple[str, ...]
 
-    def __init_subclass__(cls, cores: tuple[type, ...] = ()) -> None:
+    def __init_subclass__(cls, core: type | None = None) -> None:
         super().__init_subclass__()
-        _CLASSES.update(dict.fromkeys(cores, cls))
+        if core is not None:
+            _CLASSES[core] = cls
 
     def __new__(
         cls, core: plan_json.AnyPlan, dtype: str, given: tuple[str, ...] = ()

@@ -280,6 +280,6 @@ def test_every_type_of_plan_of_the_core_has_a_class():
         for inplace in (False, True)
     ]
     assert all(isinstance(plan, ttlg.Plan) for plan in made)
-    assert len({type(plan) for plan in made}) == 3
+    assert len({type(plan) for plan in made}) == 4
     for plan in made:
         assert type(ttlg.Plan(plan._compiled, plan.dtype)) is type(plan)
