@@ -64,7 +64,7 @@ def test_classes_have_the_stated_members(name):
                 stubbed.add(member.name)
                 runtime = inspect.getattr_static(cls, member.name)
                 assert names(member) == runtime_names(runtime)
-        elif member.target.id != "__hash__":
+        elif isinstance(member, ast.AnnAssign) and member.target.id != "__hash__":
             stubbed.add(member.target.id)
             assert isinstance(inspect.getattr_static(cls, member.target.id), property)
             assert ast.unparse(member.annotation).startswith("Final[")
