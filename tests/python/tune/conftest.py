@@ -4,6 +4,7 @@ import pytest
 
 import ttlg
 from ttlg import _tune
+from ttlg._plan.json import builder_of
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +28,7 @@ def measured(monkeypatch):
     def measure(model, threads, kernel):
         plans.append(model)
         name, parameters, _ = model.candidates(threads)[-1]
-        return _tune._with(model, name, parameters)
+        return builder_of(model)(name, parameters)
 
     monkeypatch.setattr(_tune, "_measure", measure)
     return plans
